@@ -527,6 +527,7 @@ GET /admin/properties admin_properties.show
 GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
+GET /face/<name> faces.file
 GET /groups/<int:order_id> groups.show
 GET /handover handover.show
 GET /healthz health.alive
@@ -565,6 +566,7 @@ POST /admin/places admin_places.save
 POST /admin/properties admin_properties.create
 POST /admin/properties/<int:property_id>/open admin_properties.look_at
 POST /admin/property admin.save
+POST /admin/property/face admin_face.save
 POST /admin/staff admin_staff.invite_somebody
 POST /admin/staff/<int:staff_id> admin_staff.forward_change
 POST /admin/staff/<int:staff_id>/disable admin_staff.disable

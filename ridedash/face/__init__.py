@@ -1,1 +1,52 @@
-"""What a property looks like to its guests: one colour and a logo. Pure."""
+"""What a property looks like to its guests: one colour and a logo. Pure.
+
+Here are the words of the package; its modules do the work, and only they import numpy.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+MOST_BYTES: Final = 200_000  # of the file that a manager chooses
+SHOWN_BYTES: Final = 12_000  # of a logo as it goes to a guest's phone; an SVG's are counted gzipped
+NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
+
+
+class Unusable(Enum):
+    """What is wrong with a file. The words for people are in ridedash/views/admin/face.py."""
+
+    EMPTY = "empty"
+    TOO_LARGE = "too large"
+    OTHER_KIND = "other kind"
+    DAMAGED = "damaged"
+    TOO_MANY_PIXELS = "too many pixels"
+    TOO_FEW_PIXELS = "too few pixels"
+    SHAPE = "shape"
+    UNSAFE = "unsafe"
+    TOO_DETAILED = "too detailed"
+    NOTHING_LEFT = "nothing left"
+
+
+class BadLogo(ValueError):
+    """A file that can't be shown as a logo; `why` says the reason."""
+
+    def __init__(self, why: Unusable) -> None:
+        super().__init__(why.value)
+        self.why = why
+
+
+def check_shape(width: float, height: float) -> None:
+    """Refuse what would be a line beside a name. Raises BadLogo."""
+    if not NARROWEST <= width / height <= WIDEST:
+        raise BadLogo(Unusable.SHAPE)
+
+
+@dataclass(frozen=True)
+class Logo:
+    """A logo as it is stored and served. `name` is its address: the digest, and the kind."""
+
+    name: str
+    content: bytes
+    width: int  # pixels of a PNG; of an SVG only width / height matters
+    height: int
+    left_out: tuple[str, ...] = ()  # kinds of elements of an SVG that are not in the logo

@@ -4,6 +4,7 @@ A manager chooses any colour. It stands as it is where nothing has to be read in
 text is black or white); links, buttons and marks use a shade of it, as near as the contrast allows.
 """
 
+import colorsys
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -86,23 +87,30 @@ def style_sheet(colours: Palette) -> str:
 
 def _light(colour: str) -> Shades:
     soft = mixed(colour, WHITE, 0.9)
-    accent = _readable(colour, BLACK, [*LIGHT.values(), soft])
+    accent = _readable(colour, 0.0, [*LIGHT.values(), soft])
     return Shades(accent, mixed(accent, BLACK, 0.2), WHITE, soft)
 
 
 def _dark(colour: str) -> Shades:
     soft = mixed(colour, DARK["card"], 0.86)
-    accent = _readable(colour, WHITE, [*DARK.values(), soft])
+    accent = _readable(colour, 1.0, [*DARK.values(), soft])
     return Shades(accent, mixed(accent, WHITE, 0.3), DARK["paper"], soft)
 
 
-def _readable(colour: str, towards: str, surfaces: Iterable[str]) -> str:
-    """The nearest shade towards black or white that can be read on every surface."""
+def _readable(colour: str, lightest: float, surfaces: Iterable[str]) -> str:
+    """The nearest shade, darker or lighter, that can be read on every surface.
+
+    Hue and saturation stay; `lightest` is where the lightness goes: 0 or 1.
+    """
     grounds = tuple(surfaces)
-    shades = (mixed(colour, towards, step / STEPS) for step in range(STEPS + 1))
-    return next(
-        shade for shade in shades if all(contrast(shade, each) >= LEAST for each in grounds)
-    )
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(part / 255 for part in _parts(colour)))
+    for step in range(STEPS + 1):
+        nearer = lightness + (lightest - lightness) * step / STEPS
+        parts = colorsys.hls_to_rgb(hue, nearer, saturation)
+        shade = "#" + "".join(f"{round(part * 255):02x}" for part in parts)
+        if all(contrast(shade, each) >= LEAST for each in grounds):
+            return shade
+    return WHITE if lightest else BLACK
 
 
 def _rule(shades: Shades) -> str:

@@ -8,10 +8,9 @@ again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file 
 import gzip
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
 
-from ridedash.face.errors import MOST_BYTES, SHOWN_BYTES, BadLogo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Logo, Unusable
 from ridedash.face.png_reading import SIGNATURE, read_png
 from ridedash.face.png_writing import shown_png
 from ridedash.face.svg_cleaning import clean_svg
@@ -21,17 +20,6 @@ KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
 BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 
 
-@dataclass(frozen=True)
-class Logo:
-    """A logo as it is stored and served. `name` is its address: the digest, and the kind."""
-
-    name: str
-    content: bytes
-    width: int  # pixels of a PNG; of an SVG only width / height matters
-    height: int
-    left_out: tuple[str, ...] = ()  # kinds of elements of an SVG that are not in the logo
-
-
 def make_logo(data: bytes) -> Logo:
     """The logo of a file. Raises BadLogo."""
     if not data:
@@ -39,10 +27,20 @@ def make_logo(data: bytes) -> Logo:
     if len(data) > MOST_BYTES:
         raise BadLogo(Unusable.TOO_LARGE)
     if data.startswith(SIGNATURE):
-        content, width, height = shown_png(read_png(data))
-        return Logo(_name(content, "png"), content, width, height)
-    if not BEGINNING.match(data):
-        raise BadLogo(Unusable.OTHER_KIND)
+        return _drawn(data)
+    if BEGINNING.match(data):
+        return _written(data)
+    raise BadLogo(Unusable.OTHER_KIND)
+
+
+def _drawn(data: bytes) -> Logo:
+    """The logo of a PNG: its pixels, drawn no larger than a page needs."""
+    content, width, height = shown_png(read_png(data))
+    return Logo(_name(content, "png"), content, width, height)
+
+
+def _written(data: bytes) -> Logo:
+    """The logo of an SVG: what is allowed of it. One that weighs too much can't be made lighter."""
     clean = clean_svg(read_svg(data))
     content = clean.text.encode()
     if len(gzip.compress(content)) > SHOWN_BYTES:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ridedash.face.errors import BadLogo, Unusable, check_shape
+from ridedash.face import BadLogo, Unusable, check_shape
 
 Pixels = npt.NDArray[np.uint8]
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

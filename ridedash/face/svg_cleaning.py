@@ -12,7 +12,7 @@ from html import escape
 from math import isfinite
 from typing import Final
 
-from ridedash.face.errors import BadLogo, Unusable, check_shape
+from ridedash.face import BadLogo, Unusable, check_shape
 from ridedash.face.svg_reading import SVG, Node
 
 
@@ -37,6 +37,9 @@ PLACES: Final = _words(
     preserveAspectRatio gradientUnits gradientTransform spreadMethod offset clipPathUnits maskUnits
     maskContentUnits textLength lengthAdjust href"""
 )
+# Kinds of elements that are named when they were left out; any other is OTHER.
+NAMED: Final = _words("script image foreignObject filter pattern marker animate set textPath")
+OTHER: Final = "other"
 MOST_DRAWN: Final = 20_000  # elements, each use of another counted
 FUNCTIONS: Final = _words("rgb rgba hsl hsla matrix translate scale rotate skewX skewY")
 CALL: Final = re.compile(r"([\w-]*)\s*\(")
@@ -118,7 +121,7 @@ def _kept(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
         for child in node.children:
             yield from _kept(child, styles, left_out)
     elif node.name not in ("", "style", "title", "desc", "metadata"):
-        left_out.add(node.name)
+        left_out.add(node.name if node.name in NAMED else OTHER)
 
 
 def _looks(node: Node, styles: _Styles) -> dict[str, str]:

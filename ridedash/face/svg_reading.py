@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
-from ridedash.face.errors import BadLogo, Unusable
+from ridedash.face import BadLogo, Unusable
 
 SVG: Final = "http://www.w3.org/2000/svg"
 XLINK: Final = "http://www.w3.org/1999/xlink"

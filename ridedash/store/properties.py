@@ -1,15 +1,20 @@
-"""Properties, their staff, favourite places and cost centres."""
+"""Properties, their faces, staff, favourite places and cost centres."""
 
+import secrets
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from ridedash.face import Logo
 from ridedash.geo import LatLng
 from ridedash.store.models.desk import CostCentre, Favourite
-from ridedash.store.models.people import Property, SignIn, Staff
+from ridedash.store.models.people import LogoRow, Property, SignIn, Staff
 from ridedash.store.sign_ins import sign_in_key
+
+GROUNDS: Final = ("light", "dark")  # what a logo stands on
+DOOR_BYTES: Final = 12
 
 
 class PropertyFacts(TypedDict, total=False):
@@ -41,6 +46,39 @@ def find_property(s: Session, name: str) -> Property | None:
 def properties(s: Session) -> list[Property]:
     """All properties, the oldest first."""
     return list(s.scalars(select(Property).order_by(Property.id)))
+
+
+def locked_property(s: Session, property_id: int) -> Property:
+    """The property, for a change of its face: two at a time would both insert its logo."""
+    return s.get_one(Property, property_id, with_for_update=True)
+
+
+def keep_logo(s: Session, prop: Property, logo: Logo | None) -> None:
+    """Show this logo from now on, or none. The former one is deleted."""
+    s.execute(delete(LogoRow).where(LogoRow.property_id == prop.id))
+    prop.logo = logo.name if logo else None
+    prop.logo_width = logo.width if logo else None
+    prop.logo_height = logo.height if logo else None
+    if logo:
+        s.add(LogoRow(property_id=prop.id, name=logo.name, content=logo.content))
+
+
+def logo_content(s: Session, name: str) -> bytes | None:
+    """The bytes of the logo with this name; None when no property shows it (any more)."""
+    return s.scalars(select(LogoRow.content).where(LogoRow.name == name).limit(1)).first()
+
+
+def make_door(prop: Property) -> None:
+    """Give the property a sign-in address of its own, unless it has one."""
+    prop.door = prop.door or secrets.token_urlsafe(DOOR_BYTES)
+
+
+def property_at(s: Session, door: str) -> Property | None:
+    """The property whose sign-in page this is: the one with that address, or the only one."""
+    if door:
+        return s.scalars(select(Property).where(Property.door == door)).first()
+    rows = s.scalars(select(Property).limit(2)).all()
+    return rows[0] if len(rows) == 1 else None
 
 
 def add_staff(

@@ -6,7 +6,7 @@ from flask import Flask
 from werkzeug.routing import BaseConverter
 
 from ridedash.inputs import row_id
-from ridedash.views.admin import accounts, audit_log, places, properties, staff
+from ridedash.views.admin import accounts, audit_log, face, places, properties, staff
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
 from ridedash.views.board import pages as board
@@ -19,6 +19,7 @@ from ridedash.views.ops import assets, monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
 from ridedash.views.rides import handouts, restored
 from ridedash.views.rides import pages as rides
+from ridedash.views.web import face as faces
 from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may
 from ridedash.wording import gettext as _
 
@@ -29,6 +30,7 @@ BLUEPRINTS = (
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(
         own_property.bp,
+        face.bp,
         places.bp,
         staff.bp,
         accounts.bp,
@@ -36,7 +38,7 @@ BLUEPRINTS = (
         audit_log.bp,
         properties.bp,
     ),
-    *(monitoring.bp, monitoring.metrics_bp, assets.bp),
+    *(monitoring.bp, monitoring.metrics_bp, assets.bp, faces.bp),
 )
 
 
@@ -51,11 +53,12 @@ class RowIdConverter(BaseConverter):
 
 
 def init_app(app: Flask) -> None:
-    """Register the blueprints, and give templates `settings_tabs()`."""
+    """Register the blueprints, and give templates `settings_tabs()` and `face_of()`."""
     app.url_map.converters["int"] = RowIdConverter
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     app.add_template_global(settings_tabs)
+    app.add_template_global(faces.face_of)
 
 
 def settings_tabs() -> list[dict[str, Any]]:

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from ridedash.face.errors import SHOWN_BYTES, BadLogo, Unusable
-from ridedash.face.logo import Logo, make_logo
+from ridedash.face import SHOWN_BYTES, BadLogo, Logo, Unusable
+from ridedash.face.logo import make_logo
 from ridedash.face.svg_reading import DEEPEST, MOST_ELEMENTS
 
 OPEN = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '

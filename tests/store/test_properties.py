@@ -213,3 +213,21 @@ def test_an_empty_property_has_no_orders(db: Database, staff: Staff) -> None:
         assert recent_orders(s, staff.property_id) == []
         assert order_page(s, staff.property_id, 1) is None
         assert unknown_orders(s, staff.property_id) == (0, None)
+
+
+def test_the_only_property_needs_no_address_of_its_own_to_be_known(
+    db: Database, staff: Staff
+) -> None:
+    with db.write() as s:
+        only = properties.property_at(s, "")
+        assert only is not None
+        assert properties.property_at(s, "x") is None
+        properties.make_door(only)
+        door = only.door
+        assert door is not None
+        properties.make_door(only)
+        assert only.door == door
+        other = properties.add_property(s, "Other House", "UTC", NOW)
+        assert properties.property_at(s, "") is None
+        assert properties.property_at(s, door) is only
+        assert other.door is None

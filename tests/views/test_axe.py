@@ -21,6 +21,7 @@ FILES = {
     "accounts.callback",
     "desk.board_json",
     "drop_price.show",
+    "faces.file",
     "guest.snapshot",
     "health.alive",
     "health.ready",

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, event, false, text, true
+from sqlalchemy import ForeignKey, Index, LargeBinary, event, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.database.database import Base, ShortText
@@ -24,6 +24,26 @@ class Property(Base):
     pickup_lng: Mapped[float | None]
     phone: Mapped[str | None] = mapped_column(ShortText(32))
     created_at: Mapped[datetime]
+    # its own face, shown to guests (docs/glossary.md)
+    colour: Mapped[str | None] = mapped_column(ShortText(7))  # "#7a1f3d"
+    logo: Mapped[str | None] = mapped_column(ShortText(72))  # LogoRow.name
+    logo_width: Mapped[int | None]
+    logo_height: Mapped[int | None]
+    logo_ground: Mapped[str | None] = mapped_column(ShortText(5))  # "light" or "dark"
+    door: Mapped[str | None] = mapped_column(ShortText(32))  # in the address of its sign-in page
+
+
+class LogoRow(Base):
+    """The bytes of a property's logo, apart from its row, which every page reads.
+
+    They were made by ridedash/face/logo.py; `name` is their SHA-256 and kind: "1f….png".
+    """
+
+    __tablename__ = "logos"
+    __table_args__ = (Index("logos_by_name", "name"),)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(ShortText(72))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class Staff(Base):

@@ -1,4 +1,4 @@
-"""Settings of a property: name, time zone, currency, phone, usual pickup.
+"""Settings of a property: name, time zone, currency, phone, usual pickup; its face (face.py).
 
 Also what all pages of `/admin` share.
 """
@@ -15,6 +15,8 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
+from ridedash.face.colour import palette
+from ridedash.face.svg_cleaning import NAMED, OTHER
 from ridedash.forms import COUNTRIES, PhoneError, read_phone
 from ridedash.geo import LatLng, is_valid
 from ridedash.places import (
@@ -27,6 +29,7 @@ from ridedash.store import audit
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.face import face_of
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
@@ -72,14 +75,8 @@ def home() -> BaseResponse:
 @bp.get("/property")
 @needs(MANAGE)
 def show() -> str:
-    """The form with the property's values."""
-    with services().db.read() as s:
-        prop = s.get_one(Property, current_staff().property_id)
-    typed = {
-        name: getattr(prop, name) or ""
-        for name in ("name", "timezone", "currency", "country", "phone")
-    }
-    return _page(typed, TypedPlace.stored(prop.pickup_name, prop.pickup_lat, prop.pickup_lng), {})
+    """The forms with the property's values."""
+    return property_page({})
 
 
 @bp.post("/property")
@@ -95,7 +92,7 @@ def save() -> Answer:
     except UnknownPlace as error:
         wrong["pickup"] = str(error)
     if wrong:
-        return _page(typed, place, wrong), 422
+        return _page(_own_property(), typed, place, wrong), 422
     valid |= {"pickup_name": place.name or None, "pickup_lat": place.lat, "pickup_lng": place.lng}
     with services().db.write() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -105,6 +102,17 @@ def save() -> Answer:
         if changed:
             record(s, "property.changed", f"properties:{prop.id}", changed=changed)
     return redirect("/admin/property?said=saved", code=303)
+
+
+def property_page(wrong: dict[str, str]) -> str:
+    """The forms with the stored values, and the messages of fields that can't be used."""
+    prop = _own_property()
+    typed = {
+        name: getattr(prop, name) or ""
+        for name in ("name", "timezone", "currency", "country", "phone")
+    }
+    place = TypedPlace.stored(prop.pickup_name, prop.pickup_lat, prop.pickup_lng)
+    return _page(prop, typed, place, wrong)
 
 
 def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
@@ -184,16 +192,42 @@ def message_for(known: dict[str, str]) -> str:
     return known.get(request.args.get("said", ""), "")
 
 
-def _page(typed: dict[str, str], place: TypedPlace, wrong: dict[str, str]) -> str:
-    message = message_for({"saved": _("Saved.")}) if not wrong else ""
+def _own_property() -> Property:
+    with services().db.read() as s:
+        return s.get_one(Property, current_staff().property_id)
+
+
+def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[str, str]) -> str:
+    known = {"saved": _("Saved."), "face": _face_message()}
     return render_template(
         "admin/property.html",
         typed=typed,
         typed_place=place,
         wrong=wrong,
-        message=message,
+        message=message_for(known) if not wrong else "",
+        face=face_of(prop),
+        shades=_shades(prop.colour) if prop.colour else None,
+        door=f"{services().settings.public_url}/sign-in?at={prop.door}" if prop.door else "",
         tab="property",
         **choices(),
+    )
+
+
+def _shades(colour: str) -> Facts:
+    """The shades of a colour that links and buttons have, and whether one is not the colour."""
+    found = palette(colour)
+    light, dark = found.light.accent, found.dark.accent
+    return {"light": light, "dark": dark, "adjusted": {light, dark} != {colour}}
+
+
+def _face_message() -> str:
+    """What is said after the face was stored; an upload may have held what no logo may."""
+    kinds = set(request.args.get("left", "").split(",")) & {*NAMED, OTHER}
+    if not kinds:
+        return _("Saved.")
+    return _(
+        "Saved, without what a logo may not hold (%(kinds)s). Look at it below.",
+        kinds=", ".join(sorted(kinds)),
     )
 
 

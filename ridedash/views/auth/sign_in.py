@@ -18,16 +18,18 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import login_manager, services
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit
-from ridedash.store.models.people import Staff
-from ridedash.store.properties import find_staff
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.properties import find_staff, property_at
 from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
 from ridedash.views.web.current_user import current_staff, safe_next
+from ridedash.views.web.face import Face, face_of
 from ridedash.views.web.permissions import OPEN, SEE, needs
 from ridedash.wording import gettext as _
 
 bp = Blueprint("auth", __name__)
 NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
+DOOR_MAX: Final = 32
 DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
 _verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each
 # sessions live on the server; Flask-Login need not bind them to the browser
@@ -81,8 +83,9 @@ def sign_out() -> BaseResponse:
     with s.db.write() as db:
         close_sign_in(db, sid)
         _record(db, staff.id, staff.property_id, "sign_out")
+        door = db.get_one(Property, staff.property_id).door
     session.clear()
-    answer = redirect("/sign-in?out=1", code=303)
+    answer = redirect("/sign-in?out=1" + (f"&at={door}" if door else ""), code=303)
     answer.headers["Clear-Site-Data"] = '"cache", "cookies", "storage"'
     return answer
 
@@ -157,9 +160,27 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
         name=name,
         error=error,
         demo=_demo(),
+        at=_door(),
+        face=_face(),
         signed_out=request.args.get("out") == "1",
         password_set=request.args.get("set") == "1",
     )
+
+
+def _door() -> str:
+    """The part of the address that says whose sign-in page this is; "" without one."""
+    return request.values.get("at", "")[:DOOR_MAX]
+
+
+def _face() -> Face | None:
+    """The face of the property that signs in here; None where it has none, or is not known."""
+    try:
+        with services().db.read() as db:
+            prop = property_at(db, _door())
+    except SQLAlchemyError:  # no tables yet, or no database: the sign-in itself says so
+        return None
+    face = face_of(prop) if prop else None
+    return face if face and face.own else None
 
 
 def _demo() -> tuple[str, str] | None:

@@ -42,7 +42,7 @@ PAGES: Final = {
     413: (
         _("That was too much to send"),
         _("Nothing was saved."),
-        _("Shorten the text and send it again."),
+        _("Shorten the text, or choose a smaller file, and send it again."),
     ),
     429: (
         _("Too many requests at once"),

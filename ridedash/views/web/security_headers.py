@@ -8,6 +8,8 @@ from flask import Flask, Response, g
 from ridedash.config import Settings
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
+# of a picture that is opened by itself: nothing in it could run, and this keeps it so
+PICTURE_POLICY = f"{JSON_POLICY}; sandbox"
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
@@ -43,6 +45,8 @@ def init_app(app: Flask, settings: Settings) -> None:
             wanted = of_pages
         elif kind == "application/json":
             wanted = of_json
+        elif kind and kind.startswith("image/"):
+            policy = PICTURE_POLICY
         head["Content-Security-Policy"] = policy
         own = {name.lower() for name, _ in head}
         for name, value in wanted.items():

@@ -1,0 +1,92 @@
+"""A property's own face on pages that guests see: its name, its logo, and its colour; their files.
+
+The files are open to whoever has their address. A logo's address is the SHA-256 of its bytes, so
+browsers may keep it for good; a colour's address is the colour, and its style sheet is computed.
+Neither names a property.
+"""
+
+import gzip
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, Response, abort, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.face.colour import palette, style_sheet
+from ridedash.face.logo import KINDS
+from ridedash.store.models.people import Property
+from ridedash.store.properties import logo_content
+from ridedash.views.web.permissions import OPEN, needs
+
+bp = Blueprint("faces", __name__, url_prefix="/face")
+ADDRESS: Final = "/face/"
+LOGO: Final = re.compile(r"[0-9a-f]{64}\.(png|svg)")
+SHEET: Final = re.compile(r"([0-9a-f]{6})\.css")
+A_DAY, A_YEAR = 86_400, 31_536_000  # seconds
+
+
+@dataclass(frozen=True)
+class Face:
+    """What a page shows of a property. `logo` and `sheet` are addresses, "" where there is none."""
+
+    name: str
+    logo: str = ""
+    width: int = 0
+    height: int = 0
+    ground: str = "light"  # what the logo stands on: "light" or "dark"
+    colour: str = ""
+    sheet: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether the property has more of a face than its name."""
+        return bool(self.logo or self.sheet)
+
+
+def face_of(prop: Property) -> Face:
+    """The face of a property, for the template web/face.html."""
+    colour = prop.colour or ""
+    return Face(
+        name=prop.name,
+        logo=ADDRESS + prop.logo if prop.logo else "",
+        width=prop.logo_width or 0,
+        height=prop.logo_height or 0,
+        ground=prop.logo_ground or "light",
+        colour=colour,
+        sheet=f"{ADDRESS}{colour[1:]}.css" if colour else "",
+    )
+
+
+@bp.get("/<name>")
+@needs(OPEN)
+def file(name: str) -> BaseResponse:
+    """A logo, or the style sheet of a colour."""
+    if match := SHEET.fullmatch(name):
+        return _kept(Response(style_sheet(palette(f"#{match[1]}")), mimetype="text/css"), A_DAY)
+    found = LOGO.fullmatch(name) or abort(404)
+    with services().db.read() as s:
+        content = logo_content(s, name)
+    if content is None:
+        abort(404)
+    return _kept(_logo(content, found[1]), A_YEAR)
+
+
+def _logo(content: bytes, kind: str) -> Response:
+    answer = Response(content, content_type=KINDS[kind])
+    if kind == "svg":
+        answer.vary.add("Accept-Encoding")
+        if request.accept_encodings["gzip"] > 0:
+            answer.data = gzip.compress(content, mtime=0)
+            answer.content_encoding = "gzip"
+    return answer
+
+
+def _kept(answer: Response, seconds: int) -> BaseResponse:
+    """An answer that browsers and proxies keep; 304 for those that have it."""
+    answer.cache_control.public = True
+    answer.cache_control.max_age = seconds
+    answer.cache_control.immutable = seconds == A_YEAR
+    answer.add_etag()
+    return answer.make_conditional(request)

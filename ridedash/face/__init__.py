@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final
 
 MOST_BYTES: Final = 200_000  # of the file that a manager chooses
-SHOWN_BYTES: Final = 12_000  # of a logo as it goes to a guest's phone; an SVG's are counted gzipped
+SHOWN_BYTES: Final = 10_000  # of a logo as it goes to a guest's phone; an SVG's are counted gzipped
 NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
 
 

@@ -24,7 +24,7 @@ class Property(Base):
     pickup_lng: Mapped[float | None]
     phone: Mapped[str | None] = mapped_column(ShortText(32))
     created_at: Mapped[datetime]
-    # its own face, shown to guests (docs/glossary.md)
+    # its own face, shown to guests: ridedash/face/
     colour: Mapped[str | None] = mapped_column(ShortText(7))  # "#7a1f3d"
     logo: Mapped[str | None] = mapped_column(ShortText(72))  # LogoRow.name
     logo_width: Mapped[int | None]

@@ -3,6 +3,7 @@
 See docs/security.md 2.
 """
 
+import re
 import secrets
 import threading
 from functools import cache, lru_cache
@@ -29,7 +30,7 @@ from ridedash.wording import gettext as _
 bp = Blueprint("auth", __name__)
 NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
-DOOR_MAX: Final = 32
+DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
 _verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each
 # sessions live on the server; Flask-Login need not bind them to the browser
@@ -169,7 +170,8 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
 
 def _door() -> str:
     """The part of the address that says whose sign-in page this is; "" without one."""
-    return request.values.get("at", "")[:DOOR_MAX]
+    door = request.values.get("at", "")
+    return door if DOOR.fullmatch(door) else ""
 
 
 def _face() -> Face | None:

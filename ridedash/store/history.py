@@ -153,7 +153,7 @@ def totals(s: Session, property_id: int, filters: RideFilter, currency: str | No
 
     `currency` is the usual one: its sum needs no sorting.
     """
-    _by_index(s)
+    by_index(s)
     done = Order.ended_as == wire.COMPLETED
     price = case((done, Order.total_minor))
     usual = case((and_(done, Order.currency == currency), Order.total_minor))
@@ -334,7 +334,7 @@ def _fits(property_id: int, filters: RideFilter) -> list[ColumnElement[bool]]:
         Order.happens_at < filters.until,
     ]
     if filters.outcome is not None:
-        found.append(_has_outcome(filters.outcome))
+        found.append(has_outcome(filters.outcome))
     if filters.guest:
         found.append(Order.guest_id.in_(guests_like(property_id, filters.guest)))
     if filters.room:
@@ -347,8 +347,8 @@ def _fits(property_id: int, filters: RideFilter) -> list[ColumnElement[bool]]:
     return found + [column == value for column, value in equal if value is not None]
 
 
-def _has_outcome(outcome: Outcome) -> ColumnElement[bool]:
-    """The same as an SQL condition."""
+def has_outcome(outcome: Outcome) -> ColumnElement[bool]:
+    """The outcome of an order as an SQL condition: true where `outcome_of` answers it."""
     ends = [end for end, found in _BY_END.items() if found is outcome]
     states = (
         LIVE_STATES
@@ -363,7 +363,7 @@ def _has_outcome(outcome: Outcome) -> ColumnElement[bool]:
     return or_(Order.ended_as.in_(ends), by_state) if ends else by_state
 
 
-def _by_index(s: Session) -> None:
+def by_index(s: Session) -> None:
     """Make PostgreSQL use the index in this transaction: it estimates a full scan as cheaper."""
     if s.get_bind().dialect.name == "postgresql":
         s.execute(text("SET LOCAL enable_seqscan = off"))

@@ -69,7 +69,7 @@ class Offer(Base):
     signature: Mapped[str] = mapped_column(ShortText(64))
 
 
-# the columns that the history filters and adds up: it reads this index alone
+# the columns that the history and the insights filter and add up: they read this index alone
 HISTORY: Final = (
     "property_id",
     "happens_at",
@@ -83,6 +83,9 @@ HISTORY: Final = (
     "category",
     "cost_centre_id",
     "room",
+    "driver_s",
+    "guest_s",
+    "offer_id",
 )
 
 
@@ -184,6 +187,10 @@ class Order(Base):
     ended_as: Mapped[str | None] = mapped_column(ShortText(64))
     total_minor: Mapped[int | None]  # the ride's, here too
     currency: Mapped[str | None] = mapped_column(ShortText(8))
+    # whole seconds from the press (of a planned ride: from its order) to the first driver
+    driver_s: Mapped[int | None]
+    # and from then until the driver was at the pickup (rides/tracking/waits.py)
+    guest_s: Mapped[int | None]
 
 
 class Ride(Base):
@@ -253,6 +260,13 @@ class Action(Base):
     __table_args__ = (
         Index("actions_by_order", "order_id", "id"),
         Index("actions_open", "state", "next_try_at"),
+        Index(
+            "drops_changed",
+            "property_id",
+            "order_id",
+            sqlite_where=text("name = 'drop' AND state = 'done'"),
+            postgresql_where=text("name = 'drop' AND state = 'done'"),
+        ),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
@@ -280,7 +294,16 @@ class TimelineEvent(Base):
     """
 
     __tablename__ = "moments"
-    __table_args__ = (Index("moments_by_order", "order_id", "id"),)
+    __table_args__ = (
+        Index("moments_by_order", "order_id", "id"),
+        Index(
+            "moments_unknown",
+            "property_id",
+            "order_id",
+            sqlite_where=text("what = 'order' AND name = 'UNKNOWN'"),
+            postgresql_where=text("what = 'order' AND name = 'UNKNOWN'"),
+        ),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))

@@ -38,7 +38,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
     "views": [
         {"web"},
         {"auth", "poll_cache", "history", "ops"},
-        {"rides", "admin"},
+        {"rides", "admin", "insights"},
         {"booking", "guest"},
         {"board"},
         {"registry"},
@@ -532,6 +532,7 @@ GET /groups/<int:order_id> groups.show
 GET /handover handover.show
 GET /healthz health.alive
 GET /history history.show
+GET /insights insights.show
 GET /invite/<token> invitations.show
 GET /me me.show
 GET /metrics metrics.show
@@ -579,6 +580,7 @@ POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle
 POST /history history.ask
 POST /history.csv history_csv.export
+POST /insights.csv insights_csv.export
 POST /invite/<token> invitations.accept
 POST /me/password me.change_password
 POST /me/preferences me.prefer

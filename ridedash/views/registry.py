@@ -15,6 +15,8 @@ from ridedash.views.booking import pages as booking
 from ridedash.views.guest import pages as guest
 from ridedash.views.history import csv_export, handover, search
 from ridedash.views.history import pages as history
+from ridedash.views.insights import csv_export as insights_csv
+from ridedash.views.insights import pages as insights
 from ridedash.views.ops import assets, monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
 from ridedash.views.rides import handouts, restored
@@ -28,6 +30,7 @@ BLUEPRINTS = (
     *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, groups.bp),
     *(rides.bp, handouts.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
+    *(insights.bp, insights_csv.bp),
     *(
         own_property.bp,
         face.bp,

@@ -58,6 +58,7 @@ ACTIONS: Final = {
     "attention.seen": lazy("Marked as seen"),
     "code_shown": lazy("Showed a start code"),
     "history.exported": lazy("Exported rides"),
+    "insights.exported": lazy("Exported the insights"),
     "audit.exported": lazy("Exported the audit log"),
     "guest.erased": lazy("Erased a guest"),
     "property.changed": lazy("Changed the property"),

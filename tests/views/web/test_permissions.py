@@ -50,8 +50,9 @@ NEEDS = {
         admin_staff.sign_out admin_staff.make_password_link admin_staff.forward_change
         admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.make_default
         admin_accounts.remove admin_accounts.name_affiliate admin_accounts.forward_change
+        insights.show
     """,
-    "export": "history_csv.export",
+    "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",
     "admin": """
         admin_properties.show admin_properties.create admin_properties.look_at restored.deal

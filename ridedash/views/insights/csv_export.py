@@ -1,0 +1,156 @@
+"""The insights as a CSV file: a row for each figure that the page shows, and for those it adds up.
+
+A row is about a group in one of both periods; further currencies of a group have rows of their own,
+which hold money alone, so that a spreadsheet adds up no ride twice.
+"""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Final
+
+from babel.dates import get_day_names
+from flask import Blueprint, Response, abort, request
+
+from ridedash.extensions import limiter, services
+from ridedash.store import audit
+from ridedash.store.insights import Figures, Insights
+from ridedash.views.history.csv_export import csv_text, with_cut_line
+from ridedash.views.insights.periods import Period
+from ridedash.views.insights.reading import Asked, Group, Month, asked_for, read
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import EXPORT, needs
+from ridedash.views.web.request_log import reference
+from ridedash.wording import gettext as _
+
+bp = Blueprint("insights_csv", __name__)
+
+COLUMNS: Final = (
+    "part",
+    "name",
+    "property",
+    "from",
+    "to",
+    "rides",
+    "completed",
+    "currency",
+    "spend",
+    "without_price",
+    "cancelled",
+    "cancelled_late",
+    "fees_by_terms",
+    "no_driver",
+    "not_booked",
+    "unknown",
+    "unknown_open",
+    "driver_wait_s",
+    "guest_wait_s",
+)
+
+
+@bp.post("/insights.csv")
+@needs(EXPORT)
+@limiter.limit("20/hour", key_func=lambda: f"staff-{current_staff().id}")
+def export() -> Response:
+    """The figures of this query. The audit entry is written before the export begins."""
+    with services().db.read() as db:
+        asked = asked_for(db, request.args)
+        if asked.wrong:
+            abort(400)  # the file would not be the one that the user wants
+        month = read(db, asked)
+        ids = [house.id for house in asked.houses]
+    _audit(asked, ids)
+    parts = csv_text(COLUMNS, rows(month, asked))
+    name = f"insights-{asked.period.first.isoformat()}-to-{asked.period.last.isoformat()}.csv"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+    }
+    cut = _("INCOMPLETE: figures are missing here. Export again.")
+    begin = next(parts)
+    return Response(
+        with_cut_line(begin, parts, cut, reference()), mimetype="text/csv", headers=headers
+    )
+
+
+def _audit(asked: Asked, ids: list[int]) -> None:
+    """An audit entry for each property whose figures are in the file."""
+    who, now = f"staff:{current_staff().id}", services().clock()
+    days = {"from": asked.period.first.isoformat(), "to": asked.period.last.isoformat()}
+    with services().db.write() as db:
+        for id_ in ids:
+            subject, facts = f"properties:{id_}", {"property_id": id_} | days
+            audit.record(db, who, "insights.exported", subject, "ok", now, **facts)
+
+
+def rows(month: Month, asked: Asked) -> Iterator[list[str]]:
+    """All figures of both periods: totals, groups, days, hours of the week, minutes of waiting."""
+    both = ((asked.period, month.now), (asked.before, month.before))
+    for period, found in both:
+        yield from _row("total", "", "", period, found.total)
+    groups = {
+        "property": month.houses,
+        "category": month.categories,
+        "destination": month.destinations,
+        "staff": month.staff,
+        "cost_centre": month.centres,
+    }
+    for part, all_ in groups.items():
+        for group in all_:
+            yield from _group(part, group, asked)
+    for period, found in both:
+        yield from _times(period, found)
+
+
+def _group(part: str, group: Group, asked: Asked) -> Iterator[list[str]]:
+    for period, figures in ((asked.period, group.now), (asked.before, group.before)):
+        if figures.rides or period is asked.period:
+            yield from _row(part, group.name, group.house, period, figures)
+
+
+def _times(period: Period, found: Insights) -> Iterator[list[str]]:
+    for day in period.days:
+        yield from _row("day", day.isoformat(), "", period, found.days.get(day, Figures()))
+    names = get_day_names("wide", locale="en")
+    for (day_of_week, hour), figures in sorted(found.week.items()):
+        name = f"{names[day_of_week]} {hour:02d}:00"
+        yield from _row("hour", name, "", period, figures)
+    waits: Mapping[str, Mapping[int, int]] = {
+        "driver_wait_min": found.driver_minutes,
+        "guest_wait_min": found.guest_minutes,
+    }
+    for part, minutes in waits.items():
+        for minute, count in sorted(minutes.items()):
+            blank = [""] * (len(COLUMNS) - 6)
+            yield [part, str(minute), "", *_days(period), str(count), *blank]
+
+
+def _days(period: Period) -> list[str]:
+    return [period.first.isoformat(), period.last.isoformat()]
+
+
+def _row(part: str, name: str, house: str, period: Period, of: Figures) -> Iterator[list[str]]:
+    """The figures of a group, and a row more for each further currency."""
+    currencies = sorted({**of.sums, **of.fees}, key=str) or [None]
+    for n, currency in enumerate(currencies):
+        counts = [
+            *(of.rides, of.completed, of.unpriced, of.cancelled, of.charged, of.no_driver),
+            *(of.not_booked, of.unknown + of.cleared, of.unknown),
+        ]
+        rides, completed, unpriced, cancelled, charged, *others = [
+            str(count) if n == 0 else "" for count in counts
+        ]
+        waits = [_mean(of.driver_s, of.driver_n), _mean(of.guest_s, of.guest_n)]
+        yield [
+            *(part, name, house, *_days(period), rides, completed, currency or ""),
+            *(_money(of.sums.get(currency)), unpriced, cancelled, charged),
+            *(_money(of.fees.get(currency)), *others),
+            *(waits if n == 0 else ("", "")),
+        ]
+
+
+def _money(minor: int | None) -> str:
+    return "" if minor is None else format(Decimal(minor) / 100, "f")
+
+
+def _mean(seconds: int, rides: int) -> str:
+    return str(round(seconds / rides)) if rides else ""

@@ -1,0 +1,74 @@
+"""The page of the insights: a month, or other days, beside the days before."""
+
+from collections import Counter
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, render_template, request
+
+from ridedash.extensions import services
+from ridedash.views.insights.periods import common
+from ridedash.views.insights.pictures import day_bars, heat, minute_words, wait_bars
+from ridedash.views.insights.reading import Asked, Month, asked_for, read
+from ridedash.views.insights.tables import days_table, tables, tiles
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("insights", __name__)
+HOURS: Final = tuple(range(24))
+
+
+@bp.get("/insights")
+@needs(MANAGE)
+def show() -> tuple[str, int]:
+    """Figures, pictures and tables; 422 with a message for days that make no period."""
+    with services().db.read() as db:
+        asked = asked_for(db, request.args)
+        month = read(db, asked)
+        page = render_template("insights/page.html", **_shown(asked, month, locale()))
+    return page, 422 if asked.wrong else 200
+
+
+def _shown(asked: Asked, month: Month, language: str) -> dict[str, Any]:
+    """All that the template shows."""
+    periods = (asked.period, asked.before)
+    now, before = month.now, month.before
+    return {
+        "asked": asked,
+        "here": current_staff().property_id,
+        "chosen": {house.id for house in asked.houses},
+        "names": " · ".join(house.name for house in asked.houses),
+        "zones": " · ".join(dict.fromkeys(house.timezone for house in asked.houses)),
+        "days": asked.period.words(language),
+        "days_before": asked.before.words(language),
+        "spans": [
+            (name, urlencode(asked.query(period), doseq=True), period == asked.period)
+            for name, period in common(asked.today)
+        ],
+        "query": urlencode(asked.query(), doseq=True),
+        "tiles": tiles(month, language),
+        "some": now.total.rides > 0,
+        "daily": day_bars(now, before, periods, language),
+        "by_day": days_table(month, asked, language),
+        "week": heat(now.week, language),
+        "hours": HOURS,
+        "waits": [
+            (name, title, wait_bars(minutes), _counts(minutes))
+            for name, title, minutes in (
+                ("driver", _("Press to driver"), now.driver_minutes),
+                ("guest", _("Driver to guest"), now.guest_minutes),
+            )
+        ],
+        "tables": tables(month, language),
+    }
+
+
+def _counts(minutes: Counter[int]) -> list[tuple[str, int]]:
+    """A picture of waits as a table."""
+    bars: dict[str, int] = {}
+    for minute in sorted(minutes):
+        words = minute_words(minute)
+        bars[words] = bars.get(words, 0) + minutes[minute]
+    return list(bars.items())

@@ -1,0 +1,90 @@
+"""The days that are looked at, and those before them that they are compared with. Pure."""
+
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_date
+
+from ridedash.store.insights import Span
+from ridedash.wording import gettext as _
+
+DAY: Final = timedelta(days=1)
+MOST_DAYS: Final = 366
+
+
+@dataclass(frozen=True)
+class Period:
+    """Days of the calendar; both ends are included."""
+
+    first: date
+    last: date
+
+    @property
+    def days(self) -> list[date]:
+        return [self.first + n * DAY for n in range((self.last - self.first).days + 1)]
+
+    def span(self, tz: ZoneInfo) -> Span:
+        """The instants of these days in a zone."""
+        return Span(_midnight(self.first, tz), _midnight(self.last + DAY, tz))
+
+    def words(self, locale: str) -> str:
+        """The days as people write them: "1 – 31 May 2026"."""
+        if self.first == self.last:
+            return str(format_date(self.first, "d MMM y", locale=locale))
+        pattern = "d MMM y"
+        if self.first.year == self.last.year:
+            pattern = "d MMM" if self.first.month != self.last.month else "d"
+        first = format_date(self.first, pattern, locale=locale)
+        return f"{first} – {format_date(self.last, 'd MMM y', locale=locale)}"
+
+
+def _midnight(day: date, tz: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), tz).astimezone(UTC)
+
+
+def month_of(day: date) -> Period:
+    """The whole month of a day."""
+    return Period(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]))
+
+
+def before(period: Period) -> Period:
+    """The days that a period is compared with.
+
+    The same days of the month before for days from the first of a month on, the whole month for a
+    whole one; for any others as many days as they are, just before them.
+
+    >>> before(Period(date(2026, 3, 1), date(2026, 3, 31))).last
+    datetime.date(2026, 2, 28)
+    """
+    first, last = period.first, period.last
+    if first.day == 1 and (first.year, first.month) == (last.year, last.month):
+        month = month_of(first - DAY)
+        if period == month_of(first):
+            return month
+        return Period(month.first, month.last.replace(day=min(last.day, month.last.day)))
+    return Period(first - (last - first) - DAY, first - DAY)
+
+
+def common(today: date) -> list[tuple[str, Period]]:
+    """Periods that are one press away, by name."""
+    month = month_of(today)
+    last_month = month_of(month.first - DAY)
+    quarter = month_of(last_month.first - DAY)
+    return [
+        (_("This month"), Period(month.first, today)),
+        (_("Last month"), last_month),
+        (_("7 days"), Period(today - 6 * DAY, today)),
+        (_("Last 3 months"), Period(month_of(quarter.first - DAY).first, last_month.last)),
+    ]
+
+
+def chosen(first: date | None, last: date | None, today: date) -> Period:
+    """The period of a form, of which one end or both may be missing; this month by default."""
+    if first is None and last is None:
+        return Period(today.replace(day=1), today)
+    last = last or max(today, first or today)
+    first = first or last.replace(day=1)
+    return Period(min(first, last), max(first, last))

@@ -1,0 +1,178 @@
+"""The pictures of the insights: where their bars and squares stand. Pure; templates draw them.
+
+They are drawn by our own templates: chart libraries for Python write styles, scripts and colours
+into the picture, which no page of ours may contain (docs/security.md). A bar is a number from 0 to
+100; colours and dark are those of the style sheet.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from babel.dates import format_date, get_day_names
+
+from ridedash.store.insights import Figures, Insights
+from ridedash.views.insights.periods import Period
+from ridedash.wording import gettext as _
+
+FULL: Final = 100.0  # the height of a picture, and the width of a bar
+LABELS: Final = 5  # below a row of bars
+LEVELS: Final = 5  # of a heat map
+LONG_WAIT: Final = 15  # minutes; longer ones share a bar
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar: how high it is, and how much of that is its lower part. `words` say it."""
+
+    x: float
+    width: float
+    height: float
+    part: float  # of the same scale
+    before: float | None  # the height of the line for the period before
+    words: str
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A row of bars with the number at its top, and the labels below it."""
+
+    bars: Sequence[Bar]
+    top: int
+    labels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Square:
+    """An hour of the week: its place, and its level from 0 (nothing) to LEVELS."""
+
+    x: int
+    y: int
+    level: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Heat:
+    """The hours of a week; `rows` are the numbers of each day, for the table."""
+
+    squares: Sequence[Square]
+    days: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[int]]]
+    busiest: str
+
+
+def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], locale: str) -> Bars:
+    """Rides by day, of which completed; the line is the same day of the period before."""
+    days, earlier = periods[0].days, periods[1].days
+    rides = [now.days.get(day, Figures()) for day in days]
+    past = [before.days.get(day, Figures()).rides for day in earlier[: len(days)]]
+    past += [0] * (len(days) - len(past))
+    top = nice(max([each.rides for each in rides] + past))
+    width = FULL / len(days)
+    bars = [
+        Bar(
+            x=n * width,
+            width=width,
+            height=FULL * each.rides / top,
+            part=FULL * each.completed / top,
+            before=FULL * past[n] / top if past[n] else None,
+            words=_(
+                "%(day)s: %(rides)s rides, %(completed)s completed; before: %(before)s",
+                day=day_words(day, locale),
+                rides=each.rides,
+                completed=each.completed,
+                before=past[n],
+            ),
+        )
+        for n, (day, each) in enumerate(zip(days, rides, strict=True))
+    ]
+    return Bars(bars, top, [day_label(each, locale) for each in _some(days)])
+
+
+def wait_bars(minutes: Counter[int]) -> Bars:
+    """How many rides waited for so many minutes."""
+    counts = Counter[int]()
+    for minute, count in minutes.items():
+        counts[min(minute, LONG_WAIT)] += count
+    top, width = nice(max(counts.values(), default=0)), FULL / (LONG_WAIT + 1)
+    bars = [
+        Bar(
+            n * width,
+            width,
+            FULL * counts[n] / top,
+            FULL * counts[n] / top,
+            None,
+            _("%(n)s rides: %(minutes)s", n=counts[n], minutes=minute_words(n)),
+        )
+        for n in range(LONG_WAIT + 1)
+    ]
+    return Bars(bars, top, ["0", "5", "10", _("%(n)d+ min", n=LONG_WAIT)])
+
+
+def minute_words(minute: int) -> str:
+    """The words of a bar of waits."""
+    if minute >= LONG_WAIT:
+        return _("%(n)d minutes or more", n=LONG_WAIT)
+    return _("%(from)d to %(to)d minutes", **{"from": minute, "to": minute + 1})
+
+
+def heat(week: Mapping[tuple[int, int], Figures], locale: str) -> Heat:
+    """Rides by hour of the week: darker where there are more."""
+    names = get_day_names("abbreviated", locale=locale)
+    rides = {key: figures.rides for key, figures in week.items()}
+    most = max(rides.values(), default=0)
+    squares = [
+        Square(
+            x=hour,
+            y=day,
+            level=-(-LEVELS * rides.get((day, hour), 0) // most) if most else 0,
+            words=_("%(when)s: %(n)s rides", when=hour_words(day, hour, locale), n=count),
+        )
+        for day in range(7)
+        for hour in range(24)
+        for count in [rides.get((day, hour), 0)]
+    ]
+    rows = [(names[day], [rides.get((day, hour), 0) for hour in range(24)]) for day in range(7)]
+    busiest = ""
+    if most:
+        day, hour = min(key for key, count in rides.items() if count == most)
+        busiest = _("Busiest: %(when)s, %(n)s rides", when=hour_words(day, hour, locale), n=most)
+    return Heat(squares, [names[day] for day in range(7)], rows, busiest)
+
+
+def hour_words(day: int, hour: int, locale: str) -> str:
+    """An hour of the week: "Monday 14–15"."""
+    return f"{get_day_names('wide', locale=locale)[day]} {hour:02d}–{hour + 1:02d}"
+
+
+def day_words(day: date, locale: str) -> str:
+    """A day in a table."""
+    return str(format_date(day, "EEE d MMM", locale=locale))
+
+
+def day_label(day: date, locale: str) -> str:
+    """A day below a bar."""
+    return str(format_date(day, "d MMM", locale=locale))
+
+
+def nice(most: int) -> int:
+    """A round number that is not less than the most, and at least 1: the top of a picture.
+
+    >>> [nice(n) for n in (0, 4, 11, 96, 240)]
+    [1, 4, 15, 100, 250]
+    """
+    if most <= 10:
+        return max(1, most)
+    step: int = 5 * 10 ** (len(str(most)) - 2)
+    return -(-most // step) * step
+
+
+def _some(days: Sequence[date]) -> list[date]:
+    """At most LABELS of them, evenly spaced, with the first and the last."""
+    if len(days) <= LABELS:
+        return list(days)
+    last = len(days) - 1
+    return [days[round(n * last / (LABELS - 1))] for n in range(LABELS)]

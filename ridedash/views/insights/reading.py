@@ -1,0 +1,208 @@
+"""What a request for insights asks for, and its figures: of one property, or of several."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from flask import abort
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from ridedash.extensions import services
+from ridedash.inputs import calendar_day, row_id
+from ridedash.rides.tracking.intervals import cancel_free_until
+from ridedash.rides.tracking.totals import minor
+from ridedash.service.types.rate_cards import CancellationPolicy
+from ridedash.store.history import categories
+from ridedash.store.insights import (
+    Cancelled,
+    Destination,
+    Figures,
+    House,
+    Insights,
+    centre_names,
+    insights,
+    staff_names,
+)
+from ridedash.store.models.people import Property
+from ridedash.store.properties import properties
+from ridedash.views.insights.periods import MOST_DAYS, Period, before, chosen
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import zone
+from ridedash.views.web.permissions import ADMIN, may
+from ridedash.wording import gettext as _
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which days of which properties; `known` are those that the user may choose from."""
+
+    period: Period
+    houses: list[Property]
+    known: list[Property]
+    today: date
+    wrong: str = ""
+
+    @property
+    def before(self) -> Period:
+        return before(self.period)
+
+    def query(self, period: Period | None = None) -> dict[str, Any]:
+        """The fields of an address of these properties, with these days or others."""
+        days = period or self.period
+        fields: dict[str, Any] = {"from": days.first.isoformat(), "to": days.last.isoformat()}
+        if [house.id for house in self.houses] != [current_staff().property_id]:
+            fields["property"] = [house.id for house in self.houses]
+        return fields
+
+
+@dataclass
+class Group:
+    """One line of a table: what it is about, and its figures now and before."""
+
+    name: str
+    house: str = ""  # the name of its property, where several are asked for
+    now: Figures = field(default_factory=Figures)
+    before: Figures = field(default_factory=Figures)
+
+
+@dataclass
+class Month:
+    """All figures of a request. Groups are in the order of their rides, the most first."""
+
+    now: Insights
+    before: Insights
+    houses: list[Group] = field(default_factory=list)
+    categories: list[Group] = field(default_factory=list)
+    staff: list[Group] = field(default_factory=list)
+    centres: list[Group] = field(default_factory=list)
+    destinations: list[Group] = field(default_factory=list)
+
+
+def asked_for(db: Session, args: MultiDict[str, str]) -> Asked:
+    """What the fields of an address ask for. A property that is not the user's to see is a 404."""
+    own = db.get_one(Property, current_staff().property_id)
+    known = properties(db) if may(ADMIN) else [own]
+    ids = {row_id(text) for text in args.getlist("property")} - {None}
+    houses = [house for house in known if house.id in ids]
+    if len(houses) < len(ids):
+        abort(404)
+    today = services().clock().astimezone(zone(own.timezone)).date()
+    first, last = (calendar_day(args.get(name, "")) for name in ("from", "to"))
+    period, wrong = chosen(first, last, today), ""
+    if (args.get("from") and first is None) or (args.get("to") and last is None):
+        wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
+    elif len(period.days) > MOST_DAYS:
+        wrong = _("That is more than a year. Choose at most %(n)d days.", n=MOST_DAYS)
+    if wrong:
+        period = chosen(None, None, today)
+    return Asked(period, houses or [own], known, today, wrong)
+
+
+def read(db: Session, asked: Asked) -> Month:
+    """The figures of all properties that are asked for, in both periods."""
+    found: Month | None = None
+    for prop in asked.houses:
+        found = _with(found, _of_one(db, asked, prop))
+    assert found is not None  # there is always a property
+    for groups in (found.categories, found.staff, found.centres, found.destinations, found.houses):
+        groups.sort(key=lambda each: (-each.now.rides, -each.before.rides, each.name, each.house))
+    return found
+
+
+def _of_one(db: Session, asked: Asked, prop: Property) -> Month:
+    tz = zone(prop.timezone)
+    house = House(prop.id, tz, prop.currency)
+    now, earlier = (
+        _with_fees(insights(db, house, period.span(tz)), prop)
+        for period in (asked.period, asked.before)
+    )
+    shown = prop.name if len(asked.houses) > 1 else ""
+    people = staff_names(db, [key for key in {*now.staff, *earlier.staff} if key is not None])
+    centres = centre_names(db, [prop.id])
+    products = dict(categories(db, prop.id))
+
+    def groups(what: str, name: Callable[[Any], str]) -> list[Group]:
+        mine, theirs = getattr(now, what), getattr(earlier, what)
+        return [
+            Group(name(key), shown, mine.get(key, Figures()), theirs.get(key, Figures()))
+            for key in {**mine, **theirs}
+        ]
+
+    return Month(
+        now,
+        earlier,
+        houses=[Group(prop.name, "", now.total, earlier.total)],
+        categories=groups("categories", lambda key: products.get(key, key)),
+        staff=groups("staff", lambda key: people.get(key, "") or _("Nobody known")),
+        centres=groups("centres", lambda key: centres.get(key, "") or _("No cost centre")),
+        destinations=groups("destinations", place_name),
+    )
+
+
+def place_name(place: Destination) -> str:
+    """A destination as the history calls it."""
+    if not place.known:
+        return _("The guest tells the driver")
+    return place.name or _("the pinned place")
+
+
+def _with(found: Month | None, more: Month) -> Month:
+    """Both together; figures of a category are those of all properties."""
+    if found is None:
+        return more
+    for mine, theirs in ((found.now, more.now), (found.before, more.before)):
+        _merge(mine, theirs)
+    for what in ("houses", "staff", "centres", "destinations"):
+        getattr(found, what).extend(getattr(more, what))
+    by_name = {group.name: group for group in found.categories}
+    for group in more.categories:
+        held = by_name.get(group.name)
+        if held is None:
+            found.categories.append(group)
+        else:
+            held.now.add(group.now)
+            held.before.add(group.before)
+    return found
+
+
+def _merge(mine: Insights, theirs: Insights) -> None:
+    total = Figures()
+    total.add(mine.total)
+    total.add(theirs.total)
+    mine.total = total
+    for what in ("days", "week"):
+        for key, figures in getattr(theirs, what).items():
+            getattr(mine, what)[key].add(figures)
+    mine.driver_minutes += theirs.driver_minutes
+    mine.guest_minutes += theirs.guest_minutes
+
+
+def _with_fees(found: Insights, prop: Property) -> Insights:
+    """Count what was cancelled later than is free, and what that costs by the policies."""
+    for each in found.cancelled:
+        policy = late_policy(each, services().settings.pace)
+        if policy is not None and policy.charge is not None:
+            currency = policy.currency or each.currency or prop.currency
+            fees = {currency: minor(policy.charge)}
+            found.add(each.keys, Figures(charged=1, fees=fees))
+    return found
+
+
+def late_policy(ride: Cancelled, pace: float) -> CancellationPolicy | None:
+    """The policy of a ride that was cancelled later than is free; None where it was free.
+
+    As a page of a ride has it: views/rides/facts.py, `charged`.
+    """
+    try:
+        policy = CancellationPolicy.model_validate(ride.policy or {})
+    except ValidationError:
+        return None
+    if not policy.charge or ride.aborted or ride.stopped_at is None:
+        return None
+    if policy.applies_after is None:
+        return policy
+    free_until = cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, pace)
+    return policy if free_until is None or ride.stopped_at >= free_until else None

@@ -1,0 +1,250 @@
+"""The tables and the figures at the top of the insights, in words."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ridedash.store.insights import Figures
+from ridedash.views.history.rows import amount
+from ridedash.views.insights.pictures import FULL, day_words
+from ridedash.views.insights.reading import Asked, Group, Month
+from ridedash.views.web.formatting import span
+from ridedash.wording import gettext as _
+
+SHOWN: Final = 10  # lines of a table; the others are added up
+ON_PAPER: Final = 5
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One figure at the top: what it is, the figure, remarks, and how it was before."""
+
+    label: str
+    figures: Sequence[str]
+    notes: Sequence[str]
+    before: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table; "" where there is nothing. `width` is that of its bar."""
+
+    name: str
+    house: str
+    width: float
+    rides: str
+    before: str
+    spend: str
+    driver: str
+    guest: str
+    cancelled: str
+    no_driver: str
+    unknown: str
+    rest: bool = False  # not one group, but the rest of them
+    on_paper: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of groups: its name in addresses and files, its title, its lines."""
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+
+
+def tiles(month: Month, locale: str) -> list[Tile]:
+    """The figures of the whole period."""
+    now, then = month.now.total, month.before.total
+    return [
+        Tile(
+            _("Rides"),
+            [_count(now.rides)],
+            [_("%(n)s completed", n=_count(now.completed))],
+            _more(now, then),
+        ),
+        _spend(now, then, locale),
+        _wait(
+            _("Press to driver"),
+            month.now.driver_minutes,
+            month.before.driver_minutes,
+            now.driver_n,
+        ),
+        _wait(
+            _("Driver to guest"), month.now.guest_minutes, month.before.guest_minutes, now.guest_n
+        ),
+        _cancelled(now, then, locale),
+        Tile(
+            _("No driver found"),
+            [_count(now.no_driver)],
+            _parts(now.no_driver, now.rides),
+            _before(_count(then.no_driver)),
+            "warn" if now.no_driver else "",
+        ),
+        Tile(
+            _("Outcome unknown"),
+            [_count(now.unknown + now.cleared)],
+            [_("%(n)s still open", n=now.unknown)] if now.unknown else [],
+            _before(_count(then.unknown + then.cleared)),
+            "unknown" if now.unknown else "",
+        ),
+    ]
+
+
+def tables(month: Month, locale: str) -> list[Table]:
+    """The tables of groups. One about cost centres is there only where they are used."""
+    unused = all(group.now.rides == group.before.rides == 0 for group in month.centres)
+    unused = unused or {group.name for group in month.centres} == {_("No cost centre")}
+    found = [
+        Table("category", _("By car"), _rows(month.categories, locale)),
+        Table("destination", _("By destination"), _rows(month.destinations, locale)),
+        Table("staff", _("By member of staff"), _rows(month.staff, locale)),
+    ]
+    if not unused:
+        found.append(Table("centre", _("By cost centre"), _rows(month.centres, locale)))
+    if len(month.houses) > 1:
+        found.insert(0, Table("property", _("By property"), _rows(month.houses, locale)))
+    return found
+
+
+def days_table(month: Month, asked: Asked, locale: str) -> list[Row]:
+    """Every day of the period, beside the same one of the period before."""
+    earlier = asked.before.days
+    groups = [
+        Group(
+            day_words(day, locale),
+            "",
+            month.now.days.get(day, Figures()),
+            month.before.days.get(earlier[n], Figures()) if n < len(earlier) else Figures(),
+        )
+        for n, day in enumerate(asked.period.days)
+    ]
+    return [_row(group, 1, locale) for group in groups]
+
+
+def money_words(sums: Mapping[str | None, int], locale: str) -> str:
+    """Sums side by side: money of different currencies is never added up; "" for none."""
+    return " + ".join(_each_currency(sums, locale))
+
+
+def _each_currency(sums: Mapping[str | None, int], locale: str) -> list[str]:
+    return [
+        amount(minor, currency, locale)
+        for currency, minor in sorted(sums.items(), key=lambda each: str(each))
+    ]
+
+
+def within(minutes: Counter[int], share: float) -> int | None:
+    """The whole minutes within which this share of the rides had waited; None without rides."""
+    left = share * minutes.total()
+    for minute in sorted(minutes):
+        left -= minutes[minute]
+        if left <= 0:
+            return minute + 1
+    return None
+
+
+def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
+    """The groups with the most rides, and one line for all others."""
+    most = max((group.now.rides for group in groups), default=0)
+    shown = groups if len(groups) <= SHOWN + 1 else groups[:SHOWN]
+    rows = [_row(group, most, locale, n < ON_PAPER) for n, group in enumerate(shown)]
+    others = groups[len(shown) :]
+    if others:
+        rest = Group(_("%(n)s others", n=f"{len(others):,}"))
+        for group in others:
+            rest.now.add(group.now)
+            rest.before.add(group.before)
+        rows.append(_row(rest, 0, locale, False, rest=True))
+    return rows
+
+
+def _row(group: Group, most: int, locale: str, on_paper: bool = True, *, rest: bool = False) -> Row:
+    now = group.now
+    late = money_words(now.fees, locale)
+    return Row(
+        name=group.name,
+        house=group.house,
+        width=FULL * min(1, now.rides / most) if most else 0,
+        rides=_count(now.rides),
+        before=_count(group.before.rides),
+        spend=money_words(now.sums, locale),
+        driver=_average(now.driver_s, now.driver_n),
+        guest=_average(now.guest_s, now.guest_n),
+        cancelled=f"{_some(now.cancelled)} ({late})" if late else _some(now.cancelled),
+        no_driver=_some(now.no_driver),
+        unknown=_some(now.unknown + now.cleared),
+        rest=rest,
+        on_paper=on_paper,
+    )
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _some(number: int) -> str:
+    return _count(number) if number else ""
+
+
+def _average(seconds: int, rides: int) -> str:
+    return span(seconds / rides) if rides else ""
+
+
+def _before(figure: str) -> str:
+    return _("before: %(figure)s", figure=figure)
+
+
+def _parts(some: int, of: int) -> list[str]:
+    """The share of all rides, in words."""
+    if not some:
+        return []
+    return [_("%(n)s%% of the rides", n=f"{100 * some / of:.1f}".removesuffix(".0"))]
+
+
+def _more(now: Figures, then: Figures) -> str:
+    """The rides before, and how many more or fewer these are."""
+    more = now.rides - then.rides
+    sign = "+" if more > 0 else "−"
+    return _before(
+        f"{_count(then.rides)} ({sign}{_count(abs(more))})" if more else _count(now.rides)
+    )
+
+
+def _spend(now: Figures, then: Figures, locale: str) -> Tile:
+    notes = [_("for completed rides")]
+    if now.unpriced:
+        notes.append(_("%(n)s without a price", n=_count(now.unpriced)))
+    return Tile(
+        _("Spend"),
+        _each_currency(now.sums, locale) or ["–"],
+        notes,
+        _before(money_words(then.sums, locale) or "–"),
+    )
+
+
+def _wait(label: str, now: Counter[int], then: Counter[int], rides: int) -> Tile:
+    half, most = within(now, 0.5), within(now, 0.9)
+    past = within(then, 0.5)
+    notes = [_("9 of 10 within %(n)d min", n=most)] if most is not None else []
+    return Tile(
+        label,
+        [_("%(n)d min", n=half) if half is not None else "–"],
+        [_("half of %(n)s rides", n=_count(rides)), *notes] if half is not None else [],
+        _before(_("%(n)d min", n=past) if past is not None else "–"),
+    )
+
+
+def _cancelled(now: Figures, then: Figures, locale: str) -> Tile:
+    notes = _parts(now.cancelled, now.rides)
+    if now.charged:
+        notes.append(
+            _(
+                "%(n)s later than is free: %(fees)s by the offers' terms",
+                n=_count(now.charged),
+                fees=money_words(now.fees, locale),
+            )
+        )
+    return Tile(_("Cancelled"), [_count(now.cancelled)], notes, _before(_count(then.cancelled)))

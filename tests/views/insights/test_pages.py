@@ -1,0 +1,281 @@
+"""The insights' page and file: who may see them, whose days they are, and what they agree with."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.extensions import limiter
+from ridedash.store.audit import AuditRow
+from ridedash.store.insights import Cancelled
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.orders import Order, Ride
+from ridedash.views.insights.periods import Period, before, chosen, common
+from ridedash.views.insights.pictures import heat, nice, wait_bars
+from ridedash.views.insights.reading import late_policy
+from ridedash.views.insights.tables import within
+from tests.views.history.test_pages import done
+from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
+
+pytestmark = pytest.mark.database
+TODAY = date(2026, 5, 4)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    made.add(lambda s: setattr(s.get(Staff, made.ids["desk"]), "role", "manager"))
+    with made.app.app_context():
+        limiter.reset()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(desk: Desk) -> FlaskClient:
+    return desk.client()
+
+
+def tiles(client: FlaskClient, query: str = "") -> dict[str, list[str]]:
+    """The figures at the top, with their remarks, by label."""
+    text = compact(client.get(f"/insights?{query}").text)
+    found = re.findall(r"<dt>([^<]*)</dt>(.*?)</div>", text)
+    return {
+        label: [unescape(" ".join(each.split())) for each in re.findall(r"<dd[^>]*>([^<]*)", rest)]
+        for label, rest in found
+    }
+
+
+def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
+    answer = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client, "/me")})
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+
+
+def change(desk: Desk, order_id: int, **columns: Any) -> None:
+    def write(s: Any) -> None:
+        for name, value in columns.items():
+            setattr(s.get(Order, order_id), name, value)
+
+    desk.add(write)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "first_before", "last_before"),
+    [
+        ("2026-05-01", "2026-05-04", "2026-04-01", "2026-04-04"),
+        ("2026-03-01", "2026-03-31", "2026-02-01", "2026-02-28"),
+        ("2026-03-01", "2026-03-30", "2026-02-01", "2026-02-28"),
+        ("2026-01-01", "2026-01-31", "2025-12-01", "2025-12-31"),
+        ("2026-05-02", "2026-05-02", "2026-05-01", "2026-05-01"),
+        ("2026-04-01", "2026-06-30", "2025-12-31", "2026-03-31"),
+    ],
+)
+def test_days_are_compared_with_those_before_them(
+    first: str, last: str, first_before: str, last_before: str
+) -> None:
+    found = before(Period(date.fromisoformat(first), date.fromisoformat(last)))
+    assert found == Period(date.fromisoformat(first_before), date.fromisoformat(last_before))
+
+
+def test_a_form_may_leave_days_out() -> None:
+    assert chosen(None, None, TODAY) == Period(date(2026, 5, 1), TODAY)
+    assert chosen(date(2026, 4, 9), None, TODAY) == Period(date(2026, 4, 9), TODAY)
+    assert chosen(None, date(2026, 4, 9), TODAY) == Period(date(2026, 4, 1), date(2026, 4, 9))
+    assert chosen(TODAY, date(2026, 4, 9), TODAY) == Period(date(2026, 4, 9), TODAY)
+    assert [len(period.days) for _, period in common(TODAY)] == [4, 30, 7, 89]
+
+
+def test_the_month_stands_beside_the_one_before(desk: Desk, client: FlaskClient) -> None:
+    for order_id in (done(desk), done(desk), done(desk, total=None)):
+        change(desk, order_id, driver_s=100, guest_s=400)
+    change(desk, done(desk), currency="EUR")
+    done(desk, "ALLOTMENT_FAILED")
+    desk.order("UNKNOWN")
+    done(desk, age_s=31 * 86400)
+    done(desk, prop="other")
+    found = tiles(client)
+    assert found == {
+        "Rides": ["6", "4 completed", "before: 1 (+5)"],
+        "Spend": ["€240", "₹480", "for completed rides", "1 without a price", "before: ₹240"],
+        "Press to driver": ["2 min", "half of 3 rides", "9 of 10 within 2 min", "before: –"],
+        "Driver to guest": ["7 min", "half of 3 rides", "9 of 10 within 7 min", "before: –"],
+        "Cancelled": ["0", "before: 0"],
+        "No driver found": ["1", "16.7% of the rides", "before: 0"],
+        "Outcome unknown": ["1", "1 still open", "before: 0"],
+    }
+    text = compact(client.get("/insights").text)
+    assert "<h1>1 – 4 May 2026</h1>" in text
+    assert "beside 1 – 4 Apr 2026" in text
+    assert "Meridian Airport, Departures" in text
+    assert "Busiest: Monday 13–14, 6 rides" in text
+
+
+def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
+    desk: Desk, client: FlaskClient
+) -> None:
+    for allotted, names in ((6, ["cancel"]), (4, ["cancel"]), (6, ["abort", "cancel"])):
+        order_id = done(desk, "BOOKING_CANCELLED", actions=[(name, "done", {}) for name in names])
+
+        def allot(s: Any, order_id: int = order_id, minutes: int = allotted) -> None:
+            s.query(Ride).filter_by(order_id=order_id).one().allotted_at = NOON - minutes * MINUTE
+
+        desk.add(allot)
+    assert tiles(client)["Cancelled"] == [
+        "3",
+        "100% of the rides",
+        "1 later than is free: ₹30 by the offers' terms",
+        "before: 0",
+    ]
+    policy = {"charge": "30", "applies_after": {"seconds": 300}}
+    ride = Cancelled(None, policy, "INR", NOON - 6 * MINUTE, NOON, False)  # type: ignore[arg-type]
+    assert late_policy(ride, 1) is not None
+    assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), 1) is None
+    assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), 2) is not None
+    assert late_policy(ride._replace(aborted=True), 1) is None
+    assert late_policy(ride._replace(policy={"charge": "30"}), 1) is not None
+    assert late_policy(ride._replace(policy={"charge": "many"}), 1) is None
+    assert late_policy(ride._replace(policy=None), 1) is None
+
+
+def test_the_file_agrees_with_the_history_to_the_cent(desk: Desk, client: FlaskClient) -> None:
+    for total in (24_001, 99, 1):
+        done(desk, total=total)
+    change(desk, done(desk, total=500), currency="EUR")
+    text = client.get("/history?from=2026-05-01&to=2026-05-04").text
+    assert "€5 + ₹241.01" in text
+    found = rows(client)
+    for part in ("total", "category", "destination", "staff", "cost_centre", "day", "hour"):
+        of = [row for row in found if row["part"] == part and row["from"] == "2026-05-01"]
+        money = {
+            currency: sum(Decimal(row["spend"]) for row in of if row["currency"] == currency)
+            for currency in ("INR", "EUR")
+        }
+        assert money == {"INR": Decimal("241.01"), "EUR": Decimal(5)}, part
+        assert sum(int(row["rides"] or 0) for row in of) == 4, part
+    with desk.services.db.read() as s:
+        row = s.query(AuditRow).filter_by(what="insights.exported").one()
+        assert row.facts == {"from": "2026-05-01", "to": "2026-05-04"}
+
+
+def test_hostile_names_are_text_on_the_page_and_no_formula_in_the_file(
+    desk: Desk, client: FlaskClient
+) -> None:
+    names = ['=HYPERLINK("x")', "<script>alert(1)</script>", "\u202eevil", "x" * 200]
+    for name in names:
+        done(desk, drop_name=name)
+    text = client.get("/insights").text
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert {row["name"] for row in rows(client) if row["part"] == "destination"} == {
+        "'" + names[0],
+        *names[1:],
+    }
+
+
+def test_thousands_of_cost_centres_are_one_line_beside_the_greatest(
+    desk: Desk, client: FlaskClient
+) -> None:
+    def centres(s: Any) -> None:
+        property_id = desk.ids["desk.property"]
+        s.add_all(CostCentre(property_id=property_id, name=f"C{n}") for n in range(25))
+
+    desk.add(centres)
+    with desk.services.db.read() as s:
+        ids = [row.id for row in s.query(CostCentre)]
+    for centre_id in (*ids, ids[7], ids[7]):
+        change(desk, done(desk), cost_centre_id=centre_id)
+    text = compact(client.get("/insights").text)
+    table = text.split('id="by-centre"')[1].split("</table>")[0]
+    names = re.findall(r'<bdi class="figures-name">([^<]*)</bdi>', table)
+    assert (names[0], len(names), names[-1]) == ("C7", 11, "15 others")
+    assert table.count('class="off-paper"') == 5
+    assert len([row for row in rows(client) if row["part"] == "cost_centre"]) == 25
+
+
+def test_no_rides_are_said_to_be_none(client: FlaskClient) -> None:
+    text = client.get("/insights").text
+    assert "Nothing was booked in these days" in text
+    assert '<svg\n              class="bars"' not in text
+    assert tiles(client)["Rides"] == ["0", "0 completed", "before: 0"]
+    assert rows(client)[0]["rides"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("from=2026-13-01", "no day of the calendar"),
+        ("from=2020-01-01&to=2026-01-01", "more than a year"),
+    ],
+)
+def test_days_that_make_no_period_get_a_message(
+    client: FlaskClient, query: str, words: str
+) -> None:
+    answer = client.get(f"/insights?{query}")
+    assert (answer.status_code, words in answer.text) == (422, True)
+    export = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client, "/me")})
+    assert export.status_code == 400
+
+
+def test_a_manager_sees_the_own_property_alone_and_a_concierge_none(desk: Desk) -> None:
+    manager, other = desk.client(), desk.ids["other.property"]
+    assert manager.get(f"/insights?property={other}").status_code == 404
+    assert manager.get(f"/insights?property={desk.ids['desk.property']}").status_code == 200
+    assert "/insights" in manager.get("/history").text
+    concierge = desk.client(name="other")
+    assert concierge.get("/insights").status_code == 403
+    assert "/insights" not in concierge.get("/history").text
+
+
+def test_an_admin_adds_up_several_properties_each_in_its_own_days(desk: Desk) -> None:
+    mine, other = desk.ids["desk.property"], desk.ids["other.property"]
+
+    def elsewhere(s: Any) -> None:
+        s.get(Staff, desk.ids["desk"]).role = "admin"
+        s.get(Property, other).timezone = "America/New_York"
+        s.get(Property, other).currency = "USD"
+
+    desk.add(elsewhere)
+    done(desk)
+    early = done(desk, prop="other")
+    # midnight of 1 May in Kolkata is 30 April in New York
+    at = NOON.replace(day=30, month=4, hour=19, minute=0)
+    change(desk, early, created_at=at, currency="USD")
+    late = done(desk, prop="other")
+    change(desk, late, currency="USD")
+    client = desk.client()
+    both = f"from=2026-05-01&to=2026-05-04&property={mine}&property={other}"
+    assert tiles(client, both)["Spend"][:2] == ["₹240", "$240"]
+    assert tiles(client, f"property={other}")["Rides"][0] == "1"
+    text = compact(client.get(f"/insights?{both}").text)
+    assert "2 of 2 properties" in text
+    assert text.count('<bdi class="figures-house">Other House</bdi>') == 2
+    parts = {row["name"]: row["rides"] for row in rows(client, both) if row["part"] == "property"}
+    assert parts == {"Grand Meridian Hotel": "1", "Other House": "1"}
+    with desk.services.db.read() as s:
+        entries = s.query(AuditRow).filter_by(what="insights.exported")
+        assert {row.property_id for row in entries} == {mine, other}
+
+
+def test_pictures_hold_their_extremes() -> None:
+    assert [nice(n) for n in (0, 1, 10, 11, 99, 100, 101, 12_345)] == [
+        *(1, 1, 10, 15, 100, 100, 150, 15_000),
+    ]
+    bars = wait_bars(Counter({0: 3, 15: 1, 60: 2})).bars
+    assert [round(bar.height) for bar in (bars[0], bars[1], bars[15])] == [100, 0, 100]
+    assert heat({}, "en").busiest == ""
+    assert {square.level for square in heat({}, "en").squares} == {0}
+    assert within(Counter({0: 5, 3: 4, 9: 1}), 0.5) == 1
+    assert within(Counter({0: 5, 3: 4, 9: 1}), 0.9) == 4
+    assert within(Counter(), 0.5) is None

@@ -1,7 +1,8 @@
 """The transitions of an order, in the caller's transaction: checked, timed and recorded.
 
 Every change of `Order.state` except the sender's claim goes through `change_state`
-(docs/booking-protocol.md 1.5). Beside it: timeline events and attention items.
+(docs/booking-protocol.md 1.5). Beside it: timeline events, attention items, and how long the
+guest waited.
 """
 
 import logging
@@ -14,6 +15,7 @@ from sqlalchemy import event, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, SessionTransaction
 
+from ridedash import wire
 from ridedash.observability.exceptions import reason
 from ridedash.rides.codes import PLAN_MISSED, WITHDRAWN
 from ridedash.rides.states import FAILED_STATES, BadTransition, is_allowed
@@ -38,6 +40,11 @@ NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is 
 HELD: Final = "held"  # a planned ride in a restored database: it waits for a person
 PLAN_FAILED: Final = "plan_failed"  # a planned ride that failed; the detail is the reason
 _HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
+FOUND: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
+# the price of a cab is fixed at the pickup; an auto is billed at the end, and is not said to be
+# at the pickup: its wait ends when the ride begins
+AT_PICKUP: Final = frozenset({wire.CLIENT_LOCATED, wire.IN_PROGRESS})
+PRICED_AT_PICKUP: Final = frozenset({wire.Kind.POINT_TO_POINT, wire.Kind.SHARE})
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +92,24 @@ def add_event(
         at=now,
     )
     s.add(row)
+
+
+def note_wait(order: Order, status: str, now: datetime) -> None:
+    """Keep the waits that end when the ride of this order reaches this status at `now`.
+
+    A ride whose search was not seen to end, because no worker ran, has no wait; another driver
+    after the first begins none anew. An order that was taken up from the sent journal has none
+    either: when it was pressed is not known.
+    """
+    pressed = order.created_at if order.pickup_at is None else order.ready_at
+    if pressed is None or order.recovered_at is not None:
+        return
+    waited = max(0, round((now - pressed).total_seconds()))
+    if order.driver_s is None and status in FOUND:
+        order.driver_s = waited
+    here = status in AT_PICKUP or (status == wire.INVOICE and order.kind in PRICED_AT_PICKUP)
+    if order.guest_s is None and order.driver_s is not None and here:
+        order.guest_s = max(0, waited - order.driver_s)
 
 
 def raise_attention(s: Session, order: Order, name: str, detail: str | None, now: datetime) -> bool:

@@ -27,7 +27,6 @@ from ridedash.rides.tracking import policy
 from ridedash.rides.tracking.claims import ORDERS, RIDE_AND_ORDER, RIDES, Claim, postpone
 from ridedash.rides.tracking.merge import RideState
 from ridedash.rides.tracking.policy import Before, Decision, Pacing, decide
-from ridedash.rides.tracking.waits import note_wait
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
@@ -343,7 +342,7 @@ def _write(
     order.version += decision.shown
     for entry in decision.timeline:
         if entry.what == "ride":
-            note_wait(order, entry.name, now)
+            transitions.note_wait(order, entry.name, now)
         transitions.add_event(s, order, entry.what, entry.name, now, entry.detail)
     for item in decision.raised:
         if transitions.raise_attention(s, order, item.name, item.detail, now) and item.alarm:

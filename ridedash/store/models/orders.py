@@ -189,7 +189,7 @@ class Order(Base):
     currency: Mapped[str | None] = mapped_column(ShortText(8))
     # whole seconds from the press (of a planned ride: from its order) to the first driver
     driver_s: Mapped[int | None]
-    # and from then until the driver was at the pickup (rides/tracking/waits.py)
+    # and from then until the driver was at the pickup (note_wait in rides/orders/transitions.py)
     guest_s: Mapped[int | None]
 
 

@@ -5,8 +5,8 @@ from typing import Final
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0017"
-down_revision: str | None = "0016"
+revision = "0018"
+down_revision: str | None = "0017"
 branch_labels = None
 depends_on = None
 

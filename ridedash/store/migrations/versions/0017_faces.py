@@ -5,8 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0014"
-down_revision: str | None = "0010"
+revision = "0017"
+down_revision: str | None = "0016"
 branch_labels = None
 depends_on = None
 

@@ -134,6 +134,8 @@ class TripForm(Form):  # type: ignore[misc]
     drop_lng = CoordinateField()
     drop_for = StringField(filters=[_cleaned])
     category = StringField(filters=[_cleaned], validators=[Length(max=64)])
+    # "1" asks for the cars of the fields; "lat,lng,name" is a suggested drop, which replaces theirs
+    show = StringField(filters=[_cleaned])
 
     def point(self, end: str) -> LatLng | None:
         """The position of the pickup or the drop; None when it has no coordinates.
@@ -142,6 +144,9 @@ class TripForm(Form):  # type: ignore[misc]
         `<end>_for` is the name that the coordinates belong to: without scripts a person can change
         the name and leave the old coordinates in the form, which are then ignored.
         """
+        suggested, _name = self._suggested(end)
+        if suggested:
+            return suggested
         lat, lng = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees
         same_name = self[f"{end}_for"].data in (None, "", self[end].data)
         if lat is not None and lng is not None and is_valid(lat, lng) and same_name:
@@ -150,7 +155,15 @@ class TripForm(Form):  # type: ignore[misc]
 
     def name(self, end: str) -> str:
         """The name of the pickup or the drop; "" when it has none."""
-        return (self[end].data or "")[:200]
+        _point, suggested = self._suggested(end)
+        return (suggested or self[end].data or "")[:200]
+
+    def _suggested(self, end: str) -> tuple[LatLng | None, str]:
+        """The point and name of the suggested place that was pressed."""
+        at, _comma, rest = (self.show.data or "").partition(",")
+        lng, _comma, name = rest.partition(",")
+        point = parse_coordinates(f"{at}, {lng}") if end == "drop" and lng else None
+        return point, name.strip() if point else ""
 
 
 class BookingForm(FlaskForm):  # type: ignore[misc]

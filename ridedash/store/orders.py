@@ -35,6 +35,7 @@ __all__ = [
     "OrderPage",
     "OrderState",
     "Priced",
+    "RecentDrop",
     "Ride",
     "TimelineEvent",
     "Trip",
@@ -45,7 +46,7 @@ __all__ = [
     "order_page",
     "orders_by_ids",
     "path_of",
-    "recent_orders",
+    "recent_drops",
     "trip_of",
 ]
 
@@ -225,15 +226,32 @@ def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
     return s.scalars(query).first()
 
 
-def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:
-    """The newest orders of a property, without the long columns that only their own pages need."""
+@dataclass(frozen=True)
+class RecentDrop:
+    """Where an order went, and from where; `travel_s` is the estimate of its way in seconds."""
+
+    name: str
+    drop: LatLng
+    pickup: LatLng
+    travel_s: int | None
+
+
+def recent_drops(s: Session, property_id: int, limit: int) -> list[RecentDrop]:
+    """The named drops of the newest orders of a property, the newest first."""
+    travel_s = Offer.product["estimate"]["travel_time"]["seconds"].as_integer()
+    ends = Offer.drop_lat, Offer.drop_lng, Offer.pickup_lat, Offer.pickup_lng
     query = (
-        select(Order.id)
+        select(Offer.drop_name, *ends, travel_s)
+        .join(Order, Order.offer_id == Offer.id)
         .where(Order.property_id == property_id)
         .order_by(Order.id.desc())
         .limit(limit)
     )
-    return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
+    return [
+        RecentDrop(name, LatLng(lat, lng), LatLng(from_lat, from_lng), seconds)
+        for name, lat, lng, from_lat, from_lng, seconds in s.execute(query)
+        if name and lat is not None and lng is not None
+    ]
 
 
 def path_of(s: Session, order_id: int, since: datetime | None) -> list[LatLng]:

@@ -15,7 +15,7 @@ from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import BadKeys, DecryptionFailed, TokenVault, new_key
 from ridedash.store.models.people import Account, Staff
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_page, recent_orders
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_page, recent_drops
 from ridedash.store.sign_ins import (
     close_all_sign_ins,
     close_sign_in,
@@ -210,7 +210,7 @@ def test_an_offer_signs_its_price_and_not_the_lock_of_it(db: Database, staff: St
 
 def test_an_empty_property_has_no_orders(db: Database, staff: Staff) -> None:
     with db.read() as s:
-        assert recent_orders(s, staff.property_id) == []
+        assert recent_drops(s, staff.property_id, 40) == []
         assert order_page(s, staff.property_id, 1) is None
         assert unknown_orders(s, staff.property_id) == (0, None)
 

@@ -1,6 +1,5 @@
 """What the booking form fetches while a person types: priced cars, places, guests."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -17,14 +16,13 @@ from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
 from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest, Property
-from ridedash.store.orders import recent_orders
-from ridedash.store.properties import favourites_of
 from ridedash.store.search import phone_digits
 from ridedash.text import normalised
 from ridedash.views.booking.estimates import home_trip
-from ridedash.views.booking.form import context, estimator, own_offer, trip_picker
+from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_picker
 from ridedash.views.booking.picker import End, Picker
 from ridedash.views.booking.pickup_points import Zone, coordinates_words
+from ridedash.views.booking.suggestions import suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import day_time
@@ -34,11 +32,8 @@ from ridedash.wording import gettext as _
 
 bp = Blueprint("lookups", __name__)
 Answer = Response | tuple[Response, int]
-PlaceFacts = tuple[str, float, float]  # name, lat, lng
 WHOLE_PHONE: Final = 7  # digits: fewer may be of several phones
 NAMES: Final = dict(LANGUAGES)
-SUGGESTED: Final = 14
-LATELY: Final = 5
 OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
 
@@ -131,7 +126,7 @@ def _cars(picker: Picker) -> dict[str, Any]:
     """What the page's script shows: the cards as markup, the hotspot for the map."""
     zone = picker.estimates.zone if picker.estimates else None
     return {
-        "html": render_template("booking/_cars.html", **context(picker)),
+        "html": render_template("booking/_cars.html", **cars_context(picker)),
         "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
         "pickup": _end(picker.pickup),
         "drop": _end(picker.drop),
@@ -175,35 +170,11 @@ def _place(found: Place) -> dict[str, Any]:
 
 
 def _suggested() -> list[dict[str, Any]]:
-    """Places before a text is typed, each once.
-
-    Where this guest often goes, the property's favourites, and where guests went lately.
-    """
+    """Places before a text is typed."""
     end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=row_id)
-    property_id = current_staff().property_id
     with services().db.read() as s:
-        all_favourites = sorted(favourites_of(s, property_id).items())
-        favourites = [place for (kind, _slot), place in all_favourites if kind == end]
-        often: Iterable[PlaceFacts] = ()
-        offers = []
-        if end == "drop":
-            offers = [page.offer for page in recent_orders(s, property_id, 40)]
-            guest = guests.guest_of(s, property_id, guest_id) if guest_id else None
-            often = guests.usual(s, guest.id).places if guest else ()
-    slots = {place.name: str(place.slot) for place in favourites}
-    lately = [
-        (offer.drop_name, offer.drop_lat, offer.drop_lng)
-        for offer in offers
-        if offer.drop_name and offer.drop_lat is not None and offer.drop_lng is not None
-    ]
-    of_property = [(place.name, place.lat, place.lng) for place in favourites]
-    groups = ((_("often"), often), ("", of_property), (_("lately"), lately[:LATELY]))
-    found: dict[str, dict[str, Any]] = {}
-    for kind, group in groups:
-        for name, lat, lng in group:
-            facts = {"name": name, "kind": kind, "area": "", "lat": lat, "lng": lng}
-            found.setdefault(name, facts | {"slot": slots.get(name, "")})
-    return list(found.values())[:SUGGESTED]
+        home = s.get_one(Property, current_staff().property_id)
+        return [place.facts() for place in suggested(s, home, end, guest_id)]
 
 
 def _near() -> LatLng | None:

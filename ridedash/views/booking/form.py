@@ -19,6 +19,7 @@ from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.picker import Picker, read_ends
+from ridedash.views.booking.suggestions import suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
@@ -83,12 +84,19 @@ def estimator() -> Estimator:
 
 def context(picker: Picker) -> dict[str, Any]:
     """What the form's templates need beside the page's own."""
+    with services().db.read() as s:
+        drops = suggested(s, picker.home, "drop", picker.form.guest_id.data)
+    return {**cars_context(picker), "drops": drops, "calendar": calendar(picker)}
+
+
+def cars_context(picker: Picker) -> dict[str, Any]:
+    """What `booking/_cars.html` needs for the cars of a trip."""
     app, tz = services(), formatting.zone(picker.home.timezone)
     fetched = picker.estimates.fetched_at if picker.estimates else None
     return {
         "picker": picker,
         "form": picker.form,
-        "calendar": calendar(picker),
+        "drops": (),
         "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
         "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.settings.pace)),
     }

@@ -306,10 +306,5 @@ onKey("k", () => board.list.step(-1));
 onKey("u", () => board.list.arrange(true));
 onKey("m", () => board.showAll(true));
 onKey("Escape", () => board.shut());
-for (let slot = 1; slot <= 9; slot += 1) {
-  onKey(String(slot), () =>
-    document.dispatchEvent(new CustomEvent("ridedash:favourite", { detail: { slot } })),
-  );
-}
 rideKeys(() => board.meant());
 board.start();

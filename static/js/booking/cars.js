@@ -53,6 +53,27 @@ export class Cars extends EventTarget {
     this.reveal();
   }
 
+  /** Choose the car of a number, as the cards are numbered. */
+  take(number) {
+    const card = this.box.querySelectorAll("[data-product]")[number - 1];
+    const radio = card?.querySelector("[name=offer]:enabled");
+    radio?.click();
+    radio?.focus();
+  }
+
+  /** Choose the next number of seats of the chosen car, where it has one. */
+  nextSeats() {
+    const card = this.chosen?.closest("[data-product]");
+    const seats = [...(card?.querySelectorAll("[name=seats]:enabled") ?? [])];
+    const at = seats.findIndex((seat) => seat.checked);
+    seats[(at + 1) % seats.length]?.click();
+  }
+
+  /** Move the focus to the chosen car, else to the first; to the box while there is none. */
+  focus() {
+    (this.chosen ?? this.box.querySelector("[name=offer]:enabled") ?? this.box).focus();
+  }
+
   /** The chosen car: texts for the button and the terms below it, and the number of seats. */
   get choice() {
     const car = this.chosen;
@@ -111,7 +132,9 @@ export class Cars extends EventTarget {
     this.at = 0;
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
-    this.box.replaceChildren(this.empty.content.cloneNode(true));
+    // a button in it may be pressed at this moment: leaving the empty drop has led here
+    if (!this.box.querySelector("[data-drops]"))
+      this.box.replaceChildren(this.empty.content.cloneNode(true));
     this.#tell();
     return null;
   }

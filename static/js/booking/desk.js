@@ -1,8 +1,8 @@
 /**
  * The booking form in the board's left column: it books without leaving the page, and is empty for
  * the next guest. Starts by itself where [data-desk-form] is.
- * Listens to `ridedash:favourite` {slot}, `ridedash:refill` {order, how} and `ridedash:rows` {rows:
- * id -> row}, after which its words about an order that has left SENDING go. Sends
+ * Listens to `ridedash:refill` {order, how} and `ridedash:rows` {rows: id -> row}, after which its
+ * words about an order that has left SENDING go. Sends
  * `ridedash:booked` {order} and `ridedash:trip` {ends, served}: the two places of the trip, or none
  * before the user has set one, and whether the service goes there. Sends `ridedash:aim` {end} while
  * a field without a place is in use; a map that will set that end prevents the default, and answers
@@ -34,10 +34,6 @@ class DeskForm {
     });
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
     document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
-    document.addEventListener(
-      "ridedash:favourite",
-      ({ detail }) => this.sending || this.form.goTo(detail.slot),
-    );
   }
 
   #mount() {

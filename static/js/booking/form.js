@@ -5,10 +5,14 @@
  */
 
 import { ask } from "../shared/ask.js";
+import { CarKeys } from "./car_keys.js";
 import { Cars } from "./cars.js";
 import { Combobox } from "../shared/combobox.js";
+import { Drops, suggestedAt } from "./drops.js";
 import { GuestFinder } from "./guests.js";
-import { wireKeys } from "./keys.js";
+import { following, wireKeys } from "./keys.js";
+import { onKey } from "../shared/keys.js";
+import { isShown } from "../shared/slots.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
 
@@ -16,6 +20,8 @@ const DEBOUNCE_MS = 250; // between two requests for prices; the first is sent a
 
 export class BookForm extends EventTarget {
   mapped = false; // whether a click on the board's map sets the end that is searched
+
+  failed = false; // whether no cars came for the trip
 
   openEnd = false; // whether the user wants cars without a drop
 
@@ -52,6 +58,7 @@ export class BookForm extends EventTarget {
       },
       signal,
     });
+    this.drops = new Drops(this.cars.box, this.cars.empty, this.say.places);
     this.shownZone = "";
     // the trip of the shown cards
     this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : "";
@@ -62,6 +69,7 @@ export class BookForm extends EventTarget {
     for (const end of ["pickup", "drop"]) this.#wirePlace(end);
     this.#wireTrip();
     this.#wireSending(part("go"), part("keys"));
+    this.#wireKeys();
     this.button();
   }
 
@@ -78,6 +86,16 @@ export class BookForm extends EventTarget {
   /** Whether the service has priced the trip of the fields: it goes there. */
   get priced() {
     return Boolean(this.shownTrip) && this.shownTrip === this.trip.key;
+  }
+
+  /** Whether the cards on the page are those of the trip in the fields. */
+  get settled() {
+    return this.priced && !this.cars.busy;
+  }
+
+  /** Whether cars of the trip are requested, or are about to be. */
+  get asking() {
+    return Boolean(this.#known) && !this.trip.loose && !this.failed && !this.settled;
   }
 
   /** Set an end to a point of a map. */
@@ -99,17 +117,21 @@ export class BookForm extends EventTarget {
     const account = this.book.querySelector("[name=account]")?.value;
     const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
+    this.failed = false;
     const answering = this.cars.load(this.#known ? { ...asked, account, compare } : null);
     this.button();
     const answer = await answering;
     if (!answer) return;
+    this.failed = !answer.ok;
     const still = this.trip.key === key;
     for (const end of ["pickup", "drop"]) this.trip.corrected(end, asked[end], answer[end] ?? {});
     this.shownTrip = answer.ok && still ? this.trip.key : "";
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
     this.button();
-    if (!compare) this.cars.reveal(); // a renewal moves nothing
+    if (compare) return; // a renewal moves nothing
+    this.cars.reveal();
+    this.keys.arrived();
   }
 
   /** Request prices now, or after a pause when the user tries several places. */
@@ -144,7 +166,7 @@ export class BookForm extends EventTarget {
   async #goOpen() {
     this.openEnd = true;
     await this.reload();
-    this.cars.box.querySelector("[name=offer]:enabled")?.focus();
+    this.cars.focus();
   }
 
   #missing() {
@@ -165,6 +187,12 @@ export class BookForm extends EventTarget {
       "click",
       (event) => {
         if (event.target.closest("[data-open-end]")) return void this.#goOpen();
+        const drop = suggestedAt(event.target);
+        if (drop) {
+          event.preventDefault();
+          this.trip.put("drop", drop);
+          return void this.toCars();
+        }
         if (!event.target.closest("[data-retry]")) return;
         event.preventDefault();
         this.reload();
@@ -181,8 +209,12 @@ export class BookForm extends EventTarget {
     const box = new Combobox(fields.input, list, {
       find: (words) => this.#findPlaces(end, words),
       quick: (words) => (end === "drop" && /^[1-9]$/.test(words) ? this.#favourite(words) : null),
-      chosen: (place) => this.trip.put(end, place),
+      chosen: (place, byKey) => {
+        this.trip.put(end, place);
+        if (byKey && end === "drop") this.#onward(fields.input);
+      },
       typed: () => this.trip.typed(end),
+      waits: () => !this.trip.at(end), // Enter in a field with a place leads on
       say: (count) => this.#sayFound(this.say.sayFound, count),
     });
     fields.input.addEventListener("blur", () => this.trip.left(end));
@@ -197,9 +229,9 @@ export class BookForm extends EventTarget {
     return this.favourites.find((place) => place.slot === Number(slot)) ?? null;
   }
 
-  /** Set the drop to a favourite place by its number; false when there is none. */
+  /** Set the drop to a favourite place by its number; false when there is none, or no form. */
   goTo(slot) {
-    const place = this.#favourite(slot);
+    const place = this.sending || !isShown(this.go) ? null : this.#favourite(slot);
     if (place) this.trip.put("drop", place);
     return Boolean(place);
   }
@@ -229,10 +261,14 @@ export class BookForm extends EventTarget {
     });
     this.guests.addEventListener("chosen", ({ detail: { guest, byKey } }) => {
       this.cars.prefer(guest.category);
+      this.drops.of(guest.id);
       const drop = this.trip.ends.drop.input;
       if (byKey && !drop.value) drop.focus(); // room and phone are filled in already
     });
-    this.guests.addEventListener("dropped", () => this.cars.prefer(""));
+    this.guests.addEventListener("dropped", () => {
+      this.cars.prefer("");
+      this.drops.of("");
+    });
   }
 
   #sayFound(pattern, count) {
@@ -250,6 +286,8 @@ export class BookForm extends EventTarget {
     });
     this.trip.addEventListener("moved", ({ detail: { end } }) => {
       this.#tell("ends", { end });
+      this.keys.forget();
+      this.failed = false;
       this.openEnd &&= !this.trip.at("drop");
       if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
       // the trip of the shown cards again, while another is requested
@@ -289,6 +327,7 @@ export class BookForm extends EventTarget {
       hint,
       words: this.say.sayEnter,
       signal: this.signal,
+      onward: (field) => this.#onward(field),
     });
     this.book.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
@@ -296,6 +335,36 @@ export class BookForm extends EventTarget {
       // after the browser has read the form, so that a second press sends no second order
       setTimeout(() => this.busy());
     });
+  }
+
+  /* ---- keys ---- */
+
+  #wireKeys() {
+    this.keys = new CarKeys(this);
+    const { pickup, drop } = this.trip.ends;
+    for (const [key, act] of [
+      ["p", () => pickup.input.focus()],
+      ["g", () => drop.input.focus()],
+      ["c", () => this.toCars()],
+      ["w", () => this.when.open()],
+    ])
+      onKey(key, () => this.sending || !isShown(this.go) || act());
+  }
+
+  /** Move the focus to the next empty field, else to the cars; whether to a field. */
+  #onward(field) {
+    const next = following(this.book, field, this.cars.box);
+    if (next) next.focus();
+    else this.toCars();
+    return Boolean(next);
+  }
+
+  /** Move the focus to the cars, or to what stands in their place. */
+  toCars() {
+    const { box } = this.cars;
+    if (this.settled) return this.cars.focus();
+    const offered = this.asking ? null : box.querySelector("button:not([hidden])");
+    (offered ?? box).focus();
   }
 
   #named() {

@@ -1,6 +1,6 @@
 /**
- * The Enter key in the booking form: it moves to the next empty field and never sends the form;
- * Ctrl+Enter books.
+ * The Enter key in the booking form: it moves to the next empty field, then to the cars, and never
+ * sends the form; Ctrl+Enter books.
  */
 
 import { isShown } from "../shared/slots.js";
@@ -9,32 +9,38 @@ const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 
 /**
  * `around` contains the form and the alerts beside it, where the same keys work. `hint` is the line
- * beside the button; it shows `words` when there is no next field.
+ * beside the button; it shows `words` where Enter leads to no field. `onward(field)` moves the
+ * focus on and returns whether to a field.
  */
-export function wireKeys(around, book, go, { hint, words, signal }) {
+export function wireKeys(around, book, go, { hint, words, signal, onward }) {
   hint.hidden = false;
   around.addEventListener(
     "keydown",
     (event) => {
       if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
+      const field = event.target;
       const asked = event.ctrlKey || event.metaKey;
-      if (asked || (book.contains(event.target) && event.target.matches("input")))
-        event.preventDefault();
+      if (asked || (book.contains(field) && field.matches("input"))) event.preventDefault();
       if (asked && !go.disabled) book.requestSubmit(go);
-      if (asked || !book.contains(event.target) || !event.target.matches(TYPED)) return;
-      const next = following(book, event.target);
-      if (next) next.focus();
-      else {
-        hint.textContent = words;
-        hint.classList.add("is-said");
-      }
+      if (asked || !book.contains(field) || !field.matches("input")) return;
+      if (field.matches(TYPED) && onward(field)) return;
+      hint.textContent = words;
+      hint.classList.add("is-said");
     },
     { signal },
   );
 }
 
-/** The next visible text field that is empty. */
-function following(book, field) {
+/**
+ * The next visible text field that is empty; none that stands behind the cars for a field before
+ * them.
+ */
+export function following(book, field, cars) {
   const fields = [...book.querySelectorAll(TYPED)].filter(isShown);
-  return fields.slice(fields.indexOf(field) + 1).find((each) => !each.value);
+  const next = fields.slice(fields.indexOf(field) + 1).find((each) => !each.value);
+  return next && isBefore(field, cars) && !isBefore(next, cars) ? undefined : next;
+}
+
+function isBefore(one, other) {
+  return Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
 }

@@ -48,6 +48,13 @@ export class When extends EventTarget {
     return Number(this.box.querySelector("[name=cars]")?.value ?? 1);
   }
 
+  /** Choose Later, and lead to its time. */
+  open() {
+    const later = this.box.querySelector("[name=when][value=later][type=radio]");
+    if (later && !later.checked) later.click();
+    this.time.focus();
+  }
+
   /** The text of the button for a chosen car. */
   button(choice) {
     const many = this.cars > 1;

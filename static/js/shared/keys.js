@@ -4,22 +4,32 @@
 
 import { isShown } from "./slots.js";
 
-const acts = new Map();
+const acts = new Map([["", new Map()]]); // a selector, or "" for the page -> key -> act
 // WCAG 2.1.4; Esc and the button for help still work
 const off = document.body.dataset.shortcuts === "off";
 const help = document.querySelector("[data-keys-help]");
 
 /**
- * Run `act` when a key is pressed outside of fields; `key` as in KeyboardEvent, letters in lower
- * case.
+ * Run `act` when a key is pressed outside of text fields; `key` as in KeyboardEvent, letters in
+ * lower case. Inside of what the selector `within` matches, its keys go before those of the page.
  */
-export function onKey(key, act) {
-  acts.set(key, act);
+export function onKey(key, act, within = "") {
+  if (!acts.has(within)) acts.set(within, new Map());
+  acts.get(within).set(key, act);
 }
+
+function actOf(key, target) {
+  for (const [within, keys] of acts)
+    if (within && keys.has(key) && target.closest?.(within)) return keys.get(key);
+  return acts.get("").get(key);
+}
+
+const FIELD = "input, textarea, select, [contenteditable=true]";
 
 /** Whether an element accepts typed text. */
 function types(element) {
-  return Boolean(element?.closest?.("input, textarea, select, [contenteditable=true]"));
+  const field = element?.closest?.(FIELD);
+  return Boolean(field) && !["radio", "checkbox"].includes(field.type);
 }
 
 function showHelp() {
@@ -31,11 +41,9 @@ function pressed(event) {
     return;
   if (document.querySelector("dialog[open]")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (types(event.target)) {
-    if (key === "Escape") event.target.blur();
-    return;
-  }
-  const act = key === "Escape" || !off ? acts.get(key) : null;
+  if (key === "Escape" && event.target.closest?.(FIELD)) return event.target.blur();
+  if (types(event.target)) return;
+  const act = key === "Escape" || !off ? actOf(key, event.target) : null;
   if (!act || (event.repeat && !"jk".includes(key))) return;
   event.preventDefault();
   act(event);

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from ridedash.geo import LatLng
 from ridedash.store.models.people import Guest
@@ -39,7 +39,14 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
         s.get_one(Order, 1).guard_key = None  # that ride has ended
     browsed.open(PATH)
     browsed.page.evaluate(
-        "window.keys = 0; addEventListener('keydown', () => (window.keys += 1), true)"
+        """() => {
+          window.keys = 0;
+          window.presses = 0; // Ctrl+Enter is one
+          addEventListener("keydown", ({ key }) => {
+            window.keys += 1;
+            if (key !== "Control") window.presses += 1;
+          }, true);
+        }"""
     )
     browsed.page.focus("#guest-find")
     return browsed.page
@@ -47,6 +54,24 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
 
 def keys(page: Page) -> int:
     return int(page.evaluate("window.keys"))
+
+
+def known_guest_to_a_favourite(page: Page) -> None:
+    """From anywhere on the page: the guest of a room, and the first favourite drop."""
+    page.focus("#elsewhere")
+    page.keyboard.press("n")
+    for digit in "412":
+        page.keyboard.press(digit)
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_be_focused()
+    page.keyboard.press("1")
+
+
+def booked_with(page: Page, most: int) -> None:
+    """Press Book; all of it took so many presses at most."""
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert int(page.evaluate("window.presses")) <= most
 
 
 def guest_of(desk: Desk, order: Order) -> Guest:
@@ -150,16 +175,78 @@ def test_the_empty_drop_lists_favourites_and_their_digits_choose_them(
     expect(options).to_have_count(2)
     expect(options.nth(0)).to_contain_text("1")
     page.focus("#elsewhere")
-    page.evaluate(
-        "document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 2}}))"
-    )
+    page.keyboard.press("2")
     expect(page.locator("#drop")).to_have_value("Harbour Station")
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
     expect(page.locator("#elsewhere")).to_be_focused()
-    page.evaluate(
-        "document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 9}}))"
-    )
+    page.keyboard.press("9")
     expect(page.locator("#drop")).to_have_value("Harbour Station")
+
+
+def test_a_known_guest_to_a_favourite_takes_seven_presses(counted: Page, desk: Desk) -> None:
+    page = counted
+    known_guest_to_a_favourite(page)
+    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV · meter fare")
+    booked_with(page, 7)
+    assert desk.orders()[1].category == "suv"
+
+
+def test_a_shared_ride_for_two_takes_ten_presses_although_they_come_before_the_cars(
+    counted: Page, desk: Desk
+) -> None:
+    page = counted
+    held: list[Route] = []
+    page.route("**/products.json*", lambda route: held.append(route))
+    with page.expect_request("**/products.json*"):
+        known_guest_to_a_favourite(page)
+        page.keyboard.press("Enter")
+    expect(page.locator("[data-cars]")).to_be_focused()
+    for key in ("3", "s"):  # the third car, and its other seats
+        page.keyboard.press(key)
+    held[0].continue_()
+    expect(page.locator("[data-product=share] .product-radio")).to_be_focused()
+    expect(page.locator("[data-book-go]")).to_have_text("Book Share, 2 seats · ₹140 fixed")
+    booked_with(page, 10)
+    assert (desk.orders()[1].category, desk.orders()[1].seats) == ("share", 2)
+
+
+def test_letters_lead_to_the_parts_of_the_form_and_digits_mean_what_has_the_focus(
+    counted: Page,
+) -> None:
+    page = counted
+    page.focus("#elsewhere")
+    for key, part in (("g", "#drop"), ("p", "#pickup")):
+        page.keyboard.press(key)
+        expect(page.locator(part)).to_be_focused()
+        page.keyboard.press("Escape")
+    page.keyboard.press("c")  # no trip yet: what stands in place of the cars
+    first = page.locator(".drop-tile").first
+    expect(first).to_be_focused()
+    expect(first).to_have_text(re.compile(r"^\s*1\s+Airport\s+about 22 min\s*$"))
+    page.keyboard.press("1")
+    expect(page.locator("#drop")).to_have_value("Airport")
+    expect(page.locator(".product-radio:checked")).to_be_focused()
+    page.keyboard.press("2")
+    expect(page.locator("[data-product=suv] .product-radio")).to_be_focused()
+    expect(page.locator("#drop")).to_have_value("Airport")
+    page.keyboard.press("w")
+    expect(page.locator("[name=when][value=later]")).to_be_checked()
+
+
+def test_the_empty_box_offers_the_drops_of_the_guest_and_a_press_shows_cars(
+    counted: Page,
+) -> None:
+    page = counted
+    tiles = page.locator("[data-cars] .drop-tile")
+    expect(tiles).to_have_count(2)
+    page.keyboard.type("412")
+    page.keyboard.press("Enter")
+    expect(tiles.first).to_contain_text("often · about 22 min")
+    page.keyboard.press("Escape")
+    tiles.nth(1).click()
+    expect(page.locator("#drop")).to_have_value("Harbour Station")
+    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV")
+    expect(page.locator(".product-radio:checked")).to_be_focused()
 
 
 def test_an_earlier_ride_fills_the_form_again_or_for_the_return_trip(counted: Page) -> None:

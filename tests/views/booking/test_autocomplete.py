@@ -150,6 +150,37 @@ def test_an_empty_drop_suggests_drops_of_the_guest_then_favourites_then_of_other
     assert said(end="drop", guest="99999999999999999999") == said(end="drop")
 
 
+def test_a_suggested_drop_says_how_long_its_way_took_from_the_property(desk: Desk) -> None:
+    known(desk)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Harbour Station", LatLng(-38.52, -128.02))
+        set_favourite(s, 1, "drop", 2, "Airport", LatLng(-38.55, -128.06))
+
+    def minutes() -> dict[str, str]:
+        places = desk.client.get("/places.json?end=drop").get_json()["places"]
+        return {place["name"]: place["minutes"] for place in places}
+
+    assert minutes() == {"Airport": "about 22 min", "Harbour Station": ""}
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Property, 1).pickup_lat = -38.6  # the way from elsewhere is another one
+    assert minutes()["Airport"] == ""
+
+
+def test_without_scripts_a_suggested_drop_shows_its_cars_and_keeps_what_was_typed(
+    desk: Desk,
+) -> None:
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Airport, north", LatLng(-38.55, -128.06))
+    page = desk.page()
+    (value,) = re.findall(r'name="show"\s+value="(-38[^"]+)"', page.split("<template")[0])
+    answer = desk.press(filled(page), show=unescape(value), drop="somewhere", guest_room="412")
+    assert answer.status_code == 200
+    assert 'value="Airport, north"' in answer.text
+    assert 'value="412"' in answer.text
+    assert "₹240" in answer.text
+    assert desk.orders() == []
+
+
 def test_the_guests_usual_car_is_preselected_if_one_is_near(desk: Desk) -> None:
     def chosen(usual: str) -> str:
         html = desk.client.get("/products.json", query_string=TRIP | {"usual": usual}).get_json()[

@@ -1,0 +1,92 @@
+"""Places that the booking form suggests before a word is typed.
+
+Where the guest often goes, the property's favourites by their keys, and where guests went lately.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from ridedash.geo import LatLng, distance_m
+from ridedash.store import guests
+from ridedash.store.models.people import Property
+from ridedash.store.orders import RecentDrop, recent_drops
+from ridedash.store.properties import favourites_of
+from ridedash.views.booking.estimates import home_trip
+from ridedash.views.web import formatting
+from ridedash.wording import gettext as _
+
+SUGGESTED: Final = 14
+READ: Final = 40  # orders
+LATELY: Final = 5
+SAME_PLACE_M: Final = 200.0  # the pickup of a hotspot's point is that far from its place
+PlaceFacts = tuple[str, float, float]  # name, lat, lng
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A place to choose. `slot` is the key of a favourite, or "".
+
+    `minutes` says how long the way from the property's own pickup takes, or "".
+    """
+
+    name: str
+    kind: str
+    lat: float
+    lng: float
+    slot: str
+    minutes: str
+
+    def facts(self) -> dict[str, Any]:
+        """As the form's script reads it."""
+        return {**vars(self), "area": ""}
+
+
+def suggested(s: Session, home: Property, end: str, guest_id: int | None) -> list[Suggestion]:
+    """Places for one end of a trip, "pickup" or "drop", each once."""
+    all_favourites = sorted(favourites_of(s, home.id).items())
+    favourites = [place for (kind, _slot), place in all_favourites if kind == end]
+    often: Iterable[PlaceFacts] = ()
+    drops: list[RecentDrop] = []
+    if end == "drop":
+        drops = recent_drops(s, home.id, READ)
+        guest = guests.guest_of(s, home.id, guest_id) if guest_id else None
+        often = guests.usual(s, guest.id).places if guest else ()
+    slots = {place.name: str(place.slot) for place in favourites}
+    minutes = _minutes(home, drops)
+    of_property = [(place.name, place.lat, place.lng) for place in favourites]
+    groups = ((_("often"), often), ("", of_property), (_("lately"), _latest(drops)))
+    found: dict[str, Suggestion] = {}
+    for kind, group in groups:
+        for name, lat, lng in group:
+            place = Suggestion(name, kind, lat, lng, slots.get(name, ""), minutes.get(name, ""))
+            found.setdefault(name, place)
+    return list(found.values())[:SUGGESTED]
+
+
+def _latest(drops: Sequence[RecentDrop]) -> Iterator[PlaceFacts]:
+    """The last drops, each place once."""
+    once: dict[str, RecentDrop] = {}
+    for each in drops:
+        once.setdefault(each.name, each)
+    for each in list(once.values())[:LATELY]:
+        yield each.name, each.drop.lat, each.drop.lng
+
+
+def _minutes(home: Property, drops: Sequence[RecentDrop]) -> dict[str, str]:
+    """How long the way to a place took from the property, as it was estimated last."""
+    start = home_trip(home)
+    if start is None:
+        return {}
+    known = {
+        each.name: formatting.minutes(each.travel_s)
+        for each in reversed(drops)
+        if each.travel_s is not None and _near(each.pickup, start.pickup)
+    }
+    return {name: _("about %(time)s", time=words) for name, words in known.items() if words}
+
+
+def _near(one: LatLng, other: LatLng) -> bool:
+    return distance_m(one, other) < SAME_PLACE_M

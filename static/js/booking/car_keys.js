@@ -1,0 +1,44 @@
+/**
+ * Keys in the list of cars: a digit chooses the car of that number, S other seats. What is pressed
+ * while cars are requested waits for them; where there is no trip yet, a digit is a favourite drop.
+ */
+
+import { onKey } from "../shared/keys.js";
+
+const LIST = "[data-cars]";
+
+export class CarKeys {
+  /** `form` has: settled, asking, cars, goTo(slot). */
+  constructor(form) {
+    this.form = form;
+    this.waiting = [];
+    for (let number = 1; number <= 9; number += 1) {
+      onKey(String(number), () => this.#digit(number), LIST);
+      onKey(String(number), () => form.goTo(number));
+    }
+    onKey("s", () => this.#do(() => form.cars.nextSeats()), LIST);
+  }
+
+  /** The cars have come: the focus that waited in their box goes to one of them. */
+  arrived() {
+    if (document.activeElement === this.form.cars.box) this.form.cars.focus();
+    const acts = this.waiting;
+    this.waiting = [];
+    if (this.form.settled) for (const act of acts) act();
+  }
+
+  /** Forget what was pressed for another trip. */
+  forget() {
+    this.waiting = [];
+  }
+
+  #digit(number) {
+    if (this.form.settled || this.form.asking) this.#do(() => this.form.cars.take(number));
+    else if (this.form.goTo(number)) this.form.toCars();
+  }
+
+  #do(act) {
+    if (this.form.settled) act();
+    else if (this.form.asking) this.waiting.push(act);
+  }
+}

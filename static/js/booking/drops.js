@@ -1,0 +1,48 @@
+/** The suggested drops in the box of the cars: the chosen guest's own first. */
+
+import { ask } from "../shared/ask.js";
+import { setText } from "../shared/slots.js";
+
+export class Drops {
+  /**
+   * `box` shows the cars; `empty` is the template of what it shows without a trip; `path` answers
+   * {places}.
+   */
+  constructor(box, empty, path) {
+    Object.assign(this, { box, empty, path });
+    this.pattern = document.querySelector("template[data-drop-tile]").content.firstElementChild;
+    this.asked = 0;
+  }
+
+  /** Show what is suggested for a guest, by id; "" is nobody. */
+  async of(guest) {
+    const mine = (this.asked += 1);
+    const { ok, body } = await ask(this.path, { end: "drop", guest });
+    if (!ok || mine !== this.asked) return;
+    for (const root of [this.empty.content, this.box])
+      root
+        .querySelector("[data-drops]")
+        ?.replaceChildren(...(body.places ?? []).map((place) => this.#tile(place)));
+  }
+
+  #tile(place) {
+    const item = document.importNode(this.pattern, true);
+    const words = {
+      ...place,
+      about: [place.kind, place.minutes].filter(Boolean).join(" · "),
+    };
+    for (const cell of item.querySelectorAll("[data-cell]"))
+      setText(cell, String(words[cell.dataset.cell]));
+    item.querySelector("[data-cell=slot]").hidden = !place.slot;
+    item.querySelector("button").value = `${place.lat},${place.lng},${place.name}`;
+    return item;
+  }
+}
+
+/** The place of a pressed button, or null: {name, lat, lng}. */
+export function suggestedAt(target) {
+  const button = target.closest("[data-drop-tile]");
+  if (!button) return null;
+  const [lat, lng, ...name] = button.value.split(",");
+  return { name: name.join(","), lat: Number(lat), lng: Number(lng) };
+}

@@ -44,6 +44,7 @@ def products() -> Answer:
     """Product cards for a trip as markup, and the hotspot for the map. Stores their offers."""
     picker = trip_picker(TripForm(request.args), search=False)
     picker.form.account.data = request.args.get("account", type=row_id)
+    picker.form.guest_id.data = request.args.get("guest", type=row_id)
     if picker.pickup.point is None:
         return jsonify(html="", message=_("Choose a pickup.")), 422
     picker.usual = request.args.get("usual", "")[:64]

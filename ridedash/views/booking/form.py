@@ -19,7 +19,7 @@ from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.picker import Picker, read_ends
-from ridedash.views.booking.suggestions import suggested
+from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
@@ -84,19 +84,26 @@ def estimator() -> Estimator:
 
 def context(picker: Picker) -> dict[str, Any]:
     """What the form's templates need beside the page's own."""
+    cars = cars_context(picker)
+    # for when the drop is taken out of its field, too
+    drops = cars["drops"] or drops_of(picker)
+    return {**cars, "drops": drops, "calendar": calendar(picker)}
+
+
+def drops_of(picker: Picker) -> list[Suggestion]:
+    """The drops that are suggested to the guest of the form."""
     with services().db.read() as s:
-        drops = suggested(s, picker.home, "drop", picker.form.guest_id.data)
-    return {**cars_context(picker), "drops": drops, "calendar": calendar(picker)}
+        return suggested(s, picker.home, "drop", picker.form.guest_id.data)
 
 
 def cars_context(picker: Picker) -> dict[str, Any]:
-    """What `booking/_cars.html` needs for the cars of a trip."""
+    """What `booking/_cars.html` needs for the cars of a trip; it shows drops where it has none."""
     app, tz = services(), formatting.zone(picker.home.timezone)
     fetched = picker.estimates.fetched_at if picker.estimates else None
     return {
         "picker": picker,
         "form": picker.form,
-        "drops": (),
+        "drops": () if picker.drop.point else drops_of(picker),
         "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
         "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.settings.pace)),
     }

@@ -33,7 +33,9 @@ export class CarKeys {
   }
 
   #digit(number) {
-    if (this.form.settled || this.form.asking) this.#do(() => this.form.cars.take(number));
+    const amongDrops = document.activeElement.closest("[data-drops]");
+    if (!amongDrops && (this.form.settled || this.form.asking))
+      this.#do(() => this.form.cars.take(number));
     else if (this.form.goTo(number)) this.form.toCars();
   }
 

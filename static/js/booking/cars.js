@@ -117,6 +117,7 @@ export class Cars extends EventTarget {
         seats: before?.seats,
         before: trip.compare ? before?.offer : "",
         account: trip.account,
+        guest: drop ? "" : trip.guest, // for the drops that are suggested
       },
       mine.signal,
     );

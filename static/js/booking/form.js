@@ -118,7 +118,8 @@ export class BookForm extends EventTarget {
     const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
     this.failed = false;
-    const answering = this.cars.load(this.#known ? { ...asked, account, compare } : null);
+    const guest = this.guests.guest?.id;
+    const answering = this.cars.load(this.#known ? { ...asked, account, guest, compare } : null);
     this.button();
     const answer = await answering;
     if (!answer) return;

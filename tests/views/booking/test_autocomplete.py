@@ -166,6 +166,20 @@ def test_a_suggested_drop_says_how_long_its_way_took_from_the_property(desk: Des
     assert minutes()["Airport"] == ""
 
 
+def test_cars_without_a_drop_stand_below_the_suggested_drops(desk: Desk) -> None:
+    known(desk)
+    ends = {name: value for name, value in TRIP.items() if name.startswith("pickup")}
+
+    def shown(**query: str) -> list[str]:
+        html = desk.client.get("/products.json", query_string=query).get_json()["html"]
+        tiles = re.findall(r"(?s)data-drop-tile(.*?)</button>", html)
+        return [" ".join(re.sub(r"<[^>]+>|^\s*>", " ", tile).split()) for tile in tiles]
+
+    assert shown(**ends, guest="1") == ["Airport often · about 22 min"]
+    assert shown(**ends) == ["Airport lately · about 22 min"]
+    assert shown(**TRIP) == []
+
+
 def test_without_scripts_a_suggested_drop_shows_its_cars_and_keeps_what_was_typed(
     desk: Desk,
 ) -> None:

@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -27,8 +28,17 @@ from ridedash.geo import LatLng, is_valid
 from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import FIELDS, MAX_NOTE, MOST_CARS, ChoiceControl, TextControl
-from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, local_time
+from ridedash.rides.orders.schedule_times import (
+    LATEST,
+    SOONEST,
+    LocalTime,
+    NoSuchTime,
+    local_time,
+)
+from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.rides.orders.typed_time import NotATime, read_time
 from ridedash.text import one_line
+from ridedash.wording.typed_times import why_not
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
@@ -65,6 +75,58 @@ def read_phone(text: str, country: str | None) -> str | None:
             )
         )
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+class TimeRefused(ValueError):
+    """A pickup time that can't be; the message says what to type, `control` where."""
+
+    def __init__(self, control: str, message: str) -> None:
+        super().__init__(message)
+        self.control = control
+
+
+@dataclass(frozen=True)
+class PickupTexts:
+    """A pickup time as a form has it: in words, or, where a clock is chosen, as day and clock."""
+
+    words: str
+    day: str
+    clock: str
+
+    def read(self, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
+        """The instant that is meant. Raises TimeRefused."""
+        if not self.clock:
+            return self._read_words(now, tz, words)
+        clock, day = time_of_day(self.clock), calendar_day(self.day)
+        if clock is None:
+            raise TimeRefused("pickup_time", _("At what time? Choose one, such as 05:10."))
+        if day is None:
+            raise TimeRefused("pickup_date", _("On which day? Choose one, such as 2026-03-05."))
+        try:
+            return local_time(day, clock, tz)
+        except NoSuchTime as error:
+            raise TimeRefused("pickup_time", why_not(error)) from None
+
+    def _read_words(self, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
+        try:
+            return read_time(self.words, now, tz, words)
+        except NoSuchTime as error:
+            message = why_not(error)
+        except NotATime as error:
+            here = error.at.astimezone(tz) if error.at else now.astimezone(tz)
+            today = here.date() == now.astimezone(tz).date()
+            message = why_not(error, f"{here:%H:%M}" if today else f"{here:%Y-%m-%d, %H:%M}")
+        raise TimeRefused("pickup_words", message)
+
+
+def check_ahead(at: datetime, now: datetime) -> None:
+    """Raise ValidationError for a pickup that is too soon or too far ahead to plan."""
+    if at - now < SOONEST:
+        raise ValidationError(
+            _("Too soon to plan: choose a time 15 minutes from now or later, or Now.")
+        )
+    if at - now > LATEST:
+        raise ValidationError(_("Too far ahead: rides are planned up to 30 days from now."))
 
 
 def new_form_token() -> str:
@@ -204,6 +266,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))],
         default="now",
     )
+    # "tomorrow 0615"; a chosen clock goes before it
+    pickup_words = StringField(_("Pickup at"), filters=[_cleaned])
     pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
     pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
     # the planned ride that this form changes, and its version when the form was shown
@@ -216,10 +280,11 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         now: datetime | None = None,
         tz: ZoneInfo = UTC_ZONE,
         country: str | None = None,
+        words: TimeWords = ENGLISH,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.now, self.tz, self.country = now, tz, country
+        self.now, self.tz, self.country, self.words = now, tz, country, words
         self.phone_e164: str | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
         self.planned_at: datetime | None = None  # that of the ride to change: always allowed
@@ -255,41 +320,40 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         except PhoneError as error:
             raise ValidationError(str(error)) from error
 
-    def validate_pickup_date(self, field: Field) -> None:
-        """Refuse a ride for later whose day is not a date."""
-        if self.when.data == "later" and calendar_day(field.data or "") is None:
-            raise ValidationError(_("On which day? Choose one, such as 2026-03-05."))
+    def validate_pickup_words(self, field: Field) -> None:
+        """Parse the pickup time of a ride for later into `pickup_at`; the fields keep their texts.
 
-    def validate_pickup_time(self, field: Field) -> None:
-        """Parse day and time into the instant `pickup_at`; the fields keep their texts."""
+        An error stands at the control that it is about.
+        """
+        self._check_pickup(field)
+
+    validate_pickup_date = validate_pickup_words
+    validate_pickup_time = validate_pickup_words
+
+    def choose_time(self, words: str) -> None:
+        """Set the pickup to a time in words, for later."""
+        self.when.data, self.pickup_words.data, self.pickup_time.data = "later", words[:60], ""
+
+    def pickup(self) -> LocalTime:
+        """The pickup time of a ride for later. Raises TimeRefused."""
+        texts = PickupTexts(
+            *(self[name].data or "" for name in ("pickup_words", "pickup_date", "pickup_time"))
+        )
+        return texts.read(self.now or datetime.now(UTC), self.tz, self.words)
+
+    def _check_pickup(self, field: Field) -> None:
         if self.when.data != "later":
             return
-        clock, day = time_of_day(field.data or ""), calendar_day(self.pickup_date.data or "")
-        if clock is None:
-            raise ValidationError(_("At what time? Choose one, such as 05:10."))
-        if day is None:
-            return  # validate_pickup_date has reported it
         try:
-            at = local_time(day, clock, self.tz).at
-        except NoSuchTime as error:
-            message = _(
-                "Clocks go forward then: %(said)s does not exist on that day. The next time "
-                "that does is %(next)s."
-            )
-            times = {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}
-            raise ValidationError(message % times) from None
-        self._check_distance(at)
-        self.pickup_at = at
-
-    def _check_distance(self, at: datetime) -> None:
-        if self.now is None or at == self.planned_at:
+            at = self.pickup().at
+        except TimeRefused as error:
+            if error.control == field.name:
+                raise ValidationError(str(error)) from None
             return
-        if at - self.now < SOONEST:
-            raise ValidationError(
-                _("Too soon to plan: choose a time 15 minutes from now or later, or Now.")
-            )
-        if at - self.now > LATEST:
-            raise ValidationError(_("Too far ahead: rides are planned up to 30 days from now."))
+        control = "pickup_time" if self.pickup_time.data else "pickup_words"
+        if field.name == control and self.now is not None and at != self.planned_at:
+            check_ahead(at, self.now)
+        self.pickup_at = at
 
 
 def _wtforms_control(control: TextControl | ChoiceControl) -> Field:

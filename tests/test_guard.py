@@ -536,6 +536,7 @@ GET /insights insights.show
 GET /invite/<token> invitations.show
 GET /me me.show
 GET /metrics metrics.show
+GET /pickup-time.json pickup_times.read
 GET /places.json lookups.places
 GET /products.json lookups.products
 GET /readyz health.ready

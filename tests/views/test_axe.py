@@ -28,6 +28,7 @@ FILES = {
     "leaflet.file",
     "lookups.places",
     "lookups.products",
+    "pickup_times.read",
     "metrics.show",
     "rides.snapshot",
     "static",

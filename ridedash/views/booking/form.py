@@ -12,6 +12,7 @@ from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import LATEST
+from ridedash.rides.orders.time_words import words_of
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
@@ -19,6 +20,7 @@ from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.picker import Picker, read_ends
+from ridedash.views.booking.pickup_times import pickup_said, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
@@ -49,7 +51,11 @@ def new_picker(*, clean: bool = False) -> Picker:
         favourites = favourites_of(s, home.id)
     posted = {"formdata": None} if clean else {}
     form = BookingForm(
-        now=services().clock(), tz=formatting.zone(home.timezone), country=home.country, **posted
+        now=services().clock(),
+        tz=formatting.zone(home.timezone),
+        country=home.country,
+        words=words_of(locale()),
+        **posted,
     )
     form.offer_accounts([(each.id, each.label) for each in accounts])
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
@@ -116,7 +122,11 @@ def calendar(picker: Picker) -> dict[str, Any]:
     if not picker.form.pickup_date.data:
         picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
     plan = picker.form.planned_at
+    said, wrong = pickup_said(picker.form, now, tz)
     return {
+        "said": said,
+        "wrong": wrong,
+        "chips": list(quick_times(now, tz, words_of(locale()))),
         "first": first.isoformat(),
         "last": last.isoformat(),
         "zone": tz.key,

@@ -39,7 +39,7 @@ def sent_before() -> bool:
     """Whether this form has created its order: the rate limit does not count it again."""
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
-    return "show" not in request.form and used is not None
+    return not {"show", "quick"} & set(request.form) and used is not None
 
 
 def cars_asked() -> int:
@@ -91,15 +91,17 @@ def create() -> Answer:
     """A press of Book: place the order of this form, then redirect to its page.
 
     The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). One form
-    token makes one order. With `show` (the button that asks for prices) nothing is ordered: the
-    answer is the form with the cars.
+    token makes one order. With `show` (the button that asks for prices) or `quick` (a time for
+    later) nothing is ordered: the answer is the form with the cars.
     """
     # No place search here: it would be a network call before the order is stored.
     picker = trip_picker(TripForm(request.form), search=False)
     offer = own_offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
     edit_plan(picker, _order(picker.form.change.data))
-    if "show" in request.form:
+    if quick := request.form.get("quick"):
+        picker.form.choose_time(quick)
+    if quick or "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
         # A form that is sent again may have become invalid after its order was placed.

@@ -91,6 +91,37 @@ def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     )
 
 
+def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
+    """A time to come, with its day and how far ahead it is.
+
+    Tomorrow, Tue 24 Nov, 06:15, in 14 h 20 min.
+    """
+    here, time = at.astimezone(tz), clock_time(at, tz, locale)
+    day = str(format_datetime(here, "EEE d MMM", locale=_known(locale)))
+    days = (here.date() - now.astimezone(tz).date()).days
+    ahead = _ahead(int((at - now).total_seconds() + 59) // 60, days)
+    words = {"day": day, "time": time, "ahead": ahead}
+    if days in (0, 1):
+        today, tomorrow = (
+            _("Today, %(day)s, %(time)s, %(ahead)s"),
+            _("Tomorrow, %(day)s, %(time)s, %(ahead)s"),
+        )
+        return (tomorrow if days else today) % words
+    return _("%(day)s, %(time)s, %(ahead)s") % words
+
+
+def _ahead(minutes: int, days: int) -> str:
+    """How far ahead a time is: exact on the same and the next day, else in days."""
+    hours, rest = divmod(max(minutes, 0), 60)
+    if days > 1:
+        return _("in %(n)d days", n=days)
+    if not hours:
+        return _("in %(n)d min", n=rest)
+    if not rest:
+        return _("in %(h)d h", h=hours)
+    return _("in %(h)d h %(n)d min", h=hours, n=rest)
+
+
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
     if at is None:

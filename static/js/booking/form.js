@@ -35,6 +35,7 @@ export class BookForm extends EventTarget {
     this.sending = false; // whether it was sent and the result is not known yet
     const part = (name) => body.querySelector(`[data-${name}]`);
     this.say = root.dataset;
+    this.signal = signal;
     this.body = body;
     this.book = part("book");
     this.go = part("book-go");
@@ -43,27 +44,13 @@ export class BookForm extends EventTarget {
     this.status = part("cars-status");
     this.linked = !this.go.disabled;
     this.trip = new Trip(part("trip"));
-    this.when = new When(part("when"));
-    this.cars = new Cars(part("cars"), {
-      path: this.say.products,
-      skeleton: document.querySelector("[data-skeleton]"),
-      empty: document.querySelector("[data-no-cars]"),
-      status: this.status,
-      words: {
-        loading: this.say.sayLoading,
-        slow: this.say.saySlow,
-        failed: this.say.sayFailed,
-        signedOut: this.say.saySignedOut,
-        cars: this.say.sayCars,
-      },
-      signal,
-    });
+    this.when = new When(part("when"), this.signal);
+    this.cars = this.#newCars(part("cars"));
     this.drops = new Drops(this.cars.box, this.cars.empty, this.say.places);
     this.shownZone = "";
     // the trip of the shown cards
     this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : "";
     this.favourites = JSON.parse(part("trip").dataset.favourites || "[]");
-    this.signal = signal;
     this.#wireCars();
     this.#wireGuest();
     for (const end of ["pickup", "drop"]) this.#wirePlace(end);
@@ -71,6 +58,24 @@ export class BookForm extends EventTarget {
     this.#wireSending(part("go"), part("keys"));
     this.#wireKeys();
     this.button();
+  }
+
+  #newCars(box) {
+    const { say, status, signal } = this;
+    return new Cars(box, {
+      path: say.products,
+      skeleton: document.querySelector("[data-skeleton]"),
+      empty: document.querySelector("[data-no-cars]"),
+      status,
+      words: {
+        loading: say.sayLoading,
+        slow: say.saySlow,
+        failed: say.sayFailed,
+        signedOut: say.saySignedOut,
+        cars: say.sayCars,
+      },
+      signal,
+    });
   }
 
   /** Request the cars of a trip that is in the fields already. */

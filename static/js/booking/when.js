@@ -1,23 +1,104 @@
 /**
- * Now or later: reads the pickup's day and time, and gives the text of the button. Days are those
- * of the property's time zone.
+ * Now or later: the pickup's time as typed words, as a quick choice or by a calendar. The server
+ * reads what is typed; here it is shown in full before anybody presses, and the day and clock that
+ * were shown are what is sent. Days are those of the property's time zone.
  */
+
+import { ask } from "../shared/ask.js";
+import { setText } from "../shared/slots.js";
 
 const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
+const DEBOUNCE_MS = 150;
+const EVERY_MS = 30_000; // "in 40 min" grows old
 
 export class When extends EventTarget {
-  constructor(box) {
+  /** `signal` ends the form. */
+  constructor(box, signal) {
     super();
     this.box = box;
     this.say = box.dataset;
     this.offset = Date.parse(this.say.now) - Date.now();
+    this.words = box.querySelector("[name=pickup_words]");
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
-    box.addEventListener("input", ({ target }) => {
-      target.removeAttribute("aria-invalid");
-      this.dispatchEvent(new Event("changed"));
+    this.said = box.querySelector("[data-when-said]");
+    this.quick = box.querySelector("[data-when-quick]");
+    this.wrong = this.said.classList.contains("is-wrong");
+    this.asked = 0; // number of the last question: older answers are ignored
+    box.addEventListener("input", ({ target }) => this.#edited(target));
+    box.addEventListener("click", (event) => this.#chosen(event));
+    const timer = setInterval(() => this.later && !document.hidden && this.#renew(), EVERY_MS);
+    signal?.addEventListener("abort", () => clearInterval(timer));
+    if (this.later && this.words.value && !this.time.value) this.#read();
+  }
+
+  /** What the user types or chooses is not known until the server has read it. */
+  #edited(target) {
+    target.removeAttribute("aria-invalid");
+    clearTimeout(this.pause);
+    if (target === this.words) {
+      this.time.value = "";
+      this.wrong = false;
+      this.pause = setTimeout(() => this.#read(), DEBOUNCE_MS);
+    } else if (target === this.date || target === this.time) {
+      this.words.value = "";
+      this.#read();
+    } else if (target.name === "when") this.#renew();
+    this.#tell();
+  }
+
+  #chosen(event) {
+    const button = event.target.closest("[name=quick]");
+    if (!button) return;
+    event.preventDefault();
+    this.words.value = button.value;
+    this.time.value = "";
+    this.#read();
+    this.words.focus();
+  }
+
+  /** The same time again, now that it is nearer; the words may mean another one by now. */
+  #renew() {
+    if (this.time.value || !this.words.value) this.#read();
+  }
+
+  async #read() {
+    const mine = (this.asked += 1);
+    const exact = this.time.value
+      ? { day: this.date.value, clock: this.time.value.slice(0, 5) }
+      : {};
+    const { ok, body } = await ask(this.say.read, {
+      ...(this.time.value ? exact : { words: this.words.value }),
+      kept: this.say.kept,
     });
+    if (mine !== this.asked) return;
+    this.wrong = Boolean(body.error);
+    this.said.classList.toggle("is-wrong", this.wrong || !ok);
+    setText(this.said, (ok ? (body.error ?? body.said) : this.say.sayUnread) ?? "");
+    if (body.day) {
+      this.date.value = body.day;
+      this.time.value = body.clock;
+    }
+    this.#offer(body.quick);
+    this.#tell();
+  }
+
+  #offer(texts) {
+    if (!texts || this.quick.contains(document.activeElement)) return;
+    if (texts.join() === [...this.quick.children].map((each) => each.value).join()) return;
+    const pattern = this.quick.firstElementChild;
+    this.quick.replaceChildren(
+      ...texts.map((text) => {
+        const button = pattern.cloneNode();
+        button.value = button.textContent = text;
+        return button;
+      }),
+    );
+  }
+
+  #tell() {
+    this.dispatchEvent(new Event("changed"));
   }
 
   get later() {
@@ -31,7 +112,8 @@ export class When extends EventTarget {
 
   /** Whether the ride is for now, or has a day and time that are not too soon. */
   get ready() {
-    return !this.later || Boolean(this.date.value && this.time.value && !this.#late);
+    if (!this.later) return true;
+    return Boolean(this.date.value && this.time.value && !this.#late && !this.wrong);
   }
 
   /**
@@ -52,7 +134,8 @@ export class When extends EventTarget {
   open() {
     const later = this.box.querySelector("[name=when][value=later][type=radio]");
     if (later && !later.checked) later.click();
-    this.time.focus();
+    this.words.focus();
+    this.words.select();
   }
 
   /** The text of the button for a chosen car. */

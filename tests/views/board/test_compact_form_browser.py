@@ -285,13 +285,13 @@ def test_a_ride_for_later_is_shown_as_planned(browsed: Browsed, desk: Desk) -> N
     browsed.open(PATH)
     fill(page)
     page.locator(".when-choice", has_text="Later").click()
-    page.fill("#pickup_date", "2026-03-05")
-    page.fill("#pickup_time", "05:10")
+    page.fill("#pickup_words", "tomorrow 0510")
+    expect(go(page)).to_have_text("Plan Mini for 05:10 tomorrow")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_have_text("Planned: Guest Heron")
     assert [order.state for order in desk.orders()] == ["SCHEDULED"]
     # the form is back at "now" for the next guest
-    expect(page.locator("#pickup_time")).to_be_hidden()
+    expect(page.locator("#pickup_words")).to_be_hidden()
 
 
 def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk: Desk) -> None:
@@ -407,7 +407,10 @@ def test_on_a_small_laptop_six_cars_are_seen_with_a_drop_later_again_and_on_the_
     assert page.evaluate(COVERED) == []
     assert len(set(page.evaluate(PRICE_EDGES))) == 1
     page.locator(".when-choice", has_text="Later").click()
-    expect(page.locator("#pickup_time")).to_be_visible()
+    expect(page.locator(".chip").first).to_be_visible()
+    assert page.evaluate(COVERED) == []
+    page.fill("#pickup_words", "tomorrow 0510")
+    expect(page.locator("[data-when-said]")).to_contain_text("in 14 h 40 min")
     assert page.evaluate(COVERED) == []
     refilled(page, "again")
     assert page.evaluate(COVERED) == []

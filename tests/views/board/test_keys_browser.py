@@ -1,6 +1,7 @@
 """Fast booking by keyboard in Chromium: guest search, digits of favourites, and counted keys."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -210,6 +211,23 @@ def test_a_shared_ride_for_two_takes_ten_presses_although_they_come_before_the_c
     assert (desk.orders()[1].category, desk.orders()[1].seats) == ("share", 2)
 
 
+def test_a_ride_for_tomorrow_morning_takes_fourteen_presses(counted: Page, desk: Desk) -> None:
+    page = counted
+    known_guest_to_a_favourite(page)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-cars]").or_(page.locator(".product-radio:checked"))).to_be_focused()
+    page.keyboard.press("w")
+    expect(page.locator("#pickup_words")).to_be_focused()
+    for digit in "0615":
+        page.keyboard.press(digit)
+    expect(page.locator("[data-when-said]")).to_have_text(
+        "Tomorrow, Thu 5 Mar, 06:15, in 15 h 45 min"
+    )
+    expect(page.locator("[data-book-go]")).to_have_text("Plan SUV for 06:15 tomorrow")
+    booked_with(page, 14)
+    assert desk.orders()[1].pickup_at == datetime(2026, 3, 5, 0, 45, tzinfo=UTC)
+
+
 def test_letters_lead_to_the_parts_of_the_form_and_digits_mean_what_has_the_focus(
     counted: Page,
 ) -> None:
@@ -230,7 +248,7 @@ def test_letters_lead_to_the_parts_of_the_form_and_digits_mean_what_has_the_focu
     expect(page.locator("[data-product=suv] .product-radio")).to_be_focused()
     expect(page.locator("#drop")).to_have_value("Airport")
     page.keyboard.press("w")
-    expect(page.locator("[name=when][value=later]")).to_be_checked()
+    expect(page.locator("#pickup_words")).to_be_focused()
 
 
 def test_the_empty_box_offers_the_drops_of_the_guest_and_a_press_shows_cars(

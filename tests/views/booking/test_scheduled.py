@@ -101,7 +101,7 @@ def test_a_form_sent_twice_makes_one_scheduled_order_and_changed_is_refused(desk
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"pickup_time": ""}, "At what time? Choose one, such as 05:10."),
+        ({"pickup_time": ""}, "At what time? Type one, such as 6:15 or tomorrow 0615."),
         ({"pickup_time": "soon"}, "At what time? Choose one, such as 05:10."),
         ({"pickup_date": ""}, "On which day? Choose one, such as 2026-03-05."),
         ({"pickup_date": "5 March"}, "On which day? Choose one, such as 2026-03-05."),
@@ -130,12 +130,55 @@ def test_an_invalid_time_is_refused_with_a_message_and_typed_text_is_kept(
     assert desk.orders() == []
 
 
+def test_a_typed_time_is_read_on_the_propertys_clock_and_said_in_full(desk: Desk) -> None:
+    def read(**query: str) -> dict[str, Any]:
+        told = desk.client.get("/pickup-time.json", query_string=query).get_json()
+        assert told.pop("quick") == ["+30 min", "+1 hour", "today 20:00", "tomorrow 06:00"]
+        return dict(told)
+
+    tomorrow = {
+        "day": "2026-03-05",
+        "clock": "06:15",
+        "said": "Tomorrow, Thu 5 Mar, 06:15, in 15 h 45 min",
+    }
+    assert read(words="tomorrow 0615") == read(day="2026-03-05", clock="06:15") == tomorrow
+    assert read(words="+30")["said"] == "Today, Wed 4 Mar, 15:00, in 30 min"
+    assert read(words="sun 9")["said"] == "Sun 8 Mar, 09:00, in 4 days"
+    assert "Too soon" in read(words="in 5 min")["error"]
+    assert "error" not in read(words="in 5 min", kept="2026-03-04T14:35"), "a plan keeps its own"
+    assert "Too far ahead" in read(words="5 apr 9")["error"]
+    assert read(words="today 6") == {"error": "That time is over: 06:00."}
+    assert read() == {}
+    go(desk, datetime(2026, 3, 4, 20, 0, tzinfo=UTC))  # 01:30
+    quick = desk.client.get("/pickup-time.json").get_json()["quick"]
+    assert quick == ["+30 min", "+1 hour", "today 06:00", "today 20:00"]
+
+
+def test_a_ride_is_planned_by_words_alone_and_wrong_words_are_kept(desk: Desk) -> None:
+    refused = desk.press(desk.form(), when="later", pickup_words="3/4 6")
+    assert refused.status_code == 422
+    assert "3/4 may be two days." in words(refused.text)
+    assert 'value="3/4 6"' in refused.text
+    plan(desk, pickup_date="", pickup_time="", pickup_words="tomorrow 0510")
+    shown = desk.press(desk.form(), quick="tomorrow 06:00")
+    assert "Tomorrow, Thu 5 Mar, 06:00, in 15 h 30 min" in words(shown.text)
+    assert 'name="when" value="later" checked' in compact(shown.text)
+    assert [order.pickup_at for order in desk.orders()] == [PICKUP]
+
+
+def test_of_a_typed_time_that_comes_twice_the_first_is_meant_and_said(desk: Desk) -> None:
+    zone(desk, "Europe/Berlin")
+    go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
+    told = desk.client.get("/pickup-time.json?words=tomorrow+0230").get_json()
+    assert told["said"].endswith("Clocks show that time twice then: the first is meant.")
+
+
 def test_a_local_time_that_does_not_exist_is_refused_with_the_next_one(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 3, 28, 12, 0, tzinfo=UTC))
     answer = desk.press(desk.form(), when="later", pickup_date="2026-03-29", pickup_time="02:30")
     assert answer.status_code == 422
-    assert "02:30 does not exist on that day. The next time that does is 03:00." in words(
+    assert "that time does not exist on that day. The next time that does is 03:00." in words(
         answer.text
     )
 

@@ -1,0 +1,307 @@
+"""A pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`. Pure.
+
+The words of a language are data (`time_words`); they are replaced by tags first, and the grammar
+below knows tags and digits alone. Hours are those of a clock with 24 hours unless words say else.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from ridedash.rides.orders.schedule_times import LocalTime, local_time
+from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.text import one_line
+
+LONGEST: Final = 60  # characters
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+class Why(StrEnum):
+    """Why a text is no pickup time."""
+
+    EMPTY = "empty"
+    UNKNOWN = "unknown"  # `said` is what is not understood
+    NO_CLOCK = "no_clock"  # a day without a time
+    NO_HOUR = "no_hour"  # 25:00, 6:75, 14 pm
+    NO_DAY = "no_day"  # 31 February
+    NOT_THAT_DAY = "not_that_day"  # Friday 24 November, which is a Tuesday
+    DAY_OR_MONTH = "day_or_month"  # 3/4
+    SPAN_OR_CLOCK = "span_or_clock"  # 2h
+    MIDNIGHT = "midnight"  # of a named day: it has two
+    TWICE = "twice"  # so many minutes ahead, in an hour that the clocks repeat
+    PAST = "past"  # `at` is over
+
+
+class NotATime(ValueError):
+    """A text that is no time to come. `said` is the part that is meant; `at` an instant or None."""
+
+    def __init__(self, why: Why, said: str = "", at: datetime | None = None) -> None:
+        super().__init__(why.value)
+        self.why, self.said, self.at = why, said, at
+
+
+@dataclass
+class _Said:
+    """What a text says: a day or none, a time of day or none, and the text that is left."""
+
+    text: str
+    today: date
+    day: date | None = None
+    weekday: int | None = None
+    kind: str = ""  # today, tonight, …: the tag of the day
+    hour: int | None = None
+    minute: int = 0
+    half: str = ""  # forenoon or afternoon
+    midnight: bool = False
+    seen: list[str] = field(default_factory=list)
+
+    def take(self, pattern: str) -> re.Match[str] | None:
+        """Cut the first match out of the text."""
+        found = re.search(rf"(?<!\S){pattern}(?=\s|$)", self.text)
+        if found:
+            self.text = f"{self.text[: found.start()]} {self.text[found.end() :]}"
+            self.seen.append(found[0])
+        return found
+
+
+def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
+    """The instant that a typed text names, in UTC and after `now`, in whole minutes.
+
+    A time without a day is the next one. Raises NotATime; NoSuchTime for a time of day that a clock
+    change leaves out.
+    """
+    tagged = _tagged(text, words)
+    if not tagged:
+        raise NotATime(Why.EMPTY)
+    try:
+        return _read(tagged, now, tz)
+    except NotATime as error:
+        # tags are no words of the person who typed
+        error.said = " ".join(text.split()) if "<" in error.said else error.said
+        raise
+
+
+def _read(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
+    ahead = _ahead(tagged)
+    if ahead is not None:
+        return _after(now, ahead, tz)
+    said = _Said(tagged, now.astimezone(tz).date())
+    _read_day(said)
+    _read_clock(said)
+    if said.text.strip():
+        raise NotATime(Why.UNKNOWN, said.text.strip())
+    if said.hour is None:
+        raise NotATime(Why.NO_CLOCK)
+    found = _resolved(said, now, tz)
+    if found.at <= now:
+        raise NotATime(Why.PAST, at=found.at)
+    return found
+
+
+def _tagged(text: str, words: TimeWords) -> str:
+    """The text in lower case with a tag for each known word, and one space between its parts.
+
+    Raises NotATime for a word that is in no list.
+    """
+    plain = one_line(text, LONGEST + 1).casefold()
+    if len(plain) > LONGEST:
+        raise NotATime(Why.UNKNOWN, plain[:20] + "…")
+    plain = "".join(str(int(char)) if char.isdecimal() else char for char in plain)
+    plain = re.sub(r"(?<=[^\W\d])\.", "", plain.replace("<", " "))  # a.m., Fri.
+    plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
+    tags = dict(words.tags())
+    for phrase in sorted((each for each in tags if " " in each), key=len, reverse=True):
+        plain = re.sub(rf"\b{re.escape(phrase)}\b", f"<{tags[phrase]}>", plain)
+
+    def tag(found: re.Match[str]) -> str:
+        word = found[0].replace("’", "'")
+        if word not in tags:
+            raise NotATime(Why.UNKNOWN, found[0])
+        return f" <{tags[word]}> "
+
+    parts = re.split(r"(<\w+>)", plain)
+    tagged = "".join(f" {each} " if n % 2 else _WORD.sub(tag, each) for n, each in enumerate(parts))
+    tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ").replace(",", " ")
+    return " ".join(tagged.split())
+
+
+_SPAN: Final = re.compile(
+    r"(?P<ahead><ahead> )?"
+    r"(?:(?P<hours>\d{1,3}) (?P<unit><hours>|<mark>)(?: |$))?"
+    r"(?:(?P<minutes>\d{1,5})(?P<named> <minutes>)?)?"
+)
+
+
+def _ahead(tagged: str) -> timedelta | None:
+    """How far ahead a span of hours and minutes is; None for a text that is none."""
+    found = _SPAN.fullmatch(tagged)
+    if not found or not (found["hours"] or found["minutes"]):
+        return None
+    marked = found["unit"] == "<mark>"  # 14h30 is a clock, "in 1 h 30" and "1 hour 30" are none
+    if not found["ahead"] and (marked or not found["hours"]) and not found["named"]:
+        return None
+    return timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
+
+
+def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
+    if not ahead:
+        raise NotATime(Why.PAST, at=now)
+    at = (now + ahead).astimezone(UTC)
+    if at.second or at.microsecond:
+        at = at.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    if at.astimezone(tz).fold:
+        raise NotATime(Why.TWICE, at=at)
+    return LocalTime(at)
+
+
+# ---- the day
+
+
+def _read_day(said: _Said) -> None:
+    """Take the day, which may be named twice: Tomorrow, Tue 24 Nov."""
+    readers = (_named_day, _days_ahead, _numbered_day, _month_day, _slashed_day)
+    days = {day for read in readers if (day := read(said))}
+    weekday = said.take(r"<weekday(\d\d)>")
+    if weekday:
+        said.weekday = int(weekday[1])
+    said.day = min(days, default=None)
+    wrong = said.day and said.weekday is not None and said.day.weekday() != said.weekday
+    if wrong or len(days) > 1:
+        raise NotATime(Why.NOT_THAT_DAY, f"{said.day:%Y-%m-%d}")
+
+
+def _named_day(said: _Said) -> date | None:
+    for kind, days in (("today", 0), ("tonight", 0), ("after_tomorrow", 2), ("tomorrow", 1)):
+        if said.take(f"<{kind}>"):
+            said.kind = kind
+            return said.today + timedelta(days=days)
+    return None
+
+
+def _days_ahead(said: _Said) -> date | None:
+    found = said.take(r"<ahead> (\d{1,3}) <days>")
+    return said.today + timedelta(days=int(found[1])) if found else None
+
+
+def _numbered_day(said: _Said) -> date | None:
+    found = said.take(r"(\d{4})-(\d\d)-(\d\d)")
+    if found:
+        return _date(said, int(found[3]), int(found[2]), found[1])
+    found = said.take(r"(\d{1,2})\.(\d{1,2})\.(\d{4})?")
+    return _date(said, int(found[1]), int(found[2]), found[3]) if found else None
+
+
+def _month_day(said: _Said) -> date | None:
+    found = said.take(r"(\d{1,2})\.? <month(\d\d)>(?: (20\d\d))?")
+    if found:
+        return _date(said, int(found[1]), int(found[2]) + 1, found[3])
+    found = said.take(r"<month(\d\d)> (\d{1,2})")
+    return _date(said, int(found[2]), int(found[1]) + 1) if found else None
+
+
+def _slashed_day(said: _Said) -> date | None:
+    found = said.take(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}))?")
+    if not found:
+        return None
+    first, second = int(found[1]), int(found[2])
+    if first <= 12 and second <= 12 and first != second:
+        raise NotATime(Why.DAY_OR_MONTH, found[0])
+    day, month = (first, second) if second <= 12 else (second, first)
+    return _date(said, day, month, found[3])
+
+
+def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
+    """A day of the calendar. Without a year it is the nearest to today, before or after it."""
+    this = said.today.year
+    years = [int(year)] if year else [this - 1, this, this + 1]
+    found = []
+    for each in years:
+        try:
+            found.append(date(each, month, day))
+        except ValueError:
+            continue
+    if not found or not 2000 <= found[0].year < 2200:
+        raise NotATime(Why.NO_DAY, said.seen[-1] if not year else f"{year}-{month:02}-{day:02}")
+    return min(found, key=lambda each: abs(each - said.today))
+
+
+# ---- the time of day
+
+_HALF: Final = r"(?: <(forenoon|afternoon)>)?"
+
+
+def _read_clock(said: _Said) -> None:
+    readers: tuple[Callable[[_Said], None], ...] = (_word_clock, _marked_clock, _digits_clock)
+    for read in readers:
+        if said.hour is None:
+            read(said)
+    half = said.take(r"<(forenoon|afternoon)>")  # "tomorrow morning 6:15"
+    if half:
+        said.half = half[1]
+    if said.hour is not None:
+        said.hour = _hour_of_day(said, said.hour)
+
+
+def _word_clock(said: _Said) -> None:
+    if said.take("<noon>"):
+        said.hour = 12
+    elif said.take("<midnight>"):
+        said.hour, said.midnight = 0, True
+
+
+def _marked_clock(said: _Said) -> None:
+    found = said.take(r"(\d{1,2}) <mark>(?: (\d\d))?")
+    if not found:
+        return
+    if found[2] is None and int(found[1]) <= 12:
+        raise NotATime(Why.SPAN_OR_CLOCK, found[1])
+    said.hour, said.minute = int(found[1]), int(found[2] or 0)
+
+
+def _digits_clock(said: _Said) -> None:
+    found = (
+        said.take(rf"(\d{{1,2}})[:.](\d\d)(?::\d\d)?{_HALF}")
+        or said.take(rf"(\d{{1,2}})(\d\d){_HALF}")
+        or said.take(rf"(\d{{1,2}})(){_HALF}")
+    )
+    if found:
+        said.hour, said.minute, said.half = int(found[1]), int(found[2] or 0), found[3] or ""
+
+
+def _hour_of_day(said: _Said, hour: int) -> int:
+    """The hour of a day of 24, with regard to words for its halves."""
+    evening = said.kind == "tonight" and 5 <= hour <= 11 and not said.half
+    if said.half == "forenoon" and hour > 12:
+        raise NotATime(Why.NO_HOUR, f"{hour}:{said.minute:02}")
+    if said.half == "forenoon" and hour == 12:
+        hour = 0
+    elif (said.half == "afternoon" or evening) and hour < 12:
+        hour += 12
+    if hour > 23 or said.minute > 59:
+        raise NotATime(Why.NO_HOUR, f"{hour}:{said.minute:02}")
+    return hour
+
+
+# ---- the instant
+
+
+def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
+    clock = time(said.hour or 0, said.minute)
+    day = said.day
+    if said.midnight:
+        if said.weekday is not None or (day and said.kind not in ("today", "tonight")):
+            raise NotATime(Why.MIDNIGHT)
+        return local_time(said.today + timedelta(days=1), clock, tz)
+    if day is None:
+        ahead = 0 if said.weekday is None else (said.weekday - said.today.weekday()) % 7
+        again = 1 if said.weekday is None else 7
+        day = said.today + timedelta(days=ahead)
+        if ahead == 0 and clock <= now.astimezone(tz).time():
+            day += timedelta(days=again)
+    elif said.kind == "tonight" and clock.hour < 5 and clock <= now.astimezone(tz).time():
+        day += timedelta(days=1)  # the small hours of this night
+    return local_time(day, clock, tz)

@@ -1,0 +1,102 @@
+"""Pickup times as they are typed: read back in full before anybody presses, and quick choices."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, jsonify, request
+from werkzeug.wrappers import Response
+from wtforms.validators import ValidationError
+
+from ridedash.extensions import limiter, services
+from ridedash.forms import BookingForm, PickupTexts, TimeRefused, check_ahead
+from ridedash.rides.orders.schedule_times import SOONEST, LocalTime, NoSuchTime
+from ridedash.rides.orders.time_words import TimeWords, words_of
+from ridedash.rides.orders.typed_time import NotATime, read_time
+from ridedash.store.models.people import Property
+from ridedash.views.web import formatting
+from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("pickup_times", __name__)
+QUICK: Final = 2  # choices of a day and clock
+CLOCKS: Final = ("06:00", "20:00")
+
+
+@bp.get("/pickup-time.json")
+@needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff)
+def read() -> Response:
+    """What a typed time means: `day` and `clock` on the property's clock, and `said`, in full.
+
+    `words` is a text; `day` and `clock` are those of a calendar. `error` says why a time can't be
+    a pickup, and `kept` is the time that it may have all the same. `quick` are choices for now.
+    """
+    now, tz = services().clock(), _zone()
+    quick = list(quick_times(now, tz, words_of(locale())))
+    texts = PickupTexts(*(request.args.get(name, "")[:200] for name in ("words", "day", "clock")))
+    if not (texts.words.strip() or texts.clock):
+        return jsonify(quick=quick)
+    try:
+        found = texts.read(now, tz, words_of(locale()))
+    except TimeRefused as error:
+        return jsonify(quick=quick, error=str(error))
+    here = found.at.astimezone(tz)
+    answer = {
+        "day": f"{here:%Y-%m-%d}",
+        "clock": f"{here:%H:%M}",
+        "said": in_full(found, now, tz),
+        "quick": quick,
+    }
+    try:
+        if f"{here:%Y-%m-%dT%H:%M}" != request.args.get("kept", ""):
+            check_ahead(found.at, now)
+    except ValidationError as error:
+        answer["error"] = str(error)
+    return jsonify(answer)
+
+
+def in_full(found: LocalTime, now: datetime, tz: ZoneInfo) -> str:
+    """A pickup time with its day and how far ahead it is, and whether clocks show it twice."""
+    said = formatting.time_in_full(found.at, now, tz, locale())
+    if not found.twice:
+        return said
+    return f"{said}. {_('Clocks show that time twice then: the first is meant.')}"
+
+
+def pickup_said(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bool]:
+    """The form's pickup time in full, or what is wrong with it; whether it is wrong."""
+    if form.when.data != "later" or not (form.pickup_words.data or form.pickup_time.data):
+        return "", False
+    try:
+        found = form.pickup()
+        if found.at != form.planned_at:
+            check_ahead(found.at, now)
+    except (TimeRefused, ValidationError) as error:
+        return str(error), True
+    return in_full(found, now, tz), False
+
+
+def quick_times(now: datetime, tz: ZoneInfo, words: TimeWords) -> Iterator[str]:
+    """Times that are often wanted, each a text that can be typed; none that is too soon."""
+    yield f"+30 {words.minutes[0]}"
+    yield f"+1 {words.hours[0]}"
+    days = words.today[0], words.tomorrow[0]
+    offered = (f"{day} {clock}" for day in days for clock in CLOCKS)
+    found = [text for text in offered if _is_ahead(text, now, tz, words)]
+    yield from found[:QUICK]
+
+
+def _is_ahead(text: str, now: datetime, tz: ZoneInfo, words: TimeWords) -> bool:
+    try:
+        return read_time(text, now, tz, words).at - now >= SOONEST
+    except (NotATime, NoSuchTime):
+        return False
+
+
+def _zone() -> ZoneInfo:
+    with services().db.read() as s:
+        return formatting.zone(s.get_one(Property, current_staff().property_id).timezone)

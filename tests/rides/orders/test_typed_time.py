@@ -1,0 +1,150 @@
+"""Typed pickup times: what they mean on the property's clock, and why others are refused."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from ridedash.rides.orders.schedule_times import NoSuchTime
+from ridedash.rides.orders.time_words import ENGLISH, LANGUAGES, words_of
+from ridedash.rides.orders.typed_time import NotATime, Why, read_time
+
+KOLKATA, BERLIN = ZoneInfo("Asia/Kolkata"), ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 11, 23, 10, 25, 20, tzinfo=UTC)  # Monday, 15:55:20 in Kolkata
+
+
+def shown(text: str) -> str:
+    found = read_time(text, NOW, KOLKATA)
+    assert found.at > NOW
+    assert found.at.second == 0
+    return f"{found.at.astimezone(KOLKATA):%a %d %b %H:%M}"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("6:15", "Tue 24 Nov 06:15"),
+        ("0615", "Tue 24 Nov 06:15"),
+        ("615", "Tue 24 Nov 06:15"),
+        ("6.15", "Tue 24 Nov 06:15"),
+        ("at 6", "Tue 24 Nov 06:00"),
+        ("15:55", "Tue 24 Nov 15:55"),  # this minute has begun
+        ("15:56", "Mon 23 Nov 15:56"),
+        ("tomorrow 0615", "Tue 24 Nov 06:15"),
+        ("0615 TOMORROW", "Tue 24 Nov 06:15"),
+        ("tm615", "Tue 24 Nov 06:15"),
+        ("day after tomorrow, 9", "Wed 25 Nov 09:00"),
+        ("fri 14", "Fri 27 Nov 14:00"),
+        ("Fri. 2 p.m.", "Fri 27 Nov 14:00"),
+        ("mon 16", "Mon 23 Nov 16:00"),
+        ("mon 15", "Mon 30 Nov 15:00"),
+        ("14h30", "Tue 24 Nov 14:30"),
+        ("14h", "Tue 24 Nov 14:00"),
+        ("noon", "Tue 24 Nov 12:00"),
+        ("midnight", "Tue 24 Nov 00:00"),
+        ("12 am", "Tue 24 Nov 00:00"),
+        ("12:30 pm", "Tue 24 Nov 12:30"),
+        ("tonight 8", "Mon 23 Nov 20:00"),
+        ("tonight 1:30", "Tue 24 Nov 01:30"),
+        ("tomorrow at 6 in the morning", "Tue 24 Nov 06:00"),
+        ("in 40 min", "Mon 23 Nov 16:36"),  # 40 minutes are over in that minute
+        ("+40", "Mon 23 Nov 16:36"),
+        ("40 minutes", "Mon 23 Nov 16:36"),
+        ("in 2 h", "Mon 23 Nov 17:56"),
+        ("in 1h30", "Mon 23 Nov 17:26"),
+        ("1 hour 30", "Mon 23 Nov 17:26"),
+        ("in 3 days 9:30", "Thu 26 Nov 09:30"),
+        ("24 nov 6", "Tue 24 Nov 06:00"),
+        ("Nov 24 6:15 pm", "Tue 24 Nov 18:15"),
+        ("24.11. 6:15", "Tue 24 Nov 06:15"),
+        ("24/11 6:15", "Tue 24 Nov 06:15"),
+        ("1 january 6", "Fri 01 Jan 06:00"),
+        ("2026-11-24 06:15", "Tue 24 Nov 06:15"),
+        ("2026-11-24T06:15", "Tue 24 Nov 06:15"),
+        ("Tomorrow, Tue 24 Nov, 06:15", "Tue 24 Nov 06:15"),  # as it is shown back
+        ("६:१५", "Tue 24 Nov 06:15"),
+    ],
+)
+def test_a_typed_time_is_the_next_one_of_that_name(text: str, meant: str) -> None:
+    assert shown(text) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "said"),
+    [
+        ("", Why.EMPTY, ""),
+        (" , ", Why.EMPTY, ""),
+        ("sometime", Why.UNKNOWN, "sometime"),
+        ("in 5 parsecs", Why.UNKNOWN, "parsecs"),
+        ("tomorrow 6 7", Why.UNKNOWN, "7"),
+        ("in 6:15", Why.UNKNOWN, "in 6:15"),
+        ("<today> 6 <b>", Why.UNKNOWN, "b"),
+        ("6" * 80, Why.UNKNOWN, "6" * 20 + "…"),
+        ("fri", Why.NO_CLOCK, ""),
+        ("tomorrow", Why.NO_CLOCK, ""),
+        ("25:00", Why.NO_HOUR, "25:00"),
+        ("6:75", Why.NO_HOUR, "6:75"),
+        ("14 am", Why.NO_HOUR, "14:00"),
+        ("31 feb 6", Why.NO_DAY, "31 feb 6"),
+        ("2026-13-40 6", Why.NO_DAY, "2026-13-40"),
+        ("0001-01-01 6", Why.NO_DAY, "0001-01-01"),
+        ("fri 24 nov 6", Why.NOT_THAT_DAY, "2026-11-24"),
+        ("today 24 nov 6", Why.NOT_THAT_DAY, "2026-11-23"),
+        ("3/4 6:15", Why.DAY_OR_MONTH, "3/4"),
+        ("2h", Why.SPAN_OR_CLOCK, "2"),
+        ("tomorrow midnight", Why.MIDNIGHT, ""),
+        ("today 6:15", Why.PAST, ""),
+        ("20 nov 6", Why.PAST, ""),
+        ("in 0 min", Why.PAST, ""),
+    ],
+)
+def test_what_is_no_time_to_come_says_why(text: str, why: Why, said: str) -> None:
+    with pytest.raises(NotATime) as refused:
+        read_time(text, NOW, KOLKATA)
+    assert (refused.value.why, refused.value.said) == (why, said)
+
+
+def test_a_time_that_a_clock_change_leaves_out_or_repeats_is_refused_or_marked() -> None:
+    spring = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
+    with pytest.raises(NoSuchTime) as gap:
+        read_time("tomorrow 2:30", spring, BERLIN)
+    assert f"{gap.value.after:%H:%M}" == "03:00"
+    autumn = datetime(2026, 10, 24, 12, 0, tzinfo=UTC)
+    found = read_time("tomorrow 0230", autumn, BERLIN)
+    assert (found.at, found.twice) == (datetime(2026, 10, 25, 0, 30, tzinfo=UTC), True)
+    night = datetime(2026, 10, 24, 23, 50, tzinfo=UTC)  # 01:50, summer time
+    assert read_time("in 5 h", night, BERLIN).at.astimezone(BERLIN).hour == 5
+    with pytest.raises(NotATime) as twice:
+        read_time("in 90 min", night, BERLIN)
+    assert twice.value.why is Why.TWICE
+
+
+def test_another_language_is_words_alone() -> None:
+    german = replace(
+        ENGLISH,
+        today=("heute",),
+        tomorrow=("morgen",),
+        after_tomorrow=("übermorgen",),
+        weekdays=tuple((day,) for day in ("mo", "di", "mi", "do", "fr", "sa", "so")),
+        mark=("h", "uhr"),
+        skipped=("um",),
+    )
+    for text, day, clock in (
+        ("morgen um 6 Uhr 15", 24, "06:15"),
+        ("Übermorgen 18 uhr", 25, "18:00"),
+        ("fr 14:00", 27, "14:00"),
+    ):
+        here = read_time(text, NOW, KOLKATA, german).at.astimezone(KOLKATA)
+        assert (here.day, f"{here:%H:%M}") == (day, clock)
+    with pytest.raises(NotATime):
+        read_time("tomorrow 6", NOW, KOLKATA, german)
+    assert words_of("en_GB") is words_of("xx") is ENGLISH
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_word_of_a_language_means_two_things(language: str) -> None:
+    tags = list(LANGUAGES[language].tags())
+    assert len({word for word, _tag in tags}) == len(tags)
+    assert all(word == word.casefold() and "." not in word for word, _tag in tags)
+    assert [len(LANGUAGES[language].weekdays), len(LANGUAGES[language].months)] == [7, 12]

@@ -352,7 +352,7 @@ export class BookForm extends EventTarget {
       ["p", () => pickup.input.focus()],
       ["g", () => drop.input.focus()],
       ["c", () => this.toCars()],
-      ["w", () => this.when.open()],
+      ["a", () => this.when.open()],
     ])
       onKey(key, () => this.sending || !isShown(this.go) || act());
   }

@@ -74,8 +74,10 @@ export class When extends EventTarget {
     });
     if (mine !== this.asked) return;
     this.wrong = Boolean(body.error);
+    const words = (ok ? (body.error ?? body.said) : this.say.sayUnread) ?? "";
     this.said.classList.toggle("is-wrong", this.wrong || !ok);
-    setText(this.said, (ok ? (body.error ?? body.said) : this.say.sayUnread) ?? "");
+    this.said.classList.toggle("is-known", ok && !this.wrong && Boolean(words));
+    setText(this.said, words);
     if (body.day) {
       this.date.value = body.day;
       this.time.value = body.clock;

@@ -216,7 +216,7 @@ def test_a_ride_for_tomorrow_morning_takes_fourteen_presses(counted: Page, desk:
     known_guest_to_a_favourite(page)
     page.keyboard.press("Enter")
     expect(page.locator("[data-cars]").or_(page.locator(".product-radio:checked"))).to_be_focused()
-    page.keyboard.press("w")
+    page.keyboard.press("a")
     expect(page.locator("#pickup_words")).to_be_focused()
     for digit in "0615":
         page.keyboard.press(digit)
@@ -247,7 +247,7 @@ def test_letters_lead_to_the_parts_of_the_form_and_digits_mean_what_has_the_focu
     page.keyboard.press("2")
     expect(page.locator("[data-product=suv] .product-radio")).to_be_focused()
     expect(page.locator("#drop")).to_have_value("Airport")
-    page.keyboard.press("w")
+    page.keyboard.press("a")
     expect(page.locator("#pickup_words")).to_be_focused()
 
 

@@ -105,18 +105,13 @@ class PickupTexts:
         try:
             return local_time(day, clock, tz)
         except NoSuchTime as error:
-            raise TimeRefused("pickup_time", why_not(error)) from None
+            raise TimeRefused("pickup_time", why_not(error, now, tz)) from None
 
     def _read_words(self, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
         try:
             return read_time(self.words, now, tz, words)
-        except NoSuchTime as error:
-            message = why_not(error)
-        except NotATime as error:
-            here = error.at.astimezone(tz) if error.at else now.astimezone(tz)
-            today = here.date() == now.astimezone(tz).date()
-            message = why_not(error, f"{here:%H:%M}" if today else f"{here:%Y-%m-%d, %H:%M}")
-        raise TimeRefused("pickup_words", message)
+        except (NotATime, NoSuchTime) as error:
+            raise TimeRefused("pickup_words", why_not(error, now, tz)) from None
 
 
 def check_ahead(at: datetime, now: datetime) -> None:

@@ -1,7 +1,8 @@
 """Why a typed time is none, in words that say what to type instead."""
 
-from datetime import time
+from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from ridedash.rides.orders.schedule_times import NoSuchTime
 from ridedash.rides.orders.typed_time import NotATime, Why
@@ -9,18 +10,27 @@ from ridedash.wording.say import gettext as _
 from ridedash.wording.say import lazy
 
 
-def why_not(error: NotATime | NoSuchTime, clock: str = "") -> str:
-    """The message for a text that is no time; `clock` shows the instant of the error, if any."""
+def why_not(error: NotATime | NoSuchTime, now: datetime, tz: ZoneInfo) -> str:
+    """The message for a text that is no time, with what to type instead.
+
+    An instant that the error is about is shown on the clock of the zone.
+    """
     if isinstance(error, NoSuchTime):
         return _(
             "Clocks go forward then: that time does not exist on that day. The next time that "
-            "does is %(next)s."
-        ) % {"next": _shown(error.after)}
+            "does is %(next)s.",
+            next=f"{error.after:%H:%M}",
+        )
+    clock = _clock(error.at, now, tz) if error.at else ""
     return str(_MESSAGES[error.why]) % {"said": error.said, "clock": clock}
 
 
-def _shown(at: time) -> str:
-    return f"{at:%H:%M}"
+def _clock(at: datetime, now: datetime, tz: ZoneInfo) -> str:
+    """Hours and minutes, and the day before them unless that is today."""
+    here = at.astimezone(tz)
+    if here.date() == now.astimezone(tz).date():
+        return f"{here:%H:%M}"
+    return f"{here:%Y-%m-%d, %H:%M}"
 
 
 _MESSAGES: Final = {

@@ -31,6 +31,20 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     return " ".join(kept.split())[:longest].rstrip()
 
 
+def lines(text: str, longest: int) -> str:
+    """Several lines of text, each as `one_line` leaves it, of at most `longest` characters.
+
+    >>> lines("KA 01\\r\\n\\r\\n\\r\\nMini\\u202e ", 20)
+    'KA 01\\n\\nMini'
+    """
+    kept: list[str] = []
+    for line in text[: longest * 2].splitlines():
+        clean = one_line(line, longest)
+        if clean or (kept and kept[-1]):  # one empty line in a row
+            kept.append(clean)
+    return "\n".join(kept)[:longest].rstrip()
+
+
 def normalised(text: str | None) -> str:
     """A text normalised for search: lower-case words without accents, a space before each.
 

@@ -7,6 +7,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -460,6 +461,85 @@ def test_no_template_or_script_names_a_foreign_host(folder: str) -> None:
     assert named == []
 
 
+# What a person follows from a page, with the desk's own programs; nothing is loaded from there.
+FOLLOWED = re.compile(
+    r"https://wa\.me/[1-9][0-9]{7,14}\?text=|sms:\+?[0-9]+\?&body=|mailto:\?|tel:"
+)
+SCHEME = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+SVG_NAMESPACES = {"xmlns", "xmlns:xlink"}
+
+
+class Addresses(HTMLParser):
+    """The foreign addresses of a page that are not links for a person, or not safe ones."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.wrong: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attrs}
+        for name, value in named.items():
+            foreign = FOREIGN.match(value) or (name in ("href", "src") and SCHEME.match(value))
+            if not foreign or name in SVG_NAMESPACES or value.startswith("data:"):
+                continue
+            if (tag, name) == ("input", "value"):  # a guest's link, to be copied
+                continue
+            if (tag, name) != ("a", "href") or not FOLLOWED.match(value):
+                self.wrong.append(f"{tag} {name} {value}")
+            elif value.startswith("https:") and not leads_out_safely(named):
+                self.wrong.append(f"{tag} {name} {value}: the new page knows ours")
+
+
+def leads_out_safely(named: dict[str, str]) -> bool:
+    """Whether a link opens a page of its own that learns nothing of the one before."""
+    rel = set(named.get("rel", "").split())
+    return named.get("target") == "_blank" and rel >= {"noopener", "noreferrer"}
+
+
+@pytest.mark.parametrize(
+    ("markup", "right"),
+    [
+        ('<a href="/rides/1">', True),
+        ('<a href="sms:+910000012345?&amp;body=x">', True),
+        ('<a href="mailto:?subject=x&amp;body=y">', True),
+        (
+            '<a target="_blank" rel="noopener noreferrer" href="https://wa.me/910000012345?text=x">',
+            True,
+        ),
+        ('<a target="_blank" rel="noopener" href="https://wa.me/910000012345?text=x">', False),
+        ('<a rel="noopener noreferrer" href="https://wa.me/910000012345?text=x">', False),
+        ('<a href="https://wa.me.example/910000012345?text=x">', False),
+        ('<a href="https://example.test/">', False),
+        ('<a href="javascript:x">', False),
+        ('<a href="//example.test/">', False),
+        ('<img src="https://wa.me/910000012345?text=x">', False),
+        ('<form action="https://wa.me/910000012345?text=x">', False),
+        ('<link rel="stylesheet" href="https://example.test/x.css">', False),
+    ],
+)
+def test_a_foreign_address_is_a_link_that_a_person_follows_or_nothing(
+    markup: str, right: bool
+) -> None:
+    assert (Addresses(markup).wrong == []) == right
+
+
+def test_views_name_one_foreign_host_and_each_new_page_is_opened_safely() -> None:
+    named = {
+        f"{path.relative_to(ROOT)}: {found}"
+        for path in (PACKAGE / "views").rglob("*.py")
+        for found in re.findall(r"https?://[\w.-]+", path.read_text())
+    }
+    assert named == {"ridedash/views/rides/messages.py: https://wa.me"}
+    opened = [
+        (path.name, tag)
+        for path in (ROOT / "templates").rglob("*.html")
+        for tag in re.findall(r"<a\b[^>]*_blank[^>]*>", path.read_text())
+    ]
+    assert len(opened) > 1
+    assert [name for name, tag in opened if 'rel="noopener noreferrer"' not in tag] == []
+
+
 UNSAFE = {
     "text that becomes markup": (
         r"import .*\bMarkup\b|\bMarkup\(|\|\s*safe\b|autoescape\s+false",
@@ -600,6 +680,7 @@ POST /rides/<int:order_id>/links outgoing.forward_links
 POST /rides/<int:order_id>/links/end outgoing.end_all_links
 POST /rides/<int:order_id>/links/follower outgoing.make_follower_link
 POST /rides/<int:order_id>/links/rider outgoing.make_rider_link
+POST /rides/<int:order_id>/messages messages.prepare
 POST /rides/<int:order_id>/ordered rides.ordered
 POST /rides/<int:order_id>/release rides.release
 POST /rides/<int:order_id>/reopen rides.reopen

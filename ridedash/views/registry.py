@@ -19,7 +19,7 @@ from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
 from ridedash.views.ops import assets, monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
-from ridedash.views.rides import handouts, restored
+from ridedash.views.rides import handouts, messages, restored
 from ridedash.views.rides import pages as rides
 from ridedash.views.web import face as faces
 from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may
@@ -28,7 +28,7 @@ from ridedash.wording import gettext as _
 BLUEPRINTS = (
     *(sign_in.bp, invitations.bp, profile.bp),
     *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, groups.bp, pickup_times.bp),
-    *(rides.bp, handouts.bp, restored.bp, guest.bp),
+    *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(insights.bp, insights_csv.bp),
     *(

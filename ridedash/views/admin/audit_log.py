@@ -49,6 +49,7 @@ ACTIONS: Final = {
     "order.change": lazy("Changed a planned ride"),
     "link.made": lazy("Made a guest's link"),
     "link.ended": lazy("Ended a guest's link"),
+    "message.prepared": lazy("Prepared a message for the guest"),
     "ride.abort": lazy("Stopped the search"),
     "ride.cancel": lazy("Cancelled a ride"),
     "ride.drop": lazy("Changed the drop"),

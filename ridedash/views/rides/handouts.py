@@ -25,6 +25,7 @@ from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.messages import ready_message
 from ridedash.views.rides.print_assets import qr_code, still_map
 from ridedash.views.rides.receipt import receipt
 from ridedash.views.rides.view_model import RideView, ride_view
@@ -242,9 +243,12 @@ def _make_link(order_id: int, kind: LinkKind) -> Answer:
     if kind is LinkKind.RIDER:
         reveal(page, _view(page), "link")
     url = _address(token)
+    message = ready_message(page, url) if kind is LinkKind.RIDER else None
     if wants_json():
-        return jsonify(url=url, state=_link_facts(page))
-    return render_template("rides/handouts/link.html", page=page, url=url, kind=kind, refused="")
+        return jsonify(url=url, state=_link_facts(page), message=message)
+    return render_template(
+        "rides/handouts/link.html", page=page, url=url, kind=kind, refused="", message=message
+    )
 
 
 def _new_link(page: OrderPage, kind: LinkKind) -> str:

@@ -4,6 +4,7 @@
  */
 
 import { copy } from "../shared/copy.js";
+import { showMessage, watchMessage } from "./message.js";
 
 export function watchLinks(root) {
   const box = root.querySelector("[data-out]");
@@ -12,6 +13,10 @@ export function watchLinks(root) {
     event.preventDefault();
     press(box, event.target, event.submitter);
   });
+  const message = box?.querySelector("[data-message]");
+  if (!message) return;
+  const csrf = () => box.querySelector("[name=csrf_token]").value;
+  watchMessage(message, { csrf, said: (words) => tell(box, words) });
 }
 
 async function press(box, form, button) {
@@ -35,6 +40,7 @@ async function press(box, form, button) {
 
 async function show(box, { state, url, message }, use) {
   if (!state) return tell(box, message ?? box.dataset.failed);
+  showMessage(box.querySelector("[data-message]"), url ? message : null);
   const field = box.querySelector("[data-link]");
   field.closest("[data-link-row]").hidden = !url;
   if (url) {

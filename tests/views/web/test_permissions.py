@@ -40,7 +40,7 @@ NEEDS = {
         rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code
         rides.release rides.ordered restored.take_up
         outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
-        outgoing.forward_links outgoing.make_card handover.add handover.settle
+        outgoing.forward_links outgoing.make_card messages.prepare handover.add handover.settle
     """,
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show

@@ -1,0 +1,130 @@
+"""Ready words for the guest with their link, which staff send with the desk's own programs.
+
+Nothing is sent from here: a link that a person follows opens their SMS, WhatsApp or mail program
+with the words in it. The record says "prepared" (docs/security.md 6). The words hold no start code.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from flask import Blueprint, Response, abort, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash import wire
+from ridedash.extensions import limiter, services
+from ridedash.rides.states import WITHOUT_RIDE, may_cancel
+from ridedash.store import audit
+from ridedash.store.orders import OrderPage
+from ridedash.text import lines, one_line
+from ridedash.views.rides import components as parts
+from ridedash.views.rides.access import own_order
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import locale, wants_json
+from ridedash.wording import gettext as _
+from ridedash.wording import say
+
+bp = Blueprint("messages", __name__, url_prefix="/rides/<int:order_id>/messages")
+LONGEST: Final = 1_000  # characters of a message
+LONGEST_FACT: Final = 160
+WAYS: Final = ("sms", "whatsapp", "mail", "copy")
+NUMBER: Final = range(8, 16)  # digits of a number with its country code
+
+
+@dataclass(frozen=True)
+class Message:
+    """Words for the guest, and the beginning of an address for each program that takes them.
+
+    The percent-encoded words follow the beginning. "" where a program can't be used: without a
+    number, or for WhatsApp without a country code.
+    """
+
+    text: str
+    phone: str
+    sms: str
+    whatsapp: str
+    mail: str
+
+    @property
+    def ways(self) -> tuple[tuple[str, str], ...]:
+        """Each program that can be used, with its whole address."""
+        begins = (("sms", self.sms), ("whatsapp", self.whatsapp), ("mail", self.mail))
+        return tuple((name, begin + _encoded(name, self.text)) for name, begin in begins if begin)
+
+    def href(self, way: str) -> str:
+        """The whole address for one program; "" where it can't be used."""
+        return dict(self.ways).get(way, "")
+
+
+@bp.post("")
+@needs(BOOK)
+@limiter.limit("120/hour", key_func=lambda: f"staff:{current_staff().get_id()}")
+def prepare(order_id: int) -> str | BaseResponse:
+    """Record that a message was prepared; without a script, show its link with the words."""
+    page = own_order(order_id)
+    way = request.form.get("how", "")
+    if way not in WAYS:
+        abort(400)
+    s, staff = services(), current_staff()
+    with s.db.write() as db:
+        who, subject = f"staff:{staff.id}", f"orders:{order_id}"
+        facts = {"property_id": staff.property_id, "how": way}
+        audit.record(db, who, "message.prepared", subject, "ok", s.clock(), **facts)
+    if wants_json():
+        return Response(status=204)
+    said = message_of(page, lines(request.form.get("text", ""), LONGEST))
+    return render_template("rides/handouts/message.html", page=page, message=said, way=way)
+
+
+def ready_message(page: OrderPage, url: str) -> Message:
+    """The message that goes with a guest's link: state, car, where to meet, the link."""
+    s = services()
+    facts = RideFacts(page, s.clock(), s.settings.pace, locale())
+    return message_of(page, ready_words(facts, url))
+
+
+def message_of(page: OrderPage, text: str) -> Message:
+    """The programs that can take a text for the guest of an order."""
+    number, subject = page.guest.phone or "", _("Your ride · %(house)s", house=page.property.name)
+    digits = "".join(char for char in number if char in "0123456789")
+    plus = "+" if number.startswith("+") else ""
+    abroad = plus and len(digits) in NUMBER and not digits.startswith("0")
+    return Message(
+        text=text,
+        phone=number,
+        # "?&body=": iOS reads what follows "&", Android and RFC 5724 what follows "?"
+        sms=f"sms:{plus}{digits}?&body=" if digits else "",
+        whatsapp=f"https://wa.me/{digits}?text=" if abroad else "",
+        mail=f"mailto:?subject={quote(one_line(subject, LONGEST_FACT), safe='')}&body=",
+    )
+
+
+def ready_words(facts: RideFacts, url: str) -> str:
+    """The words of a message, a line a fact. They never hold the start code."""
+    cab, said = parts.cab(facts), parts.guest_words(facts)
+    planned = facts.page.order.state == "SCHEDULED"
+    car = " · ".join(filter(None, [cab.plate, cab.car])) if cab else ""
+    told = (
+        ("{text}", facts.page.property.name),
+        ("{text}", said.headline),
+        ("{text}", said.detail if planned else ""),
+        ("{text}", car),
+        (_("Meet the car at {text}"), facts.pickup[1] if _meets(facts) else ""),
+        (_("Your ride: {text}"), url),
+    )
+    kept = [(sentence, one_line(fact, LONGEST_FACT)) for sentence, fact in told]
+    return "\n".join(say(sentence, {"text": fact}) for sentence, fact in kept if fact)
+
+
+def _meets(facts: RideFacts) -> bool:
+    """Whether the guest has still to find the car."""
+    if facts.status is None:
+        return facts.page.order.state not in WITHOUT_RIDE
+    return facts.status in wire.SEARCHING or may_cancel(facts.status, facts.kind)
+
+
+def _encoded(way: str, text: str) -> str:
+    """A text in an address: percent-encoded throughout; a mail's lines end in CR LF (RFC 6068)."""
+    return quote(text.replace("\n", "\r\n") if way == "mail" else text, safe="")

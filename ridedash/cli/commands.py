@@ -23,6 +23,7 @@ from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
 from ridedash.store import accounts, audit, properties
+from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
@@ -150,7 +151,7 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
         property_ = _property_of_staff(s, options, now)
         staff = properties.add_staff(s, property_.id, options.name, hashed, options.role, now)
         facts = {"property_id": property_.id, "role": options.role}
-        audit.record(s, "cli", "staff.added", f"staff:{staff.id}", "ok", now, **facts)
+        audit.record(s, CLI, "staff.added", f"staff:{staff.id}", "ok", now, **facts)
     print(f"{options.name} can sign in to {options.property_name}.")
 
 
@@ -172,7 +173,7 @@ def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Pro
     made = properties.add_property(
         s, options.property_name, options.timezone, now, country=options.country
     )
-    audit.record(s, "cli", "property.made", f"properties:{made.id}", "ok", now, property_id=made.id)
+    audit.record(s, CLI, "property.made", f"properties:{made.id}", "ok", now, property_id=made.id)
     return made
 
 
@@ -208,7 +209,7 @@ def _account(services: Services, options: argparse.Namespace) -> None:
         if options.default:
             accounts.make_default(s, row)
         audit.record(
-            s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=property_.id
+            s, CLI, "account.linked", f"accounts:{row.id}", "ok", now, property_id=property_.id
         )
     print(f"{options.label} is linked to {options.property_name}.")
 

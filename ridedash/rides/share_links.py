@@ -17,6 +17,7 @@ from ridedash import wire
 from ridedash.rides.actions.acknowledge import STOPPED
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, Ride, TimelineEvent
@@ -223,7 +224,7 @@ def _record(s: Session, staff_id: int, what: str, row: Link, now: datetime, repl
     facts = {"kind": row.kind} | ({"replaced": replaced} if replaced else {})
     audit.record(
         s,
-        f"staff:{staff_id}",
+        by_staff(staff_id),
         what,
         f"orders:{row.order_id}",
         "ok",

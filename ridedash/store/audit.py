@@ -10,13 +10,15 @@ from typing import Any, Final
 from sqlalchemy import Index, and_, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from ridedash.store.actors import WORKER, ActorKind, Who
 from ridedash.store.database.database import Base, ShortText
 
 
 class AuditRow(Base):
     """One audit entry.
 
-    `who` is `staff:<id>`, `worker`, `cli` or `visitor`; `subject` `<table>:<id>`.
+    `who` is an actor as it is written (store/actors.py): `staff:<id>`, `guest:<id>`, `worker`,
+    `cli` or `visitor`; `subject` `<table>:<id>`.
 
     Rows are deleted by age only (rides/privacy/retention.py). On PostgreSQL a role without UPDATE
     on this table is enough.
@@ -38,7 +40,7 @@ class AuditRow(Base):
 
 
 def record(
-    s: Session, who: str, what: str, subject: str, result: str, now: datetime, **facts: Any
+    s: Session, who: Who, what: str, subject: str, result: str, now: datetime, **facts: Any
 ) -> None:
     """Add an audit entry in the caller's transaction.
 
@@ -50,7 +52,7 @@ def record(
         AuditRow(
             at=now,
             property_id=property_id,
-            who=who,
+            who=str(who),
             what=what,
             subject=subject,
             result=result,
@@ -65,7 +67,7 @@ class AuditFilter:
 
     since: datetime | None = None
     until: datetime | None = None
-    who: str | None = None
+    who: str | None = None  # as it is written, or "guest" for every guest
     what: str | None = None
     before: int | None = None
     order: int | None = None  # those about this order
@@ -75,7 +77,7 @@ class AuditFilter:
 
 # what nobody pressed: the worker's steps, and an order that becomes ready because it was placed
 MACHINE: Final = or_(
-    AuditRow.who == "worker", and_(AuditRow.what == "order.move", AuditRow.result == "READY")
+    AuditRow.who == str(WORKER), and_(AuditRow.what == "order.move", AuditRow.result == "READY")
 )
 
 
@@ -93,9 +95,11 @@ def entries(s: Session, property_id: int, filters: AuditFilter, limit: int) -> l
         query = query.where(AuditRow.id < filters.before)
     if filters.people:
         query = query.where(~MACHINE)
+    if filters.who == ActorKind.GUEST:
+        query = query.where(AuditRow.who.startswith(f"{ActorKind.GUEST}:"))
     about = f"orders:{filters.order}" if filters.order is not None else None
     wanted = (
-        (AuditRow.who, filters.who),
+        (AuditRow.who, None if filters.who == ActorKind.GUEST else filters.who),
         (AuditRow.what, filters.what),
         (AuditRow.subject, about),
     )

@@ -16,6 +16,7 @@ from ridedash.service.errors import Refused, ServiceError
 from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
 from ridedash.store import audit
 from ridedash.store.accounts import account_of, default_account, keep_tokens
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault
 from ridedash.store.models.people import Account, LinkStart
@@ -152,7 +153,7 @@ class Linker:
             row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, now
         )
         who, subject, property_id = (
-            f"staff:{start.staff_id}",
+            by_staff(start.staff_id),
             f"accounts:{row.id}",
             start.property_id,
         )

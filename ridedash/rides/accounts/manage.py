@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.accounts import account_of, accounts_of, make_default
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Account
@@ -66,7 +67,7 @@ class AccountManager:
         return row
 
     def _record(self, s: Session, what: str, account_id: int) -> None:
-        who, subject = f"staff:{self.staff_id}", f"accounts:{account_id}"
+        who, subject = by_staff(self.staff_id), f"accounts:{account_id}"
         audit.record(s, who, what, subject, "ok", self.clock(), property_id=self.property_id)
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import func, select, update
 
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
+from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.orders import Ride
@@ -45,7 +46,7 @@ def rotate(db: Database, vault: TokenVault, clock: Clock) -> Rotated:
         left += _count_older(db, vault, secret)
     with db.write() as s:
         result = "left" if left else "ok"
-        audit.record(s, "cli", "keys.rotated", "keys", result, clock(), done=done, left=left)
+        audit.record(s, CLI, "keys.rotated", "keys", result, clock(), done=done, left=left)
     return Rotated(done, left)
 
 

@@ -21,6 +21,7 @@ from ridedash.service.errors import Refused, ServiceError, Unauthorized
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
 from ridedash.store.accounts import keep_tokens
+from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import DecryptionFailed, TokenVault, key_of
 from ridedash.store.models.people import Account
@@ -255,7 +256,7 @@ class AccountTokens:
                 row.state, lost = "reconnect", True
                 row.refresh_owner = row.refresh_until = None
                 facts = {"property_id": row.property_id}
-                audit.record(s, "worker", "account.lost", subject, why, now, **facts)
+                audit.record(s, WORKER, "account.lost", subject, why, now, **facts)
         if lost:
             log.warning("account %d needs reconnecting: %s", account_id, why)
         return NeedsReconnect(f"account {account_id}")

@@ -12,6 +12,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import order_of_staff
@@ -65,5 +66,5 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
 
 
 def _record(s: Session, order: Order, staff_id: int, what: str, result: str, clock: Clock) -> None:
-    who, subject = f"staff:{staff_id}", f"orders:{order.id}"
+    who, subject = by_staff(staff_id), f"orders:{order.id}"
     audit.record(s, who, what, subject, result, clock(), property_id=order.property_id)

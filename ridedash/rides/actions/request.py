@@ -17,6 +17,7 @@ from ridedash.rides.runtime import Clock, Runtime
 from ridedash.rides.states import TOO_LATE, may_cancel
 from ridedash.rides.states import actions as allowed_actions
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
 from ridedash.store.orders import order_of_staff
@@ -178,5 +179,5 @@ def _armed_cancel(s: Session, order_id: int) -> Action | None:
 
 
 def _record(s: Session, order: Order, staff_id: int, what: str, now: datetime) -> None:
-    who, subject = f"staff:{staff_id}", f"orders:{order.id}"
+    who, subject = by_staff(staff_id), f"orders:{order.id}"
     audit.record(s, who, what, subject, "ok", now, property_id=order.property_id)

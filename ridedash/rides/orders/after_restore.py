@@ -26,6 +26,7 @@ from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit, restores
 from ridedash.store.accounts import account_of, accounts_of
+from ridedash.store.actors import CLI, Who, by_staff
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.guests import GuestDetails, lock_guest, store_guest
 from ridedash.store.models.orders import Order, OrderState
@@ -53,7 +54,7 @@ def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
         order = _held(s, order_id, staff_id)
         if order is None:
             return False
-        _set_free(s, order, clock(), f"staff:{staff_id}")
+        _set_free(s, order, clock(), by_staff(staff_id))
         return True
 
 
@@ -66,7 +67,7 @@ def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) ->
         order = _held(s, order_id, staff_id)
         if order is None:
             return False
-        doubt(s, order, order.due_at, clock(), f"staff:{staff_id}")
+        doubt(s, order, order.due_at, clock(), by_staff(staff_id))
         return True
 
 
@@ -79,10 +80,10 @@ def accept(db: Database, clock: Clock) -> Accepted | None:
             return None
         orders = restores.held_orders(s)
         for order in orders:
-            _set_free(s, order, now, "cli")
+            _set_free(s, order, now, CLI)
         found.accepted_at = now
         subject = f"restores:{found.id}"
-        audit.record(s, "cli", "restore.accepted", subject, "ok", now, released=len(orders))
+        audit.record(s, CLI, "restore.accepted", subject, "ok", now, released=len(orders))
         return Accepted(found.restored_to, len(orders), len(restores.lost_orders(s)))
 
 
@@ -91,7 +92,7 @@ def declare(db: Database, clock: Clock, to: datetime) -> int:
 
     How many orders that were.
     """
-    return note_restore(db, clock, None, "cli", to) or 0
+    return note_restore(db, clock, None, CLI, to) or 0
 
 
 def compare(db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:
@@ -145,7 +146,7 @@ def dealt_with(db: Database, clock: Clock, reference: str, staff_id: int) -> boo
         if lost is None or lost.closed_at is not None:
             return False
         lost.closed_at = now
-        who, subject = f"staff:{staff_id}", f"lost_orders:{reference}"
+        who, subject = by_staff(staff_id), f"lost_orders:{reference}"
         audit.record(s, who, "lost.dealt_with", subject, "ok", now)
         return True
 
@@ -155,7 +156,7 @@ def _held(s: Session, order_id: int, staff_id: int) -> Order | None:
     return None if order is None or order.held_at is None else order
 
 
-def _set_free(s: Session, order: Order, now: datetime, who: str) -> None:
+def _set_free(s: Session, order: Order, now: datetime, who: Who) -> None:
     order.held_at = order.lease_until = None
     transitions.clear_attention(s, order, transitions.HELD, now)
     transitions.add_event(s, order, "event", RELEASED, now)
@@ -192,7 +193,7 @@ def _tracked(runtime: Runtime, lost: LostOrder, account_id: int) -> Snapshot | N
 
 def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot | None) -> int:
     """The order with its guest and offer, UNKNOWN and then what its outcome proves."""
-    now, who = runtime.clock(), f"staff:{wanted.staff_id}"
+    now, who = runtime.clock(), by_staff(wanted.staff_id)
     with runtime.db.write() as s:
         lost = restores.lost_order(s, wanted.property_id, wanted.reference, lock=True)
         if lost is None or lost.closed_at is not None:

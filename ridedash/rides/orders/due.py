@@ -46,6 +46,7 @@ from ridedash.service.errors import (
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.products import Product, ProductList
 from ridedash.store.accounts import affiliate_uid_of
+from ridedash.store.actors import WORKER
 from ridedash.store.database.database import retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
@@ -209,7 +210,7 @@ class Promoter:
             order.owner = order.lease_until = None
             late = now - order.due_at
             facts = {"late_s": int(late.total_seconds()), "tries": order.tries}
-            transitions.change_state(s, order, OrderState.READY, now, "worker", **facts)
+            transitions.change_state(s, order, OrderState.READY, now, WORKER, **facts)
             if late > LATE:
                 minutes = str(int(late.total_seconds() // 60))
                 transitions.add_event(s, order, "event", ORDERED_LATE, now, minutes)
@@ -239,7 +240,7 @@ class Promoter:
             order.code, order.message = PLAN_MISSED, order.message or NO_WORKER
             order.owner = order.lease_until = None
             facts = {"code": PLAN_MISSED, "why": order.message}
-            transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", **facts)
+            transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, **facts)
             return True
 
     def _claimed_order(self, s: Session, claim: Claim) -> Order | None:

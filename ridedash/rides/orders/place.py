@@ -28,6 +28,7 @@ from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Staff
@@ -276,6 +277,6 @@ def _record(
         facts["override"] = "group" if number > 1 else request.override_guard
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
-    who, subject = f"staff:{request.staff_id}", f"orders:{order.id}"
+    who, subject = by_staff(request.staff_id), f"orders:{order.id}"
     facts["property_id"] = order.property_id
     audit.record(s, who, "order.place", subject, order.state, now, **facts)

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.codes import EXPIRED, NO_ANSWER
 from ridedash.rides.orders import transitions
+from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
 
@@ -80,7 +81,7 @@ def _expire_orders(s: Session, now: datetime) -> int:
     orders = s.scalars(_unlocked(select(Order).where(*_expired(now)))).all()
     for order in orders:
         order.code = EXPIRED
-        transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", code=EXPIRED)
+        transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=EXPIRED)
     return len(orders)
 
 
@@ -89,7 +90,7 @@ def _end_unanswered_sends(s: Session, now: datetime) -> int:
     orders = s.scalars(_unlocked(select(Order).where(*_unanswered(now)))).all()
     for order in orders:
         order.code = NO_ANSWER
-        transitions.change_state(s, order, OrderState.UNKNOWN, now, "worker", code=NO_ANSWER)
+        transitions.change_state(s, order, OrderState.UNKNOWN, now, WORKER, code=NO_ANSWER)
     return len(orders)
 
 

@@ -22,6 +22,7 @@ from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
 from ridedash.store.orders import order_of_staff
@@ -81,7 +82,7 @@ def resolve_not_booked(
     if len(reason) < LEAST_REASON:
         raise ValueError("say how you know that nothing was booked")
     reason = reason[:LONGEST_REASON]
-    to, who = OrderState.CLOSED_NOT_BOOKED, f"staff:{staff_id}"
+    to, who = OrderState.CLOSED_NOT_BOOKED, by_staff(staff_id)
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id, (OrderState.UNKNOWN,))
         if order is None:
@@ -100,7 +101,7 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
             if order is None:
                 return False
             order.resolved_by = order.resolve_reason = None
-            transitions.change_state(s, order, OrderState.UNKNOWN, clock(), f"staff:{staff_id}")
+            transitions.change_state(s, order, OrderState.UNKNOWN, clock(), by_staff(staff_id))
             return True
 
     return retry_conflict(reopen_once)  # a new order may take the guard at the same time
@@ -114,7 +115,7 @@ def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
             return False
         order.code = WITHDRAWN
         order.resolved_by = staff_id
-        to, who = OrderState.NOT_SENT, f"staff:{staff_id}"
+        to, who = OrderState.NOT_SENT, by_staff(staff_id)
         transitions.change_state(s, order, to, clock(), who, code=WITHDRAWN)
         return True
 
@@ -143,7 +144,7 @@ def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
             return False
         order.code = order.resolved_by = order.guard_key = None
         order.owner = order.lease_until = None
-        transitions.change_state(s, order, OrderState.SCHEDULED, now, f"staff:{staff_id}")
+        transitions.change_state(s, order, OrderState.SCHEDULED, now, by_staff(staff_id))
         return True
 
 
@@ -180,7 +181,7 @@ def _compared(snapshot: Snapshot, pickup: LatLng, booking_id: str) -> Checked:
 def _link(
     runtime: Runtime, order_id: int, booking_id: str, staff_id: int, checked: Checked
 ) -> Checked:
-    now, who = runtime.clock(), f"staff:{staff_id}"
+    now, who = runtime.clock(), by_staff(staff_id)
     with runtime.db.write() as s:
         order = order_of_staff(s, order_id, staff_id, LINKABLE)
         if order is None:

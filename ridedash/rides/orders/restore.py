@@ -28,6 +28,7 @@ from ridedash.rides.orders.settle import UNPROVED, settle
 from ridedash.rides.runtime import Clock
 from ridedash.rides.states import WITHOUT_RIDE, BadTransition
 from ridedash.store import audit, restores
+from ridedash.store.actors import WORKER, Who
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark
@@ -164,7 +165,7 @@ class RestoreWatch:
         """
         seen = self._seen() or Mark(epoch, 0, self.clock(), self.database)
         seen = seen._replace(epoch=max(seen.epoch, reached))
-        held = note_restore(self.db, self.clock, seen, "worker", self._found_at, epoch)
+        held = note_restore(self.db, self.clock, seen, WORKER, self._found_at, epoch)
         self._older_in = None
         with self.db.write() as s:
             self.beat(s)
@@ -188,7 +189,7 @@ def note_restore(
     db: Database,
     clock: Clock,
     seen: Mark | None,
-    who: str,
+    who: Who,
     to: datetime | None,
     epoch: int | None = None,
 ) -> int | None:
@@ -214,7 +215,7 @@ def note_restore(
     return held
 
 
-def hold(s: Session, now: datetime, who: str) -> int:
+def hold(s: Session, now: datetime, who: Who) -> int:
     """Hold every order that is not sent as far as the database knows. How many there were.
 
     A READY order was on its way: nobody knows whether it left.
@@ -335,12 +336,12 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime, pace: float) ->
     if order.attempt < entry.attempt:
         order.attempt = entry.attempt
         if order.state in NOT_SENT_YET:
-            doubt(s, order, entry.at, now, "worker")
+            doubt(s, order, entry.at, now, WORKER)
         transitions.add_event(s, order, "event", FROM_JOURNAL, now)
     elif order.state not in (S.SENDING, S.UNKNOWN) or entry.outcome is None:
         return 0
     if entry.outcome is not None and (order.state in UNPROVED or _contradicts(order, entry)):
-        settle(s, order, outcome_of(entry.outcome), now, "worker", pace)
+        settle(s, order, outcome_of(entry.outcome), now, WORKER, pace)
     return 1
 
 
@@ -350,7 +351,7 @@ def _contradicts(order: Order, entry: Sent) -> bool:
     return order.state in WITHOUT_RIDE and entry.outcome["state"] in (S.BOOKED, S.MATCHING)
 
 
-def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: str) -> None:
+def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) -> None:
     """SCHEDULED or READY to UNKNOWN: a restored database does not know whether it was sent."""
     order.code, order.sent_at = RESTORED, sent_at
     order.held_at = order.owner = order.lease_until = None

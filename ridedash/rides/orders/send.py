@@ -27,6 +27,7 @@ from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import BadTransition
 from ridedash.service.types.bookings import CreateAnswer, NewBooking
 from ridedash.store import audit
+from ridedash.store.actors import WORKER
 from ridedash.store.database.database import CommitUnknown, retry_conflict
 from ridedash.store.models.orders import Order, OrderState
 
@@ -161,7 +162,7 @@ class Sender:
             order = s.get_one(Order, order_id)
             if order.state == OrderState.READY:
                 order.code = code
-                transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", code=code)
+                transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=code)
 
     def _claim(self, order_id: int) -> Claimed | None:
         """T2: claim the order, committed before the first byte is sent.
@@ -205,7 +206,7 @@ class Sender:
     def _record_send(self, s: Session, order: Order, now: datetime) -> None:
         facts = {"property_id": order.property_id, "attempt": order.attempt}
         audit.record(
-            s, "worker", "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts
+            s, WORKER, "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts
         )
 
     def _settle_unclear_claims(self) -> None:
@@ -217,7 +218,7 @@ class Sender:
             with runtime.db.write() as s:
                 order = s.get(Order, order_id)  # None: the commit was lost with the server
                 if order and (order.state, order.owner, order.sent_at) == claim:
-                    settle(s, order, nothing_sent, runtime.clock(), "worker", runtime.pace)
+                    settle(s, order, nothing_sent, runtime.clock(), WORKER, runtime.pace)
             self._unclear_claims.pop(order_id, None)
 
     def _send(self, prepared: Prepared, claimed: Claimed) -> None:
@@ -314,7 +315,7 @@ class Sender:
                 if order is None or order.attempt < attempt:
                     return False
                 if order.attempt == attempt:
-                    settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
+                    settle(s, order, outcome, runtime.clock(), WORKER, runtime.pace)
                 return True
 
         return retry_conflict(settle_once)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import AUTH, RATE, Outcome
 from ridedash.store import audit
+from ridedash.store.actors import Who
 from ridedash.store.models.orders import Order, OrderState, Ride
 
 S = OrderState
@@ -20,7 +21,7 @@ SHORT_WAIT_S: Final = 10.0  # a Retry-After up to this is waited for, once
 
 
 def settle(
-    s: Session, order: Order, outcome: Outcome, now: datetime, who: str, pace: float
+    s: Session, order: Order, outcome: Outcome, now: datetime, who: Who, pace: float
 ) -> OrderState:
     """Apply an outcome to an order, and add its ride. Returns the state of the order.
 
@@ -119,7 +120,7 @@ def _store(order: Order, outcome: Outcome) -> None:
     order.owner = order.lease_until = None
 
 
-def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, who: str) -> None:
+def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, who: Who) -> None:
     """The booking exists although a member of staff closed the order: there may be two rides."""
     order.late_double = True
     detail = order.booking_id or order.txn_id
@@ -139,7 +140,7 @@ def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime, pace:
 
 
 def _record_contradiction(
-    s: Session, order: Order, outcome: Outcome, now: datetime, who: str
+    s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
     """Record an outcome that differs from the final one."""
     if outcome.state == order.state or outcome.state is S.UNKNOWN:

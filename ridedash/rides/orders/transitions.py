@@ -21,6 +21,7 @@ from ridedash.rides.codes import PLAN_MISSED, WITHDRAWN
 from ridedash.rides.states import FAILED_STATES, BadTransition, is_allowed
 from ridedash.service.responses import is_known_code
 from ridedash.store import audit
+from ridedash.store.actors import Who
 from ridedash.store.models.orders import Attention, Order, OrderState, TimelineEvent
 
 S = OrderState
@@ -50,7 +51,7 @@ log = logging.getLogger(__name__)
 
 
 def change_state(
-    s: Session, order: Order, to: OrderState, now: datetime, who: str, **facts: Any
+    s: Session, order: Order, to: OrderState, now: datetime, who: Who, **facts: Any
 ) -> None:
     """Change the state of an order, with its timeline event, audit entry and attention items.
 
@@ -174,7 +175,7 @@ def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> 
     log.log(level, "order %d is %s: %s", order_id, to, shown)
 
 
-def _record_refused(s: Session, order: Order, what: str, now: datetime, who: str) -> None:
+def _record_refused(s: Session, order: Order, what: str, now: datetime, who: Who) -> None:
     """Add an audit entry for a transition that was refused.
 
     It has a transaction of its own, because the caller's will be rolled back.

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.privacy.retention import forget_guest
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
+from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
@@ -79,7 +80,7 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
         _erase_from_free_text(s, property_id, words)
         for guest in guests:
             subject, facts = f"guests:{guest.id}", {"property_id": property_id}
-            audit.record(s, "cli", "guest.erased", subject, "ok", now, **facts)
+            audit.record(s, CLI, "guest.erased", subject, "ok", now, **facts)
     compact(db)  # also when no guest was found: the last run may have been interrupted here
     return len(guests), rides
 

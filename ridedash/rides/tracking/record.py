@@ -30,6 +30,7 @@ from ridedash.rides.tracking.policy import Before, Decision, Pacing, decide
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
+from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.orders import (
@@ -347,11 +348,11 @@ def _write(
     for item in decision.raised:
         if transitions.raise_attention(s, order, item.name, item.detail, now) and item.alarm:
             subject, place = f"orders:{order.id}", order.property_id
-            audit.record(s, "worker", "ride.alarm", subject, item.name, now, property_id=place)
+            audit.record(s, WORKER, "ride.alarm", subject, item.name, now, property_id=place)
     if decision.transition is not None:
         booked = decision.transition is OrderState.BOOKED
         facts = {"booking_id": order.booking_id} if booked else {"status": decision.status}
-        transitions.change_state(s, order, decision.transition, now, "worker", **facts)
+        transitions.change_state(s, order, decision.transition, now, WORKER, **facts)
     if decision.closes:
         order.open = False
     if decision.armed_cancel is not None:

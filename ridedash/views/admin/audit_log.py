@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter, services
 from ridedash.inputs import calendar_day, row_id
+from ridedash.store.actors import ActorKind, by_staff
 from ridedash.store.audit import AuditFilter, AuditRow, entries, record
 from ridedash.store.database.database import Database
 from ridedash.store.history import Record, records
@@ -28,6 +29,7 @@ from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
+from ridedash.wording.actors import KINDS, actor_words
 
 bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
 LIMIT: Final = 100
@@ -172,7 +174,7 @@ def export() -> Response:
     filters = _filter(tz)
     with s.db.write() as db:
         facts = {"property_id": prop.id, "query": _query()}
-        record(db, f"staff:{me.id}", "audit.exported", subject, "ok", now, **facts)
+        record(db, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
     parts = csv_text(COLUMNS, _exported(s.db, prop.id, filters, names, tz))
     cut = _("INCOMPLETE: entries are missing here, because reading them failed. Export again.")
     headers = {
@@ -212,11 +214,8 @@ def _exported(
 def _names(s: Session, property_id: int) -> dict[str, str]:
     """Who may stand in an entry, by its name in the audit log."""
     people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
-    return people | {
-        "worker": _("ridedash itself"),
-        "cli": _("Command line"),
-        "visitor": _("Nobody signed in"),
-    }
+    others = (ActorKind.GUEST, ActorKind.WORKER, ActorKind.CLI, ActorKind.VISITOR)
+    return people | {kind.value: str(KINDS[kind]) for kind in others}
 
 
 def _order(row: AuditRow) -> int | None:
@@ -291,7 +290,7 @@ def _line(
     return AuditLine(
         at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
         instant=row.at.isoformat(),
-        who=names.get(row.who, row.who),
+        who=names.get(row.who) or actor_words(row.who, {}),
         what=str(ACTIONS.get(row.what, row.what)),
         result=row.result.replace("_", " ").lower() if words is None else str(words),
         order=order,

@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Property
 from ridedash.store.properties import add_property, find_property, properties
 from ridedash.store.sign_ins import close_sign_in, open_sign_in
@@ -64,7 +65,7 @@ def look_at(property_id: int) -> BaseResponse:
 
 def _record(s: Session, what: str, property_id: int) -> None:
     """Write an audit entry for the property that it is about."""
-    who, now = f"staff:{current_staff().id}", services().clock()
+    who, now = by_staff(current_staff().id), services().clock()
     audit.record(s, who, what, f"properties:{property_id}", "ok", now, property_id=property_id)
 
 

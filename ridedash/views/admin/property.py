@@ -26,6 +26,7 @@ from ridedash.places import (
     parse_coordinates,
 )
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
@@ -177,7 +178,7 @@ def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any
     staff = current_staff()
     audit.record(
         s,
-        f"staff:{staff.id}",
+        by_staff(staff.id),
         what,
         subject,
         result,

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
 from ridedash.store import audit, passwords
+from ridedash.store.actors import by_staff
 from ridedash.store.invitations import open_invitation
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Property, Staff
@@ -100,8 +101,8 @@ def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> 
         staff.password_hash = hashed
         close_all_sign_ins(s, staff.id)
     what = "staff.joined" if row.staff_id is None else "password.set"
-    who, facts = f"staff:{staff.id}", {"invitation": row.id, "invited_by": row.made_by}
-    audit.record(s, who, what, who, "ok", now, property_id=row.property_id, **facts)
+    who, facts = by_staff(staff.id), {"invitation": row.id, "invited_by": row.made_by}
+    audit.record(s, who, what, str(who), "ok", now, property_id=row.property_id, **facts)
 
 
 def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.store import audit, passwords
+from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import sign_ins_of
 from ridedash.store.sign_ins import (
@@ -109,7 +110,7 @@ def _record(db: Session, what: str, result: str) -> None:
     me = current_staff()
     audit.record(
         db,
-        f"staff:{me.id}",
+        by_staff(me.id),
         what,
         f"staff:{me.id}",
         result,

@@ -19,6 +19,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import login_manager, services
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit
+from ridedash.store.actors import VISITOR, by_staff
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import find_staff, property_at
 from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
@@ -62,9 +63,7 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
         wait_s = sign_in_allowed(db, name, address, s.clock())
         staff = find_staff(db, name) if not wait_s else None
         if wait_s:
-            audit.record(
-                db, "visitor", "sign_in", "staff:?", "throttled", s.clock(), address=address
-            )
+            audit.record(db, VISITOR, "sign_in", "staff:?", "throttled", s.clock(), address=address)
     if wait_s:
         return _wait(target, name, wait_s)
     if not password_holds(staff, password) or staff is None:
@@ -108,10 +107,10 @@ def begin(sid: str) -> None:
 
 def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
     """An audit entry for a wrong password, at the property of the name that was tried."""
-    whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
+    whom, place = (by_staff(staff.id), staff.property_id) if staff else ("staff:?", None)
     audit.record(
         db,
-        "visitor",
+        VISITOR,
         "sign_in",
         whom,
         "refused",
@@ -124,9 +123,9 @@ def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
 def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
     audit.record(
         db,
-        f"staff:{staff_id}",
+        by_staff(staff_id),
         what,
-        f"staff:{staff_id}",
+        by_staff(staff_id),
         "ok",
         services().clock(),
         property_id=property_id,

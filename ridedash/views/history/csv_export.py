@@ -22,6 +22,7 @@ from ridedash.observability.exceptions import reason
 from ridedash.rides.tracking import totals
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.history import (
     Evidence,
@@ -128,7 +129,7 @@ def export() -> Response:
 
 def _audit(query: HistoryQuery) -> None:
     """An audit entry: who exported, and by which filters, but never the name of a guest."""
-    filters, prop_id, who = query.filters, query.prop.id, f"staff:{current_staff().id}"
+    filters, prop_id, who = query.filters, query.prop.id, by_staff(current_staff().id)
     days = {"from": filters.first.isoformat(), "to": filters.last.isoformat()}
     with services().db.write() as db:
         audit.record(

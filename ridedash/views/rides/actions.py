@@ -14,6 +14,7 @@ from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_canc
 from ridedash.rides.orders import after_restore, resolve
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.views.rides import action_forms
 from ridedash.views.rides.access import own_order
@@ -182,7 +183,7 @@ def again(order_id: int) -> BaseResponse:
     with s.db.write() as db:
         audit.record(
             db,
-            f"staff:{staff.id}",
+            by_staff(staff.id),
             "again",
             f"orders:{order_id}",
             "ok",

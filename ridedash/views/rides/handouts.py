@@ -21,6 +21,7 @@ from ridedash.rides.share_links import (
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.record import otp_of
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.access import own_order
@@ -183,7 +184,7 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
     with s.db.write() as db:
         audit.record(
             db,
-            f"staff:{staff.id}",
+            by_staff(staff.id),
             "code_shown",
             f"orders:{page.order.id}",
             "ok",

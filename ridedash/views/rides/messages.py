@@ -15,6 +15,7 @@ from ridedash import wire
 from ridedash.extensions import limiter, services
 from ridedash.rides.states import WITHOUT_RIDE, may_cancel
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.orders import OrderPage
 from ridedash.text import lines, one_line
 from ridedash.views.rides import components as parts
@@ -69,7 +70,7 @@ def prepare(order_id: int) -> str | BaseResponse:
         abort(400)
     s, staff = services(), current_staff()
     with s.db.write() as db:
-        who, subject = f"staff:{staff.id}", f"orders:{order_id}"
+        who, subject = by_staff(staff.id), f"orders:{order_id}"
         facts = {"property_id": staff.property_id, "how": way}
         audit.record(db, who, "message.prepared", subject, "ok", s.clock(), **facts)
     if wants_json():

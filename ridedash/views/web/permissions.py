@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import login_manager, services
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 
 View = TypeVar("View", bound=Callable[..., Any])
 OPEN: Final = "open"  # to everyone, signed in or not
@@ -112,7 +113,7 @@ def _refuse(need: str) -> None:
         with s.db.write() as db:
             audit.record(
                 db,
-                f"staff:{current_user.id}",
+                by_staff(current_user.id),
                 "refused",
                 f"route:{request.endpoint}"[:80],
                 "refused",

@@ -1,4 +1,4 @@
-"""The message beside a new link in Chromium: its links follow what is typed, a press is recorded."""
+"""The message beside a new link in Chromium: links that follow what is typed."""
 
 from pathlib import Path
 from urllib.parse import unquote

@@ -11,6 +11,8 @@ EXPIRED: Final = "EXPIRED"  # not sent within 30 s of the press
 WITHDRAWN: Final = "WITHDRAWN"  # by a member of staff, before it was sent
 # a planned ride that could not be ordered before its window closed
 PLAN_MISSED: Final = "PLAN_MISSED"
+# the guest did not start the ride in the time that staff gave them
+START_MISSED: Final = "START_MISSED"
 NOT_BUILT: Final = "NOT_BUILT"  # the request to the service could not be built
 NO_ANSWER: Final = "NO_ANSWER"  # the request may have left, and no answer came
 NO_JOURNAL: Final = "NO_JOURNAL"  # the send could not be journalled, so nothing was sent

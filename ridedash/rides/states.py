@@ -13,6 +13,7 @@ S = OrderState
 TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     # UNKNOWN: only in a restored database (docs/booking-protocol.md 1.7)
     S.SCHEDULED: frozenset({S.READY, S.NOT_SENT, S.UNKNOWN}),
+    S.WAITING: frozenset({S.READY, S.NOT_SENT, S.UNKNOWN}),
     S.READY: frozenset({S.SENDING, S.NOT_SENT, S.UNKNOWN}),
     S.SENDING: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.READY}),
     S.UNKNOWN: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.CLOSED_NOT_BOOKED}),
@@ -43,7 +44,8 @@ class ActionAllowed:
     `note` is the reason why it is not allowed: a constant below, which wording puts in words.
     """
 
-    # release, ordered, change, withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
+    # release, ordered, start, change, withdraw, abort, cancel, drop, feedback, again, resolve, arm,
+    # reopen
     name: str
     allowed: bool
     note: str = ""
@@ -97,6 +99,7 @@ def actions(
     """
     by_state: dict[OrderState, tuple[ActionAllowed, ...]] = {
         S.SCHEDULED: (ActionAllowed("change", True), ActionAllowed("withdraw", True)),
+        S.WAITING: (ActionAllowed("start", True), ActionAllowed("withdraw", True)),
         S.READY: (ActionAllowed("withdraw", True),),
         S.SENDING: (),
         S.UNKNOWN: (ActionAllowed("resolve", True),),
@@ -111,9 +114,14 @@ def actions(
     return _ride_actions(status, kind, booking_id, armed, feedback_given)
 
 
-def held_actions() -> tuple[ActionAllowed, ...]:
-    """The actions on a planned ride that is held since the database was restored."""
-    names = ("release", "ordered", "change", "withdraw")
+def held_actions(order_state: OrderState = S.SCHEDULED) -> tuple[ActionAllowed, ...]:
+    """The actions on a planned ride that is held since the database was restored.
+
+    Or on one that waits for its guest: it has no form that changes it.
+    """
+    names = ["release", "ordered", "change", "withdraw"]
+    if order_state == S.WAITING:
+        names.remove("change")
     return tuple(ActionAllowed(name, True) for name in names)
 
 

@@ -173,9 +173,12 @@ def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
             s.execute(update(LostOrder).where(*unknown, LostOrder.closed_at.is_(None)).values(late))
 
 
+CAN_BE_HELD: Final = (OrderState.SCHEDULED, OrderState.WAITING)
+
+
 def _held(property_id: int | None) -> tuple[ColumnElement[bool], ...]:
     here = true() if property_id is None else Order.property_id == property_id
-    return Order.state == OrderState.SCHEDULED, Order.held_at.is_not(None), here
+    return Order.state.in_(CAN_BE_HELD), Order.held_at.is_not(None), here
 
 
 def _lost(property_id: int | None, *, homeless: bool = False) -> tuple[ColumnElement[bool], ...]:

@@ -29,6 +29,11 @@ _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
         "unknown",
         _("Then nothing is sent: enter its booking number, or say how you know it was not booked."),
     ),
+    "start": (
+        _("Order it now"),
+        "next",
+        _("In the guest's place: the price is asked anew, and must be within the ceiling."),
+    ),
     "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is ordered.")),
     "withdraw": (
         _("Cancel ride"),
@@ -86,6 +91,7 @@ _DONE: Final[dict[str, Text]] = {
     "withdraw": _("Cancelled. Nothing was ordered."),
     "restore": _("Planned again, as it was."),
     "release": _("It is ordered as planned."),
+    "start": _("It is being ordered."),
     "ordered": _("It is not ordered again. Enter its booking number when you have it."),
     "change": _("Changed. It is ordered as it stands here."),
     "abort": _("Search stopped. No ride was ordered."),

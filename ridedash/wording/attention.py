@@ -17,6 +17,8 @@ _REASONS: Final[dict[str, Text]] = {
     ),
     "NOT_BUILT": _("The request could not be made."),
     "EXPIRED": _("It was ready, and was not sent in time."),
+    "START_ABOVE": _("The price is above the ceiling now."),
+    "START_HELD": _("The database was restored, so the ride waits for a decision."),
     "PLAN_CAR_GONE": _("This car type isn't offered there now: choose another."),
     "PLAN_NO_PRICE": _("The ride company gave no price for this car."),
     "PLAN_GUARD_BUSY": _("The guest already has a ride being booked from there."),
@@ -34,7 +36,9 @@ def reason_words(code: str | None) -> str:
     return f"{words.headline}. {words.why}"
 
 
-PLANNED: Final = frozenset({"not_ordered_yet", "plan_failed"})  # their detail is a code
+PLANNED: Final = frozenset(
+    {"not_ordered_yet", "not_started", "plan_failed"}
+)  # their detail is a code
 _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "no_driver": (
         _("No driver in time"),
@@ -74,6 +78,10 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
             "{detail} It is tried again until ten minutes after the pickup time. Change it, or "
             "find another way."
         ),
+    ),
+    "not_started": (
+        _("Somebody pressed “I'm ready”, and nothing was ordered"),
+        _("{detail} Order it here, cancel it and book another car, or speak to the guest."),
     ),
     "held": (
         _("Not ordered: the database was restored"),

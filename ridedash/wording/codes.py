@@ -174,6 +174,12 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Book again; the price is checked once more."),
         _("Not booked. Please ask our staff"),
     ),
+    "START_MISSED": _Entry(
+        _("The guest did not start it in time"),
+        _("Nothing was ordered, so it costs nothing."),
+        _("Book again when the guest is ready."),
+        _("The time to start it is over, so it was not ordered. Please ask at the desk"),
+    ),
     "NO_DB": _Entry(
         _("ridedash can't save right now, so it won't book"),
         _("Nothing was ordered."),

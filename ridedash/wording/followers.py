@@ -33,6 +33,7 @@ _STATUSES: Final[dict[str, Sentence]] = {
 }
 _BOOKED: Final = (_("A ride is booked for {guest}"), _("Waiting for the first news"))
 _ORDERS: Final[dict[str, Sentence]] = {
+    "WAITING": (_("A ride waits for {guest}"), _("It is not ordered yet")),
     "SCHEDULED": (_("A ride is planned for {guest}"), _("[For {due}]")),
     "READY": (_("Booking a ride for {guest}"), _("One moment")),
     "SENDING": (_("Booking a ride for {guest}"), _("One moment")),

@@ -155,6 +155,14 @@ _RESTORED: Final[dict[str, _Entry]] = {
         _("Your ride is planned"),
         _("For {due}"),
     ),
+    "WAITING": _Entry(
+        "warn",
+        "needs",
+        _("A ride that the guest starts: waits for you"),
+        _("The database was restored: it may have been started already. Decide below."),
+        _("Please ask at the desk"),
+        _("Your ride can't be started from here just now"),
+    ),
     "UNKNOWN": _Entry(
         "unknown",
         "unknown",
@@ -179,6 +187,14 @@ _ORDERS: Final[dict[str, _Entry]] = {
         ),
         _("Your ride is planned"),
         _("For {due}"),
+    ),
+    "WAITING": _Entry(
+        "quiet",
+        "waiting",
+        _("Waiting for the guest[ until {until}]"),
+        (_("They start it by their link, up to {ceiling}."), _("They start it by their link.")),
+        _("Your ride is ready when you are"),
+        _("Press the button[ by {until}]"),
     ),
     "READY": _Entry(
         "info",

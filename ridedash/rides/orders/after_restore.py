@@ -152,7 +152,7 @@ def dealt_with(db: Database, clock: Clock, reference: str, staff_id: int) -> boo
 
 
 def _held(s: Session, order_id: int, staff_id: int) -> Order | None:
-    order = order_of_staff(s, order_id, staff_id, (OrderState.SCHEDULED,))
+    order = order_of_staff(s, order_id, staff_id, (OrderState.SCHEDULED, OrderState.WAITING))
     return None if order is None or order.held_at is None else order
 
 

@@ -167,7 +167,7 @@ class Promoter:
         try:
             listed = self._products(claim)
         except ServiceError as error:
-            raise NotYet(_reason_code(error)) from error
+            raise NotYet(reason_code(error)) from error
         except (NeedsReconnect, NoRefreshNow) as error:
             raise NotYet(error.code) from None
         product = listed.product(claim.order.category)
@@ -202,7 +202,7 @@ class Promoter:
                 )
             except ValidationError:
                 raise NotYet(NOT_BUILT) from None
-            guard = _guard(s, order)
+            guard = guard_key(s, order)
             owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
             order.offer_id = add_offer(s, owner, claim.trip, priced, now).id
             order.body, order.body_digest, order.guard_key = body, request.digest(body), guard
@@ -285,7 +285,7 @@ def _has_price(product: Product, claim: Claim) -> bool:
     return estimate.upfront or (estimate.amount_min or estimate.amount_max) is not None
 
 
-def _reason_code(error: ServiceError) -> str:
+def reason_code(error: ServiceError) -> str:
     """The code of the reason why the request for prices failed."""
     if is_rate_limited(error):
         return RATE_LIMITED
@@ -300,7 +300,7 @@ def _reason_code(error: ServiceError) -> str:
     return NO_ANSWER
 
 
-def _guard(s: Session, order: Order) -> str | None:
+def guard_key(s: Session, order: Order) -> str | None:
     """The key of the duplicate-booking guard, which holds from now on; None when it was overridden.
 
     Raises NotYet when another open order has it.

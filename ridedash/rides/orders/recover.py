@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.codes import EXPIRED, NO_ANSWER
 from ridedash.rides.orders import transitions
+from ridedash.rides.orders.guest_start import end_missed
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
@@ -38,13 +39,15 @@ def recover(
     with db.write() as s:
         if not is_current(s):
             return 0
-        orders = _expire_orders(s, now) + _end_unanswered_sends(s, now)
+        orders = _expire_orders(s, now) + _end_missed_starts(s, now)
+        orders += _end_unanswered_sends(s, now)
         return orders + _advance_polls(s, now) + _end_unanswered_actions(s, now)
 
 
 def _queries(now: datetime) -> tuple[Select[tuple[int]], ...]:
     return (
         select(Order.id).where(*_expired(now)),
+        select(Order.id).where(*_missed(now)),
         select(Order.id).where(*_unanswered(now)),
         select(Ride.id).where(*_too_far_ahead(now)),
         select(Action.id).where(*_abandoned(now)),
@@ -54,6 +57,10 @@ def _queries(now: datetime) -> tuple[Select[tuple[int]], ...]:
 def _expired(now: datetime) -> tuple[ColumnElement[bool], ...]:
     late = or_(Order.ready_at <= now - transitions.FRESH, Order.ready_at > now + AHEAD)
     return Order.state == OrderState.READY, late
+
+
+def _missed(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Order.state == OrderState.WAITING, Order.due_at <= now, Order.held_at.is_(None)
 
 
 def _unanswered(now: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -82,6 +89,14 @@ def _expire_orders(s: Session, now: datetime) -> int:
     for order in orders:
         order.code = EXPIRED
         transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=EXPIRED)
+    return len(orders)
+
+
+def _end_missed_starts(s: Session, now: datetime) -> int:
+    """A ride that its guest did not start in time. One that is held waits for staff."""
+    orders = s.scalars(_unlocked(select(Order).where(*_missed(now)))).all()
+    for order in orders:
+        end_missed(s, order, now)
     return len(orders)
 
 

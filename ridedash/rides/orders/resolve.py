@@ -29,6 +29,7 @@ from ridedash.store.orders import order_of_staff
 
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
+WITHDRAWABLE: Final = (OrderState.READY, OrderState.SCHEDULED, OrderState.WAITING)
 LEAST_REASON: Final = 3  # letters
 # how long a withdrawal can be undone: ten seconds on the page, and the time of a slow press
 UNDO_OFFERED: Final = timedelta(seconds=10)
@@ -108,9 +109,9 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 
 def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """SCHEDULED or READY to NOT_SENT, with the code WITHDRAWN. False when it is too late."""
+    """A state before the send to NOT_SENT, with the code WITHDRAWN. False when it is too late."""
     with db.write() as s:
-        order = order_of_staff(s, order_id, staff_id, (OrderState.READY, OrderState.SCHEDULED))
+        order = order_of_staff(s, order_id, staff_id, WITHDRAWABLE)
         if order is None:
             return False
         order.code = WITHDRAWN

@@ -35,7 +35,7 @@ from ridedash.store.models.restores import Restore, Watermark
 
 T = TypeVar("T")
 S = OrderState
-NOT_SENT_YET: Final = frozenset({S.SCHEDULED, S.READY})
+NOT_SENT_YET: Final = frozenset({S.SCHEDULED, S.WAITING, S.READY})
 FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state is the journal's
 # what was sent of late is compared so often, and after each lost connection to the database
 RECENT_EVERY: Final = timedelta(seconds=60)
@@ -352,7 +352,7 @@ def _contradicts(order: Order, entry: Sent) -> bool:
 
 
 def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) -> None:
-    """SCHEDULED or READY to UNKNOWN: a restored database does not know whether it was sent."""
+    """To UNKNOWN from a state before the send: a restored database does not know if it left."""
     order.code, order.sent_at = RESTORED, sent_at
     order.held_at = order.owner = order.lease_until = None
     transitions.change_state(s, order, S.UNKNOWN, now, who, code=RESTORED)

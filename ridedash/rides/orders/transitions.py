@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from ridedash import wire
 from ridedash.observability.exceptions import reason
-from ridedash.rides.codes import PLAN_MISSED, WITHDRAWN
+from ridedash.rides.codes import PLAN_MISSED, START_MISSED, WITHDRAWN
 from ridedash.rides.states import FAILED_STATES, BadTransition, is_allowed
 from ridedash.service.responses import is_known_code
 from ridedash.store import audit
@@ -39,6 +39,7 @@ CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
 NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is the reason
 HELD: Final = "held"  # a planned ride in a restored database: it waits for a person
+NOT_STARTED: Final = "not_started"  # a press that ordered nothing; the detail is the reason
 PLAN_FAILED: Final = "plan_failed"  # a planned ride that failed; the detail is the reason
 _HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
 FOUND: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
@@ -71,6 +72,9 @@ def change_state(
         event.listen(s, "after_commit", partial(_log, order.id, to, order.code), once=True)
     if was is S.UNKNOWN:
         clear_attention(s, order, UNKNOWN, now)
+    if was is S.WAITING:
+        clear_attention(s, order, NOT_STARTED, now)
+        clear_attention(s, order, HELD, now)
     if to is S.UNKNOWN:
         raise_attention(s, order, UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:
@@ -171,7 +175,7 @@ def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> 
     shown = code or "no code"
     if code and to is S.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):
         shown = "a code of the service's own"
-    level = logging.INFO if code == WITHDRAWN else LOGGED[to]
+    level = logging.INFO if code in (WITHDRAWN, START_MISSED) else LOGGED[to]
     log.log(level, "order %d is %s: %s", order_id, to, shown)
 
 

@@ -14,6 +14,7 @@ class OrderState(StrEnum):
     """The states of an order (docs/booking-protocol.md 1.5)."""
 
     SCHEDULED = "SCHEDULED"
+    WAITING = "WAITING"
     READY = "READY"
     SENDING = "SENDING"
     BOOKED = "BOOKED"
@@ -28,6 +29,7 @@ class OrderState(StrEnum):
 # orders that are neither settled nor followed as a ride
 UNSETTLED: Final = (
     OrderState.SCHEDULED,
+    OrderState.WAITING,
     OrderState.READY,
     OrderState.SENDING,
     OrderState.UNKNOWN,
@@ -142,6 +144,10 @@ class Order(Base):
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
     pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
+    # of a ride that the guest starts: until when, and at most for how much, in hundredths
+    guest_until: Mapped[datetime | None]
+    ceiling_minor: Mapped[int | None]
+    started_by: Mapped[str | None] = mapped_column(ShortText(80))  # the actor who ended the waiting
     # scheduled: times it could not be ordered
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     # cars that were booked in one go have the same one

@@ -41,6 +41,7 @@ ACTIONS: Final = {
     "order.move": lazy("The booking changed state"),
     "order.bad_move": lazy("The booking could not change state"),
     "order.resolve": lazy("Said what happened to a booking"),
+    "order.not_started": lazy("A press started no ride"),
     "order.late_answer": lazy("A late answer came"),
     "order.released": lazy("Ordered a held ride"),
     "order.recovered": lazy("Took up a lost order"),
@@ -100,6 +101,7 @@ RESULTS: Final = {
 
 STATES: Final = {  # results of "order.move"
     "SCHEDULED": lazy("Planned"),
+    "WAITING": lazy("Waiting for the guest"),
     "READY": lazy("Ready to be sent"),
     "BOOKED": lazy("Booked"),
     "MATCHING": lazy("Looking for a shared ride"),

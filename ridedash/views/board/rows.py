@@ -34,7 +34,8 @@ UNKNOWN: Final = 0
 NEEDS: Final = 1
 PLANNED: Final = 8
 ENDED: Final = 9
-WAITING: Final = frozenset({OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING})
+LATER: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING})
+WAITING: Final = LATER | {OrderState.READY, OrderState.SENDING}
 GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "done"}
 
 Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
@@ -134,14 +135,15 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
         return NEEDS
     if not live:
         return ENDED
-    return PLANNED if state == OrderState.SCHEDULED else RANKS.get(facts.status or "", 5)
+    return PLANNED if state in LATER else RANKS.get(facts.status or "", 5)
 
 
 def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
-    """The order within a rank: planned rides by pickup time, ended and others newest first."""
+    """The order within a rank: later rides by their time, ended and others newest first."""
     order, ride = facts.page.order, facts.page.ride
-    if rank == PLANNED and order.pickup_at:
-        return order.pickup_at.timestamp(), order.id
+    then = order.pickup_at or order.guest_until
+    if rank == PLANNED and then:
+        return then.timestamp(), order.id
     if rank != ENDED:
         return 0.0, -order.id
     ended = order.resolved_at if ride is None else ride.ended_at
@@ -176,10 +178,13 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
 
 
 def _placed(facts: RideFacts) -> str:
-    """The time of the order; "" for a planned ride, whose headline has its pickup time."""
+    """The time of the order; "" for a later ride, whose headline has another time."""
     order = facts.page.order
-    planned = order.state == OrderState.SCHEDULED
-    return "" if planned else day_time(order.created_at, facts.now, facts.tz, facts.locale)
+    return (
+        ""
+        if order.state in LATER
+        else day_time(order.created_at, facts.now, facts.tz, facts.locale)
+    )
 
 
 def _headline(facts: RideFacts, headline: str) -> str:

@@ -1,12 +1,14 @@
 """The page of one ride behind a link, for a guest or a follower: without sign-in or cookie."""
 
 import hashlib
+import hmac
 import json
 import logging
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from flask import Blueprint, Response, abort, current_app, g, request, session
+from flask import Blueprint, Response, abort, current_app, g, redirect, request, session
 from flask_babel import get_locale
 from flask_limiter.util import get_remote_address
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,11 +16,14 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
-from ridedash.extensions import limiter, services
+from ridedash.extensions import csrf, limiter, services
 from ridedash.geo import LatLng
 from ridedash.maps import map_parts
+from ridedash.rides.orders import guest_start
+from ridedash.rides.orders.guest_start import NotStarted
 from ridedash.rides.share_links import LinkKind, ValidLink, find_link
 from ridedash.rides.tracking.record import otp_of
+from ridedash.store.actors import by_guest
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.store.poll_marks import revision_of
@@ -72,7 +77,36 @@ def show(token: str) -> str:
         address=f"/t/{token}",
         server_now=stamp(now),
         points={"snapshot": view.as_json()},
+        key=_press_key(shared) if view.ready else "",
     )
+
+
+@bp.post("/t/<token>")
+@csrf.exempt
+@needs(OPEN)
+def start(token: str) -> BaseResponse:
+    """The guest presses "I'm ready": the ride that waits for them is ordered, once.
+
+    There is no session, and so no CSRF token: the token of the link is the secret, and the form
+    carries a key that this installation made for that link (docs/security.md 6). Whatever comes of
+    the press, the answer leads back to the page, which says it.
+    """
+    s = services()
+    shared = _shared(token, s.clock())
+    if shared.kind is not LinkKind.RIDER:
+        abort(404)
+    _count_press()
+    given = request.form.get("key", "")
+    if not hmac.compare_digest(given.encode(), _press_key(shared).encode()):
+        return redirect(f"/t/{token}", code=303)
+    with s.db.read() as db:
+        page = order_page(db, shared.property_id, shared.order_id)
+    if page is None:
+        abort(404)
+    with suppress(NotStarted):  # the page says why
+        if guest_start.start(s.runtime, shared.order_id, by_guest(page.guest.id)):
+            s.wake()
+    return redirect(f"/t/{token}", code=303)
 
 
 @bp.get("/t/<token>/snapshot.json")
@@ -171,6 +205,13 @@ def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
     return guest_view(page, kind, now, s.settings, _locale(), code or "")
 
 
+def _press_key(shared: ValidLink) -> str:
+    """What the form of this link's page carries: no page but ours can have it."""
+    said = f"press:{shared.order_id}:{shared.secret}".encode()
+    secret = services().settings.secret_key.encode()
+    return hmac.new(secret, said, hashlib.sha256).hexdigest()[:32]
+
+
 def _note_guess() -> None:
     """Count an unknown token, and log when an address sends many of them."""
     try:
@@ -187,6 +228,11 @@ def _count_look() -> None:
 
     The key is a hash, because limits may be stored in Redis.
     """
+
+
+@limiter.shared_limit("6/minute", scope="presses", key_func=lambda: g.link_key)
+def _count_press() -> None:
+    """Limit the presses of one link, whatever its addresses: each asks for a price."""
 
 
 @limiter.shared_limit(

@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from ridedash import wire
+from ridedash.rides.orders.guest_start import may_start
+from ridedash.rides.orders.transitions import NOT_STARTED
 from ridedash.rides.share_links import LinkKind
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
-from ridedash.views.rides.prices import Invoice
+from ridedash.views.rides.prices import Invoice, price_expected
 from ridedash.views.rides.receipt import guest_invoice
 from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
 from ridedash.views.web.formatting import (
@@ -29,6 +31,7 @@ from ridedash.views.web.formatting import (
 from ridedash.wording import Audience
 from ridedash.wording import gettext as _
 from ridedash.wording.followers import follower_words
+from ridedash.wording.guest_start import not_started_words
 
 POLL_MS: Final = 3_000  # three devices behind one address stay below the limit of a link
 LAST: Final = 4  # letters of a plate that a follower sees
@@ -41,6 +44,17 @@ class Pin:
     lat: float
     lng: float
     name: str
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What the guest reads before they start the ride, on their own page only."""
+
+    car: str
+    price: str  # of the time when staff made the link
+    ceiling: str
+    pays: str
+    refused: str  # why the last press ordered nothing, or ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,7 @@ class GuestView:
     position: parts.Position | None
     steps: tuple[parts.Step, ...]
     invoice: Invoice | None
+    ready: Ready | None
     seen_at: str
     updated: str
     freshness: str
@@ -145,6 +160,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
         pickup=None,
         drop=None,
         invoice=None,
+        ready=None,
         position=view.position if view.live else None,
         steps=view.steps,
         seen_at=stamp(view.seen_at),
@@ -181,6 +197,23 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
         pickup=pickup if view.live else None,
         drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
         invoice=found.without(words.detail) if found else None,
+        ready=_ready(facts),
+    )
+
+
+def _ready(facts: RideFacts) -> Ready | None:
+    """The ride that waits for the guest's press; None when a press would start nothing."""
+    page = facts.page
+    if not may_start(page.order, facts.now):
+        return None
+    told = next((item.detail for item in page.attention if item.name == NOT_STARTED), None)
+    price, ceiling = price_expected(facts)[0], facts.ceiling
+    return Ready(
+        car=page.offer.display_name,
+        price=price,
+        ceiling=ceiling,
+        pays=_("You pay the driver in cash.") if page.order.payment == wire.CASH else "",
+        refused=not_started_words(told, facts.price_refused, ceiling),
     )
 
 

@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 from flask import redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import services
+from ridedash.extensions import limiter, services
 from ridedash.rides.actions import acknowledge
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
-from ridedash.rides.orders import after_restore, resolve
+from ridedash.rides.orders import after_restore, guest_start, resolve
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
@@ -21,6 +21,7 @@ from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.page_context import SAYABLE, SAYABLE_CODES
 from ridedash.views.rides.pages import Answer, bp, render_order
+from ridedash.views.web.current_user import by_staff as member_key
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import forward_form
@@ -104,6 +105,21 @@ def restore(order_id: int) -> Answer:
 def release(order_id: int) -> Answer:
     """Order a planned ride that is held since the database was restored."""
     return _step(order_id, "release", after_restore.release)
+
+
+@bp.post("/<int:order_id>/start")
+@needs(BOOK)
+@limiter.limit("60/minute", key_func=member_key)
+def start(order_id: int) -> Answer:
+    """Order a ride in the place of the guest for whom it waits, within the same limits."""
+    own_order(order_id)
+    s = services()
+    try:
+        started = guest_start.start(s.runtime, order_id, by_staff(current_staff().id))
+    except guest_start.NotStarted:
+        return redirect(f"/rides/{order_id}", code=303)  # the page says why
+    s.wake()
+    return _back(order_id, "start", _done_or_too_late(started))
 
 
 @bp.post("/<int:order_id>/ordered")

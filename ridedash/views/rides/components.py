@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.rides.codes import RESTORED, WITHDRAWN
+from ridedash.rides.codes import RESTORED, START_MISSED, WITHDRAWN
 from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
 from ridedash.views.rides.facts import RideFacts, status_of
@@ -210,9 +210,10 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     if code is None and order.state == "NOT_SENT":
         code = "NOT_SENT"
     said = refusal(code, audience, message=order.message, fee=facts.fee)
-    if code == WITHDRAWN:  # what somebody of the desk wanted is no failure
+    if code in (WITHDRAWN, START_MISSED):  # what somebody wanted is no failure
         if audience is Audience.GUEST:
-            return Words(_("Ride cancelled"), said.headline, "quiet", words.icon)
+            ended = _("Not ordered") if code == START_MISSED else _("Ride cancelled")
+            return Words(ended, said.headline, "quiet", words.icon)
         return Words(said.headline, f"{said.why} {said.next_step}", "quiet", words.icon)
     if audience is Audience.GUEST:
         return Words(words.headline, said.headline, words.tone, words.icon)

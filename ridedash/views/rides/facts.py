@@ -19,6 +19,7 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store.orders import Action, OrderPage
 from ridedash.views.web.formatting import (
     clock_time,
+    day_time,
     full_time,
     minutes,
     money,
@@ -206,6 +207,20 @@ class RideFacts:
         return service_quote(order.message)
 
     @property
+    def ceiling(self) -> str:
+        """What a ride that the guest starts may cost at most; "" for any other."""
+        minor = self.page.order.ceiling_minor
+        return "" if minor is None else money(Decimal(minor) / 100, self.currency, self.locale)
+
+    @property
+    def price_refused(self) -> str:
+        """The price that was above the ceiling when somebody pressed last; "" without one."""
+        order = self.page.order
+        if order.state != "WAITING" or not order.message:
+            return ""
+        return money(Decimal(order.message), self.currency, self.locale)
+
+    @property
     def picked_up(self) -> str:
         """When the service says that the guest was picked up, on the property's clock; or "".
 
@@ -261,6 +276,8 @@ class RideFacts:
             "closed": self.at(order.resolved_at),
             "due": self.planned(order.pickup_at or order.due_at),
             "order_at": self._order_at(),
+            "until": day_time(order.guest_until, self.now, self.tz, self.locale),
+            "ceiling": self.ceiling,
             "retry": self.at(order.lease_until, seconds=True)
             if order.tries and order.owner is None
             else None,

@@ -6,9 +6,10 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
+from ridedash.rides.codes import START_MISSED, WITHDRAWN
 from ridedash.rides.orders.after_restore import RECOVERED
 from ridedash.rides.orders.due import ORDERED_LATE
-from ridedash.rides.orders.transitions import HELD, PLAN_FAILED
+from ridedash.rides.orders.transitions import HELD, NOT_STARTED, PLAN_FAILED
 from ridedash.rides.states import FAILED_STATES
 from ridedash.store.orders import Action
 from ridedash.views.rides.facts import RideFacts
@@ -208,6 +209,9 @@ def _attention(facts: RideFacts) -> list[Notice]:
         if item.name in SAID_ELSEWHERE:
             continue
         title, detail = attention_words(item.name, item.detail)
+        if item.name == NOT_STARTED and facts.price_refused:
+            asked = {"price": facts.price_refused, "ceiling": facts.ceiling}
+            title = say(_("The guest pressed: it costs {price} now, above {ceiling}"), asked)
         seen = "" if item.name == HELD else item.name  # it ends with a decision
         found.append(
             Notice(item.name, "warn", "needs", title, detail, seen, item.name in STOPPABLE)
@@ -221,7 +225,7 @@ def _not_booked(facts: RideFacts) -> Notice | None:
     failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (
         page.superseded_by is not None
-        or page.order.code == "WITHDRAWN"
+        or page.order.code in (WITHDRAWN, START_MISSED)
         or _open_item(facts, PLAN_FAILED)
         or facts.since(SEEN_NOT_BOOKED)
     )

@@ -44,6 +44,7 @@ SAYERS: Final = frozenset(
         "drop",
         "feedback",
         "release",
+        "start",
         "ordered",
         "change",
         "withdraw",

@@ -30,6 +30,9 @@ def price(facts: RideFacts) -> tuple[str, str]:
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
+    if facts.page.order.state == "WAITING":
+        now = price_expected(facts)[0]
+        return now, _("At most %(ceiling)s, asked anew at the press", ceiling=facts.ceiling)
     if facts.page.order.state in WITHOUT_RIDE or facts.status in NOT_RIDDEN:
         return NO_PRICE, _cost_of_stopping(facts)
     if facts.total is not None and facts.status in INVOICED:
@@ -39,10 +42,10 @@ def price(facts: RideFacts) -> tuple[str, str]:
             else _("From the ride company")
         )
         return money(facts.total, facts.currency, facts.locale), note
-    return _expected(facts)
+    return price_expected(facts)
 
 
-def _expected(facts: RideFacts) -> tuple[str, str]:
+def price_expected(facts: RideFacts) -> tuple[str, str]:
     """The price of the offer; after a change of drop, with a note that it was for the old one."""
     offer, seats = facts.page.offer, str(facts.page.order.seats or "")
     moved = facts.drop_change is not None

@@ -12,6 +12,7 @@ from ridedash import wire
 from ridedash.rides.orders.resolve import undo_until
 from ridedash.rides.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
+from ridedash.store.actors import ActorKind, actor_of
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
@@ -20,6 +21,7 @@ from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
 from ridedash.views.web.formatting import age, day_time, minutes, stamp, zone
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
+from ridedash.wording.actors import actor_words
 
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
@@ -159,12 +161,13 @@ def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:
 
 def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
     """states.actions() for a page's rows."""
-    if page.order.state == OrderState.SCHEDULED and page.order.held_at is not None:
-        return held_actions()
+    state = OrderState(page.order.state)
+    if state in (OrderState.SCHEDULED, OrderState.WAITING) and page.order.held_at is not None:
+        return held_actions(state)
     armed = any(a.name == "cancel" and a.state == "armed" for a in page.actions)
     given = any(a.name == "feedback" and a.state != "refused" for a in page.actions)
     return actions(
-        OrderState(page.order.state),
+        state,
         status_of(page),
         wire.kind_of(page.order.category),
         page.order.booking_id,
@@ -251,7 +254,7 @@ def is_live(page: OrderPage) -> bool:
 
 
 def _poll_ms(page: OrderPage) -> int:
-    if page.order.state in ("UNKNOWN", "SCHEDULED") or not is_live(page):
+    if page.order.state in ("UNKNOWN", "SCHEDULED", "WAITING") or not is_live(page):
         return WAITING_MS
     if page.ride is None:
         return STILL_MS
@@ -281,4 +284,11 @@ def _lean(value: Any) -> Any:
 def placed_text(page: OrderPage, now: datetime, locale: str) -> str:
     """When and by whom the order was placed; with the day unless that is today at `now`."""
     at = day_time(page.order.created_at, now, zone(page.property.timezone), locale)
-    return f"{at} · {page.staff.name}" if page.staff else _("%(at)s · kiosk", at=at)
+    by = page.staff.name if page.staff else _("kiosk")
+    started = actor_of(page.order.started_by)
+    if started is None:
+        return f"{at} · {by}"
+    who = actor_words(page.order.started_by, {page.staff.id: by} if page.staff else {})
+    if started.kind is ActorKind.GUEST:
+        who = _("started by the guest")
+    return " · ".join(dict.fromkeys((at, by, who)))

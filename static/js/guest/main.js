@@ -35,6 +35,10 @@ class GuestPage {
   }
 
   start() {
+    root.querySelector("[data-ready]")?.addEventListener("submit", ({ target }) => {
+      const button = target.querySelector("button");
+      setTimeout(() => (button.disabled = true)); // a second press would only wait for the first
+    });
     // a hidden page does not poll
     document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
     addEventListener("pageshow", (event) => event.persisted && location.reload());
@@ -72,7 +76,10 @@ class GuestPage {
 
   #changed(body) {
     const steps = (this.snapshot.steps ?? []).length;
+    const ready = JSON.stringify(this.snapshot.ready);
     this.snapshot = body;
+    // the ride waits no longer, or the last press ordered nothing
+    if (JSON.stringify(body.ready) !== ready) return void location.reload();
     // the page has other parts
     if ((body.steps ?? []).length !== steps) return void location.reload();
     for (const slot of root.querySelectorAll("[data-slot]"))

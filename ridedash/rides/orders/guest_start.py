@@ -1,0 +1,267 @@
+"""A ride that the guest starts: an order that waits for their press, within limits of the staff.
+
+See docs/booking-protocol.md 1.8. The order is WAITING until somebody presses: the guest by their
+link, or staff. Then the same car is priced anew. Within the limits the order becomes READY in one
+commit, and from there on it is an order like any other; else nothing is ordered, and staff are
+told. Whoever presses next finds an order that waits no longer.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_CEILING, Decimal
+from typing import Any, Final
+
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
+from ridedash.rides.codes import NO_CONNECTION, NOT_BUILT, START_MISSED
+from ridedash.rides.orders import request as requests
+from ridedash.rides.orders import transitions
+from ridedash.rides.orders.due import CAR_GONE, NO_PRICE, NotYet, guard_key, reason_code
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.place import OfferUnknown, Placed, RequestRefused, TokenReused, check
+from ridedash.rides.runtime import Clock, Runtime
+from ridedash.service.errors import ServiceError
+from ridedash.service.types.products import Product
+from ridedash.store import audit, guests
+from ridedash.store.accounts import affiliate_uid_of
+from ridedash.store.actors import WORKER, Actor, by_staff
+from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.models.orders import Offer, Order, OrderState
+from ridedash.store.orders import OfferOwner, add_offer, trip_of
+from ridedash.wire import Kind
+
+SHORTEST: Final = timedelta(minutes=10)
+LONGEST: Final = timedelta(hours=24)
+MOST_MINOR: Final = 2**31 - 1  # what the column of a ceiling holds
+# why a press ordered nothing, beside rides/codes.py and the codes of planned rides (due.py)
+ABOVE: Final = "START_ABOVE"  # the price of now is above the ceiling
+HELD: Final = "START_HELD"  # the database was restored: staff decide
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Until when the guest may start the ride, and what it may cost at most."""
+
+    until: datetime
+    ceiling: Decimal
+
+
+class NotStarted(Exception):
+    """A press ordered nothing; `code` says why, `price` is that of now if it was asked."""
+
+    def __init__(self, code: str, price: Decimal | None = None) -> None:
+        super().__init__(code)
+        self.code, self.price = code, price
+
+
+def wait_for_guest(db: Database, clock: Clock, request: BookingRequest, limits: Limits) -> Placed:
+    """T1 of a ride that the guest starts: one WAITING order, or the form token's order.
+
+    Raises OfferUnknown, TokenReused, RequestRefused; DatabaseBusy and CommitUnknown like `place`.
+    """
+    now = clock()
+    return retry_conflict(lambda: _wait(db, request, limits, now))
+
+
+def start(runtime: Runtime, order_id: int, actor: Actor) -> bool:
+    """Somebody presses: WAITING to READY. False when it waits no longer, or another was first.
+
+    Raises NotStarted when nothing was ordered, and tells staff; LookupError for no such order;
+    DatabaseBusy and CommitUnknown like `place`: the next press finds out.
+    """
+    with runtime.db.read() as s:
+        order = s.get(Order, order_id)
+        if order is None:
+            raise LookupError(f"order {order_id}")
+        offer = s.get_one(Offer, order.offer_id)
+    if order.state != OrderState.WAITING:
+        return False
+    try:
+        _check_limits(order, runtime.clock())
+        product = _product(runtime, order, offer)
+        return retry_conflict(lambda: _make_ready(runtime, order_id, product, actor))
+    except NotStarted as reason:
+        _tell_staff(runtime, order_id, actor, reason)
+        raise
+
+
+def may_start(order: Order, now: datetime) -> bool:
+    """Whether a press may start this order now, as far as we know."""
+    waits = order.state == OrderState.WAITING and order.held_at is None
+    return waits and order.guest_until is not None and now < order.guest_until
+
+
+def price_of(product: Product, seats: int | None) -> Decimal | None:
+    """The most that one car of a product costs as far as the service tells; None without a price.
+
+    A fixed price, or the upper end of an estimate.
+    """
+    if product.packages:
+        return None
+    if product.kind is Kind.SHARE:
+        fares = product.share.fares if product.share else ()
+        return next((fare.cost for fare in fares if fare.seats == seats), None)
+    estimate = product.estimate
+    if estimate is None:
+        return None
+    if estimate.upfront and estimate.upfront_fare is not None:
+        return estimate.upfront_fare
+    return estimate.amount_max if estimate.amount_max is not None else estimate.amount_min
+
+
+def in_minor(amount: Decimal) -> int:
+    """An amount in hundredths, rounded up."""
+    return int((amount * 100).to_integral_value(ROUND_CEILING))
+
+
+def end_missed(s: Session, order: Order, now: datetime) -> None:
+    """The time is over and nobody pressed: WAITING to NOT_SENT."""
+    order.code = START_MISSED
+    transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=START_MISSED)
+
+
+def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) -> Placed:
+    with db.write() as s:
+        guests.lock_guest(s, request.property_id, requests.guest_of(request))
+        before = _order_of_token(s, request, limits)
+        if before is not None:
+            return Placed(before, created=False, order_ids=(before,))
+        offer = s.get(Offer, request.offer_id)
+        if offer is None or offer.property_id != request.property_id:
+            raise OfferUnknown(f"offer {request.offer_id}")
+        check(s, request, offer)
+        _check_wish(request, limits, now)
+        guest = guests.store_guest(
+            s, request.property_id, requests.guest_of(request), now, request.staff_id
+        )
+        try:
+            order = requests.build_order(request, offer, guest, None, now, requests.Car())
+            requests.bill(order, affiliate_uid_of(s, request.account_id))
+        except ValidationError:
+            raise RequestRefused("offer", "the request can't be built") from None
+        order.state, order.open, order.ready_at = OrderState.WAITING, False, None
+        order.guest_until = order.due_at = limits.until
+        order.ceiling_minor = in_minor(limits.ceiling)
+        s.add(order)
+        s.flush()
+        transitions.add_event(s, order, "order", order.state, now)
+        facts: dict[str, Any] = {"property_id": order.property_id, "offer": offer.id}
+        facts |= {"until": limits.until.isoformat(), "ceiling": str(limits.ceiling)}
+        who, subject = by_staff(request.staff_id), f"orders:{order.id}"
+        audit.record(s, who, "order.place", subject, order.state, now, **facts)
+        return Placed(order.id, created=True, order_ids=(order.id,))
+
+
+def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int | None:
+    """The order of this form. Raises TokenReused for one with other contents or limits."""
+    order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
+    if order is None:
+        return None
+    if order.property_id != request.property_id:
+        raise OfferUnknown("the form was another property's")
+    same = order.form_digest == requests.request_digest(request)
+    if not same or (order.guest_until, order.ceiling_minor) != (
+        limits.until,
+        in_minor(limits.ceiling),
+    ):
+        raise TokenReused(order.id)
+    return order.id
+
+
+def _check_wish(request: BookingRequest, limits: Limits, now: datetime) -> None:
+    if request.pickup_at is not None or request.cars != 1:
+        raise RequestRefused("cars", "one car, and no pickup time")
+    if not SHORTEST <= limits.until - now <= LONGEST:
+        raise RequestRefused("until", "10 minutes to 24 hours from now")
+    if not 0 < in_minor(limits.ceiling) <= MOST_MINOR:
+        raise RequestRefused("ceiling", "more than nothing")
+
+
+def _check_limits(order: Order, now: datetime) -> None:
+    """Raises NotStarted when the order may not be started at all."""
+    if order.held_at is not None:
+        raise NotStarted(HELD)
+    if not may_start(order, now):
+        raise NotStarted(START_MISSED)
+
+
+def _product(runtime: Runtime, order: Order, offer: Offer) -> Product:
+    """The car of the order as it is offered now, within the ceiling. Raises NotStarted."""
+    client, trip = runtime.client, trip_of(offer)
+    if client.traffic.is_open(write=True):
+        raise NotStarted(NO_CONNECTION)
+    try:
+        listed = call_with_token(
+            runtime.tokens,
+            order.account_id,
+            lambda token: client.products(trip.pickup, trip.drop, order.category, token),
+        )
+    except ServiceError as error:
+        raise NotStarted(reason_code(error)) from error
+    except (NeedsReconnect, NoRefreshNow) as error:
+        raise NotStarted(error.code) from None
+    product = listed.product(order.category)
+    if product is None:
+        raise NotStarted(CAR_GONE)
+    price = price_of(product, order.seats)
+    if price is None or (offer.currency and product.currency != offer.currency):
+        raise NotStarted(NO_PRICE)
+    if in_minor(price) > (order.ceiling_minor or 0):
+        raise NotStarted(ABOVE, price)
+    return product
+
+
+def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor) -> bool:
+    """WAITING to READY in one commit: a new offer, a new frozen body, the guard, and who pressed.
+
+    False when another press, a withdrawal or the end of the time came first.
+    """
+    now, priced = runtime.clock(), requests.offered(product)
+    with runtime.db.write() as s:
+        order = s.scalars(select(Order).where(Order.id == order_id)).one()
+        if order.state != OrderState.WAITING:
+            return False
+        _check_limits(order, now)
+        try:
+            body = requests.restated(
+                order.body,
+                fare_id=priced.fare_id,
+                affiliate_uid=affiliate_uid_of(s, order.account_id),
+            )
+        except ValidationError:
+            raise NotStarted(NOT_BUILT) from None
+        try:
+            order.guard_key = guard_key(s, order)
+        except NotYet as busy:
+            raise NotStarted(busy.code) from None
+        trip = trip_of(s.get_one(Offer, order.offer_id))
+        owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
+        order.offer_id = add_offer(s, owner, trip, priced, now).id
+        order.body, order.body_digest = body, requests.digest(body)
+        order.ready_at = order.due_at = now
+        order.message, order.started_by = None, str(actor)
+        transitions.change_state(s, order, OrderState.READY, now, actor, offer=order.offer_id)
+    runtime.failpoint("order.ready")
+    return True
+
+
+def _tell_staff(runtime: Runtime, order_id: int, actor: Actor, reason: NotStarted) -> None:
+    """Record a press that ordered nothing, and raise the attention item with the reason."""
+    now = runtime.clock()
+    with runtime.db.write() as s:
+        order = s.scalars(select(Order).where(Order.id == order_id)).one()
+        facts = {"property_id": order.property_id, "code": reason.code}
+        if reason.price is not None:
+            facts["price"] = str(reason.price)
+        subject = f"orders:{order.id}"
+        audit.record(s, actor, "order.not_started", subject, "refused", now, **facts)
+        if not may_start(order, now):
+            return
+        transitions.clear_attention(s, order, transitions.NOT_STARTED, now)
+        transitions.raise_attention(s, order, transitions.NOT_STARTED, reason.code, now)
+        # the price that was too high: the guest's page and the desk's name it
+        order.message = None if reason.price is None else str(reason.price)
+        order.version += 1

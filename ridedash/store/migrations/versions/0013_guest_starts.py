@@ -1,0 +1,28 @@
+"""Rides that the guest starts: until when, for how much at most, and who started them."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from ridedash.store.database import database as db
+
+revision = "0013"
+down_revision: str | None = "0010"
+branch_labels = None
+depends_on = None
+
+LENGTH = 80
+
+
+def upgrade() -> None:
+    """Three columns, empty for every order that is there."""
+    text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
+    op.add_column("orders", sa.Column("guest_until", db.UtcDateTime(timezone=True), nullable=True))
+    whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+    op.add_column("orders", sa.Column("ceiling_minor", whole, nullable=True))
+    op.add_column("orders", sa.Column("started_by", text, nullable=True))
+
+
+def downgrade() -> None:
+    """Take them away again; orders that wait are left, in a state that older releases lack."""
+    for name in ("guest_until", "ceiling_minor", "started_by"):
+        op.drop_column("orders", name)

@@ -1,0 +1,259 @@
+"""Rides that the guest starts: one order or none, within the limits, whatever happens."""
+
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+
+from ridedash.rides.orders import restore
+from ridedash.rides.orders.after_restore import declare, release
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.guest_start import (
+    LONGEST,
+    SHORTEST,
+    Limits,
+    NotStarted,
+    start,
+    wait_for_guest,
+)
+from ridedash.rides.orders.place import OfferUnknown, RequestRefused, TokenReused
+from ridedash.rides.orders.recover import recover
+from ridedash.rides.orders.resolve import withdraw
+from ridedash.store.actors import Actor, by_guest, by_staff
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.orders import OrderState
+from tests.rides.desk_world import World
+from tests.rides.orders.test_crashes import check
+from tests.rides.orders.test_due import answers, items, offered
+from tests.rides.orders.test_side_by_side import at_once
+
+HOURS = timedelta(hours=3)
+THREADS = 6
+
+
+def limits(world: World, ceiling: str = "300", ahead: timedelta = HOURS) -> Limits:
+    return Limits(world.clock() + ahead, Decimal(ceiling))
+
+
+def waiting(world: World, ceiling: str = "300", **facts: Any) -> int:
+    request = world.request(**{"offer_id": world.offer(fare_id="F1"), **facts})
+    return wait_for_guest(world.db, world.clock, request, limits(world, ceiling)).order_id
+
+
+def guest(world: World, order_id: int) -> Actor:
+    return by_guest(world.page(order_id).guest.id)
+
+
+def creates(world: World) -> list[dict[str, Any]]:
+    return [body for name, body in world.service.calls if name == "create"]
+
+
+def audited(world: World, order_id: int) -> list[tuple[str, str, str]]:
+    with world.db.read() as s:
+        rows = s.query(AuditRow).filter_by(subject=f"orders:{order_id}").order_by(AuditRow.id)
+        return [(row.who, row.what, row.result) for row in rows]
+
+
+def test_nothing_is_sent_before_the_guest_presses_and_once_after(world: World) -> None:
+    order_id = waiting(world)
+    order = world.page(order_id).order
+    assert (order.state, order.open, order.guard_key, order.ready_at) == (
+        "WAITING",
+        False,
+        None,
+        None,
+    )
+    world.clock.go(3_600)
+    who = guest(world, order_id)
+    with world.worker() as worker:
+        worker.step()
+        assert (world.state(order_id), world.service.calls) == ("WAITING", [])
+        answers(world, offered(280))
+        assert start(world.runtime, order_id, who)
+        assert world.state(order_id) == "READY"
+        worker.step()
+        assert not start(world.runtime, order_id, who)
+        worker.step()
+    page = world.page(order_id)
+    assert page.order.state == "BOOKED"
+    assert (page.order.started_by, page.order.staff_id) == (str(who), 1)
+    assert (page.offer.fare_id, page.offer.seat_prices) == ("F2", {"": "280"})
+    assert [body["fare_id"] for body in creates(world)] == ["F2"]
+    assert [m.name for m in page.events if m.what == "order"] == [
+        "WAITING",
+        "READY",
+        "SENDING",
+        "BOOKED",
+    ]
+    assert audited(world, order_id)[:2] == [
+        ("staff:1", "order.place", "WAITING"),
+        (str(who), "order.move", "READY"),
+    ]
+    check(world)
+
+
+def test_many_presses_at_once_make_one_order(world: World) -> None:
+    order_id = waiting(world)
+    answers(world, *[offered(280)] * THREADS)
+    pressed = at_once([partial(start, world.runtime, order_id, by_guest(1))] * THREADS)
+    assert sorted(pressed) == [False] * (THREADS - 1) + [True]
+    with world.worker() as worker:
+        worker.step()
+    assert len(creates(world)) == 1
+    check(world)
+
+
+def test_a_press_and_a_withdrawal_at_once_leave_one_of_both(world: World) -> None:
+    for _ in range(4):
+        order_id = waiting(world)
+        answers(world, offered(280))
+
+        def press(order_id: int = order_id) -> object:
+            try:
+                return start(world.runtime, order_id, by_guest(1))
+            except NotStarted as reason:
+                return reason.code
+
+        at_once([press, partial(withdraw, world.db, world.clock, order_id, 1)])
+        assert world.state(order_id) in ("READY", "NOT_SENT")
+        withdraw(world.db, world.clock, order_id, 1)
+
+
+TROUBLE: dict[str, tuple[Any, str]] = {
+    "a price above the ceiling": (offered(301), "START_ABOVE"),
+    "a hundredth above": (offered(300.01), "START_ABOVE"),  # type: ignore[arg-type]
+    "another car": (offered(category="auto"), "PLAN_CAR_GONE"),
+    "no price": (
+        {"categories": [{"id": "mini", "display_name": "Mini", "currency": "INR"}]},
+        "PLAN_NO_PRICE",
+    ),
+    "another currency": (
+        {
+            "categories": [{"id": "mini", "display_name": "Mini", "currency": "USD"}],
+            "ride_estimate": offered(20)["ride_estimate"],
+        },
+        "PLAN_NO_PRICE",
+    ),
+    "a silent service": (httpx.ReadTimeout("slow"), "NO_ANSWER"),
+    "an unreachable service": (httpx.ConnectError("refused"), "NO_CONNECTION"),
+}
+
+
+@pytest.mark.parametrize("case", TROUBLE)
+def test_outside_the_limits_nothing_is_ordered_and_staff_are_told(world: World, case: str) -> None:
+    answer, code = TROUBLE[case]
+    order_id = waiting(world)
+    answers(world, *[answer] * 2)
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert told.value.code == code
+    assert world.state(order_id) == "WAITING"
+    assert items(world, order_id) == {"not_started": code}
+    assert audited(world, order_id)[-1] == ("guest:1", "order.not_started", "refused")
+    with world.worker() as worker:
+        worker.step()
+    assert creates(world) == []
+    world.clock.go(600)
+    answers(world, offered(300))  # as much as the ceiling
+    assert start(world.runtime, order_id, by_guest(1))
+    assert items(world, order_id) == {}
+
+
+def test_the_upper_end_of_an_estimate_counts(world: World) -> None:
+    def metered(most: int) -> dict[str, Any]:
+        return offered() | {
+            "ride_estimate": [{"category": "mini", "amount_min": 100, "amount_max": most}]
+        }
+
+    order_id = waiting(world, offer_id=world.offer())
+    answers(world, metered(301))
+    with pytest.raises(NotStarted):
+        start(world.runtime, order_id, by_guest(1))
+    answers(world, metered(300))
+    assert start(world.runtime, order_id, by_guest(1))
+
+
+def test_when_the_time_is_over_no_press_starts_it_and_the_worker_ends_it(world: World) -> None:
+    order_id = waiting(world)
+    world.clock.go(HOURS.total_seconds())
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert told.value.code == "START_MISSED"
+    assert world.service.calls == []
+    assert recover(world.db, world.clock()) == 1
+    order = world.page(order_id).order
+    assert (order.state, order.code) == ("NOT_SENT", "START_MISSED")
+    assert not start(world.runtime, order_id, by_guest(1))
+
+
+def test_staff_withdraw_it_or_order_it_themselves(world: World) -> None:
+    order_id, other = waiting(world), waiting(world, guest_name="Guest Wren")
+    assert withdraw(world.db, world.clock, order_id, 1)
+    assert not start(world.runtime, order_id, by_guest(1))
+    answers(world, offered(280))
+    assert start(world.runtime, other, by_staff(1))
+    assert world.page(other).order.started_by == "staff:1"
+
+
+def test_a_guest_with_an_open_ride_from_there_gets_no_second_one(world: World) -> None:
+    order_id = waiting(world, guest_name="Guest Heron")
+    world.place(guest_name="Guest Heron")
+    answers(world, offered(280))
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert told.value.code == "PLAN_GUARD_BUSY"
+
+
+def request(world: World, **facts: Any) -> BookingRequest:
+    return world.request(**facts)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "ceiling", "facts", "field"),
+    [
+        (SHORTEST - timedelta(seconds=1), "300", {}, "until"),
+        (LONGEST + timedelta(seconds=1), "300", {}, "until"),
+        (HOURS, "0", {}, "ceiling"),
+        (HOURS, "99999999999", {}, "ceiling"),
+        (HOURS, "300", {"cars": 2}, "cars"),
+    ],
+)
+def test_limits_out_of_bounds_are_refused(
+    world: World, ahead: timedelta, ceiling: str, facts: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(RequestRefused) as refused:
+        wait_for_guest(
+            world.db, world.clock, request(world, **facts), limits(world, ceiling, ahead)
+        )
+    assert refused.value.field == field
+    assert world.orders() == []
+
+
+def test_one_form_makes_one_order_and_other_limits_are_another_form(world: World) -> None:
+    wanted, wish = world.request(), limits(world)
+    first = wait_for_guest(world.db, world.clock, wanted, wish)
+    again = wait_for_guest(world.db, world.clock, wanted, wish)
+    assert (first.created, again.created, again.order_id) == (True, False, first.order_id)
+    with pytest.raises(TokenReused):
+        wait_for_guest(world.db, world.clock, wanted, Limits(wish.until, Decimal(400)))
+    with pytest.raises(OfferUnknown):
+        wait_for_guest(world.db, world.clock, world.request(offer_id=999), wish)
+
+
+def test_a_restored_database_holds_it_until_staff_decide(world: World) -> None:
+    order_id = waiting(world)
+    declare(world.db, world.clock, world.clock())
+    assert items(world, order_id) == {"held": None}
+    answers(world, offered(280))
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert told.value.code == "START_HELD"
+    world.clock.go(2 * HOURS.total_seconds())
+    assert recover(world.db, world.clock()) == 0  # held: staff say what happened
+    world.clock.go(-2 * HOURS.total_seconds())
+    assert release(world.db, world.clock, order_id, 1)
+    assert start(world.runtime, order_id, by_guest(1))
+    assert OrderState.WAITING in restore.NOT_SENT_YET

@@ -688,6 +688,7 @@ POST /rides/<int:order_id>/resolve rides.forward_resolve
 POST /rides/<int:order_id>/resolve/booked rides.resolve_booked
 POST /rides/<int:order_id>/resolve/not-booked rides.resolve_not_booked
 POST /rides/<int:order_id>/restore rides.restore
+POST /rides/<int:order_id>/start rides.start
 POST /rides/<int:order_id>/stop-following rides.stop_following
 POST /rides/<int:order_id>/withdraw rides.withdraw
 POST /rides/new booking.create
@@ -695,6 +696,7 @@ POST /search search.ask
 POST /search.json search.listed
 POST /sign-in auth.sign_in_post
 POST /sign-out auth.sign_out
+POST /t/<token> guest.start
 """
 SANDBOX_ROUTES = """
 GET /api photon.search

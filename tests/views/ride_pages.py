@@ -46,6 +46,7 @@ STATUSES = {
 ENDS = ["ALLOTMENT_FAILED", "BOOKING_CANCELLED"]
 ORDER_STATES = [
     "SCHEDULED",
+    "WAITING",
     "READY",
     "SENDING",
     "BOOKED",
@@ -301,6 +302,10 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
         "resolve_reason": None,
         "resolved_by": None,
         "note": "Two suitcases",
+        "guest_until": desk.now + timedelta(hours=3) if state == "WAITING" else None,
+        "ceiling_minor": 30_000 if state == "WAITING" else None,
+        "started_by": None,
+        "held_at": None,
     }
     booked = state == "BOOKED"
     order = Order(

@@ -24,6 +24,7 @@ STATUSES = [
 ]
 ORDER_STATES = [
     "SCHEDULED",
+    "WAITING",
     "READY",
     "SENDING",
     "BOOKED",

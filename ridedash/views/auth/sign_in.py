@@ -107,7 +107,7 @@ def begin(sid: str) -> None:
 
 def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
     """An audit entry for a wrong password, at the property of the name that was tried."""
-    whom, place = (by_staff(staff.id), staff.property_id) if staff else ("staff:?", None)
+    whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
     audit.record(
         db,
         VISITOR,
@@ -125,7 +125,7 @@ def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
         db,
         by_staff(staff_id),
         what,
-        by_staff(staff_id),
+        f"staff:{staff_id}",
         "ok",
         services().clock(),
         property_id=property_id,

@@ -25,6 +25,7 @@ from ridedash.views.booking.form import (
     own_offer,
     trip_picker,
 )
+from ridedash.views.booking.guest_start import let_guest_start
 from ridedash.views.booking.picker import Picker, page_map, read_ends
 from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.permissions import BOOK, needs
@@ -112,6 +113,8 @@ def create() -> Answer:
     try:
         if picker.changing:
             return change_plan(picker, _booking_request(picker, offer))
+        if "guest_starts" in request.form and offer is not None:
+            return let_guest_start(picker, _booking_request(picker, offer), offer)
         placed = place(services().db, services().clock, _booking_request(picker, offer))
     except TokenReused as error:
         return _reused(error.order_id), 409

@@ -82,7 +82,6 @@ def show(token: str) -> str:
 
 
 @bp.post("/t/<token>")
-@csrf.exempt
 @needs(OPEN)
 def start(token: str) -> BaseResponse:
     """The guest presses "I'm ready": the ride that waits for them is ordered, once.
@@ -107,6 +106,9 @@ def start(token: str) -> BaseResponse:
         if guest_start.start(s.runtime, shared.order_id, by_guest(page.guest.id)):
             s.wake()
     return redirect(f"/t/{token}", code=303)
+
+
+csrf.exempt(start)
 
 
 @bp.get("/t/<token>/snapshot.json")

@@ -35,7 +35,8 @@ def expires_at(page: OrderPage, now: datetime, pace: float) -> datetime:
     changes += [each + STOPS_NEEDING for each in ended if each]
     if ride and ride.swapped_at:
         changes.append(ride.swapped_at + OLD_PLATE_FOR)
-    changes += [each for each in (facts.fee_from, facts.next_retry, undo_until(order)) if each]
+    instants = (facts.fee_from, facts.next_retry, undo_until(order), order.guest_until)
+    changes += [each for each in instants if each]
     return min(each for each in changes if each > now)
 
 

@@ -337,6 +337,7 @@ export class BookForm extends EventTarget {
     });
     this.book.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
+      if (event.submitter?.name === "guest_starts") return; // a page of its own asks for more
       if (!this.#tell("send", { event })) return event.preventDefault();
       // after the browser has read the form, so that a second press sends no second order
       setTimeout(() => this.busy());

@@ -33,6 +33,7 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
             "room",
             "seats",
             "sent_at",
+            "started_by",
             "state",
             "tries",
         }
@@ -79,7 +80,9 @@ FIXED: Final[dict[str, frozenset[str]]] = {
             "seat_prices",
         }
     ),
-    "orders": frozenset({"id", "created_at", "group_key", "recovered_at"}),
+    "orders": frozenset(
+        {"id", "ceiling_minor", "created_at", "group_key", "guest_until", "recovered_at"}
+    ),
 }
 # Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an
 # order, that a newer order was booked in its place (OrderPage.superseded_by).

@@ -23,7 +23,7 @@ NEEDS = {
     "open": """
         auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
         faces.file
-        invitations.show invitations.accept guest.show guest.snapshot
+        invitations.show invitations.accept guest.show guest.snapshot guest.start
     """,
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
@@ -38,7 +38,7 @@ NEEDS = {
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
         rides.restore rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen
         rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code
-        rides.release rides.ordered restored.take_up
+        rides.release rides.ordered rides.start restored.take_up
         outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
         outgoing.forward_links outgoing.make_card messages.prepare handover.add handover.settle
     """,

@@ -1,0 +1,125 @@
+"""The page on which staff let a guest start a ride: until when, and for how much at most."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_CEILING, Decimal
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import redirect, render_template, request
+from pydantic import ValidationError
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import services
+from ridedash.inputs import time_of_day, whole_number
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.guest_start import (
+    LONGEST,
+    MOST_MINOR,
+    SHORTEST,
+    Limits,
+    price_of,
+    wait_for_guest,
+)
+from ridedash.rides.orders.schedule_times import NoSuchTime, local_time
+from ridedash.service.types.products import Product
+from ridedash.store.orders import Offer
+from ridedash.views.booking.picker import Picker
+from ridedash.views.rides.offer_price import offer_price_text
+from ridedash.views.web.formatting import money, zone
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+USUAL: Final = timedelta(hours=3)
+ROOM: Final = Decimal("1.25")  # the ceiling that is proposed, of the price of now
+ROUND: Final = 10  # it is a multiple of that
+OWN_FIELDS: Final = ("csrf_token", "until", "ceiling")
+
+
+@dataclass
+class Wish:
+    """The two fields as they were typed, with what is wrong with them by field."""
+
+    until: str
+    ceiling: str
+    wrong: dict[str, str] = field(default_factory=dict)
+
+
+def let_guest_start(
+    picker: Picker, wanted: BookingRequest, offer: Offer
+) -> str | Response | tuple[str, int]:
+    """Ask for the limits of a ride that the guest starts, then make it, and show its page.
+
+    Raises what `wait_for_guest` raises.
+    """
+    app = services()
+    now, tz, price = app.clock(), zone(picker.home.timezone), _price(offer, wanted.seats)
+    if price is None or wanted.pickup_at is not None or wanted.cars > 1:
+        return _page(picker, offer, None), 422
+    if "until" not in request.form:
+        return _page(picker, offer, _proposed(now, tz, price))
+    wish = Wish(request.form.get("until", "")[:20], request.form.get("ceiling", "")[:20])
+    until = _until(wish, now, tz)
+    ceiling = whole_number(wish.ceiling, 1, MOST_MINOR // 100)
+    if ceiling is None:
+        wish.wrong["ceiling"] = _("Type a whole amount, such as 300.")
+    elif ceiling < price:
+        least = money(price, offer.currency, locale())
+        wish.wrong["ceiling"] = _("The car costs up to %(least)s now: allow that.", least=least)
+    if until is None or ceiling is None or wish.wrong:
+        return _page(picker, offer, wish), 422
+    placed = wait_for_guest(app.db, app.clock, wanted, Limits(until, Decimal(ceiling)))
+    return redirect(f"/rides/{placed.order_id}#out", code=303)
+
+
+def _price(offer: Offer, seats: int | None) -> Decimal | None:
+    """The most that the offer costs; None for one that can't have a ceiling."""
+    try:
+        return price_of(Product.model_validate(offer.product), seats)
+    except ValidationError:
+        return None
+
+
+def _proposed(now: datetime, tz: ZoneInfo, price: Decimal) -> Wish:
+    steps = (price * ROOM / ROUND).to_integral_value(ROUND_CEILING)
+    return Wish(f"{(now + USUAL).astimezone(tz):%H:%M}", str(int(steps) * ROUND))
+
+
+def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
+    """The next instant at which the property's clocks show the typed time; None with a message."""
+    clock = time_of_day(wish.until)
+    if clock is None:
+        wish.wrong["until"] = _("Until what time? Choose one, such as 23:00.")
+        return None
+    day = now.astimezone(tz).date()
+    try:
+        at = local_time(day, clock, tz).at
+        if at <= now:
+            at = local_time(day + timedelta(days=1), clock, tz).at
+    except NoSuchTime:
+        wish.wrong["until"] = _("That time does not exist tonight: clocks go forward.")
+        return None
+    if not SHORTEST <= at - now <= LONGEST:
+        wish.wrong["until"] = _("Choose a time at least 10 minutes from now.")
+        return None
+    return at.astimezone(UTC)
+
+
+def _page(picker: Picker, offer: Offer, wish: Wish | None) -> str:
+    """The page; without a wish it says that this can't be done for that ride."""
+    fields = [
+        (name, value)
+        for name, values in request.form.lists()
+        for value in values
+        if name not in OWN_FIELDS
+    ]
+    return render_template(
+        "booking/guest_start.html",
+        wish=wish,
+        fields=fields,
+        guest=picker.form.guest_name.data,
+        offer=offer,
+        price=offer_price_text(offer, locale()),
+        currency=offer.currency or picker.home.currency or "",
+        zone=zone(picker.home.timezone).key,
+    )

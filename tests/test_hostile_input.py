@@ -42,6 +42,7 @@ STATES: Final[tuple[State, ...]] = (  # of orders whose pages have different for
     ("BOOKED", "COMPLETED"),
     ("UNKNOWN", None),
     ("SCHEDULED", None),
+    ("WAITING", None),
     ("NOT_SENT", None),
 )
 ROUNDS: Final = 3  # more names are found while those before them have values

@@ -67,7 +67,7 @@ def prepare(order_id: int) -> str | BaseResponse:
     page = own_order(order_id)
     way = request.form.get("how", "")
     if way not in WAYS:
-        abort(400)
+        abort(422)
     s, staff = services(), current_staff()
     with s.db.write() as db:
         who, subject = by_staff(staff.id), f"orders:{order_id}"

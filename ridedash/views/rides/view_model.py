@@ -12,7 +12,6 @@ from ridedash import wire
 from ridedash.rides.orders.resolve import undo_until
 from ridedash.rides.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
-from ridedash.store.actors import ActorKind, actor_of
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
@@ -21,7 +20,7 @@ from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
 from ridedash.views.web.formatting import age, day_time, minutes, stamp, zone
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
-from ridedash.wording.actors import actor_words
+from ridedash.wording.actors import placed_words
 
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
@@ -285,10 +284,4 @@ def placed_text(page: OrderPage, now: datetime, locale: str) -> str:
     """When and by whom the order was placed; with the day unless that is today at `now`."""
     at = day_time(page.order.created_at, now, zone(page.property.timezone), locale)
     by = page.staff.name if page.staff else _("kiosk")
-    started = actor_of(page.order.started_by)
-    if started is None:
-        return f"{at} · {by}"
-    who = actor_words(page.order.started_by, {page.staff.id: by} if page.staff else {})
-    if started.kind is ActorKind.GUEST:
-        who = _("started by the guest")
-    return " · ".join(dict.fromkeys((at, by, who)))
+    return placed_words(at, by, page.order.started_by)

@@ -268,7 +268,8 @@ def test_a_link_sets_no_cookie_and_is_not_cached_referred_or_indexed(
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
     answers = [phone.get(f"/t/{each}{path}") for each in (token, "x" * 22)]
     answers += [phone.post(f"/t/{token}{path}"), phone.get(f"/t/{token}/other/{path}")]
-    assert [answer.status_code for answer in answers] == [200, 404, 405, 404]
+    pressed = 405 if path else 303  # a press without the page's key only leads back
+    assert [answer.status_code for answer in answers] == [200, 404, pressed, 404]
     for answer in answers:
         assert "Set-Cookie" not in answer.headers
         assert answer.headers["Cache-Control"] == "no-store"

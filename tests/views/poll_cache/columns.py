@@ -69,6 +69,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
         {
             "cancellation",
             "currency",
+            "display_name",
             "drop_lat",
             "drop_lng",
             "drop_name",

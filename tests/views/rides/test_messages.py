@@ -155,7 +155,7 @@ def test_what_was_prepared_is_recorded_without_its_words(desk: Desk, browser: Fl
     script = {"headers": {"Accept": "application/json"}}
     for how in ("sms", "whatsapp", "mail", "copy"):
         assert prepare(browser, order_id, how, **script).status_code == 204
-    assert prepare(browser, order_id, "pigeon", **script).status_code == 400
+    assert prepare(browser, order_id, "pigeon", **script).status_code == 422
     with desk.services.db.read() as s:
         rows = s.query(AuditRow).filter_by(subject=f"orders:{order_id}").all()
         assert [(row.what, row.facts) for row in rows] == [

@@ -81,7 +81,7 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     ),
     "not_started": (
         _("Somebody pressed “I'm ready”, and nothing was ordered"),
-        _("{detail} Order it here, cancel it and book another car, or speak to the guest."),
+        _("{detail} Speak to the guest; cancel it here and book another car if need be."),
     ),
     "held": (
         _("Not ordered: the database was restored"),

@@ -105,12 +105,12 @@ def message_of(page: OrderPage, text: str) -> Message:
 def ready_words(facts: RideFacts, url: str) -> str:
     """The words of a message, a line a fact. They never hold the start code."""
     cab, said = parts.cab(facts), parts.guest_words(facts)
-    planned = facts.page.order.state == "SCHEDULED"
+    later = facts.page.order.state in ("SCHEDULED", "WAITING")
     car = " · ".join(filter(None, [cab.plate, cab.car])) if cab else ""
     told = (
         ("{text}", facts.page.property.name),
         ("{text}", said.headline),
-        ("{text}", said.detail if planned else ""),
+        ("{text}", said.detail if later else ""),
         ("{text}", car),
         (_("Meet the car at {text}"), facts.pickup[1] if _meets(facts) else ""),
         (_("Your ride: {text}"), url),

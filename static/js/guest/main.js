@@ -188,7 +188,8 @@ class GuestPage {
     const look = silent && how !== "lost" ? "stale" : how;
     for (const name of ["fresh", "aging", "stale", "lost"])
       root.classList.toggle(`is-${name}`, name === look);
-    root.querySelector("[data-age-line]").hidden = !this.snapshot.live;
+    root.querySelector("[data-age-line]").hidden =
+      !this.snapshot.live || Boolean(this.snapshot.ready);
     const old = look === "stale" || look === "lost";
     let pattern = old ? root.dataset.stale : root.dataset.updated;
     if (silent) pattern = root.dataset.cutOff;

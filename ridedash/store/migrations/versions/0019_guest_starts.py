@@ -5,8 +5,8 @@ from alembic import op
 
 from ridedash.store.database import database as db
 
-revision = "0017"
-down_revision: str | None = "0016"
+revision = "0019"
+down_revision: str | None = "0018"
 branch_labels = None
 depends_on = None
 

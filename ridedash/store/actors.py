@@ -9,7 +9,7 @@ from typing import Final
 
 
 class ActorKind(StrEnum):
-    """What kind of somebody acts. What people read for each is in wording/actors.py."""
+    """What kind of somebody acts. What people read for each is in wording/actions.py."""
 
     STAFF = "staff"
     GUEST = "guest"  # by the link of one ride

@@ -1,11 +1,13 @@
-"""The words of actions on an order or a ride: the button, why it is off, and the outcome."""
+"""The words of actions on an order or a ride: the button, why it is off, the outcome, who acted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from ridedash import wire
+from ridedash.store.actors import ActorKind, actor_of
 from ridedash.wording.codes import refusal
-from ridedash.wording.say import Audience, Text, Words, say
+from ridedash.wording.say import Audience, Text, Words, gettext, say
 from ridedash.wording.say import lazy as _
 
 
@@ -231,3 +233,35 @@ def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -
     said = refusal(code, Audience.STAFF, message=text, ordering=False, **facts)
     told = [said.why, said.next_step, service_quote(said.quote)]
     return Words(said.headline, " ".join(filter(None, told)), "bad", "cancelled")
+
+
+# Staff have names. These words stand for the others, and for staff of another property.
+KINDS: Final[Mapping[ActorKind, Text]] = {
+    ActorKind.STAFF: _("Somebody else"),
+    ActorKind.GUEST: _("The guest"),
+    ActorKind.KIOSK: _("Kiosk"),
+    ActorKind.WORKER: _("ridedash itself"),
+    ActorKind.CLI: _("Command line"),
+    ActorKind.VISITOR: _("Nobody signed in"),
+}
+
+
+def actor_words(written: str | None, people: Mapping[int, str]) -> str:
+    """Who an actor is, in the reader's language. `people` are the names of staff by id.
+
+    What is no actor stays as it is.
+    """
+    actor = actor_of(written)
+    if actor is None:
+        return written or ""
+    return people.get(actor.staff_id or 0) or str(KINDS[actor.kind])
+
+
+def placed_words(at: str, by: str, started_by: str | None) -> str:
+    """When and by whom an order was placed; of one that waited for its guest, who started it."""
+    actor = actor_of(started_by)
+    if actor is None:
+        return f"{at} · {by}"
+    if actor.kind is ActorKind.GUEST:
+        return gettext("%(at)s · %(by)s · started by the guest", at=at, by=by)
+    return gettext("%(at)s · %(by)s · started at the desk", at=at, by=by)

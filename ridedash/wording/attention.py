@@ -1,4 +1,4 @@
-"""The words of attention items, and the reasons why a planned ride could not be ordered."""
+"""The words of attention items, and the reasons why a planned or waiting ride was not ordered."""
 
 from typing import Final
 
@@ -28,12 +28,48 @@ _REASONS: Final[dict[str, Text]] = {
 }
 
 
+# what a guest reads for them, whose press ordered nothing
+_GONE: Final = _(
+    "This car can't be had here just now. Nothing was ordered. Please ask at the desk."
+)
+_LATER: Final = _(
+    "The ride company can't be asked just now. Nothing was ordered. Try again in a minute, or ask "
+    "at the desk."
+)
+_ASK_DESK: Final = _("Nothing was ordered. Please ask at the desk.")
+
+_FOR_GUESTS: Final[dict[str, Text]] = {
+    "START_ABOVE": (
+        _("It costs {price} now, more than {ceiling}. Nothing was ordered. Please ask the desk."),
+        _("It costs more than {ceiling} now. Nothing was ordered. Please ask at the desk."),
+    ),
+    "PLAN_CAR_GONE": _GONE,
+    "PLAN_NO_PRICE": _("The price can't be told now. Nothing was ordered. Please ask at the desk."),
+    "PLAN_GUARD_BUSY": _(
+        "You already have a ride from here. Nothing more was ordered. Please ask at the desk."
+    ),
+    "NO_CONNECTION": _LATER,
+    "NO_ANSWER": _LATER,
+    "RATE_LIMITED": _LATER,
+}
+
+
 def reason_words(code: str | None) -> str:
     """A sentence for one of our own codes, or for a code of the service."""
     if code in _REASONS:
         return str(_REASONS[code])
     words = refusal(code, Audience.STAFF)
     return f"{words.headline}. {words.why}"
+
+
+def not_started_words(code: str | None, price: str, ceiling: str) -> str:
+    """Why the last press ordered nothing, for the guest; "" when none did.
+
+    Accounts are not named.
+    """
+    if not code:
+        return ""
+    return say(_FOR_GUESTS.get(code, _ASK_DESK), {"price": price, "ceiling": ceiling})
 
 
 PLANNED: Final = frozenset(

@@ -3,7 +3,7 @@
 import pytest
 
 from ridedash.store.actors import CLI, WORKER, Actor, ActorKind, actor_of, by_guest, by_staff
-from ridedash.wording.actors import KINDS, actor_words
+from ridedash.wording.actions import KINDS, actor_words
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
-from ridedash.wording.actors import KINDS, actor_words
+from ridedash.wording.actions import KINDS, actor_words
 
 bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
 LIMIT: Final = 100

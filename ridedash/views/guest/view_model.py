@@ -30,8 +30,8 @@ from ridedash.views.web.formatting import (
 )
 from ridedash.wording import Audience
 from ridedash.wording import gettext as _
+from ridedash.wording.attention import not_started_words
 from ridedash.wording.followers import follower_words
-from ridedash.wording.guest_start import not_started_words
 
 POLL_MS: Final = 3_000  # three devices behind one address stay below the limit of a link
 LAST: Final = 4  # letters of a plate that a follower sees

@@ -20,7 +20,7 @@ from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
 from ridedash.views.web.formatting import age, day_time, minutes, stamp, zone
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
-from ridedash.wording.actors import placed_words
+from ridedash.wording.actions import placed_words
 
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000

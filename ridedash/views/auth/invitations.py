@@ -18,6 +18,7 @@ from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import add_staff, is_taken
 from ridedash.store.sign_ins import close_all_sign_ins
 from ridedash.text import one_line
+from ridedash.views.web.face import face_of
 from ridedash.views.web.permissions import (
     ADMIN,
     OPEN,
@@ -144,7 +145,7 @@ def _page(
         name = row.name
     return render_template(
         "auth/invite.html",
-        property=s.get_one(Property, row.property_id).name,
+        face=face_of(s.get_one(Property, row.property_id)),
         name=name,
         known=staff is not None,
         wrong=wrong or {},

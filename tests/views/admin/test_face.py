@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.invitations import invite
 from ridedash.store.models.people import LogoRow, Property, Staff
 from tests.face.pictures import disc
 from tests.views.admin.test_property import recorded, row
@@ -41,6 +42,12 @@ def ours(desk: Desk) -> Property:
     return found
 
 
+def invited(desk: Desk) -> str:
+    with desk.services.db.write() as s:
+        found = invite(s, ours(desk).id, "concierge", "Desk Wren", desk.ids["desk"], desk.now)
+        return found[1]
+
+
 def guest_page(desk: Desk, kind: LinkKind = LinkKind.RIDER) -> str:
     order, staff = desk.order("BOOKED", "CALL_DRIVER"), desk.ids["desk"]
     property_id = desk.ids["desk.property"]
@@ -61,6 +68,7 @@ def test_a_logo_and_a_colour_are_shown_to_guests_and_on_paper(desk: Desk) -> Non
         "card": client.get(f"/rides/{order}/card").text,
         "receipt": client.get(f"/rides/{order}/receipt").text,
         "settings": client.get("/admin/property").text,
+        "invitation": desk.client(signed_in=False).get(f"/invite/{invited(desk)}").text,
         "sign-in": desk.client(signed_in=False).get(f"/sign-in?at={prop.door}").text,
     }
     for name, page in pages.items():

@@ -284,6 +284,7 @@ def test_card_and_receipt_take_one_sheet_each(served: Served) -> None:
     page.get_by_role("button", name="Make the guest's link").click()
     page.get_by_role("button", name="Add the start code").click()
     expect(page.locator(".sheet-code")).to_be_visible()
+    expect(page.locator(".sheet-map image")).to_have_count(0)  # no tile server answers here
     assert [sheets(page.pdf(format=size)) for size in ("A6", "A4", "Letter")] == [1, 1, 1]
     for kind in ("point_to_point", "auto"):
         page.goto(f"/rides/{served.desk.order('BOOKED', 'COMPLETED', kind)}/receipt")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.views.ride_pages import NOON
-from tests.views.served import Served, served_desk
+from tests.views.served import PHONE, Served, served_desk
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 TABLET = {"width": 820, "height": 1180}
@@ -41,6 +41,15 @@ def test_a_tablet_shows_ten_rides_without_scrolling(served: Served) -> None:
     )
     assert sum(end <= TABLET["height"] for end in ends) >= 10
     assert page.evaluate("document.documentElement.scrollWidth") == TABLET["width"]
+
+
+def test_a_phone_shows_where_each_ride_went(served: Served) -> None:
+    page = opened(served, 1)
+    page.set_viewport_size(PHONE)
+    trip = page.locator(".cell-trip")
+    assert trip.evaluate("cell => cell.clientWidth") > PHONE["width"] * 0.7
+    cut = "all => all.filter((each) => each.scrollHeight > each.clientHeight + 1).length"
+    assert trip.locator("span").evaluate_all(cut) == 0
 
 
 def test_a_name_from_right_to_left_begins_where_its_column_begins(served: Served) -> None:

@@ -83,7 +83,8 @@ export class Fleet {
     const look = this.look(id);
     const text = id === this.current ? SIZE + 2 : size;
     const room = [...look.sign].slice(0, MAX_SIGN).join("");
-    const sign = look.eta && size === SIZE ? `${room} · ${look.eta}` : room;
+    const fits = look.eta && look.eta.length <= MAX_SIGN && size === SIZE;
+    const sign = fits ? `${room} · ${look.eta}` : room;
     const height = text + 9;
     const width = Math.max(height, this.#width(pen, sign, text) + 12);
     return { ...look, id, x, y, bearing, sign, text, height, width };

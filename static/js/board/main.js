@@ -20,7 +20,7 @@ const HIDDEN_MS = 10_000; // its title and sound are for users who look at anoth
 const TICK_MS = 1_000;
 const LATE_S = 10; // four missed polls
 const root = document.querySelector("[data-board]");
-const wide = matchMedia("(min-width: 64rem)"); // narrower pages show one column at a time
+const wide = matchMedia("(min-width: 48rem)"); // narrower pages show one column at a time
 const patterns = patternsOf(document.body);
 document.documentElement.classList.add("scripted");
 

@@ -584,6 +584,51 @@ def test_on_a_phone_a_ride_is_a_page_and_the_map_another_view(served: Served) ->
     expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
 
 
+@pytest.mark.parametrize("size", [(768, 1024), (820, 1180), (1000, 768)])
+def test_on_a_tablet_the_list_stands_beside_the_form_and_beside_the_chosen_ride(
+    served: Served, size: tuple[int, int]
+) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served, viewport={"width": size[0], "height": size[1]})
+    listed = page.locator(".desk-list").bounding_box()
+    expect(page.locator("[data-desk-new]")).to_be_visible()
+    row(page, order_id).click()
+    expect(headline(page)).to_be_visible()
+    expect(page.locator(CAB)).to_be_visible()
+    expect(page.locator("[data-desk-new]")).to_be_hidden()
+    assert page.locator(".desk-list").bounding_box() == listed
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-desk-new]")).to_be_visible()
+
+
+FACES = {  # the widest and the narrowest of common faces
+    "wide": "DejaVu Sans, Verdana",
+    "narrow": "DejaVu Sans Condensed, Liberation Sans Narrow, Arial Narrow",
+}
+CUT = """() => [...document.querySelectorAll(
+    ".bar-link, .list-head *, .state-headline, .state-detail, .plate, .btn, .step-label"
+  )].filter((part) => part.getClientRects().length && !part.closest(".visually-hidden, dialog") &&
+      part.clientWidth > 1 && part.scrollWidth > part.clientWidth + 1)
+    .map((part) => part.className || part.textContent)"""
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_words_hold_in_the_widest_and_the_narrowest_face(served: Served, face: str) -> None:
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")
+    page = served.staff(viewport=WIDE)
+    for path in (f"/?ride={order_id}", f"/rides/{order_id}"):
+        page.goto(path)
+        page.evaluate(
+            "(face) => document.documentElement.style.setProperty('--sans', face)", FACES[face]
+        )
+        expect(page.locator(".state-headline")).to_be_visible()
+        for width in (1280, 1024, 768, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(CUT) == [], width
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_a_board_with_rides_of_all_kinds(served: Served, scheme: str) -> None:
     chosen = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")

@@ -488,6 +488,19 @@ def test_names_and_times_of_cars_stay_on_one_line_before_a_drop(
             assert box["height"] < 24, part.inner_text()
 
 
+def test_each_car_shows_its_name_and_price_on_a_small_desktop(browsed: Browsed) -> None:
+    page = browsed.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    browsed.open("/rides/new")
+    expect(page.locator("[data-product=mini]")).to_contain_text("from ₹80")
+    bar = page.locator(".book-bar").bounding_box()
+    assert bar
+    for face in page.locator(".product-face").all():
+        box = face.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= bar["y"], face.inner_text()
+
+
 def test_with_forced_colours_the_choice_of_now_or_later_is_seen(browsed: Browsed) -> None:
     page = browsed.page
     page.emulate_media(forced_colors="active")
@@ -503,7 +516,11 @@ BAR = """() => [...document.querySelectorAll(".bar-in *")]
   .map((part) => [part.textContent.trim(), Math.round(part.getBoundingClientRect().x)])"""
 
 
-@pytest.mark.parametrize("width", [1024, 1280, 1440])
+APPEARS = """() => { const unknown = document.querySelector(".bar-unknown");
+  unknown.hidden = false; unknown.querySelector("span").textContent = "12 unknown"; }"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 1024, 1280, 1440])
 def test_the_bar_has_the_same_items_at_the_same_places_on_every_page(
     browsed: Browsed, desk: Desk, width: int
 ) -> None:
@@ -511,15 +528,31 @@ def test_the_bar_has_the_same_items_at_the_same_places_on_every_page(
     desk.press(desk.form())
     page.set_viewport_size({"width": width, "height": 800})
     browsed.open("/")
-    board = page.evaluate(BAR)
-    assert "Grand Hotel" in [words for words, _x in board]
-    assert len(board) >= 10
+    board, height = page.evaluate(BAR), page.locator(".bar").bounding_box()
+    assert height
+    assert width < 768 or "Grand Hotel" in [words for words, _x in board]
+    assert len(board) >= 7
     for path in ("/rides/new", "/history", "/handover", "/me", "/rides/1"):
         browsed.open(path)
         assert page.evaluate(BAR) == board, path
-    bar = page.locator(".bar").bounding_box()
+        page.evaluate(APPEARS)
+        assert [part for part in page.evaluate(BAR) if part[0] != "12 unknown"] == board, path
+        bar = page.locator(".bar").bounding_box()
+        assert bar
+        assert bar["height"] == height["height"]
+    assert height["height"] < (60 if width >= 768 else 110)  # one line, or two on a phone
+
+
+def test_the_band_of_a_demo_and_the_bar_stay_while_the_page_scrolls(browsed: Browsed) -> None:
+    page = browsed.page
+    page.set_viewport_size({"width": 1024, "height": 500})
+    browsed.open("/rides/new")
+    page.evaluate("scrollTo(0, 400)")
+    page.wait_for_function("scrollY > 100")
+    band, bar = page.locator(".demo-band").bounding_box(), page.locator(".bar").bounding_box()
+    assert band
     assert bar
-    assert bar["height"] < 60  # one line
+    assert (band["y"], bar["y"]) == (0, band["height"])
 
 
 def test_new_ride_in_the_bar_of_the_board_leads_to_its_form(browsed: Browsed) -> None:

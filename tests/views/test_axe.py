@@ -132,8 +132,10 @@ def test_the_page_after_a_restore_and_its_band_do_not_fail(served: Served) -> No
     planned(served.desk)
     restored(served.desk)
     lost(served.desk)
+    lost(served.desk, "RD-HOMELESS", property_id=None)
     desk, phone = (served.staff("boss", viewport=size) for size in (DESKTOP, PHONE))
     for page in (desk, phone):
         check(page, "/restored", "with rides to decide about")
         expect(page.get_by_role("link", name="Decide")).to_be_visible()
         expect(page.get_by_role("button", name="Take up again")).to_be_visible()
+        expect(page.get_by_role("button", name="Dealt with")).to_be_visible()

@@ -36,7 +36,7 @@ from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
 OFFER_LASTS: Final = timedelta(minutes=2)
-UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.READY})
+UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Row:
     width: float
     rides: str
     before: str
-    spend: str
+    spend: Sequence[str]  # by currency
     driver: str
     guest: str
     cancelled: str
@@ -170,7 +170,7 @@ def _row(group: Group, most: int, locale: str, on_paper: bool = True, *, rest: b
         width=FULL * min(1, now.rides / most) if most else 0,
         rides=_count(now.rides),
         before=_count(group.before.rides),
-        spend=money_words(now.sums, locale),
+        spend=_each_currency(now.sums, locale),
         driver=_average(now.driver_s, now.driver_n),
         guest=_average(now.guest_s, now.guest_n),
         cancelled=f"{_some(now.cancelled)} ({late})" if late else _some(now.cancelled),

@@ -1,0 +1,74 @@
+"""The insights in Chromium: on one sheet of paper, with names of any length, and on a phone."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Staff
+from tests.views.insights.test_pages import change, done
+from tests.views.served import PHONE, Served, served_desk, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+DESKTOP = {"width": 1280, "height": 800}
+PAGE = re.compile(rb"/Type\s*/Page\b")  # of a PDF
+HEBREW = "\N{HEBREW LETTER BET}\N{HEBREW LETTER YOD}\N{HEBREW LETTER TAV} " * 12
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        busy(found)
+        yield found
+
+
+def busy(served: Served) -> None:
+    """More of everything than a sheet of paper shows, with names that are too long for it."""
+    desk = served.desk
+
+    def rows(s: Any) -> None:
+        s.get(Staff, desk.ids["desk"]).role = "manager"
+        property_id = desk.ids["desk.property"]
+        s.add_all(CostCentre(property_id=property_id, name=f"{HEBREW[:60]} {n}") for n in range(13))
+
+    desk.add(rows)
+    with desk.services.db.read() as s:
+        centres = [row.id for row in s.query(CostCentre)]
+    for n, centre_id in enumerate(centres):
+        name = "W" * 200 if n % 2 else f"{HEBREW}{n}"
+        order_id = done(desk, total=10**12 + n, drop_name=name, kind=("auto", "share")[n % 2])
+        currency = ("INR", "EUR", "USD")[n % 3]
+        change(desk, order_id, cost_centre_id=centre_id, currency=currency, driver_s=99)
+
+
+def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Served) -> None:
+    page = served.staff(viewport=DESKTOP)
+    page.goto("/insights")
+    assert violations(page) == []
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    for paper in ("A4", "Letter"):
+        assert len(PAGE.findall(page.pdf(format=paper))) == 1, paper
+    page.get_by_text("As a table").first.click()
+    expect(page.get_by_role("table", name="Figures by day")).to_be_visible()
+    phone = served.staff(viewport=PHONE, scheme="dark")
+    phone.goto("/insights")
+    phone.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    assert violations(phone) == []
+    assert not phone.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def test_pictures_have_their_colours_and_the_page_writes_no_styles(served: Served) -> None:
+    page = served.staff(viewport=DESKTOP)
+    blocked: list[str] = []
+    page.on("console", lambda said: blocked.append(said.text) if said.type == "error" else None)
+    page.goto("/insights")
+    bar = page.locator(".bars-part").first
+    light = bar.evaluate("each => getComputedStyle(each).fill")
+    page.emulate_media(color_scheme="dark")
+    assert bar.evaluate("each => getComputedStyle(each).fill") != light == "rgb(29, 78, 216)"
+    assert page.locator(".bars [style], .week [style], svg style, svg script").count() == 0
+    assert blocked == []

@@ -21,6 +21,7 @@ MODULES: Final = (
     "browser",
     "growth",
     "history",
+    "insights",
     "memory",
     "pages_speed",
     "poll_news",

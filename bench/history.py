@@ -52,7 +52,7 @@ SEARCHES: Final = {
 @line("history-sqlite", "SQLite, 100,000 rides, p95", aim="≤ 150 ms", protects=PROTECTS, minutes=10)
 def on_sqlite(run: Run) -> list[Result]:
     """Requests of pages, from the address to the last byte."""
-    return _with(databases.SQLITE, lambda prop: [_p95(run, *case) for case in _cases(prop)])
+    return measured_on(databases.SQLITE, lambda prop: [p95(run, *case) for case in _cases(prop)])
 
 
 @line(
@@ -64,7 +64,9 @@ def on_sqlite(run: Run) -> list[Result]:
 )
 def on_postgresql(run: Run) -> list[Result]:
     """The same on a server that this bench starts in a temporary folder."""
-    return _with(databases.POSTGRESQL, lambda prop: [_p95(run, *case) for case in _cases(prop)])
+    return measured_on(
+        databases.POSTGRESQL, lambda prop: [p95(run, *case) for case in _cases(prop)]
+    )
 
 
 @line(
@@ -75,13 +77,13 @@ def on_postgresql(run: Run) -> list[Result]:
 )
 def plain_on_sqlite(run: Run) -> list[Result]:
     """The queries without the page."""
-    return _with(databases.SQLITE, lambda prop: _against_plain(run, prop))
+    return measured_on(databases.SQLITE, lambda prop: _against_plain(run, prop))
 
 
 @line("history-plain-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=PLAIN, minutes=10)
 def plain_on_postgresql(run: Run) -> list[Result]:
     """The queries without the page."""
-    return _with(databases.POSTGRESQL, lambda prop: _against_plain(run, prop))
+    return measured_on(databases.POSTGRESQL, lambda prop: _against_plain(run, prop))
 
 
 @dataclass
@@ -105,7 +107,8 @@ class BusyProperty:
         )
 
 
-def _with(kind: str, measure: Callable[[BusyProperty], list[Result]]) -> list[Result]:
+def measured_on(kind: str, measure: Callable[[BusyProperty], list[Result]]) -> list[Result]:
+    """What is measured of a property with RIDES rides on a kind of database."""
     os.environ["RIDEDASH_TEST_DATABASE"] = kind
     try:
         with _busy() as prop:
@@ -132,7 +135,9 @@ def _cases(prop: BusyProperty) -> Iterator[tuple[str, Callable[[], object]]]:
         yield label, partial(prop.shown.post, "/search.json", q=words)
 
 
-def _p95(run: Run, label: str, ask: Callable[[], object]) -> Ratio:
+def p95(run: Run, label: str, ask: Callable[[], object]) -> Ratio:
+    """Milliseconds of a request, of which one in twenty takes longer."""
+
     def ours() -> float:
         return sorted(_timed(ask) for _ in range(run.of(40, 20)))[-3]
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
+from itertools import groupby
 from typing import Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -129,6 +130,16 @@ class AuditLine:
     guest: str  # of that order, with the room; "" where it is not known
     subject: str
     tone: str
+    key: str  # who, as the audit log names them
+    machine: bool  # a step that nobody pressed
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Entries that follow one another; those of ridedash itself are folded up."""
+
+    lines: list[AuditLine]
+    title: str  # of what is folded; "" for what is shown
 
 
 @bp.get("")
@@ -144,10 +155,11 @@ def show() -> str:
         rides = _rides(s, prop.id, rows, chosen_ride)
     older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
     lines = [_line(row, names, rides, tz) for row in rows[:LIMIT]]
+    asked_for_steps = request.args.get("what") or request.args.get("who") == "worker"
     chosen = {name: request.args.get(name, "") for name in FILTERS}
     return render_template(
         "admin/audit_log.html",
-        lines=lines,
+        folds=_folds(lines, folded=not asked_for_steps),
         older=older,
         names=names,
         actions=actions(),
@@ -218,6 +230,18 @@ def _names(s: Session, property_id: int) -> dict[str, str]:
     people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
     others = (ActorKind.GUEST, ActorKind.WORKER, ActorKind.CLI, ActorKind.VISITOR)
     return people | {kind.value: str(KINDS[kind]) for kind in others}
+
+
+def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
+    """The lines with the steps of ridedash itself folded up, or as they are."""
+    found = []
+    for machine, run in groupby(lines, lambda line: folded and line.machine):
+        steps, title = list(run), ""
+        if machine:
+            many = _("%(n)d steps of ridedash", n=len(steps))
+            title = _("1 step of ridedash") if len(steps) == 1 else many
+        found.append(Fold(steps, title))
+    return found
 
 
 def _order(row: AuditRow) -> int | None:
@@ -299,4 +323,6 @@ def _line(
         guest=_guest(rides.get(order)),
         subject=names.get(row.subject, "") if row.subject != row.who else "",
         tone="warn" if bad else "quiet",
+        key=row.who,
+        machine=row.who == "worker" or (row.what, row.result) == ("order.move", "READY"),
     )

@@ -13,7 +13,7 @@ import pytest
 from ridedash.store import audit
 from ridedash.store.models.people import Staff
 from ridedash.views.admin.audit_log import actions
-from tests.views.ride_pages import NOON, Desk, make_desk, token
+from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
 
 pytestmark = pytest.mark.database
 
@@ -158,6 +158,41 @@ def test_an_entry_names_the_guest_of_its_ride_and_leads_to_all_about_it(desk: De
     assert f'href="/admin/audit?ride={ours}"' in client.get(f"/rides/{ours}").text
     for odd in ("x", "0", "-1", "9" * 30):
         assert client.get(f"/admin/audit?ride={odd}").status_code == 200
+
+
+def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Desk) -> None:
+    prop, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
+    steps = [
+        (me, "order.place", "ok"),
+        ("worker", "order.move", "READY"),
+        ("worker", "order.move", "BOOKED"),
+        (me, "code_shown", "ok"),
+        ("worker", "ride.alarm", "car_swapped"),
+    ]
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    with desk.services.db.write() as s:
+        for n, (who, what, result) in enumerate(steps):
+            at = NOON + timedelta(seconds=n)
+            audit.record(s, who, what, f"orders:{order_id}", result, at, property_id=prop)
+    client = desk.client()
+
+    def folded(query: str) -> list[tuple[str, int]]:
+        """The title of each fold, and its steps."""
+        text = compact(client.get(f"/admin/audit?{query}").text)
+        folds = re.findall(r"<details[^>]*><summary>(.*?)</summary>(.*?)</details>", text)
+        return [(re.sub("<[^>]*>", "", title), rest.count("<li>")) for title, rest in folds]
+
+    assert (
+        folded(f"ride={order_id}")
+        == folded("machine=1")
+        == [
+            ("1 step of ridedash", 1),
+            ("2 steps of ridedash", 2),
+        ]
+    )
+    for asked in ("", "who=worker", "what=order.move"):  # left out, or just what is asked for
+        assert folded(asked) == [], asked
+    assert f'href="/admin/audit?who={me}"' in client.get(f"/admin/audit?ride={order_id}").text
 
 
 def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -> None:

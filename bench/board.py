@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from bench import frame
 from bench.frame import Result, Run, line
+from bench.growth import recent_orders
 from bench.page_desk import Pages, pages
-from ridedash.store.orders import Order, Ride, recent_orders
+from ridedash.store.orders import Order, Ride
 from ridedash.views.poll_cache.cache import EXTENSION
 from ridedash.views.rides.view_model import ride_view
 from tests.views.ride_pages import snapshot_facts

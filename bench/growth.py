@@ -17,7 +17,7 @@ from bench.page_desk import Pages, pages
 from ridedash.rides.tracking.claims import Bounds, claim_due, release
 from ridedash.store.models.orders import Offer, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import recent_orders
+from ridedash.store.orders import OrderPage, orders_by_ids
 from tests import databases
 
 ACTIVE: Final = 300
@@ -115,6 +115,12 @@ def _list(grown: Grown) -> object:
     services = grown.shown.desk.services
     with services.db.read() as s:
         return recent_orders(s, grown.shown.desk.ids["desk.property"], 60)
+
+
+def recent_orders(s: Session, property_id: int, limit: int) -> list[OrderPage]:
+    """The newest orders of a property as a list of rides needs them."""
+    newest = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc())
+    return orders_by_ids(s, property_id, s.scalars(newest.limit(limit)).all(), light=True)
 
 
 def _claims(grown: Grown) -> object:

@@ -26,8 +26,11 @@ from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import OrderState
 from tests.rides.desk_world import World
+from tests.rides.dumps import dump
+from tests.rides.dumps import restore as restore_dump
 from tests.rides.orders.test_crashes import check
 from tests.rides.orders.test_due import answers, items, offered
+from tests.rides.orders.test_restore import rounds
 from tests.rides.orders.test_side_by_side import at_once
 
 HOURS = timedelta(hours=3)
@@ -257,3 +260,29 @@ def test_a_restored_database_holds_it_until_staff_decide(world: World) -> None:
     assert release(world.db, world.clock, order_id, 1)
     assert start(world.runtime, order_id, by_guest(1))
     assert OrderState.WAITING in restore.NOT_SENT_YET
+
+
+@pytest.mark.parametrize("pressed", ["before it is noticed", "after", "never"])
+def test_one_that_was_started_after_the_backup_is_not_ordered_again(
+    world: World, pressed: str
+) -> None:
+    order_id = waiting(world)
+    backup = dump(world.db)
+    answers(world, offered(280))
+    assert start(world.runtime, order_id, by_guest(1))
+    with world.worker() as worker:
+        worker.step()
+    bookings = list(world.service.bookings)
+    restore_dump(world.db, backup)
+    assert world.state(order_id) == "WAITING"
+    answers(world, *[offered(280)] * 4)
+    if pressed == "before it is noticed":
+        assert start(world.runtime, order_id, by_guest(1))
+    with world.worker() as worker:
+        rounds(world, worker)
+        if pressed == "after":
+            assert not start(world.runtime, order_id, by_guest(1))
+        rounds(world, worker)
+    assert world.service.bookings == bookings
+    assert len(bookings) == 1
+    assert world.state(order_id) == "BOOKED"

@@ -12,7 +12,7 @@ from ridedash.store.models.orders import Order, OrderState, Ride
 from ridedash.store.models.people import Staff
 
 SHIFT: Final = timedelta(hours=12)
-UNDER_WAY: Final = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
+UNDER_WAY: Final = (OrderState.WAITING, OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
 NOTES: Final = 100
 
 

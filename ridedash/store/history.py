@@ -41,7 +41,6 @@ _BY_END: Final = {
 
 _BY_STATE: Final = {  # of orders without an ended ride; every other state is live
     OrderState.SCHEDULED: Outcome.PLANNED,
-    OrderState.WAITING: Outcome.PLANNED,
     OrderState.UNKNOWN: Outcome.UNKNOWN,
     OrderState.FAILED: Outcome.NO_DRIVER,
     OrderState.REJECTED: Outcome.NOT_BOOKED,

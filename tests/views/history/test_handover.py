@@ -63,6 +63,7 @@ def settle(client: FlaskClient, note: int, what: str) -> int:
 def test_each_open_ride_is_listed_in_its_part(desk: Desk, client: FlaskClient) -> None:
     unknown = desk.order("UNKNOWN")
     going = [desk.order("READY"), desk.order("MATCHING"), desk.order("BOOKED", "IN_PROGRESS")]
+    going.append(desk.order("WAITING"))
     desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # its price was requested again
     desk.order("REJECTED")
     desk.order("UNKNOWN", prop="other")
@@ -71,6 +72,7 @@ def test_each_open_ride_is_listed_in_its_part(desk: Desk, client: FlaskClient) -
     plan(desk, 1, prop="other")
     assert rides(client, "unknown") == [unknown]
     assert rides(client, "going") == going
+    assert "Waiting for the guest" in part(client, "going")
     assert rides(client, "planned") == [late, soon]
     assert "1 planned for later than that." in part(client, "planned")
 

@@ -13,6 +13,7 @@ from flask import Blueprint, Response, abort, request
 
 from ridedash.extensions import limiter, services
 from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.insights import Figures, Insights
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.insights.periods import Period
@@ -74,7 +75,7 @@ def export() -> Response:
 
 def _audit(asked: Asked, ids: list[int]) -> None:
     """An audit entry for each property whose figures are in the file."""
-    who, now = f"staff:{current_staff().id}", services().clock()
+    who, now = by_staff(current_staff().id), services().clock()
     days = {"from": asked.period.first.isoformat(), "to": asked.period.last.isoformat()}
     with services().db.write() as db:
         for id_ in ids:

@@ -74,7 +74,9 @@ def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(
     for rule in rules(app, "POST"):
         for content_type in ("application/x-www-form-urlencoded", "application/json", "text/plain"):
             answer = client.post(filled(rule), data="x=1", content_type=content_type)
-            assert answer.status_code == 400, rule
+            # a guest's link has no session: its press needs a key of its own page instead
+            wanted = 404 if rule == "/t/<token>" else 400
+            assert answer.status_code == wanted, rule
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])

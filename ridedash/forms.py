@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -18,30 +18,44 @@ from wtforms import (
     IntegerField,
     RadioField,
     SelectField,
+    SelectMultipleField,
     StringField,
     TextAreaField,
 )
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
+from wtforms.widgets import CheckboxInput
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.places import parse_coordinates
-from ridedash.rides.orders.fields import FIELDS, MAX_NOTE, MOST_CARS, ChoiceControl, TextControl
+from ridedash.rides.orders.fields import (
+    FIELDS,
+    MAX_NOTE,
+    MOST_CARS,
+    ChoiceControl,
+    ListedGuest,
+    TextControl,
+)
+from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.schedule_times import (
     LATEST,
     SOONEST,
     LocalTime,
     NoSuchTime,
+    SeriesRide,
+    dates_key,
     local_time,
 )
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.rides.orders.typed_time import NotATime, read_time
+from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
 from ridedash.wording.typed_times import why_not
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
+LIST_MAX: Final = 20_000  # characters of a pasted list of guests
 UTC_ZONE: Final = ZoneInfo("UTC")
 
 
@@ -114,14 +128,15 @@ class PickupTexts:
             raise TimeRefused("pickup_words", why_not(error, now, tz)) from None
 
 
-def check_ahead(at: datetime, now: datetime) -> None:
+def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None:
     """Raise ValidationError for a pickup that is too soon or too far ahead to plan."""
     if at - now < SOONEST:
         raise ValidationError(
             _("Too soon to plan: choose a time 15 minutes from now or later, or Now.")
         )
-    if at - now > LATEST:
-        raise ValidationError(_("Too far ahead: rides are planned up to 30 days from now."))
+    if at - now > latest:
+        far = _("Too far ahead: rides are planned up to %(days)d days from now.")
+        raise ValidationError(far % {"days": latest.days})
 
 
 def new_form_token() -> str:
@@ -143,6 +158,12 @@ def _lines(value: str | None) -> str:
     return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
 
+def _pasted(value: str | None) -> str:
+    """A list that was pasted: its lines and tabs are kept; "" for one without a guest."""
+    text = (value or "")[:LIST_MAX].strip("\n\r")
+    return text if guest_lines(text) else ""
+
+
 def _required_id(value: Any) -> int:
     """The id of a row. Raises ValueError for anything else."""
     found = row_id(str(value))
@@ -154,6 +175,22 @@ def _required_id(value: Any) -> int:
 def _optional_id(value: Any) -> int | str:
     """The same, or "" when none is chosen."""
     return "" if value in (None, "") else _required_id(value)
+
+
+def _weekday(value: Any) -> int:
+    """A weekday, Monday is 0. Raises ValueError for anything else."""
+    found = whole_number(str(value))
+    if found is None or found not in range(7):
+        raise ValueError("no weekday")
+    return found
+
+
+_WEEKDAYS: Final = [
+    SelectChoice(number, name)
+    for number, name in enumerate(
+        (_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun"))
+    )
+]
 
 
 class NumberField(IntegerField):  # type: ignore[misc] # WTForms ships no types
@@ -254,6 +291,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars.")),
         ],
     )
+    # a line for each guest: name, room, phone; it counts in place of the one guest and the cars
+    guests = TextAreaField(_("Guests, one on each line"), filters=[_pasted])
     override_guard = BooleanField()
     supersedes = NumberField(validators=[Optional(), NumberRange(1)])
     when = RadioField(
@@ -265,9 +304,20 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     pickup_words = StringField(_("Pickup at"), filters=[_cleaned])
     pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
     pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
+    # the way back, planned with the same press
+    back = BooleanField(_("And back"))
+    back_date = StringField(_("Day of the way back"), filters=[_cleaned])
+    back_time = StringField(_("Time of the way back"), filters=[_cleaned])
+    # a series: a planned ride on each of these weekdays (Monday is 0) from the pickup day on
+    days = SelectMultipleField(
+        _("Repeat on"), choices=_WEEKDAYS, coerce=_weekday, option_widget=CheckboxInput()
+    )
+    last_day = StringField(_("Until"), filters=[_cleaned])
+    dates = HiddenField()  # which dates were shown: dates_key()
     # the planned ride that this form changes, and its version when the form was shown
     change = NumberField(validators=[Optional(), NumberRange(1)])
     version = NumberField(validators=[Optional()])
+    onward = BooleanField(_("Also all later rides of this series"))
 
     def __init__(
         self,
@@ -281,6 +331,11 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self.now, self.tz, self.country, self.words = now, tz, country, words
         self.phone_e164: str | None = None
+        self.listed_guests: tuple[ListedGuest, ...] = ()  # of the pasted list, once it is valid
+        self.back_at: datetime | None = None  # of the way back, once the form is valid
+        self.series_at: tuple[datetime, ...] = ()  # the pickups of a series, once it is valid
+        self.series_rides: list[SeriesRide] = []  # of the days that were chosen, to be shown
+        self.latest = LATEST  # how far ahead a pickup may be
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
         self.planned_at: datetime | None = None  # that of the ride to change: always allowed
 
@@ -301,15 +356,40 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         for each in FIELDS:
             value = getattr(self, each.parsed) if each.parsed else self[each.form].data
             found[each.name] = value or each.default
+        if self.listed_guests:
+            first = self.listed_guests[0]
+            found |= {"guest_name": first.name, "guest_room": first.room, "guest_id": None}
+            found |= {"guest_phone": first.phone, "cars": len(self.listed_guests)}
+        if self.series_at:
+            found["pickup_at"] = self.series_at[0]
         return found
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field; with a list of guests the fields of the one guest don't count."""
+        if self.guests.data:
+            for name in ("guest_name", "guest_room", "guest_phone", "cars"):
+                self[name].validators = ()
+        return bool(super().validate(extra_validators))
+
+    def validate_guests(self, field: Field) -> None:
+        """Parse the list into `listed_guests`; each line that is wrong is named."""
+        found, wrong = listed_guests(
+            field.data or "", lambda typed: read_phone(typed, self.country)
+        )
+        if wrong:
+            field.errors = wrong[:-1]
+            raise ValidationError(wrong[-1])
+        self.listed_guests = found
 
     def validate_guest_name(self, field: Field) -> None:
         """Refuse a name that consists of blanks."""
-        if not field.data:
+        if not field.data and not self.guests.data:
             raise ValidationError(_("Who is the ride for? Type the guest's name."))
 
     def validate_guest_phone(self, field: Field) -> None:
         """Parse the number into `phone_e164`, as E.164; the field keeps the typed text."""
+        if self.guests.data:
+            return
         try:
             self.phone_e164 = read_phone(field.data or "", self.country)
         except PhoneError as error:
@@ -347,8 +427,55 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             return
         control = "pickup_time" if self.pickup_time.data else "pickup_words"
         if field.name == control and self.now is not None and at != self.planned_at:
-            check_ahead(at, self.now)
+            check_ahead(at, self.now, self.latest)
         self.pickup_at = at
+
+    def validate_back_date(self, field: Field) -> None:
+        """Parse day and time of the way back into the instant `back_at`."""
+        if not self.back.data:
+            return
+        texts = PickupTexts("", self.back_date.data or "", self.back_time.data or " ")
+        now = self.now or datetime.now(UTC)
+        try:
+            at = texts.read(now, self.tz).at
+        except TimeRefused as error:
+            if error.control == field.name.replace("back", "pickup"):
+                raise ValidationError(str(error)) from None
+            return
+        if field.name == "back_time":
+            check_ahead(at, now)
+            if self.pickup_at is not None and at <= self.pickup_at:
+                raise ValidationError(_("The way back begins after the way there."))
+        self.back_at = at
+
+    validate_back_time = validate_back_date
+
+    def validate_last_day(self, field: Field) -> None:
+        """Parse weekdays and last day into the pickups of a series, `series_at`.
+
+        They count when the form was sent with the dates that it showed, and with no others.
+        """
+        if not self.days.data:
+            return
+        if self.when.data != "later":
+            raise ValidationError(_("A series is planned: choose Later, and a day and time."))
+        if self.back.data or self.guests.data or (self.cars.data or 1) > 1:
+            raise ValidationError(_("A series is of one car, one way: one press for each."))
+        if self.coupon.data:
+            raise ValidationError(_("A coupon is for one ride: leave it out of a series."))
+        if self.pickup_at is None or self.now is None:
+            return  # the control of the pickup time has reported it
+        first = self.pickup_at.astimezone(self.tz)
+        last, weekdays = calendar_day(field.data or ""), frozenset(self.days.data)
+        asked = SeriesAsked(first.date(), last, weekdays, first.time())
+        try:
+            self.series_rides = read_series(asked, self.tz, self.now)
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+        if self.dates.data != dates_key(self.series_rides):
+            words = _("%(n)d rides will be planned. Look at their dates, then press again.")
+            raise ValidationError(words % {"n": len(self.series_rides)})
+        self.series_at = tuple(ride.at for ride in self.series_rides)
 
 
 def _wtforms_control(control: TextControl | ChoiceControl) -> Field:

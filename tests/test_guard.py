@@ -29,6 +29,7 @@ LAYERS = [  # a package may import from packages of a lower layer, and from itse
     {"rides"},
     {"wording", "maps", "places"},
     {"services"},
+    {"several"},
     {"forms"},  # messages of forms and sources of places are below them
     {"extensions"},
     {"views"},
@@ -609,6 +610,8 @@ GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /face/<name> faces.file
 GET /groups/<int:order_id> groups.show
+GET /groups/<int:order_id>/cancel group_stop.ask
+GET /groups/<int:order_id>/cards group_cards.show
 GET /handover handover.show
 GET /healthz health.alive
 GET /history history.show
@@ -621,6 +624,7 @@ GET /places.json lookups.places
 GET /products.json lookups.products
 GET /readyz health.ready
 GET /restored restored.show
+GET /return-price.json drop_price.way_back
 GET /rides/<int:order_id> rides.show
 GET /rides/<int:order_id>/card outgoing.card
 GET /rides/<int:order_id>/drop-price.json drop_price.show
@@ -629,6 +633,9 @@ GET /rides/<int:order_id>/receipt outgoing.show_receipt
 GET /rides/<int:order_id>/snapshot.json rides.snapshot
 GET /rides/new booking.new
 GET /search search.show
+GET /series.json series.preview
+GET /series/<int:order_id> series.show
+GET /series/<int:order_id>/cancel series.ask
 GET /sign-in auth.sign_in
 GET /static/<path:filename> static
 GET /static/vendor/leaflet/<path:name> leaflet.file
@@ -656,6 +663,8 @@ POST /admin/staff/<int:staff_id>/enable admin_staff.enable
 POST /admin/staff/<int:staff_id>/password-link admin_staff.make_password_link
 POST /admin/staff/<int:staff_id>/role admin_staff.change_role
 POST /admin/staff/<int:staff_id>/sign-out admin_staff.sign_out
+POST /groups/<int:order_id>/cancel group_stop.cancel_all
+POST /groups/<int:order_id>/cards group_cards.make
 POST /guests.json lookups.find_guests
 POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle
@@ -694,6 +703,7 @@ POST /rides/<int:order_id>/withdraw rides.withdraw
 POST /rides/new booking.create
 POST /search search.ask
 POST /search.json search.listed
+POST /series/<int:order_id>/cancel series.cancel
 POST /sign-in auth.sign_in_post
 POST /sign-out auth.sign_out
 POST /t/<token> guest.start

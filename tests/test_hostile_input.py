@@ -119,8 +119,13 @@ class Sweep:
     def new_order(self, state: State | None) -> int:
         name, status = state or STATES[0]
         order_id = self.desk.order(name, status, otp="4821" if status == "CALL_DRIVER" else None)
-        self.desk.add(lambda s: setattr(s.get_one(Order, order_id), "body", BODY))
+        self.desk.add(lambda s: self.prepare(s.get_one(Order, order_id)))
         return order_id
+
+    @staticmethod
+    def prepare(order: Order) -> None:
+        """Let the order have a page of its group too."""
+        order.body, order.group_key = BODY, f"G-{order.id}"
 
     def address(self, rule: Rule, **changed: str) -> str:
         values = self.rows | changed

@@ -17,6 +17,7 @@ from ridedash import wire
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import Action, Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Guest, Staff
+from ridedash.store.orders import places_of
 from ridedash.store.search import guests_like, spellings
 
 
@@ -114,6 +115,9 @@ class Record:
     mtx: str
     booking_id: str | None
     note: str | None
+    car: tuple[int, int] | None  # its number and how many, of the cars of a group
+    series: tuple[int, int] | None  # the same, of the rides of a series
+    is_way_back: bool
 
 
 @dataclass(frozen=True)
@@ -194,8 +198,10 @@ def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
 def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:
     """Records of a property's orders in the order of `ids`; foreign ids are left out."""
     drops = _drops(s, ids)
-    rows = s.execute(_RECORDS, {"property_id": property_id, "ids": ids})
-    found = {row.id: _record(row, drops.get(row.id)) for row in rows}
+    rows = s.execute(_RECORDS, {"property_id": property_id, "ids": ids}).all()
+    groups, series = places_of(s, rows)
+    places = {row.id: (groups.get(row.id), series.get(row.id)) for row in rows}
+    found = {row.id: _record(row, drops.get(row.id), *places[row.id]) for row in rows}
     return [found[each] for each in ids if each in found]
 
 
@@ -232,6 +238,9 @@ _RECORDS: Final = (
         Order.mtx,
         Order.booking_id,
         Order.note,
+        Order.group_key,
+        Order.series_key,
+        Order.back_of,
     )
     .join(Offer, Offer.id == Order.offer_id)
     .join(Guest, Guest.id == Order.guest_id)
@@ -279,7 +288,12 @@ _BEGINNINGS: Final = select(TimelineEvent.order_id, TimelineEvent.at).where(
 )
 
 
-def _record(row: Any, drop: dict[str, Any] | None) -> Record:
+def _record(
+    row: Any,
+    drop: dict[str, Any] | None,
+    car: tuple[int, int] | None,
+    series: tuple[int, int] | None,
+) -> Record:
     return Record(
         id=row.id,
         at=row.happens_at or row.created_at,
@@ -303,6 +317,9 @@ def _record(row: Any, drop: dict[str, Any] | None) -> Record:
         mtx=row.mtx,
         booking_id=row.booking_id,
         note=row.note,
+        car=car,
+        series=series,
+        is_way_back=row.back_of is not None,
     )
 
 

@@ -5,9 +5,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from sqlalchemy import BindParameter, bindparam, func, or_, select
+from sqlalchemy import BindParameter, Select, bindparam, or_, select
 from sqlalchemy.orm import Session, defer
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -46,6 +46,7 @@ __all__ = [
     "order_page",
     "orders_by_ids",
     "path_of",
+    "places_of",
     "recent_drops",
     "trip_of",
 ]
@@ -58,6 +59,7 @@ MOST_READ: Final = 2_000
 MOST_SHOWN: Final = 200
 # metres by which the shown line may leave the driven one; doubled until the points are few enough
 AWAY_M: Final = 8.0
+Places = dict[int, tuple[int, int]]  # by order: its number, and how many there are
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class OrderPage:
     attention: tuple[Attention, ...]  # not yet cleared
     superseded_by: int | None  # the newer order that was made by "book again"
     car: tuple[int, int] | None  # its number and how many, of the cars of a group
+    series: tuple[int, int] | None  # the same, of the rides of a series
+    way_back: int | None  # the order that was made with this one as its way back
 
 
 def add_offer(
@@ -134,7 +138,7 @@ def add_offer(
         property_id=owner.property_id,
         staff_id=owner.staff_id,
         account_id=owner.account_id,
-        **_places(trip),
+        **_ends(trip),
         category=priced.category,
         kind=priced.kind,
         display_name=priced.display_name,
@@ -152,7 +156,7 @@ def add_offer(
     return offer
 
 
-def _places(trip: Trip) -> dict[str, float | str | None]:
+def _ends(trip: Trip) -> dict[str, float | str | None]:
     """The columns of a trip."""
     return {
         "pickup_lat": trip.pickup.lat,
@@ -281,22 +285,41 @@ def orders_by_ids(
         for row in s.execute(query, {"property_id": property_id, "ids": ids}).all()
     }
     found = [order_id for order_id in ids if order_id in rows]
-    groups = _groups(s, {row[0].group_key for row in rows.values()} - {None})
+    groups, series = places_of(s, [row[0] for row in rows.values()])
     if light:
         _load_unworded(s, [row[1] for row in rows.values()])
     around = _around(s, found)
-    return [_page(rows[order_id], order_id, around, groups) for order_id in found]
+    return [_page(rows[order_id], around, groups, series) for order_id in found]
 
 
-def _groups(s: Session, keys: Collection[str | None]) -> dict[int, tuple[int, int]]:
-    """The number of each order in its group, and the size of that. No order joins one later."""
-    groups: dict[str | None, list[int]] = {}
+class Member(Protocol):
+    """An order, or a row with these columns of one."""
+
+    @property
+    def group_key(self) -> str | None: ...
+    @property
+    def series_key(self) -> str | None: ...
+
+
+def places_of(s: Session, rows: Sequence[Member]) -> tuple[Places, Places]:
+    """The numbers of these orders in their groups, and in their series."""
+    groups = _places(s, _GROUPS, {row.group_key for row in rows} - {None})
+    return groups, _places(s, _SERIES, {row.series_key for row in rows} - {None})
+
+
+def _places(
+    s: Session, query: Select[tuple[str | None, int]], keys: Collection[str | None]
+) -> Places:
+    """The number of each order in its group or series, and the size of that. No order joins one
+    later.
+    """
+    members: dict[str | None, list[int]] = {}
     if keys:
-        for key, order_id in s.execute(_GROUPS, {"groups": list(keys)}):
-            groups.setdefault(key, []).append(order_id)
+        for key, order_id in s.execute(query, {"keys": list(keys)}):
+            members.setdefault(key, []).append(order_id)
     return {
         order_id: (number, len(ids))
-        for ids in groups.values()
+        for ids in members.values()
         for number, order_id in enumerate(ids, 1)
     }
 
@@ -332,32 +355,31 @@ _ATTENTION: Final = (
     .where(Attention.order_id.in_(_IDS), Attention.cleared_at.is_(None))
     .order_by(Attention.id)
 )
-_NEWER: Final = (
-    select(Order.supersedes, func.max(Order.id))
-    .where(Order.supersedes.in_(_IDS))
-    .group_by(Order.supersedes)
+# the newer order that books one of these again, and the way back that was made with one of them
+_LATER: Final = select(Order.id, Order.supersedes, Order.back_of).where(
+    or_(Order.supersedes.in_(_IDS), Order.back_of.in_(_IDS))
 )
-
+_KEYS: Final[BindParameter[Sequence[str]]] = bindparam("keys", expanding=True)
 _GROUPS: Final = (
-    select(Order.group_key, Order.id)
-    .where(Order.group_key.in_(bindparam("groups", expanding=True)))
-    .order_by(Order.id)
+    select(Order.group_key, Order.id).where(Order.group_key.in_(_KEYS)).order_by(Order.id)
 )
-
+_SERIES: Final = (
+    select(Order.series_key, Order.id).where(Order.series_key.in_(_KEYS)).order_by(Order.id)
+)
 _Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
 _Around = tuple[
     dict[int, list[Action]],
     dict[int, list[TimelineEvent]],
     dict[int, list[Attention]],
     dict[int, int],
+    dict[int, int],
 ]
 
 
-def _page(
-    row: _Row, order_id: int, around: _Around, groups: Mapping[int, tuple[int, int]]
-) -> OrderPage:
+def _page(row: _Row, around: _Around, groups: Places, series: Places) -> OrderPage:
     order, offer, guest, account, place, staff, ride = row
-    actions, events, attention, newer = around
+    order_id = order.id
+    actions, events, attention, newer, backs = around
     return OrderPage(
         order=order,
         offer=offer,
@@ -371,6 +393,8 @@ def _page(
         attention=tuple(attention.get(order_id, ())),
         superseded_by=newer.get(order_id),
         car=groups.get(order_id),
+        series=series.get(order_id),
+        way_back=backs.get(order_id),
     )
 
 
@@ -385,5 +409,11 @@ def _around(s: Session, ids: Sequence[int]) -> _Around:
     attention: dict[int, list[Attention]] = {}
     for item in s.scalars(_ATTENTION, parameters):
         attention.setdefault(item.order_id, []).append(item)
-    newer = s.execute(_NEWER, parameters).all()
-    return actions, events, attention, {old: new for old, new in newer if old is not None}
+    newer: dict[int, int] = {}
+    backs: dict[int, int] = {}
+    for order_id, supersedes, back_of in s.execute(_LATER, parameters):
+        if supersedes is not None:
+            newer[supersedes] = max(order_id, newer.get(supersedes, 0))
+        if back_of is not None:
+            backs[back_of] = order_id
+    return actions, events, attention, newer, backs

@@ -10,7 +10,15 @@ from ridedash.views.admin import accounts, audit_log, face, places, properties, 
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
 from ridedash.views.board import pages as board
-from ridedash.views.booking import autocomplete, drop_price, groups, pickup_times
+from ridedash.views.booking import (
+    autocomplete,
+    drop_price,
+    group_cards,
+    group_stop,
+    groups,
+    pickup_times,
+    series,
+)
 from ridedash.views.booking import pages as booking
 from ridedash.views.guest import pages as guest
 from ridedash.views.history import csv_export, handover, search
@@ -27,7 +35,8 @@ from ridedash.wording import gettext as _
 
 BLUEPRINTS = (
     *(sign_in.bp, invitations.bp, profile.bp),
-    *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, groups.bp, pickup_times.bp),
+    *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, pickup_times.bp),
+    *(groups.bp, group_stop.bp, group_cards.bp, series.bp),
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(insights.bp, insights_csv.bp),

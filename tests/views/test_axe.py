@@ -37,6 +37,8 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "invitations.show": lambda served, _: f"/invite/{_invitation(served.desk)}",
     "guest.show": lambda served, order_id: served.link(order_id),
     "groups.show": lambda served, _: f"/groups/{_group(served.desk)}",
+    "group_stop.ask": lambda served, _: f"/groups/{_group(served.desk)}/cancel",
+    "group_cards.show": lambda served, _: f"/groups/{_group(served.desk)}/cards",
 }
 
 
@@ -58,7 +60,9 @@ def _invitation(desk: Desk) -> str:
 def _group(desk: Desk) -> int:
     """Two cars that were booked together; one was refused."""
     ids = [desk.order("BOOKED", "CALL_DRIVER"), desk.order("REJECTED")]
-    desk.add(lambda s: s.execute(update(Order).where(Order.id.in_(ids)).values(group_key="G-1")))
+    desk.add(
+        lambda s: s.execute(update(Order).where(Order.id.in_(ids)).values(group_key=f"G-{ids[0]}"))
+    )
     return ids[0]
 
 

@@ -72,38 +72,57 @@ def change(db: Database, clock: Clock, wanted: Change) -> bool:
 
 
 def _change(db: Database, now: datetime, wanted: Change) -> bool:
-    request = wanted.request
     with db.write() as s:
-        order = s.scalars(select(Order).where(Order.id == wanted.order_id)).first()
-        if order is None or order.property_id != request.property_id:
-            raise TooLate(f"order {wanted.order_id}")
-        if order.state != OrderState.SCHEDULED:
-            raise TooLate(f"order {wanted.order_id}")
-        offer = place.offer_of(s, request, now)
-        changed = _differences(s, order, request, offer)
-        if not changed:
-            return False
-        if order.version != wanted.version:
-            raise Overtaken(f"order {order.id}")
-        place.check(s, request, offer)
-        if "pickup_at" in changed:
-            place.check_time(request, now)
-        before = _audited(order)
-        _update(s, order, request, offer, now)
-        transitions.clear_attention(s, order, transitions.NOT_YET, now)
-        transitions.add_event(s, order, "event", CHANGED, now, ", ".join(changed))
-        facts = {
-            "property_id": order.property_id,
-            "changed": changed,
-            "was": before,
-            "is": _audited(order),
-        }
-        who, subject = by_staff(request.staff_id), f"orders:{order.id}"
-        audit.record(s, who, "order.change", subject, order.state, now, **facts)
-        return True
+        order, changed = differs(s, wanted, now)
+        if changed:
+            apply(s, order, wanted.request, changed, now)
+        return bool(changed)
 
 
-def _differences(s: Session, order: Order, request: BookingRequest, offer: Offer) -> list[str]:
+def differs(s: Session, wanted: Change, now: datetime) -> tuple[Order, list[str]]:
+    """The order, locked, and the names of what the request changes of it.
+
+    Raises TooLate, Overtaken, OfferUnknown.
+    """
+    request = wanted.request
+    order = s.scalars(select(Order).where(Order.id == wanted.order_id)).first()
+    if order is None or order.property_id != request.property_id:
+        raise TooLate(f"order {wanted.order_id}")
+    if order.state != OrderState.SCHEDULED:
+        raise TooLate(f"order {wanted.order_id}")
+    changed = differences(s, order, request, place.offer_of(s, request, now))
+    if changed and order.version != wanted.version:
+        raise Overtaken(f"order {order.id}")
+    return order, changed
+
+
+def apply(
+    s: Session, order: Order, request: BookingRequest, changed: list[str], now: datetime
+) -> None:
+    """Write the request into a planned order, with its timeline event and audit entry.
+
+    `changed` names what it changes. Raises OfferUnknown, RequestRefused.
+    """
+    offer = place.offer_of(s, request, now)
+    place.check(s, request, offer)
+    if "pickup_at" in changed:
+        latest = schedule_times.SERIES_LATEST if order.series_key else schedule_times.LATEST
+        place.check_time(request, now, latest)
+    before = _audited(order)
+    _update(s, order, request, offer, now)
+    transitions.clear_attention(s, order, transitions.NOT_YET, now)
+    transitions.add_event(s, order, "event", CHANGED, now, ", ".join(changed))
+    facts = {
+        "property_id": order.property_id,
+        "changed": changed,
+        "was": before,
+        "is": _audited(order),
+    }
+    who, subject = by_staff(request.staff_id), f"orders:{order.id}"
+    audit.record(s, who, "order.change", subject, order.state, now, **facts)
+
+
+def differences(s: Session, order: Order, request: BookingRequest, offer: Offer) -> list[str]:
     """The names of what the request changes. A new offer of the same product and trip is none."""
     old = s.get_one(Offer, order.offer_id)
     changed = {

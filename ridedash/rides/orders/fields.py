@@ -87,6 +87,15 @@ class BookingField:
     refill: frozenset[Refill] = frozenset()  # when an earlier order fills it in
 
 
+@dataclass(frozen=True)
+class ListedGuest:
+    """A guest of a group of cars, as a line of the pasted list states them; `phone` is E.164."""
+
+    name: str
+    room: str | None = None
+    phone: str | None = None
+
+
 def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
     return {_SPEC: BookingField(form, **facts)}
 
@@ -219,6 +228,15 @@ class BookingRequest:
         metadata=_field("account", column="account_id", change="account", refill=ALWAYS)
     )
     cars: int = field(default=1, metadata=_field("cars"))  # each car of a group is one order
+    guests: tuple[ListedGuest, ...] = field(  # of a group: a car each, in this order; else empty
+        default=(), metadata=_field("guests", parsed="listed_guests")
+    )
+    back_at: datetime | None = field(  # when to be picked up for the way back; None: no way back
+        default=None, metadata=_field("back_time", parsed="back_at")
+    )
+    series: tuple[datetime, ...] = field(  # the pickup times of a series; the first is `pickup_at`
+        default=(), metadata=_field("last_day", parsed="series_at")
+    )
     override_guard: bool = field(  # "Book a second car on purpose"
         default=False, metadata=_field("override_guard")
     )

@@ -22,6 +22,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.due import CAR_GONE, NO_PRICE, NotYet, guard_key, reason_code
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import OfferUnknown, Placed, RequestRefused, TokenReused, check
+from ridedash.rides.orders.press import Part
 from ridedash.rides.runtime import Clock, Runtime
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
@@ -138,7 +139,7 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
             s, request.property_id, requests.guest_of(request), now, request.staff_id
         )
         try:
-            order = requests.build_order(request, offer, guest, None, now, requests.Car())
+            order = requests.build_order(Part(1, request), offer, guest, None, now)
             requests.bill(order, affiliate_uid_of(s, request.account_id))
         except ValidationError:
             raise RequestRefused("offer", "the request can't be built") from None
@@ -172,7 +173,8 @@ def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int 
 
 
 def _check_wish(request: BookingRequest, limits: Limits, now: datetime) -> None:
-    if request.pickup_at is not None or request.cars != 1:
+    planned = request.pickup_at is not None or request.back_at is not None
+    if planned or request.cars != 1:
         raise RequestRefused("cars", "one car, and no pickup time")
     if not SHORTEST <= limits.until - now <= LONGEST:
         raise RequestRefused("until", "10 minutes to 24 hours from now")

@@ -3,7 +3,7 @@
 Step T1 of docs/booking-protocol.md 1.3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -12,10 +12,10 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import transitions
+from ridedash.rides.orders import schedule_times, transitions
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest
+from ridedash.rides.orders.press import Part, parts, tokens_of
 from ridedash.rides.orders.request import (
-    Car,
     bill,
     build_order,
     guard_of,
@@ -24,14 +24,14 @@ from ridedash.rides.orders.request import (
     other_car,
     request_digest,
 )
-from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
-from ridedash.store.models.people import Staff
+from ridedash.store.models.people import Guest, Staff
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, trip_of
 from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
@@ -78,9 +78,12 @@ class TokenReused(PlaceError):
 class GuardBusy(PlaceError):
     """The guest already has a ride being booked from here (docs/booking-protocol.md 1.2)."""
 
-    def __init__(self, order_id: int, staff_name: str | None, placed_at: datetime) -> None:
+    def __init__(
+        self, order_id: int, staff_name: str | None, placed_at: datetime, guest: str = ""
+    ) -> None:
         super().__init__(f"order {order_id} is open for the same guest and pickup")
         self.order_id, self.staff_name, self.placed_at = order_id, staff_name, placed_at
+        self.guest = guest  # as the request names them
 
 
 class RequestRefused(PlaceError):
@@ -142,15 +145,24 @@ def _place_after_lost_commit(
 def _place(db: Database, request: BookingRequest, now: datetime) -> Placed:
     with db.write() as s:
         # From here on the same form, sent to another process, waits and then finds our order.
-        guests.lock_guest(s, request.property_id, guest_of(request))
+        _lock_guests(s, request)
         before = _order_of_token(s, request)
         if before is not None:
             return before
         offer = offer_of(s, request, now)
         check(s, request, offer)
-        check_time(request, now)
+        _check_times(request, now)
         ids = _orders(s, request, offer, now)
         return Placed(ids[0], created=True, order_ids=tuple(ids))
+
+
+def _lock_guests(s: Session, request: BookingRequest) -> None:
+    """Lock each guest of the request, always in the same order, so that no two forms wait for each
+    other.
+    """
+    stated = {guest_of(part.request) for part in parts(request, new_group)}
+    for each in sorted(stated, key=lambda guest: (guest.phone or "", guest.room or "", guest.name)):
+        guests.lock_guest(s, request.property_id, each)
 
 
 def _order_of_token(s: Session, request: BookingRequest) -> Placed | None:
@@ -165,10 +177,8 @@ def _order_of_token(s: Session, request: BookingRequest) -> Placed | None:
         raise OfferUnknown("the form was another property's")
     if order.form_digest != request_digest(request):
         raise TokenReused(order.id)
-    if order.group_key is None:
-        return Placed(order.id, created=False, order_ids=(order.id,))
-    group = select(Order.id).where(Order.group_key == order.group_key).order_by(Order.id)
-    return Placed(order.id, created=False, order_ids=tuple(s.scalars(group)))
+    made = select(Order.id).where(Order.form_token.in_(tokens_of(request.form_token)))
+    return Placed(order.id, created=False, order_ids=tuple(s.scalars(made.order_by(Order.id))))
 
 
 def offer_of(s: Session, request: BookingRequest, now: datetime) -> Offer:
@@ -195,6 +205,8 @@ def check(s: Session, request: BookingRequest, offer: Offer) -> None:
         raise RequestRefused("seats", "1 or 2 for a shared ride, none for any other")
     if not 1 <= request.cars <= MOST_CARS:
         raise RequestRefused("cars", "1 to 6 in one go")
+    if request.guests and len(request.guests) != request.cars:
+        raise RequestRefused("guests", "a car for each of them")
     centre_id = request.cost_centre_id
     if centre_id is not None and cost_centre_of(s, request.property_id, centre_id) is None:
         raise RequestRefused("cost_centre", "not a cost centre of this property")
@@ -207,35 +219,99 @@ def check(s: Session, request: BookingRequest, offer: Offer) -> None:
             raise RequestRefused("supersedes", "that order is on its way again")
 
 
-def check_time(request: BookingRequest, now: datetime) -> None:
-    """Raises RequestRefused for a pickup that is too near or too far."""
-    if request.pickup_at is not None and not SOONEST <= request.pickup_at - now <= LATEST:
-        raise RequestRefused("pickup_at", "15 minutes to 30 days from now")
+def check_time(
+    request: BookingRequest, now: datetime, latest: timedelta = schedule_times.LATEST
+) -> None:
+    """Raises RequestRefused for a pickup that is too near or too far; `latest` is how far."""
+    soonest = schedule_times.SOONEST
+    if request.pickup_at is not None and not soonest <= request.pickup_at - now <= latest:
+        raise RequestRefused("pickup_at", f"15 minutes to {latest.days} days from now")
+
+
+def _check_times(request: BookingRequest, now: datetime) -> None:
+    """Raises RequestRefused for a pickup, a way back or a ride of a series at a wrong time."""
+    if request.series:
+        if len(request.series) > schedule_times.MOST_RIDES:
+            raise RequestRefused("series", "more rides than one series may have")
+        if request.cars > 1 or request.back_at is not None or request.coupon:
+            raise RequestRefused("series", "a series is of one car, one way, without a coupon")
+        if list(request.series) != sorted(set(request.series)):
+            raise RequestRefused("series", "its times are not in order")
+        for at in request.series:
+            check_time(replace(request, pickup_at=at), now, schedule_times.SERIES_LATEST)
+        return
+    check_time(request, now)
+    if request.back_at is None:
+        return
+    if request.back_at <= (request.pickup_at or now):
+        raise RequestRefused("back_at", "not after the way there")
+    try:
+        check_time(replace(request, pickup_at=request.back_at), now)
+    except RequestRefused as error:
+        raise RequestRefused("back_at", str(error)) from None
 
 
 def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> list[int]:
-    """An order for each car of the group; the first one has the duplicate-booking guard."""
-    guest = guests.store_guest(s, request.property_id, guest_of(request), now, request.staff_id)
-    key = None
-    if request.pickup_at is None:  # today's ride does not block tomorrow's
-        key = guard_of(request.property_id, guest.name, guest.phone, guest.room, offer)
-    busy = _busy(s, request, key)
-    group = new_group() if request.cars > 1 else None
+    """An order for each part of the press; the first car of each guest that leaves now has the
+    duplicate-booking guard.
+    """
     affiliate_uid = affiliate_uid_of(s, request.account_id)
-    made = []
-    for number in range(1, request.cars + 1):
-        guard = key if number == 1 and not request.override_guard else None
+    form_digest, back_offer = request_digest(request), None
+    busy: dict[str | None, int | None] = {}  # the other open ride of each guest, by guard key
+    stored: dict[guests.GuestDetails, Guest] = {}
+    made: dict[int, int] = {}  # ids, by number
+    for part in parts(request, new_group):
+        own, own_offer = part.request, offer
+        if part.back_of is not None:
+            own_offer = back_offer = back_offer or _offer_back(s, request, offer, now)
+        guest = stored.get(guest_of(own)) or _store_guest(s, own, now)
+        stored[guest_of(own)] = guest  # one row, also of a guest who is known by name alone
+        key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
+        another = part.group is not None and key in busy
+        if key not in busy:
+            busy[key] = _busy(s, own, key)
+        guarded = not another and not request.override_guard and own.pickup_at is None
         try:
-            order = build_order(request, offer, guest, guard, now, Car(number, group))
+            order = build_order(part, own_offer, guest, key if guarded else None, now)
             bill(order, affiliate_uid)
         except ValidationError as error:
             raise refused(error) from None
+        order.form_digest = form_digest
+        order.back_of = made.get(part.back_of or 0)
+        if another:
+            order.guard_override_by = request.staff_id
         s.add(order)
         s.flush()
         transitions.add_event(s, order, "order", order.state, now)
-        _record(s, request, order, now, number, busy)
-        made.append(order.id)
-    return made
+        _record(s, request, order, now, _Place(part, busy[key], another))
+        made[part.number] = order.id
+    return list(made.values())
+
+
+def _store_guest(s: Session, request: BookingRequest, now: datetime) -> Guest:
+    return guests.store_guest(s, request.property_id, guest_of(request), now, request.staff_id)
+
+
+def _offer_back(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> Offer:
+    """The offer of the way back: the same car with the ends swapped, and without a price, which it
+    gets when it is ordered. Raises RequestRefused where the drop is not known.
+    """
+    there = trip_of(offer)
+    if there.drop is None:
+        raise RequestRefused("back_at", "no drop to come back from")
+    trip = Trip(there.drop, there.drop_name, there.pickup, there.pickup_name)
+    unpriced = {"estimate": None, "share": None}
+    priced = Priced(
+        category=offer.category,
+        kind=offer.kind,
+        display_name=offer.display_name,
+        currency=offer.currency,
+        price_text="",
+        product={**offer.product, **unpriced},
+        cancellation=offer.cancellation,
+    )
+    owner = OfferOwner(request.property_id, request.staff_id, offer.account_id)
+    return add_offer(s, owner, trip, priced, now)
 
 
 def _busy(s: Session, request: BookingRequest, key: str | None) -> int | None:
@@ -243,7 +319,7 @@ def _busy(s: Session, request: BookingRequest, key: str | None) -> int | None:
 
     None when there is no such ride. Raises GuardBusy unless the request overrides the guard.
     """
-    if key is None:
+    if key is None or request.pickup_at is not None:  # today's ride does not block tomorrow's
         return None
     busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first()
     busy = busy or other_car(s, request.property_id, key)
@@ -251,7 +327,7 @@ def _busy(s: Session, request: BookingRequest, key: str | None) -> int | None:
         return None
     if not request.override_guard:
         owner = s.get(Staff, busy.staff_id) if busy.staff_id else None
-        raise GuardBusy(busy.id, owner.name if owner else None, busy.created_at)
+        raise GuardBusy(busy.id, owner.name if owner else None, busy.created_at, request.guest_name)
     return busy.id
 
 
@@ -261,20 +337,37 @@ def refused(error: ValidationError) -> RequestRefused:
     return RequestRefused(str((first["loc"] or ("request",))[0]), first["msg"])
 
 
+@dataclass(frozen=True)
+class _Place:
+    """What an order is in its press: `busy` is the guest's other open ride, and `another` says that
+    an earlier car of the group is for the same guest.
+    """
+
+    part: Part
+    busy: int | None
+    another: bool
+
+
 def _record(
-    s: Session, request: BookingRequest, order: Order, now: datetime, number: int, busy: int | None
+    s: Session, request: BookingRequest, order: Order, now: datetime, place: _Place
 ) -> None:
     """The audit entry: who ordered what, and why a guest may have a second car."""
     facts: dict[str, Any] = {
-        "offer": request.offer_id,
+        "offer": order.offer_id,
         "override": request.override_guard,
         "supersedes": request.supersedes,
     }
-    if busy is not None:
-        facts["second_to"] = busy
+    if place.busy is not None:
+        facts["second_to"] = place.busy
     if order.group_key:
+        number = place.part.number - (place.part.back_of is not None) * request.cars
         facts |= {"car": number, "cars": request.cars, "group": order.group_key}
-        facts["override"] = "group" if number > 1 else request.override_guard
+        facts["override"] = "group" if place.another else request.override_guard
+    if order.back_of is not None:
+        facts["back_of"] = order.back_of
+    if order.series_key:
+        facts |= {"ride": place.part.number, "rides": len(request.series)}
+        facts["series"] = order.series_key
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
     who, subject = by_staff(request.staff_id), f"orders:{order.id}"

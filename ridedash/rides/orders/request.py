@@ -7,7 +7,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from ridedash.rides.orders.fields import (
     guest_values,
     order_columns,
 )
+from ridedash.rides.orders.press import Part, token_of
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product
 from ridedash.store.guests import GuestDetails
@@ -38,20 +39,8 @@ GROUP_BYTES: Final = 12
 CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
 
 
-@dataclass(frozen=True)
-class Car:
-    """Which car of a group an order is; a single one is the first of no group."""
-
-    number: int = 1
-    group: str | None = None
-
-    def token(self, form_token: str) -> str:
-        """One form makes one order of each number, ever."""
-        return form_token if self.number == 1 else f"{form_token}.{self.number}"
-
-
 def new_group() -> str:
-    """What the cars of a group have in common."""
+    """What the cars of a group have in common, or the rides of a series."""
     return secrets.token_hex(GROUP_BYTES)
 
 
@@ -148,13 +137,14 @@ def seat_prices(product: Product) -> Mapping[str, str]:
     return {} if fixed is None else {"": str(fixed)}
 
 
-def build_order(
-    request: BookingRequest, offer: Offer, guest: Guest, guard: str | None, now: datetime, car: Car
-) -> Order:
-    """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError."""
-    reference = new_reference()
+def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: datetime) -> Order:
+    """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError.
+
+    The caller adds what it knows of the whole press: the digest of the form, whether this is
+    another car of a guest, and whose way back it is.
+    """
+    reference, request = new_reference(), part.request
     body = new_booking(request, offer, reference).model_dump_json()
-    second_car = request.override_guard or car.number > 1
     return Order(
         **order_columns(request),
         property_id=request.property_id,
@@ -163,10 +153,11 @@ def build_order(
         category=offer.category,
         kind=offer.kind,
         guest_id=guest.id,
-        group_key=car.group,
-        form_token=car.token(request.form_token),
+        group_key=part.group,
+        series_key=part.series,
+        form_token=token_of(request.form_token, part.number),
         form_digest=request_digest(request),
-        guard_override_by=request.staff_id if second_car else None,
+        guard_override_by=request.staff_id if request.override_guard else None,
         mtx=reference,
         body=body,
         body_digest=digest(body),

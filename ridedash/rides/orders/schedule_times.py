@@ -7,7 +7,8 @@ still leaves at the time that was agreed: neither the pickup time nor the lead i
 pace.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
@@ -15,6 +16,9 @@ from zoneinfo import ZoneInfo
 
 SOONEST: Final = timedelta(minutes=15)
 LATEST: Final = timedelta(days=30)
+MOST_RIDES: Final = 60  # in one series
+SERIES_LATEST: Final = timedelta(days=90)  # ahead, for a ride of a series
+KEY_LENGTH: Final = 16
 MARGIN: Final = timedelta(minutes=10)  # added to the category's eta; a setting
 USUAL_ETA: Final = timedelta(minutes=10)  # where the service states none
 LONGEST_ETA: Final = timedelta(minutes=60)  # a longer eta does not move the order further ahead
@@ -53,6 +57,50 @@ def local_time(day: date, clock: time, tz: ZoneInfo) -> LocalTime:
         raise NoSuchTime(_after_gap(shown))
     twice = shown.utcoffset() != shown.replace(fold=1).utcoffset()
     return LocalTime(at, twice)
+
+
+@dataclass(frozen=True)
+class SeriesRide:
+    """One ride of a series: its day in the property's zone and its instant.
+
+    `moved`: clocks leave its time out on that day, so it is the first one after the gap.
+    """
+
+    day: date
+    at: datetime
+    moved: bool = False
+
+
+def series_rides(
+    days: tuple[date, date], weekdays: Collection[int], clock: time, tz: ZoneInfo
+) -> list[SeriesRide]:
+    """A ride at one local time on each of these weekdays (Monday is 0), from day to day.
+
+    At most one more than a series may have, so that a range of years costs nothing.
+    """
+    found: list[SeriesRide] = []
+    day, last = days
+    while day <= last and len(found) <= MOST_RIDES:
+        if day.weekday() in weekdays:
+            found.append(ride_on(day, clock, tz))
+        if day == date.max or not weekdays:
+            break
+        day += timedelta(days=1)
+    return found
+
+
+def ride_on(day: date, clock: time, tz: ZoneInfo) -> SeriesRide:
+    """The ride of a series on one day, at a local time."""
+    try:
+        return SeriesRide(day, local_time(day, clock, tz).at)
+    except NoSuchTime as error:
+        return SeriesRide(day, local_time(day, error.after, tz).at, moved=True)
+
+
+def dates_key(rides: Collection[SeriesRide]) -> str:
+    """A text that stands for these pickups, for a form to say which ones it has shown."""
+    said = ",".join(ride.at.isoformat() for ride in rides)
+    return hashlib.sha256(said.encode()).hexdigest()[:KEY_LENGTH]
 
 
 def _after_gap(shown: datetime) -> time:

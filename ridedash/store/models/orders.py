@@ -109,6 +109,8 @@ class Order(Base):
         Index("orders_by_day", "property_id", "created_at"),
         Index("orders_of_guest", "guest_id"),
         Index("orders_of_group", "group_key"),
+        Index("orders_of_series", "series_key"),
+        Index("orders_going_back", "back_of"),
         Index("orders_superseding", "supersedes"),
         Index("orders_history", *HISTORY),
         Index("orders_of_room", "property_id", "room", "id"),
@@ -152,6 +154,9 @@ class Order(Base):
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     # cars that were booked in one go have the same one
     group_key: Mapped[str | None] = mapped_column(ShortText(32))
+    # planned rides that were made as one series have the same one
+    series_key: Mapped[str | None] = mapped_column(ShortText(32))
+    back_of: Mapped[int | None]  # the order whose way back this is; both of one press
     cost_centre_id: Mapped[int | None]  # a row of cost_centres
     ready_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]

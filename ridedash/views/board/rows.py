@@ -16,7 +16,7 @@ from ridedash.views.rides.notices import notices
 from ridedash.views.rides.prices import price
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.rides.view_model import is_live
-from ridedash.views.web.formatting import day_time, stamp
+from ridedash.views.web.formatting import belonging, day_time, stamp
 from ridedash.wording import Audience, say
 from ridedash.wording import gettext as _
 
@@ -46,7 +46,7 @@ class Row:
     """One ride of the list.
 
     `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car` tells
-    the cars of a group apart. `eta`: the minutes until its cab arrives. `seen` is when the service
+    apart what one press made. `eta`: the minutes until its cab arrives. `seen` is when the service
     last answered about the ride, if that is too long ago. `waiting` is true until the order has
     left SENDING.
     """
@@ -162,7 +162,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         headline=_headline(facts, words.headline),
         guest=page.guest.name,
         room=page.order.room or "",
-        car=_("Car %(n)d/%(cars)d", n=page.car[0], cars=page.car[1]) if page.car else "",
+        car=belonging(page.car, page.series, back=page.order.back_of is not None),
         to=drop.name if drop else _("The guest tells the driver"),
         start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",

@@ -1,14 +1,15 @@
-"""What a ride would cost to another drop, before the change is sent."""
+"""What a ride would cost to another drop before the change is sent, and what its way back would."""
 
-from flask import Blueprint, jsonify, request
+from flask import Blueprint, abort, jsonify, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter
 from ridedash.forms import TripForm
 from ridedash.geo import LatLng, distance_m
-from ridedash.store.orders import OrderPage, Trip
+from ridedash.inputs import row_id
+from ridedash.store.orders import OrderPage, Trip, trip_of
 from ridedash.views.booking.estimates import SAME_PLACE_M, EstimateFailedError
-from ridedash.views.booking.form import estimator
+from ridedash.views.booking.form import estimator, own_offer
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.current_user import by_staff
@@ -37,6 +38,31 @@ def show(order_id: int) -> Answer:
     if drop is None:
         return jsonify(words=_("Choose a place from the list."), wrong=True), 422
     answer = jsonify(_price(page, drop))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@bp.get("/return-price.json")
+@needs(BOOK)
+@limiter.limit("120/minute", key_func=by_staff)
+def way_back() -> Response:
+    """The price of now of an offer's car for its trip with the ends swapped, as `words`.
+
+    Nothing is stored: a planned ride is priced when it is ordered.
+    """
+    offer = own_offer(request.args.get("offer", type=row_id))
+    if offer is None:
+        abort(404)
+    there = trip_of(offer)
+    if there.drop is None:
+        return jsonify(words=_("Without a drop there is no way back."))
+    back = Trip(there.drop, there.drop_name, there.pickup, there.pickup_name)
+    try:
+        price = estimator().quote(back, offer.category, offer.account_id)
+    except EstimateFailedError as error:
+        return jsonify(words=_("Way back: %(why)s.", why=error.headline))
+    known = _("Way back: %(price)s at the prices of now.", price=price)
+    answer = jsonify(words=known if price else _("Way back: no price came for it now."))
     answer.headers["Cache-Control"] = "no-store"
     return answer
 

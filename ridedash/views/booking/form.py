@@ -1,8 +1,12 @@
 """The booking form as pages show it: its picker, its templates' context, planned rides, errors."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+from babel.dates import format_datetime
 from flask import redirect
 from werkzeug.wrappers import Response
 
@@ -10,8 +14,9 @@ from ridedash.extensions import services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
+from ridedash.rides.orders.onward import change_onward
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
-from ridedash.rides.orders.schedule_times import LATEST
+from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
 from ridedash.rides.orders.time_words import words_of
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
@@ -32,6 +37,26 @@ from ridedash.wording import gettext as _
 # The page fetches prices again before an offer's two minutes are over, faster with the clock.
 FRESH_MS: Final = 100_000
 FRESH_LEAST_MS: Final = 3_000
+
+
+@dataclass(frozen=True)
+class ShownDate:
+    """One date of a series that is about to be made; `moved` says what clocks do to it."""
+
+    words: str
+    moved: str
+
+
+def dates_of(rides: Sequence[SeriesRide], tz: ZoneInfo) -> list[ShownDate]:
+    """The dates of a series as they are shown before the press."""
+    moved = _("clocks go forward: the time as typed does not exist on that day")
+    return [
+        ShownDate(
+            str(format_datetime(ride.at.astimezone(tz), "EEE d MMM HH:mm", locale=locale())),
+            moved if ride.moved else "",
+        )
+        for ride in rides
+    ]
 
 
 def compact_form() -> dict[str, Any]:
@@ -118,9 +143,11 @@ def cars_context(picker: Picker) -> dict[str, Any]:
 def calendar(picker: Picker) -> dict[str, Any]:
     """What the date and time controls need: the days allowed, the plan's own time, the clock."""
     now, tz = services().clock(), formatting.zone(picker.home.timezone)
-    first, last = now.astimezone(tz).date(), (now + LATEST).astimezone(tz).date()
+    first, last = now.astimezone(tz).date(), (now + picker.form.latest).astimezone(tz).date()
     if not picker.form.pickup_date.data:
         picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
+    if not picker.form.back_date.data:
+        picker.form.back_date.data = picker.form.pickup_date.data
     plan = picker.form.planned_at
     said, wrong = pickup_said(picker.form, now, tz)
     return {
@@ -129,6 +156,9 @@ def calendar(picker: Picker) -> dict[str, Any]:
         "chips": list(quick_times(now, tz, words_of(locale()))),
         "first": first.isoformat(),
         "last": last.isoformat(),
+        "dates": dates_of(picker.form.series_rides, tz),
+        "dates_key": dates_key(picker.form.series_rides) if picker.form.series_rides else "",
+        "series_last": (now + SERIES_LATEST).astimezone(tz).date().isoformat(),
         "zone": tz.key,
         "now": formatting.stamp(now),
         "kept": f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else "",
@@ -153,6 +183,8 @@ def edit_plan(picker: Picker, page: OrderPage | None) -> None:
     """Make the form one that changes this plan, whose pickup time stays allowed."""
     picker.changing = page
     picker.form.planned_at = page.order.pickup_at if page else None
+    if page is not None and page.order.series_key:
+        picker.form.latest = SERIES_LATEST
 
 
 def is_plan(page: OrderPage | None) -> bool:
@@ -168,7 +200,11 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
     form, app = picker.form, services()
     order_id = form.change.data or 0
     try:
-        change(app.db, app.clock, Change(order_id, form.version.data or 0, request))
+        wanted = Change(order_id, form.version.data or 0, request)
+        if form.onward.data and picker.changing and picker.changing.order.series_key:
+            change_onward(app.db, app.clock, wanted, zone(picker.home.timezone))
+        else:
+            change(app.db, app.clock, wanted)
     except TooLate:
         return redirect(f"/rides/{order_id}?said=change-not_now", 303)
     except Overtaken:
@@ -189,7 +225,7 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
             "order_id": error.order_id,
             "by": by,
             "ago": ago,
-            "guest": picker.form.guest_name.data,
+            "guest": error.guest,
         }
         return 409
     if isinstance(error, DatabaseBusy):
@@ -236,8 +272,13 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
             "A colleague has undone the cancelling: that ride is planned again. Nothing more was "
             "ordered."
         ),
+        "pickup_day": _("From here on the rides keep their days: change the time only."),
+        "back_at": _("The way back begins after the way there, and needs a drop to start from."),
+        "series": _("A series is of one car, one way, in the next 90 days."),
     }
-    hidden = error.field == "supersedes"
-    control = form.offer if hidden else form._fields.get(control_of(error.field), form.offer)
+    # where a refusal is shown that has no control of its own to be seen
+    elsewhere = {"supersedes": "offer", "pickup_day": "pickup_date"}
+    name = elsewhere.get(error.field) or control_of(error.field)
+    control = form._fields.get(name, form.offer)
     message = words.get(error.field, _("This can't be booked as it is. Choose a car again."))
     control.errors = [*control.errors, message]

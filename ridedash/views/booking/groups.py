@@ -1,16 +1,22 @@
 """The page of a group of cars: each car is an order; those that could not be booked are named."""
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from decimal import Decimal
+from typing import Any, Final
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
+from pydantic import ValidationError
 from sqlalchemy import select
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
 from ridedash.extensions import services
+from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.states import has_failed
+from ridedash.service.types.products import Product
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
+from ridedash.views.rides.offer_price import ProductPrice, fixed_price, money_range, product_price
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import SEE, needs
@@ -20,7 +26,21 @@ from ridedash.wording import gettext as _
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
 ENDED_MS: Final = 30_000
-WAITING: Final = frozenset({OrderState.READY, OrderState.SENDING, OrderState.MATCHING})
+# what is said of a group, in this order
+ORDER_STAGES: Final = {
+    OrderState.UNKNOWN: "unknown",
+    OrderState.READY: "waiting",
+    OrderState.SENDING: "waiting",
+    OrderState.MATCHING: "waiting",
+    OrderState.SCHEDULED: "planned",
+}
+RIDE_STAGES: Final = {
+    wire.CLIENT_LOCATED: "here",
+    wire.CALL_DRIVER: "coming",
+    wire.IN_PROGRESS: "riding",
+    wire.COMPLETED: "over",
+    wire.BOOKING_CANCELLED: "cancelled",
+}
 
 
 @dataclass(frozen=True)
@@ -33,8 +53,12 @@ class GroupCar:
     tone: str
     headline: str
     why: str
+    guest: str
+    room: str
     plate: str
+    spelled: str
     name: str
+    fare: str
     failed: bool
     live: bool
 
@@ -43,11 +67,12 @@ class GroupCar:
 @needs(SEE)
 def show(order_id: int) -> str | BaseResponse:
     """All cars that were booked together with this one; a single ride has its own page."""
-    pages = _group(order_id)
+    pages = group_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}", 303)
-    cars = [_car(number, page) for number, page in enumerate(pages, 1)]
-    said = {"cars": cars, "summary": summary(pages), "page": pages[0], "order_id": order_id}
+    cars = [car_of(number, page) for number, page in enumerate(pages, 1)]
+    said = group_facts(order_id, pages) | {"cars": cars, "summary": summary(pages)}
+    said["stoppable"] = any(car.live for car in cars)
     if not wants_json():
         return render_template("booking/groups.html", **said, wait_ms=POLL_MS)
     wait = POLL_MS if any(car.live for car in cars) else ENDED_MS
@@ -57,26 +82,8 @@ def show(order_id: int) -> str | BaseResponse:
     return answer.make_conditional(request)
 
 
-def summary(pages: list[OrderPage]) -> str:
-    """How many of them are booked, and how many are not."""
-    cancelled = sum(_cancelled(page) for page in pages)
-    failed = sum(_failed(page) for page in pages) - cancelled
-    unknown = sum(page.order.state == OrderState.UNKNOWN for page in pages)
-    waiting = sum(page.order.state in WAITING for page in pages)
-    planned = sum(page.order.state == OrderState.SCHEDULED for page in pages)
-    booked = len(pages) - failed - unknown - waiting - planned - cancelled
-    said = (
-        (_("%(n)d booked", n=booked), booked),
-        (_("%(n)d planned", n=planned), planned),
-        (_("%(n)d waiting for the ride company", n=waiting), waiting),
-        (_("%(n)d not known", n=unknown), unknown),
-        (_("%(n)d cancelled", n=cancelled), cancelled),
-        (_("%(n)d not booked", n=failed), failed),
-    )
-    return " · ".join(words for words, count in said if count)
-
-
-def _group(order_id: int) -> list[OrderPage]:
+def group_of(order_id: int) -> list[OrderPage]:
+    """All orders of an order's group, in the order of their numbers; empty for a single ride."""
     with services().db.read() as s:
         property_id = current_staff().property_id
         page = order_page(s, property_id, order_id)
@@ -87,26 +94,92 @@ def _group(order_id: int) -> list[OrderPage]:
         query = select(Order.id).where(
             Order.property_id == property_id, Order.group_key == page.order.group_key
         )
-        return orders_by_ids(s, property_id, s.scalars(query.order_by(Order.id)).all(), light=True)
+        return orders_by_ids(s, property_id, s.scalars(query.order_by(Order.id)).all())
 
 
-def _cancelled(page: OrderPage) -> bool:
-    return page.ride is not None and page.ride.status == wire.BOOKING_CANCELLED
+def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
+    """What every page of a group says at its top."""
+    guests = list(dict.fromkeys(page.guest.name for page in pages))
+    one = _("%(n)d cars for %(guest)s", n=len(pages), guest=guests[0])
+    two = _("%(n)d cars for %(guest)s and %(more)d more")
+    many = two % {"n": len(pages), "guest": guests[0], "more": len(guests) - 1}
+    return {
+        "order_id": order_id,
+        "page": pages[0],
+        "several": len(guests) > 1,
+        "title": one if len(guests) == 1 else many,
+        "together": together(pages, locale()),
+    }
 
 
-def _failed(page: OrderPage) -> bool:
-    state = OrderState(page.order.state)
-    return state != OrderState.UNKNOWN and has_failed(
-        state, page.ride.status if page.ride else None
-    )
+def summary(pages: list[OrderPage]) -> str:
+    """How many of them are here, on the way, not booked, …: "2 of 3 here · 1 on the way"."""
+    count = Counter(stage(page) for page in pages)
+    said = {
+        "here": _("%(n)d of %(cars)d here", n=count["here"], cars=len(pages)),
+        "coming": _("%(n)d on the way", n=count["coming"]),
+        "searching": _("%(n)d looking for a driver", n=count["searching"]),
+        "riding": _("%(n)d riding", n=count["riding"]),
+        "over": _("%(n)d arrived", n=count["over"]),
+        "planned": _("%(n)d planned", n=count["planned"]),
+        "waiting": _("%(n)d waiting for the ride company", n=count["waiting"]),
+        "unknown": _("%(n)d not known", n=count["unknown"]),
+        "cancelled": _("%(n)d cancelled", n=count["cancelled"]),
+        "failed": _("%(n)d not booked", n=count["failed"]),
+    }
+    return " · ".join(words for name, words in said.items() if count[name])
 
 
-def _car(number: int, page: OrderPage) -> GroupCar:
+def stage(page: OrderPage) -> str:
+    """How far an order of a group is: one of the names that `summary` counts."""
+    state, ride = OrderState(page.order.state), page.ride
+    status = ride.status if ride else None
+    if status == wire.BOOKING_CANCELLED or page.order.code == WITHDRAWN:
+        return "cancelled"
+    if state in ORDER_STAGES:
+        return ORDER_STAGES[state]
+    if has_failed(state, status):
+        return "failed"
+    if status == wire.INVOICE:  # of an auto after the ride, of any other car before it
+        return "over" if page.order.kind == wire.Kind.AUTO else "here"
+    return RIDE_STAGES.get(status or "", "searching")
+
+
+def together(pages: list[OrderPage], locale: str) -> str:
+    """The price of all cars as they were booked, "3 × ₹84 = ₹252"; "" where one has none."""
+    prices = [_price(page, locale) for page in pages]
+    bounds = [price.bounds for price in prices if price is not None and price.bounds is not None]
+    if len(bounds) != len(pages):
+        return ""
+    currency, first = pages[0].offer.currency, prices[0]
+    if len(set(bounds)) == 1 and first is not None:
+        return first.times(len(pages), currency, locale)
+    low, high = (sum(ends, Decimal(0)) for ends in zip(*bounds, strict=True))
+    shown = money_range(low, high, currency, locale)
+    hedged = next((price.hedge for price in prices if price is not None and price.hedge), "")
+    return hedged.replace("%(price)s", shown) if hedged else shown
+
+
+def _price(page: OrderPage, locale: str) -> ProductPrice | None:
+    offer = page.offer
+    seats = (offer.seat_prices or {}).get(str(page.order.seats))
+    if seats is not None:
+        return fixed_price(Decimal(seats), offer.currency, locale)
+    try:
+        product = Product.model_validate(offer.product)
+    except ValidationError:
+        return None
+    return product_price(product, offer.drop_lat is not None, locale)
+
+
+def car_of(number: int, page: OrderPage) -> GroupCar:
+    """One car as the group's pages show it."""
     app = services()
     view = ride_view(page, app.clock(), app.settings, locale())
     loud = next(
         (notice.title for notice in view.notices if notice.tone in ("warn", "unknown", "bad")), ""
     )
+    shown = view.cab if view.cab and view.live else None
     return GroupCar(
         order_id=page.order.id,
         number=number,
@@ -114,8 +187,12 @@ def _car(number: int, page: OrderPage) -> GroupCar:
         tone=view.tone,
         headline=view.headline,
         why="" if loud.casefold() in view.headline.casefold() else loud,
-        plate=view.cab.plate if view.cab and view.live else "",
+        guest=page.guest.name,
+        room=page.order.room or "",
+        plate=shown.plate if shown else "",
+        spelled=shown.spelled if shown else "",
         name=page.offer.display_name,
-        failed=_failed(page),
+        fare=view.fare,
+        failed=stage(page) in ("failed", "cancelled"),
         live=view.live,
     )

@@ -9,6 +9,7 @@ from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm, new_form_token
 from ridedash.inputs import row_id, whole_number
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
+from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
@@ -44,8 +45,13 @@ def sent_before() -> bool:
 
 
 def cars_asked() -> int:
-    """The number of cars in the form: the rate limit counts an order for each."""
-    return min(whole_number(request.form.get("cars", "")) or 1, MOST_CARS)
+    """The number of cars in the form: the rate limit counts an order for each, and a series, which
+    orders nothing now, as a whole group.
+    """
+    if request.form.get("days"):
+        return MOST_CARS
+    listed = len(guest_lines(request.form.get("guests", "")))
+    return min(listed or whole_number(request.form.get("cars", "")) or 1, MOST_CARS)
 
 
 @bp.get("/rides/new")
@@ -113,16 +119,17 @@ def create() -> Answer:
     try:
         if picker.changing:
             return change_plan(picker, _booking_request(picker, offer))
+        wanted = _booking_request(picker, offer)
         if "guest_starts" in request.form and offer is not None:
-            return let_guest_start(picker, _booking_request(picker, offer), offer)
-        placed = place(services().db, services().clock, _booking_request(picker, offer))
+            return let_guest_start(picker, wanted, offer)
+        placed = place(services().db, services().clock, wanted)
     except TokenReused as error:
         return _reused(error.order_id), 409
     except (PlaceError, DatabaseBusy, CommitUnknown) as error:
         return _retry(picker, offer, explain(picker, error, services().clock()))
     if placed.created:
         services().wake()
-    return _placed_response(placed)
+    return _placed_response(placed, wanted)
 
 
 def _order_of_token(form_token: str | None) -> int | None:
@@ -131,14 +138,23 @@ def _order_of_token(form_token: str | None) -> int | None:
         return order_of_form(s, current_staff().property_id, form_token or "")
 
 
-def _placed_response(placed: Placed) -> Answer:
-    """A redirect to the page of the order or group; as JSON, an empty form for the next guest."""
+def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
+    """A redirect to the page of what was made; as JSON, an empty form for the next guest.
+
+    `orders` of the JSON are those whose state the form's words follow: not the ways back.
+    """
+    kind = "rides"
+    if wanted.series:
+        kind = "series"
+    elif wanted.cars > 1:
+        kind = "groups"
     if not wants_json():
-        kind = "groups" if len(placed.order_ids) > 1 else "rides"
         return redirect(f"/{kind}/{placed.order_id}", 303)
     clean = render_template("booking/_compact_form.html", **compact_form())
-    answer = jsonify(order=placed.order_id, orders=placed.order_ids, html=clean)
-    return answer, 201 if placed.created else 200
+    back = wanted.back_at is not None
+    orders = placed.order_ids[: wanted.cars] if back else placed.order_ids
+    facts = {"what": kind, "back": back, "order": placed.order_id, "orders": orders}
+    return jsonify(**facts, html=clean), 201 if placed.created else 200
 
 
 def _order(order_id: int | None) -> OrderPage | None:

@@ -9,7 +9,7 @@ from babel.dates import format_datetime
 
 from ridedash.store.history import Outcome, Record, outcome_of
 from ridedash.store.orders import OrderState
-from ridedash.views.web.formatting import day_time, money, plate, stamp
+from ridedash.views.web.formatting import belonging, day_time, money, plate, stamp
 from ridedash.wire import kind_of
 from ridedash.wording import Audience, order_words, status_words
 from ridedash.wording import gettext as _
@@ -44,6 +44,7 @@ class RecordLine:
     staff: str
     centre: str
     note: str
+    car: str  # what tells it apart from the others of the same press
 
 
 def outcomes() -> dict[Outcome, State]:
@@ -80,6 +81,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
         staff=record.staff or "",
         centre=record.centre or "",
         note=record.note or "",
+        car=belonging(record.car, record.series, back=record.is_way_back),
     )
 
 

@@ -1,5 +1,6 @@
 """Handouts of one ride: the guest's card, links for the guest and for followers, the receipt."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -193,6 +194,24 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
             by=by,
         )
     return code
+
+
+def guest_links(pages: Sequence[OrderPage]) -> dict[int, str]:
+    """A new link for the guest of each of these rides that may have one, by order.
+
+    Counts and is recorded like any link that shows a start code. 429 above the limit, before any
+    link is made.
+    """
+    for page in pages:
+        _count_code(page)
+    found = {}
+    for page in pages:
+        try:
+            found[page.order.id] = _address(_new_link(page, LinkKind.RIDER))
+        except (TooManyLinks, RideOver):
+            continue
+        reveal(page, _view(page), "link")
+    return found
 
 
 def _count_code(page: OrderPage) -> None:

@@ -122,6 +122,19 @@ def _ahead(minutes: int, days: int) -> str:
     return _("in %(h)d h %(n)d min", h=hours, n=rest)
 
 
+def belonging(car: tuple[int, int] | None, series: tuple[int, int] | None, *, back: bool) -> str:
+    """What tells an order apart from those of the same press: "Car 1/3", "Ride 2/12", "Way back".
+
+    "" for an order that was made alone.
+    """
+    said = [
+        _("Way back") if back else "",
+        _("Car %(n)d/%(cars)d", n=car[0], cars=car[1]) if car else "",
+        _("Ride %(n)d/%(rides)d", n=series[0], rides=series[1]) if series else "",
+    ]
+    return " · ".join(filter(None, said))
+
+
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
     if at is None:

@@ -113,7 +113,7 @@ class DeskForm {
       this.#say(this.say.sayLost, true),
     );
     Object.assign(result, {
-      guest: String(this.sending.get("guest_name")).trim(),
+      guest: firstGuest(this.sending),
       later: this.sending.get("when") === "later",
     });
     this.posting = false;
@@ -144,10 +144,11 @@ class DeskForm {
     if (here) this.#focus();
   }
 
-  #booked({ orders = [], guest = "", later = false }) {
-    const pattern =
-      this.say[`say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`];
-    return pattern.replace("{n}", orders.length).replace("{guest}", () => guest);
+  #booked({ orders = [], guest = "", later = false, what = "", back = false }) {
+    let name = `say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`;
+    if (what === "series") name = "sayPlannedSeries";
+    const said = this.say[name].replace("{n}", orders.length).replace("{guest}", () => guest);
+    return back ? this.say.sayAndBack.replace("{said}", () => said) : said;
   }
 
   /**
@@ -212,6 +213,14 @@ class DeskForm {
     clearTimeout(this.fading);
     if (words && !bad) this.fading = setTimeout(() => this.#say(""), SAID_MS);
   }
+}
+
+/** The name of the guest of a form, or of the first one on its list. */
+function firstGuest(data) {
+  const [listed] = String(data.get("guests") ?? "")
+    .trim()
+    .split(/[\t\n;,]/);
+  return listed.trim() || String(data.get("guest_name")).trim();
 }
 
 /** Send an event to the page; false when a listener has prevented its default. */

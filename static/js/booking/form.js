@@ -163,6 +163,7 @@ export class BookForm extends EventTarget {
     if (choice || !cars.chosen || !cars.busy)
       // otherwise the answer is about to come
       go.textContent = choice ? when.button(choice) : this.#missing();
+    when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
     if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
@@ -376,7 +377,7 @@ export class BookForm extends EventTarget {
 
   #named() {
     const name = this.book.querySelector("[name=guest_name]");
-    if (name.value.trim()) return true;
+    if (name.value.trim() || this.when.list.count) return true;
     name.setCustomValidity(this.say.sayName);
     name.reportValidity();
     name.addEventListener("input", () => name.setCustomValidity(""), { once: true });

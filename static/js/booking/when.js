@@ -6,6 +6,8 @@
 
 import { ask } from "../shared/ask.js";
 import { setText } from "../shared/slots.js";
+import { GuestList } from "./guest_list.js";
+import { Several } from "./several.js";
 
 const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
@@ -22,6 +24,9 @@ export class When extends EventTarget {
     this.words = box.querySelector("[name=pickup_words]");
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
+    this.list = new GuestList(box.querySelector("[data-several]"));
+    this.several = new Several(box.querySelector("[data-several]"), { signal });
+    this.several.addEventListener("changed", () => this.dispatchEvent(new Event("changed")));
     this.said = box.querySelector("[data-when-said]");
     this.quick = box.querySelector("[data-when-quick]");
     this.wrong = this.said.classList.contains("is-wrong");
@@ -36,6 +41,7 @@ export class When extends EventTarget {
   /** What the user types or chooses is not known until the server has read it. */
   #edited(target) {
     target.removeAttribute("aria-invalid");
+    this.list.show();
     clearTimeout(this.pause);
     if (target === this.words) {
       this.time.value = "";
@@ -100,6 +106,7 @@ export class When extends EventTarget {
   }
 
   #tell() {
+    this.several.follow();
     this.dispatchEvent(new Event("changed"));
   }
 
@@ -114,6 +121,11 @@ export class When extends EventTarget {
 
   /** Whether the ride is for now, or has a day and time that are not too soon. */
   get ready() {
+    if (this.list.tooLong || !this.several.ready) return false;
+    return this.#timed;
+  }
+
+  get #timed() {
     if (!this.later) return true;
     return Boolean(this.date.value && this.time.value && !this.#late && !this.wrong);
   }
@@ -129,7 +141,7 @@ export class When extends EventTarget {
 
   /** The number of cars; each is a ride of its own. */
   get cars() {
-    return Number(this.box.querySelector("[name=cars]")?.value ?? 1);
+    return this.list.count || Number(this.box.querySelector("[name=cars]")?.value ?? 1);
   }
 
   /** Choose Later, and lead to its time. */
@@ -142,9 +154,14 @@ export class When extends EventTarget {
 
   /** The text of the button for a chosen car. */
   button(choice) {
+    return this.several.button(this.#button(choice), choice.name);
+  }
+
+  #button(choice) {
     const many = this.cars > 1;
+    if (this.list.tooLong) return this.list.say.sayMost;
     if (!this.later) return many ? this.#group(choice) : choice.button;
-    if (!this.ready)
+    if (!this.#timed)
       return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
     const pattern = many ? this.say.sayPlanGroup.replace("{n}", this.cars) : this.say.sayPlan;
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());

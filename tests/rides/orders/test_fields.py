@@ -20,7 +20,9 @@ from ridedash.store.models.orders import Order
 ROOT = Path(__file__).parents[3]
 ADDED_BY_THE_SERVER = {"property_id", "staff_id", "margin"}
 # Controls that only lead to a value of the table: the pickup time, and the planned ride to change.
-FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"}
+FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"} | {
+    *("back", "back_date", "days", "dates", "onward")
+}
 
 
 def test_each_attribute_of_the_request_is_in_the_table_or_added_by_the_server() -> None:

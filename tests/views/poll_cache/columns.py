@@ -82,7 +82,8 @@ FIXED: Final[dict[str, frozenset[str]]] = {
         }
     ),
     "orders": frozenset(
-        {"id", "ceiling_minor", "created_at", "group_key", "guest_until", "recovered_at"}
+        {"id", "back_of", "ceiling_minor", "created_at", "group_key", "guest_until"}
+        | {"recovered_at", "series_key"}
     ),
 }
 # Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an

@@ -30,7 +30,7 @@ NEEDS = {
         auth.sign_out me.show me.change_password me.prefer me.sign_out_everywhere
         outgoing.card outgoing.show_receipt
         history.show history.ask search.show search.ask search.listed handover.show
-        restored.show
+        restored.show group_cards.show series.show
     """,
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests
@@ -41,6 +41,8 @@ NEEDS = {
         rides.release rides.ordered rides.start restored.take_up
         outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
         outgoing.forward_links outgoing.make_card messages.prepare handover.add handover.settle
+        group_stop.ask group_stop.cancel_all group_cards.make
+        drop_price.way_back series.preview series.ask series.cancel
     """,
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show

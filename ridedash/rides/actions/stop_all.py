@@ -1,0 +1,55 @@
+"""Stopping several orders in one go: each with the step that fits it, all at the same time.
+
+Each step is the one that its own button on the page of a ride takes, with its own rows and audit
+entries (docs/booking-protocol.md 2). None waits for another: one that gets no answer leaves the
+others as they are.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from ridedash.rides.actions.request import ActionResult, abort, arm_cancel, cancel
+from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.runtime import Runtime
+
+Step = Callable[[Runtime, int, int, str], ActionResult]
+
+
+def stop_all(
+    runtime: Runtime, steps: Mapping[int, str], staff_id: int, reason: str
+) -> dict[int, ActionResult]:
+    """Take a step of STEPS for each order, by id. Returns what became of each.
+
+    An order that has moved on gives `not_now` and is left alone: a search that found a driver
+    meanwhile is not cancelled in place of being stopped, for that may cost a fee.
+    """
+    if not steps:
+        return {}
+    with ThreadPoolExecutor(len(steps), "stop-all") as pool:
+        running = {
+            order_id: pool.submit(STEPS[step], runtime, order_id, staff_id, reason)
+            for order_id, step in steps.items()
+        }
+        return {order_id: each.result() for order_id, each in running.items()}
+
+
+def _withdraw(runtime: Runtime, order_id: int, staff_id: int, _reason: str) -> ActionResult:
+    done = withdraw(runtime.db, runtime.clock, order_id, staff_id)
+    return ActionResult("done" if done else "not_now")
+
+
+def _abort(runtime: Runtime, order_id: int, staff_id: int, _reason: str) -> ActionResult:
+    return abort(runtime, order_id, staff_id)
+
+
+def _arm(runtime: Runtime, order_id: int, staff_id: int, reason: str) -> ActionResult:
+    return arm_cancel(runtime.db, runtime.clock, order_id, staff_id, reason)
+
+
+STEPS: Final[Mapping[str, Step]] = {
+    "withdraw": _withdraw,
+    "abort": _abort,
+    "arm": _arm,
+    "cancel": cancel,
+}

@@ -1,0 +1,62 @@
+"""A pasted list of guests: a line each, with name, room and phone. Pure.
+
+The cells of a line are separated by tabs (a spreadsheet), semicolons or commas. Which of them it is
+is decided for each line, so that lists of two sources can be pasted below each other.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ridedash.text import one_line
+
+SEPARATORS: Final = "\t;,"  # the first one that a line has
+CELLS: Final = 3  # name, room, phone
+CELL_MAX: Final = 200  # characters that are read of a cell
+ROOM_MAX: Final = 32  # characters of a room
+LINES_MAX: Final = 200  # lines that are read of a list
+PHONE_DIGITS: Final = 7  # a second cell with so many digits is a phone, not a room
+
+
+@dataclass(frozen=True)
+class GuestLine:
+    """One line of the list as it was typed; `number` counts blank lines too, from 1.
+
+    `more` is what stands behind the third cell.
+    """
+
+    number: int
+    name: str
+    room: str = ""
+    phone: str = ""
+    more: str = ""
+
+
+def guest_lines(text: str) -> list[GuestLine]:
+    """The lines of a list that are not blank.
+
+    >>> [(each.name, each.room, each.phone) for each in guest_lines("Heron; 412; +91 98450 00000")]
+    [('Heron', '412', '+91 98450 00000')]
+    """
+    lines = text.splitlines()[:LINES_MAX]
+    return [_line(number, line) for number, line in enumerate(lines, 1) if line.strip(" \t;,")]
+
+
+def _line(number: int, line: str) -> GuestLine:
+    separator = next((each for each in SEPARATORS if each in line.strip()), SEPARATORS[0])
+    cells = [one_line(cell.strip().strip('"'), CELL_MAX) for cell in line.split(separator)]
+    name, *rest = cells
+    while rest and not rest[-1]:
+        rest.pop()
+    if len(rest) == 1 and _is_phone(rest[0]):
+        return GuestLine(number, name, phone=rest[0])
+    room, phone, *more = [*rest, "", ""][: max(len(rest), CELLS - 1)]
+    return GuestLine(number, name, room, phone, f"{separator} ".join(more))
+
+
+def _is_phone(cell: str) -> bool:
+    """Whether the only cell behind the name is a phone number."""
+    digits = re.sub(r"\D", "", cell)
+    return cell.startswith("+") or (
+        len(digits) >= PHONE_DIGITS and not re.search(r"[^\d\s()./-]", cell)
+    )

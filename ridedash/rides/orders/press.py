@@ -1,0 +1,95 @@
+"""What one press of Book makes: its orders, each with a number, a guest, a time and a direction.
+
+Pure. See docs/booking-protocol.md 1.2: the number is what keeps a form that is sent twice from
+making an order twice, so the same request always makes the same parts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ridedash.rides.orders.fields import FIELDS, MOST_CARS, BookingRequest, Refill
+from ridedash.rides.orders.schedule_times import MOST_RIDES
+
+MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # of one press
+
+
+@dataclass(frozen=True)
+class Part:
+    """One order of a press. `request` is its own: its guest, its pickup time, one car.
+
+    `back_of` is the number of the part whose way back this is.
+    """
+
+    number: int
+    request: BookingRequest
+    group: str | None = None
+    series: str | None = None
+    back_of: int | None = None
+
+
+def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
+    """The orders of a press, from number 1 on: the cars, then their ways back; or a series."""
+    alone = replace(request, cars=1, guests=(), back_at=None, series=())
+    if request.series:
+        key = new_key()
+        times = enumerate(request.series, 1)
+        return [Part(number, _at(alone, at), series=key) for number, at in times]
+    cars = range(1, request.cars + 1)
+    group = new_key() if request.cars > 1 else None
+    out = [Part(number, _of_car(alone, request, number), group) for number in cars]
+    if request.back_at is None:
+        return out
+    group = new_key() if request.cars > 1 else None
+    back = [
+        Part(
+            part.number + len(out),
+            _way_back(part.request, request.back_at),
+            group,
+            None,
+            part.number,
+        )
+        for part in out
+    ]
+    return out + back
+
+
+def token_of(form_token: str, number: int) -> str:
+    """One form makes one order of each number, ever."""
+    return form_token if number == 1 else f"{form_token}.{number}"
+
+
+def tokens_of(form_token: str) -> list[str]:
+    """The tokens of all orders that a form may have made."""
+    return [token_of(form_token, number) for number in range(1, MOST_PARTS + 1)]
+
+
+def _at(request: BookingRequest, at: datetime) -> BookingRequest:
+    return replace(request, pickup_at=at)
+
+
+def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> BookingRequest:
+    """The request of one car: its own guest, where the group has a list of guests."""
+    if not request.guests:
+        return alone
+    guest = request.guests[number - 1]
+    return replace(
+        alone,
+        guest_name=guest.name,
+        guest_room=guest.room,
+        guest_phone=guest.phone,
+        guest_id=None,
+        guest_note=None,
+    )
+
+
+def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
+    """The request of a way back: as the form is filled in for one, without note and coupon."""
+    left_out = {each.name: each.default for each in FIELDS if _only_out(each.refill)}
+    return replace(out, pickup_at=at, supersedes=None, **left_out)
+
+
+def _only_out(refill: frozenset[Refill]) -> bool:
+    """Whether a field is filled in again, but not for the way back."""
+    return bool(refill) and Refill.RETURN not in refill

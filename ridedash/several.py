@@ -1,0 +1,89 @@
+"""What a form says of several rides at once, read and checked: a list of guests, a series.
+
+What is wrong is said in words, each line and each value by its own; nothing is left out silently.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from ridedash.rides.orders.fields import MAX_NAME, MOST_CARS, ListedGuest
+from ridedash.rides.orders.guest_list import ROOM_MAX, GuestLine, guest_lines
+from ridedash.rides.orders.schedule_times import (
+    MOST_RIDES,
+    SERIES_LATEST,
+    SeriesRide,
+    series_rides,
+)
+from ridedash.wording import gettext as _
+
+ReadPhone = Callable[[str], str | None]  # to E.164; raises ValueError
+
+
+@dataclass(frozen=True)
+class SeriesAsked:
+    """A series as it was typed: from day to day, on weekdays (Monday is 0), at a local time.
+
+    None for what can't be read.
+    """
+
+    first: date | None
+    last: date | None
+    weekdays: frozenset[int]
+    clock: time | None
+
+
+def listed_guests(text: str, read_phone: ReadPhone) -> tuple[tuple[ListedGuest, ...], list[str]]:
+    """The guests of a pasted list, and what is wrong with each line that is no guest."""
+    found, wrong = [], []
+    lines = guest_lines(text)
+    for line in lines:
+        try:
+            found.append(_guest(line, read_phone))
+        except ValueError as error:
+            wrong.append(_("Line %(n)d: %(why)s", n=line.number, why=str(error)))
+    if len(lines) > MOST_CARS:
+        many = _(
+            "%(n)d guests: one press books a car for 1 to 6. Book the others after it.",
+            n=len(lines),
+        )
+        wrong.append(many)
+    return tuple(found), wrong
+
+
+def _guest(line: GuestLine, read_phone: ReadPhone) -> ListedGuest:
+    """The guest of a line. Raises ValueError."""
+    if not line.name:
+        raise ValueError(_("the name is missing."))
+    if line.more:
+        raise ValueError(_("more than name, room and phone: “%(more)s”.", more=line.more))
+    if len(line.name) > MAX_NAME or len(line.room) > ROOM_MAX:
+        raise ValueError(_("the name or the room is too long."))
+    try:
+        phone = read_phone(line.phone)
+    except ValueError as error:
+        why = _("“%(phone)s”: %(why)s", phone=line.phone, why=str(error))
+        raise ValueError(why) from error
+    return ListedGuest(line.name, line.room or None, phone)
+
+
+def read_series(asked: SeriesAsked, tz: ZoneInfo, now: datetime) -> list[SeriesRide]:
+    """The rides of a series. Raises ValueError with what to change."""
+    if asked.first is None or asked.clock is None:
+        raise ValueError(_("Choose day and time of the first ride."))
+    if asked.last is None:
+        raise ValueError(_("Until which day? Choose one, such as 2026-03-31."))
+    rides = series_rides((asked.first, asked.last), asked.weekdays, asked.clock, tz)
+    if not rides:
+        raise ValueError(_("No day from the pickup day until then is one of these weekdays."))
+    if rides[-1].at - now > SERIES_LATEST:
+        raise ValueError(_("A series ends at most %(n)d days from now.", n=SERIES_LATEST.days))
+    if len(rides) > MOST_RIDES:
+        raise ValueError(
+            _(
+                "A series has at most %(n)d rides: choose an earlier day, or fewer weekdays.",
+                n=MOST_RIDES,
+            )
+        )
+    return rides

@@ -1,0 +1,30 @@
+"""Rides that belong together: a way back, and a series of planned rides."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0020"
+down_revision: str | None = "0019"
+branch_labels = None
+depends_on = None
+
+LENGTH = 32
+
+
+def upgrade() -> None:
+    """Two columns, empty for every order that is there."""
+    text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
+    with op.batch_alter_table("orders") as orders:
+        orders.add_column(sa.Column("series_key", text, nullable=True))
+        orders.add_column(sa.Column("back_of", sa.Integer(), nullable=True))
+    op.create_index("orders_of_series", "orders", ["series_key"])
+    op.create_index("orders_going_back", "orders", ["back_of"])
+
+
+def downgrade() -> None:
+    """Take them away again."""
+    op.drop_index("orders_going_back", "orders")
+    op.drop_index("orders_of_series", "orders")
+    with op.batch_alter_table("orders") as orders:
+        orders.drop_column("back_of")
+        orders.drop_column("series_key")

@@ -1,0 +1,84 @@
+"""The guests' cards of a group, six on a sheet: which car is whose, its plate, and a link each."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, redirect, render_template
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.store.orders import OrderPage
+from ridedash.views.booking.groups import car_of, group_facts, group_of
+from ridedash.views.rides.handouts import guest_links
+from ridedash.views.rides.print_assets import QrCode, qr_code
+from ridedash.views.rides.view_model import RideView, ride_view
+from ridedash.views.web.formatting import driver_words
+from ridedash.views.web.permissions import BOOK, SEE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("group_cards", __name__)
+Answer = str | BaseResponse
+
+
+@dataclass(frozen=True)
+class GroupCard:
+    """The card of one car. `short` is the link without its scheme; "" and None without a link."""
+
+    number: int
+    guest: str
+    room: str
+    plate: str
+    spelled: str
+    waits: str  # in place of the plate
+    car: str
+    driver: str
+    short: str
+    qr: QrCode | None
+
+
+@bp.get("/groups/<int:order_id>/cards")
+@needs(SEE)
+def show(order_id: int) -> Answer:
+    """The cards without QR codes: links are made by a press, never by looking."""
+    return _sheet(order_id, {})
+
+
+@bp.post("/groups/<int:order_id>/cards")
+@needs(BOOK)
+def make(order_id: int) -> Answer:
+    """The cards, each with a new link for its guest where its ride may have one."""
+    return _sheet(order_id, guest_links(group_of(order_id)))
+
+
+def _sheet(order_id: int, links: dict[int, str]) -> Answer:
+    pages = group_of(order_id)
+    if not pages:
+        return redirect(f"/rides/{order_id}/card", 303)
+    cards = [
+        _card(number, page, links.get(page.order.id, "")) for number, page in enumerate(pages, 1)
+    ]
+    return render_template(
+        "booking/group_cards.html",
+        **group_facts(order_id, pages),
+        cards=cards,
+        linked=bool(links),
+        rides=any(page.order.state not in WITHOUT_RIDE for page in pages),
+    )
+
+
+def _card(number: int, page: OrderPage, url: str) -> GroupCard:
+    app, car = services(), car_of(number, page)
+    view: RideView = ride_view(page, app.clock(), app.settings, locale())
+    return GroupCard(
+        number=number,
+        guest=car.guest,
+        room=car.room,
+        plate=car.plate,
+        spelled=car.spelled,
+        waits=_("Your car is named soon.") if view.live else view.headline,
+        car=view.cab.car if view.cab and view.live else car.name,
+        driver=driver_words(view.driver.name) if view.driver and view.live else "",
+        short=url.split("://")[-1],
+        qr=qr_code(url) if url else None,
+    )

@@ -1,0 +1,145 @@
+"""Cancelling all cars of a group: what it costs is said first, car by car and as a sum."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from flask import Blueprint, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.rides.actions.stop_all import STEPS, stop_all
+from ridedash.store.orders import OrderPage
+from ridedash.views.booking.groups import GroupCar, car_of, group_facts, group_of
+from ridedash.views.rides.action_forms import cancel_reason
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.page_context import REASONS
+from ridedash.views.rides.view_model import allowed_actions
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import clock_time, money
+from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("group_stop", __name__)
+FREE: Final = Decimal(0)
+Answer = str | tuple[str, int] | BaseResponse
+
+
+@dataclass(frozen=True)
+class Stop:
+    """How one car of a group can be stopped now.
+
+    `step` is one of STEPS, "" when it can't be stopped; `fee` is what that costs by the policy of
+    its offer, None where the ride company has told none; `words` say both.
+    """
+
+    car: GroupCar
+    step: str
+    fee: Decimal | None
+    currency: str | None
+    words: str
+
+
+@bp.get("/groups/<int:order_id>/cancel")
+@needs(BOOK)
+def ask(order_id: int) -> Answer:
+    """What would be cancelled, and what it costs."""
+    pages = group_of(order_id)
+    if not pages:
+        return redirect(f"/rides/{order_id}", 303)
+    return _page(order_id, pages, stops_of(pages))
+
+
+@bp.post("/groups/<int:order_id>/cancel")
+@needs(BOOK)
+def cancel_all(order_id: int) -> Answer:
+    """Cancel what the page listed; when steps or fees are others by now, list them again."""
+    pages = group_of(order_id)
+    if not pages:
+        return redirect(f"/rides/{order_id}", 303)
+    stops = stops_of(pages)
+    if request.form.get("plan", "") != plan_of(stops):
+        return _page(order_id, pages, stops, changed=True), 409
+    s, steps = services(), {stop.car.order_id: stop.step for stop in stops if stop.step}
+    stop_all(s.runtime, steps, current_staff().id, cancel_reason(request.form))
+    s.wake()
+    return redirect(f"/groups/{order_id}", 303)
+
+
+def stops_of(pages: list[OrderPage]) -> list[Stop]:
+    """How each car can be stopped now."""
+    return [_stop(number, page) for number, page in enumerate(pages, 1)]
+
+
+def plan_of(stops: list[Stop]) -> str:
+    """Steps and fees as a text: the press counts for what was shown, and for nothing else."""
+    return ",".join(f"{stop.car.order_id}:{stop.step}:{stop.fee}" for stop in stops if stop.step)
+
+
+def cost_words(stops: list[Stop]) -> str:
+    """What cancelling all of them costs now, in a sentence."""
+    asked = [stop for stop in stops if stop.step]
+    fees = [stop for stop in asked if stop.fee]
+    untold = sum(stop.fee is None for stop in asked)
+    said = []
+    if fees:
+        total = money(sum((stop.fee or FREE for stop in fees), FREE), fees[0].currency, locale())
+        each = {stop.fee for stop in fees}
+        one = money(fees[0].fee or FREE, fees[0].currency, locale())
+        if len(fees) > 1 and len(each) == 1:
+            total = _("%(n)d × %(each)s = %(sum)s", n=len(fees), each=one, sum=total)
+        said.append(_("Cancelling may cost %(sum)s now.", sum=total))
+    elif untold < len(asked):
+        said.append(_("Cancelling is free now."))
+    if untold:
+        said.append(_("For %(n)d of them the ride company has told no fee.", n=untold))
+    return " ".join(said)
+
+
+def _stop(number: int, page: OrderPage) -> Stop:
+    car, app = car_of(number, page), services()
+    facts = RideFacts(page, app.clock(), app.settings.pace, locale())
+    allowed = (each.name for each in allowed_actions(page) if each.allowed and each.name in STEPS)
+    step = next(allowed, "")
+    fee, words = _fee(facts, step)
+    policy = facts.policy
+    currency = (policy.currency if policy else None) or facts.currency
+    return Stop(car, step, fee, currency, words)
+
+
+def _fee(facts: RideFacts, step: str) -> tuple[Decimal | None, str]:
+    """What a step costs now, and that in words."""
+    if not step:
+        return FREE, _("Stays as it is")
+    if step == "withdraw":
+        return FREE, _("Nothing is ordered yet: free")
+    if step == "abort":
+        return FREE, _("The search is stopped: free")
+    policy = facts.policy
+    if policy is None:
+        return None, _("The ride company has told no fee")
+    if not policy.charge:
+        return FREE, _("Free to cancel")
+    if facts.fee_from is not None and facts.now < facts.fee_from:
+        until = clock_time(facts.fee_from, facts.tz, facts.locale, seconds=True)
+        return FREE, _("Free until %(time)s, then %(fee)s", time=until, fee=facts.fee)
+    if step == "arm":
+        return policy.charge, _("Cancelled once it is matched; %(fee)s may apply", fee=facts.fee)
+    return policy.charge, _("%(fee)s may be charged", fee=facts.fee)
+
+
+def _page(
+    order_id: int, pages: list[OrderPage], stops: list[Stop], *, changed: bool = False
+) -> str:
+    count = sum(bool(stop.step) for stop in stops)
+    return render_template(
+        "booking/group_stop.html",
+        **group_facts(order_id, pages),
+        stops=stops,
+        count=count,
+        plan=plan_of(stops),
+        cost=cost_words(stops),
+        changed=changed,
+        reasons=[_(reason) for reason in REASONS],
+    )

@@ -1,0 +1,139 @@
+"""A series of planned rides: its dates before the press, its page, cancelling from one on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from babel.dates import format_datetime
+from flask import Blueprint, abort, jsonify, redirect, render_template, request
+from sqlalchemy import select
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
+from ridedash.rides.orders.onward import withdraw_onward
+from ridedash.rides.orders.schedule_times import dates_key
+from ridedash.several import SeriesAsked, read_series
+from ridedash.store.models.people import Property
+from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
+from ridedash.views.booking.form import dates_of
+from ridedash.views.booking.groups import GroupCar, car_of
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import zone
+from ridedash.views.web.permissions import BOOK, SEE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("series", __name__)
+Answer = str | tuple[str, int] | BaseResponse
+
+
+@dataclass(frozen=True)
+class SeriesLine:
+    """One ride of a series: when it is, and what became of it. `onward`: it is this one or later,
+    and still planned.
+    """
+
+    car: GroupCar
+    at: str
+    planned: bool
+    onward: bool
+
+
+@bp.get("/series.json")
+@needs(BOOK)
+def preview() -> BaseResponse:
+    """The dates of a series as `html` before it is made, and the `key` that says they were shown;
+    or `words` of what has to be chosen first. `days` are weekdays, as "0,2" for Monday, Wednesday.
+    """
+    args = request.args
+    typed = map(whole_number, args.get("days", "").split(","))
+    days = frozenset(day for day in typed if day is not None)
+    asked = SeriesAsked(
+        calendar_day(args.get("pickup_date", "")),
+        calendar_day(args.get("last_day", "")),
+        days,
+        time_of_day(args.get("pickup_time", "")),
+    )
+    with services().db.read() as s:
+        tz = zone(s.get_one(Property, current_staff().property_id).timezone)
+    try:
+        rides = read_series(asked, tz, services().clock())
+    except ValueError as error:
+        return jsonify(words=str(error))
+    html = render_template("booking/_dates.html", dates=dates_of(rides, tz))
+    return jsonify(html=html, key=dates_key(rides), n=len(rides))
+
+
+@bp.get("/series/<int:order_id>")
+@needs(SEE)
+def show(order_id: int) -> Answer:
+    """All rides of the series that this one belongs to."""
+    pages = _series_of(order_id)
+    if not pages:
+        return redirect(f"/rides/{order_id}", 303)
+    return render_template("booking/series.html", **_facts(order_id, pages))
+
+
+@bp.get("/series/<int:order_id>/cancel")
+@needs(BOOK)
+def ask(order_id: int) -> Answer:
+    """Which rides are cancelled with this one and those after it."""
+    pages = _series_of(order_id)
+    if not pages:
+        return redirect(f"/rides/{order_id}", 303)
+    return render_template("booking/series_stop.html", **_facts(order_id, pages))
+
+
+@bp.post("/series/<int:order_id>/cancel")
+@needs(BOOK)
+def cancel(order_id: int) -> Answer:
+    """Cancel those that the page listed and that are still planned."""
+    if not _series_of(order_id):
+        return redirect(f"/rides/{order_id}", 303)
+    s, shown = services(), {row_id(each) for each in request.form.getlist("ride")} - {None}
+    listed = {each for each in shown if each is not None}
+    withdraw_onward(s.db, s.clock, order_id, current_staff().id, listed)
+    s.wake()
+    return redirect(f"/series/{order_id}", 303)
+
+
+def _series_of(order_id: int) -> list[OrderPage]:
+    """All orders of an order's series, by pickup; empty for a ride of none."""
+    with services().db.read() as s:
+        property_id = current_staff().property_id
+        page = order_page(s, property_id, order_id)
+        if page is None:
+            abort(404)
+        if page.order.series_key is None:
+            return []
+        query = select(Order.id).where(
+            Order.property_id == property_id, Order.series_key == page.order.series_key
+        )
+        query = query.order_by(Order.pickup_at, Order.id)
+        return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
+
+
+def _facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
+    first = next(page for page in pages if page.order.id == order_id)
+    lines = [_line(number, page, first) for number, page in enumerate(pages, 1)]
+    return {
+        "order_id": order_id,
+        "page": first,
+        "lines": lines,
+        "onward": [line for line in lines if line.onward],
+        "planned": sum(line.planned for line in lines),
+        "title": _("%(n)d rides for %(guest)s", n=len(pages), guest=first.guest.name),
+    }
+
+
+def _line(number: int, page: OrderPage, first: OrderPage) -> SeriesLine:
+    order, tz = page.order, zone(page.property.timezone)
+    at = (order.pickup_at or order.due_at).astimezone(tz)
+    planned = order.state == OrderState.SCHEDULED
+    later = (first.order.pickup_at or first.order.due_at) <= (order.pickup_at or order.due_at)
+    return SeriesLine(
+        car=car_of(number, page),
+        at=str(format_datetime(at, "EEE d MMM HH:mm", locale=locale())),
+        planned=planned,
+        onward=planned and later,
+    )

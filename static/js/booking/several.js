@@ -1,0 +1,107 @@
+/**
+ * Several rides of one press: the way back, with its price of now, and the dates of a series, which
+ * are shown before the button plans them. The server computes both.
+ * Event: "changed" when the button may read otherwise.
+ */
+
+import { ask } from "../shared/ask.js";
+
+const PAUSE_MS = 250; // while somebody types a date
+
+export class Several extends EventTarget {
+  /** `part` is the form's part with these fields; null where a form has none. */
+  constructor(part, { signal } = {}) {
+    super();
+    this.part = part;
+    this.say = part?.dataset ?? {};
+    this.offer = ""; // whose way back was priced
+    if (!part) return;
+    const find = (name) => part.querySelector(`[data-${name}]`);
+    this.back = part.querySelector("[name=back]");
+    this.price = find("back-price");
+    this.key = find("dates-key");
+    this.list = find("dates");
+    this.words = find("dates-words");
+    this.form = this.back.form;
+    this.planned = this.key.value ? this.list.querySelectorAll("li").length : 0;
+    signal?.addEventListener("abort", () => clearTimeout(this.waiting));
+    this.form.addEventListener("input", ({ target }) => this.#typed(target.name), { signal });
+  }
+
+  /** Whether a series is asked for. */
+  get isSeries() {
+    return Boolean(this.part?.querySelector("[name=days]:checked"));
+  }
+
+  get #wantsBack() {
+    return Boolean(this.back?.checked);
+  }
+
+  /** Whether all that was begun is complete. */
+  get ready() {
+    if (this.isSeries) return this.planned > 0;
+    return !this.#wantsBack || Boolean(this.#value("back_date") && this.#value("back_time"));
+  }
+
+  /** The button's text, `usual` without a series and a way back. */
+  button(usual, car) {
+    if (!this.isSeries && !this.#wantsBack) return usual;
+    if (!this.ready) return this.isSeries ? this.say.sayChooseDates : this.say.sayBack;
+    if (!this.isSeries) return this.say.sayWithBack.replace("{button}", () => usual);
+    return this.say.sayPlanSeries.replace("{n}", this.planned).replace("{car}", () => car);
+  }
+
+  /** Show what the way back of this offer costs now. */
+  async priceOf(offer) {
+    if (!this.#wantsBack || !offer || offer === this.offer) return;
+    this.offer = offer;
+    const { ok, body } = await ask("/return-price.json", { offer });
+    if (this.offer === offer) this.price.textContent = ok ? body.words : "";
+  }
+
+  /** The pickup's day or time may be another one by now: the dates follow it. */
+  follow() {
+    if (!this.part) return;
+    const at = `${this.#value("pickup_date")} ${this.#value("pickup_time")}`;
+    if (at === this.at) return;
+    this.at = at;
+    if (this.isSeries) this.#soon();
+  }
+
+  #value(name) {
+    return this.form.elements.namedItem(name)?.value ?? "";
+  }
+
+  #typed(name) {
+    if (name === "back") this.dispatchEvent(new Event("changed"));
+    if (["days", "last_day"].includes(name)) this.#soon();
+    if (["back_date", "back_time"].includes(name)) this.dispatchEvent(new Event("changed"));
+  }
+
+  #soon() {
+    this.asking = null;
+    this.#show("", "", "");
+    clearTimeout(this.waiting);
+    if (this.isSeries) this.waiting = setTimeout(() => this.#load(), PAUSE_MS);
+  }
+
+  async #load() {
+    const days = [...this.part.querySelectorAll("[name=days]:checked")].map((day) => day.value);
+    const asked = { days: days.join(",") };
+    for (const name of ["last_day", "pickup_date", "pickup_time"]) asked[name] = this.#value(name);
+    const mine = (this.asking = {});
+    const { body } = await ask("/series.json", asked);
+    if (mine !== this.asking) return; // another date was typed meanwhile
+    this.#show(body.html ?? "", body.key ?? "", body.words ?? "");
+  }
+
+  #show(html, key, words) {
+    this.list.replaceChildren(
+      ...new DOMParser().parseFromString(html, "text/html").body.childNodes,
+    );
+    this.key.value = key;
+    this.words.textContent = words;
+    this.planned = key ? this.list.querySelectorAll("li").length : 0;
+    this.dispatchEvent(new Event("changed"));
+  }
+}

@@ -1,0 +1,36 @@
+"""A pasted list of guests, as spreadsheets, mails and people write it."""
+
+import pytest
+
+from ridedash.rides.orders.guest_list import GuestLine, guest_lines
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "room", "phone"),
+    [
+        ("Guest Heron, 412, +91 98450 00000", "Guest Heron", "412", "+91 98450 00000"),
+        ("Guest Heron;412;+91 98450 00000", "Guest Heron", "412", "+91 98450 00000"),
+        ("Guest Heron\t412\t+91 98450 00000", "Guest Heron", "412", "+91 98450 00000"),
+        ("Heron, Guest\t412", "Heron, Guest", "412", ""),
+        ("Guest Heron, +91 98450 00000", "Guest Heron", "", "+91 98450 00000"),
+        ("Guest Heron, 98450 00000", "Guest Heron", "", "98450 00000"),
+        ("Guest Heron, 412", "Guest Heron", "412", ""),
+        ("Guest Heron,,", "Guest Heron", "", ""),
+        ("Guest Heron, , +91 1", "Guest Heron", "", "+91 1"),
+        ('"Guest Heron";"412";', "Guest Heron", "412", ""),
+        ("  Guest   Heron  ", "Guest Heron", "", ""),
+        (", 412", "", "412", ""),
+    ],
+)
+def test_a_line_is_name_room_and_phone(line: str, name: str, room: str, phone: str) -> None:
+    assert guest_lines(line) == [GuestLine(1, name, room, phone)]
+
+
+def test_lines_keep_the_numbers_that_a_person_counts() -> None:
+    lines = guest_lines("Guest Heron\r\n\n ;, \nGuest Wren\n")
+    assert [(each.number, each.name) for each in lines] == [(1, "Guest Heron"), (4, "Guest Wren")]
+
+
+def test_what_stands_behind_the_phone_is_not_lost() -> None:
+    (line,) = guest_lines("Heron, Guest, 412, +91 98450 00000, late")
+    assert line.more == "+91 98450 00000, late"

@@ -1,0 +1,288 @@
+"""One press that makes several orders: a way back, a series. Each is made once, whoever presses
+again, wherever and whenever; and from one ride of a series on, changed or withdrawn together.
+"""
+
+import multiprocessing
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import select
+
+from ridedash.rides.orders.change import Change
+from ridedash.rides.orders.fields import BookingRequest, ListedGuest
+from ridedash.rides.orders.onward import change_onward, withdraw_onward
+from ridedash.rides.orders.place import RequestRefused, TokenReused, place
+from ridedash.rides.orders.press import MOST_PARTS, tokens_of
+from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
+from ridedash.store.audit import AuditRow
+from ridedash.store.database.database import Database
+from ridedash.store.orders import Order, OrderPage
+from tests.rides.desk_world import START, World
+from tests.rides.orders.test_due import HOURS, LEAD, offered
+from tests.rides.orders.test_side_by_side import at_once
+
+KOLKATA = ZoneInfo("Asia/Kolkata")
+BERLIN = ZoneInfo("Europe/Berlin")
+DAY = timedelta(days=1)
+EVERY_DAY = range(7)
+
+
+def series(world: World, rides: int = 4, **facts: object) -> BookingRequest:
+    """A ride a day at the same time, from tomorrow on."""
+    times = tuple(world.clock() + DAY * n for n in range(1, rides + 1))
+    return world.request(series=times, pickup_at=times[0], **facts)
+
+
+def pages(world: World) -> list[OrderPage]:
+    return [world.page(order.id) for order in world.orders()]
+
+
+def test_a_way_back_is_a_planned_order_with_the_ends_swapped(world: World) -> None:
+    back_at = world.clock() + HOURS
+    placed = world.placed(back_at=back_at, note="two bags", coupon="STAY10", payment="cash")
+    out, back = pages(world)
+    assert placed.order_ids == (out.order.id, back.order.id)
+    assert (out.order.state, back.order.state) == ("READY", "SCHEDULED")
+    assert (back.order.back_of, out.way_back) == (out.order.id, back.order.id)
+    assert back.order.pickup_at == back_at
+    assert (back.offer.pickup_name, back.offer.drop_name) == ("Airport", "Lobby")
+    assert (back.offer.fare_id, back.offer.price_text) == (None, ""), "no price was told for it"
+    assert back.order.guest_id == out.order.guest_id
+    assert (back.order.note, "STAY10" in back.order.body) == (None, False)
+    assert back.order.payment == "cash"
+
+
+def test_each_car_of_a_group_has_its_own_way_back(world: World) -> None:
+    guests = (ListedGuest("Guest Heron", "412"), ListedGuest("Guest Wren", "413"))
+    world.placed(cars=2, guests=guests, back_at=world.clock() + HOURS)
+    found = pages(world)
+    assert [page.guest.name for page in found] == ["Guest Heron", "Guest Wren"] * 2
+    assert [page.order.back_of for page in found] == [None, None, 1, 2]
+    assert [page.car for page in found] == [(1, 2), (2, 2)] * 2
+
+
+def test_a_way_back_is_ordered_when_it_is_due(world: World) -> None:
+    world.placed(back_at=world.clock() + HOURS)
+    with world.worker() as worker:
+        worker.step()
+        world.service.answers["products"] = [offered()]
+        world.clock.go((HOURS - LEAD).total_seconds())
+        for _ in range(4):
+            worker.step()
+    assert [order.state for order in world.orders()] == ["BOOKED", "BOOKED"]
+    assert world.service.count("create") == 2
+
+
+@pytest.mark.parametrize("minutes", [-5, 0, 14, 60 * 24 * 31])
+def test_a_way_back_at_a_wrong_time_orders_nothing(world: World, minutes: int) -> None:
+    with pytest.raises(RequestRefused) as refused:
+        world.placed(back_at=world.clock() + timedelta(minutes=minutes))
+    assert (refused.value.field, world.orders()) == ("back_at", [])
+
+
+def test_a_series_is_a_planned_order_for_each_of_its_times(world: World) -> None:
+    request = series(world)
+    placed = place(world.db, world.clock, request)
+    found = pages(world)
+    assert len({page.guest.id for page in found}) == 1
+    assert placed.order_ids == tuple(page.order.id for page in found)
+    assert [page.order.pickup_at for page in found] == list(request.series)
+    assert [page.series for page in found] == [(n, 4) for n in range(1, 5)]
+    assert {page.order.state for page in found} == {"SCHEDULED"}
+    with world.db.read() as s:
+        rows = s.scalars(select(AuditRow).where(AuditRow.what == "order.place")).all()
+    assert [(row.who, row.facts["ride"], row.facts["rides"]) for row in rows] == [
+        (f"staff:{world.staff_id}", n, 4) for n in range(1, 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cars": 2},
+        {"back_at": START + DAY * 3},
+        {"coupon": "STAY10"},
+        {"series": tuple(START + DAY * n for n in range(1, MOST_RIDES + 2))},
+        {"series": (START + DAY, START + DAY * 91)},
+        {"series": (START + DAY, START + DAY)},
+        {"series": (START + timedelta(minutes=5),)},
+    ],
+)
+def test_a_series_beyond_its_bounds_plans_nothing(world: World, wrong: dict[str, object]) -> None:
+    request = replace(series(world), **wrong)  # type: ignore[arg-type]
+    with pytest.raises(RequestRefused):
+        place(world.db, world.clock, request)
+    assert world.orders() == []
+
+
+def wanted(world: World, what: str) -> BookingRequest:
+    if what == "series":
+        return series(world, 6)
+    if what == "back":
+        return world.request(back_at=world.clock() + HOURS)
+    guests = (ListedGuest("Guest Heron", "412"), ListedGuest("Guest Wren", "413"))
+    return world.request(cars=2, guests=guests, back_at=world.clock() + HOURS)
+
+
+@pytest.mark.parametrize(("what", "orders"), [("series", 6), ("back", 2), ("list and back", 4)])
+def test_one_press_makes_each_order_once(world: World, what: str, orders: int) -> None:
+    request = wanted(world, what)
+    results = at_once([lambda: place(world.db, world.clock, request) for _ in range(4)])
+    assert len({placed.order_ids for placed in results}) == 1
+    assert sum(placed.created for placed in results) == 1
+    assert len(world.orders()) == orders
+    fresh = Database(world.db.url)  # a restart
+    try:
+        world.clock.go(120)
+        again = place(fresh, world.clock, request)
+    finally:
+        fresh.close()
+    assert (again.created, again.order_ids) == (False, results[0].order_ids)
+    with pytest.raises(TokenReused):
+        place(world.db, world.clock, replace(request, guest_name="Guest Teal", note="other"))
+    assert len(world.orders()) == orders
+
+
+def press(url: str, request: BookingRequest, now: datetime, gate: object, said: object) -> None:
+    """What another process does."""
+    db = Database(url)
+    gate.wait(60)  # type: ignore[attr-defined]
+    try:
+        placed = place(db, lambda: now, request)
+        said.put((placed.order_ids, placed.created))  # type: ignore[attr-defined]
+    finally:
+        db.close()
+
+
+def test_two_processes_that_get_one_press_make_each_order_once(world: World) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    gate, said = spawn.Barrier(2), spawn.Queue()
+    url = world.db.url
+    request = wanted(world, "list and back")
+    both = [
+        spawn.Process(target=press, args=(url, request, world.clock(), gate, said))
+        for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    answers = [said.get(timeout=120) for _ in both]
+    for process in both:
+        process.join(60)
+    assert len({ids for ids, _created in answers}) == 1
+    assert sorted(created for _ids, created in answers) == [False, True]
+    assert len(world.orders()) == 4
+
+
+def test_tokens_of_all_orders_of_a_press_fit_their_column() -> None:
+    tokens = tokens_of("x" * 60)
+    assert (len(set(tokens)), max(map(len, tokens))) == (MOST_PARTS, 63)
+
+
+def onward(world: World, number: int, **changes: object) -> int:
+    """Change the ride of this number, and those after it."""
+    order = world.orders()[number - 1]
+    base = world.request(
+        offer_id=order.offer_id,
+        guest_name=world.page(order.id).guest.name,
+        pickup_at=order.pickup_at,
+        note=order.note,
+    )
+    request = replace(base, **changes)  # type: ignore[arg-type]
+    return change_onward(world.db, world.clock, Change(order.id, order.version, request), KOLKATA)
+
+
+def test_from_here_on_changes_this_ride_and_the_later_ones_each_on_its_day(world: World) -> None:
+    request = series(world, 5)
+    place(world.db, world.clock, request)
+    later = request.series[2] + timedelta(hours=1)
+    assert onward(world, 3, pickup_at=later) == 3
+    moved = [order.pickup_at for order in world.orders()]
+    hour = timedelta(hours=1)
+    assert moved == [*request.series[:2], *(at + hour for at in request.series[2:])]
+    with world.db.read() as s:
+        rows = s.scalars(select(AuditRow).where(AuditRow.what == "order.change")).all()
+    assert len(rows) == 3, "each ride has its own entry"
+    assert {(row.who, *row.facts["changed"]) for row in rows} == {
+        (f"staff:{world.staff_id}", "pickup_at")
+    }
+    assert onward(world, 3, pickup_at=later) == 0, "pressed twice, it changes nothing more"
+
+
+def test_from_here_on_leaves_what_a_ride_has_of_its_own(world: World) -> None:
+    request = series(world, 3)
+    place(world.db, world.clock, request)
+    with world.db.write() as s:
+        s.get_one(Order, 2).note = "one more bag"
+    assert onward(world, 1, pickup_at=request.series[0] + timedelta(hours=1)) == 3
+    assert [order.note for order in world.orders()] == [None, "one more bag", None]
+
+
+@pytest.mark.parametrize("state", ["READY", "SENDING", "BOOKED", "NOT_SENT"])
+def test_from_here_on_never_touches_a_ride_that_is_ordered_or_over(
+    world: World, state: str
+) -> None:
+    request = series(world, 4)
+    place(world.db, world.clock, request)
+    with world.db.write() as s:
+        ordered = s.get_one(Order, 3)
+        ordered.state, ordered.version = state, ordered.version + 1
+    before = world.orders()[2]
+    assert onward(world, 2, pickup_at=request.series[1] + timedelta(hours=1)) == 2
+    assert withdraw_onward(world.db, world.clock, 1, world.staff_id, {1, 2, 3, 4}) == 3
+    after = world.orders()[2]
+    assert (after.state, after.pickup_at, after.version, after.body) == (
+        state,
+        before.pickup_at,
+        before.version,
+        before.body,
+    )
+
+
+def test_from_here_on_keeps_the_days(world: World) -> None:
+    request = series(world, 3)
+    place(world.db, world.clock, request)
+    with pytest.raises(RequestRefused) as refused:
+        onward(world, 1, pickup_at=request.series[0] + DAY)
+    assert refused.value.field == "pickup_day"
+    assert [order.pickup_at for order in world.orders()] == list(request.series)
+
+
+def test_a_later_ride_that_can_not_change_stops_the_whole_change(world: World) -> None:
+    request = series(world, 3)
+    place(world.db, world.clock, request)
+    world.clock.go((DAY - timedelta(hours=1)).total_seconds())
+    with pytest.raises(RequestRefused):
+        onward(world, 1, pickup_at=request.series[0] - timedelta(minutes=50))
+    assert [order.pickup_at for order in world.orders()] == list(request.series)
+
+
+def test_cancelling_from_here_on_takes_only_what_was_shown(world: World) -> None:
+    place(world.db, world.clock, series(world, 4))
+    assert withdraw(world.db, world.clock, 3, world.staff_id)
+    assert withdraw_onward(world.db, world.clock, 2, world.staff_id, {1, 2, 3}) == 1
+    assert [order.state for order in world.orders()] == [
+        "SCHEDULED",
+        "NOT_SENT",
+        "NOT_SENT",
+        "SCHEDULED",
+    ]
+    assert withdraw_onward(world.db, world.clock, 2, world.staff_id + 99, {4}) == 0
+
+
+def test_a_series_keeps_its_local_time_when_clocks_change() -> None:
+    saturday, monday = datetime(2026, 3, 28).date(), datetime(2026, 3, 30).date()
+    usual = series_rides((saturday, monday), EVERY_DAY, time(8, 0), BERLIN)
+    assert [ride.at.astimezone(BERLIN).hour for ride in usual] == [8, 8, 8]
+    assert [ride.at.hour for ride in usual] == [7, 6, 6]
+    gap = series_rides((saturday, monday), EVERY_DAY, time(2, 30), BERLIN)
+    assert [ride.moved for ride in gap] == [False, True, False]
+    assert gap[1].at == datetime(2026, 3, 29, 1, 0, tzinfo=UTC)
+
+
+def test_a_range_of_years_costs_nothing() -> None:
+    days = datetime(2026, 1, 1).date(), datetime(9999, 12, 31).date()
+    assert len(series_rides(days, EVERY_DAY, time(8, 0), KOLKATA)) == MOST_RIDES + 1
+    assert series_rides(days, (), time(8, 0), KOLKATA) == []

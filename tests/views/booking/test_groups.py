@@ -1,0 +1,165 @@
+"""Groups of cars: the pasted list, the page of the group, its cards, and cancelling all of it."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.extensions import limiter
+from ridedash.service.types.bookings import Done
+from ridedash.store.orders import Order
+from tests.views.booking.test_pages import Desk as Booking
+from tests.views.booking.test_pages import desk
+from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
+from tests.views.rides.test_pages import Service, Tokens
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.database
+LIST = "Guest Heron, 412, 98450 11111\nGuest Wren; 413\nGuest Teal\t414"
+
+
+@pytest.fixture
+def rides(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path, PUBLIC_URL="https://rides.example.test")
+    made.services.tokens = Tokens()
+    yield made
+    made.close()
+
+
+def group(rides: Desk, *cars: tuple[str, str | None], **facts: Any) -> int:
+    """A group of orders in these states and statuses; the id of the first."""
+    ids = [rides.order(state, status, **facts) for state, status in cars]
+
+    def join(s: Any) -> None:
+        s.query(Order).filter(Order.id.in_(ids)).update({"group_key": f"G-{ids[0]}"})
+
+    rides.add(join)
+    return ids[0]
+
+
+def words(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_a_list_books_a_car_for_each_of_its_guests(desk: Booking) -> None:
+    form = desk.form()
+    answer = desk.press(form, guest_name="", guests=LIST)
+    assert answer.headers["Location"] == "/groups/1"
+    assert [order.room for order in desk.orders()] == ["412", "413", "414"]
+    page = words(desk.client.get("/groups/1").text)
+    assert "3 cars for Guest Heron and 2 more" in page
+    assert "3\u00a0×\u00a0₹240\u00a0=\u00a0₹720" in desk.client.get("/groups/1").text
+    for guest in ("412 Guest Heron", "413 Guest Wren", "414 Guest Teal"):
+        assert guest in page
+    again = desk.press(form, guest_name="", guests=LIST)
+    assert (again.headers["Location"], len(desk.orders())) == ("/groups/1", 3)
+
+
+def test_each_wrong_line_is_named_and_the_list_is_kept(desk: Booking) -> None:
+    typed = "Guest Heron, 412, 12\n, 413\nGuest Teal\nA, B, C, D"
+    answer = desk.press(desk.form(), guest_name="", guests=typed)
+    assert (answer.status_code, desk.orders()) == (422, [])
+    page = words(answer.text)
+    assert "Line 1: “12”: No phone has this number." in page
+    assert "Line 2: the name is missing." in page
+    assert "Line 4: more than name, room and phone: “D”." in page
+    assert "Line 3" not in page
+    assert "Guest Heron, 412, 12\n, 413" in unescape(answer.text).replace("\r", "")
+
+
+def test_a_list_of_seven_is_refused_and_kept(desk: Booking) -> None:
+    typed = "\n".join(f"Guest {n}" for n in range(7))
+    answer = desk.press(desk.form(), guest_name="", guests=typed)
+    assert (answer.status_code, desk.orders()) == (422, [])
+    assert "7 guests: one press books a car for 1 to 6." in answer.text
+    assert "Guest 6" in answer.text
+
+
+def test_a_blank_list_is_no_list(desk: Booking) -> None:
+    assert desk.press(desk.form(), guest_name="", guests=" \n ;").status_code == 422
+    assert desk.press(desk.form(), guests="\n").headers["Location"] == "/rides/1"
+
+
+def test_the_group_says_how_many_are_here(rides: Desk) -> None:
+    cars = [("BOOKED", "CLIENT_LOCATED")] * 2 + [("BOOKED", "CALL_DRIVER")]
+    page = rides.client().get(f"/groups/{group(rides, *cars)}").text
+    assert "2 of 3 here · 1 on the way" in page
+
+
+def test_the_cards_of_a_group_are_one_page_and_links_are_made_by_a_press(rides: Desk) -> None:
+    first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"), ("REJECTED", None))
+    browser = rides.client()
+    path = f"/groups/{first}/cards"
+    page = browser.get(path).text
+    assert (page.count('class="mini"'), page.count("mini-qr-ground")) == (3, 0)
+    with rides.app.app_context():
+        limiter.reset()
+    made = browser.post(path, data={"csrf_token": token(browser, path)}).text
+    assert made.count("mini-qr-ground") == 2, "the refused car has no ride to follow"
+    links = re.findall(r"rides\.example\.test/t/[\w-]+", made)
+    assert len(set(links)) == 2
+    for link in links:
+        assert rides.client(signed_in=False).get(link.split("test", 1)[1]).status_code == 200
+
+
+def cancel_all(browser: FlaskClient, first: int, **form: str) -> Any:
+    path = f"/groups/{first}/cancel"
+    page = browser.get(path).text
+    plan = re.search(r'name="plan" value="([^"]*)"', page)
+    form = {"plan": plan[1] if plan else "", "csrf_token": token(browser, path)} | form
+    return browser.post(path, data=form)
+
+
+def test_all_cars_are_cancelled_each_in_its_own_way_and_the_sum_is_said_before(
+    rides: Desk,
+) -> None:
+    late = {"allotted_at": NOON - timedelta(hours=1)}
+    first = group(
+        rides,
+        *[("BOOKED", "CALL_DRIVER")] * 2,
+        *[("BOOKED", "ALLOTMENT_PENDING"), ("READY", None), ("BOOKED", "IN_PROGRESS")],
+        ride=late,
+    )
+    rides.services.client = service = Service(Done())
+    browser = rides.client()
+    page = words(browser.get(f"/groups/{first}/cancel").text)
+    assert "Cancelling may cost 2 × ₹30 = ₹60 now." in page
+    assert "Nothing is ordered yet: free" in page
+    assert "The search is stopped: free" in page
+    assert "Stays as it is" in page
+    assert service.asked == []
+    answer = cancel_all(browser, first, reason="Wait is too long")
+    assert answer.headers["Location"] == f"/groups/{first}"
+    assert sorted(each[0] for each in service.asked) == ["abort", "cancel", "cancel"]
+    assert "1 cancelled" in browser.get(f"/groups/{first}").text, "the one that was not sent yet"
+
+
+def test_a_fee_that_began_after_the_page_was_shown_is_said_first(rides: Desk) -> None:
+    first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"))
+    rides.services.client = service = Service(Done())
+    browser = rides.client()
+    path = f"/groups/{first}/cancel"
+    page = browser.get(path).text
+    assert "Cancelling is free now." in page
+    assert "Free until 14:04:00, then ₹30" in compact(page)
+    plan = re.search(r'name="plan" value="([^"]*)"', page)
+    assert plan
+    rides.now += timedelta(minutes=5)
+    answer = browser.post(path, data={"plan": plan[1], "csrf_token": token(browser, path)})
+    assert (answer.status_code, service.asked) == (409, [])
+    assert "Nothing was cancelled yet" in answer.text
+    assert "Cancelling may cost 2 × ₹30 = ₹60 now." in words(answer.text)
+    assert cancel_all(browser, first).status_code == 303
+    assert len(service.asked) == 2
+
+
+def test_a_single_ride_has_no_pages_of_a_group(rides: Desk) -> None:
+    order_id, browser = rides.order("BOOKED", "CALL_DRIVER"), rides.client()
+    for path, to in (("", ""), ("/cancel", ""), ("/cards", "/card")):
+        answer = browser.get(f"/groups/{order_id}{path}")
+        assert answer.headers["Location"] == f"/rides/{order_id}{to}"

@@ -1,0 +1,186 @@
+"""A way back and a series in the booking form: said before the press, and changed from one on."""
+
+import re
+from datetime import UTC, datetime
+from html import unescape
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.views.booking.test_groups import words
+from tests.views.booking.test_pages import Desk, desk, filled
+from tests.views.booking.test_pages_browser import Browsed, browsed
+
+__all__ = ["browsed", "desk"]
+pytestmark = pytest.mark.database
+LATER = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
+SERIES = LATER | {"days": ["0", "3"], "last_day": "2026-03-16"}  # Mondays and Thursdays
+DATES = ["Thu 5 Mar 05:10", "Mon 9 Mar 05:10", "Thu 12 Mar 05:10", "Mon 16 Mar 05:10"]
+
+
+def planned(desk: Desk) -> dict[str, str]:
+    """The form with the dates of the series, as they were shown."""
+    return filled(desk.press(desk.form(), **SERIES).text)
+
+
+def test_the_way_back_is_planned_with_the_same_press(desk: Desk) -> None:
+    form = desk.form()
+    back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
+    answer = desk.press(form, **back)
+    assert answer.headers["Location"] == "/rides/1"
+    out, way_back = desk.orders()
+    assert (out.state, way_back.state, way_back.back_of) == ("READY", "SCHEDULED", 1)
+    assert way_back.pickup_at == datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
+    assert "Open the way back" in desk.client.get("/rides/1").text
+    page = words(desk.client.get("/rides/2").text)
+    assert "This is the way back" in page
+    assert "₹240" not in page, "the price of the way there is not said of the way back"
+    assert "Way back" in desk.client.get("/history").text
+    assert desk.press(form, **back).headers["Location"] == "/rides/1"
+    assert len(desk.orders()) == 2
+
+
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [
+        ({"back_date": "", "back_time": "18:00"}, "On which day?"),
+        ({"back_date": "2026-03-04", "back_time": ""}, "At what time?"),
+        ({"back_date": "2026-03-04", "back_time": "14:31"}, "Too soon to plan"),
+        (LATER | {"back_date": "2026-03-05", "back_time": "05:10"}, "begins after the way there"),
+    ],
+)
+def test_a_way_back_without_a_good_time_orders_nothing(
+    desk: Desk, back: dict[str, str], said: str
+) -> None:
+    answer = desk.press(desk.form(), back="y", **back)
+    assert (answer.status_code, desk.orders()) == (422, [])
+    assert said in answer.text
+
+
+def test_the_price_of_the_way_back_is_asked_for_the_swapped_trip(desk: Desk) -> None:
+    offer = desk.form()["offer"]
+    assert "Way back: ₹" in desk.client.get(f"/return-price.json?offer={offer}").json["words"]
+    asked = desk.service.questions("/v1/products")[-1]
+    assert float(asked["pickup_lat"]) == -38.55
+    assert desk.orders() == []
+    assert desk.client.get("/return-price.json?offer=999").status_code == 404
+
+
+def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk) -> None:
+    first = desk.press(desk.form(), **SERIES)
+    assert (first.status_code, desk.orders()) == (422, [])
+    page = words(first.text)
+    assert "4 rides will be planned. Look at their dates, then press again." in page
+    assert all(date in page for date in DATES)
+    form = filled(first.text)
+    other = desk.press(form, **SERIES | {"last_day": "2026-03-19"})
+    assert (other.status_code, desk.orders()) == (422, []), "those dates were not shown"
+    answer = desk.press(form, **SERIES)
+    assert answer.headers["Location"] == "/series/1"
+    assert [f"{order.pickup_at:%d %H:%M}" for order in desk.orders()] == [
+        "04 23:40",
+        "08 23:40",
+        "11 23:40",
+        "15 23:40",
+    ]
+    assert desk.press(form, **SERIES).headers["Location"] == "/series/1"
+    assert len(desk.orders()) == 4
+    page = words(desk.client.get("/series/2").text)
+    assert all(date in page for date in DATES)
+    assert "4 of 4 still planned" in page
+    assert "Ride 2 of 4 of a series" in desk.client.get("/rides/2").text
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"when": "now"}, "choose Later"),
+        ({"last_day": ""}, "Until which day?"),
+        ({"last_day": "2026-03-04"}, "No day from the pickup day until then"),
+        ({"last_day": "2026-05-20", "days": list("0123456")}, "A series has at most 60 rides"),
+        ({"last_day": "9999-12-31"}, "at most 90 days"),
+        ({"last_day": "2026-06-20"}, "at most 90 days"),
+        ({"cars": "2"}, "one press for each"),
+        ({"coupon": "STAY10"}, "A coupon is for one ride"),
+        ({"days": ["9"]}, ""),
+    ],
+)
+def test_a_series_that_can_not_be_planned_says_why(
+    desk: Desk, changed: dict[str, str], said: str
+) -> None:
+    answer = desk.press(desk.form(), **(SERIES | changed))
+    assert (answer.status_code, desk.orders()) == (422, [])
+    assert said in unescape(answer.text)
+
+
+def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
+    asked = "/series.json?days=0,3&pickup_date=2026-03-05&pickup_time=05:10"
+    answer = desk.client.get(f"{asked}&last_day=2026-03-16").json
+    assert answer["n"] == 4
+    assert all(date in answer["html"] for date in DATES)
+    assert desk.client.get(asked).json["words"].startswith("Until which day?")
+    assert desk.client.get("/series.json?days=x,,99&last_day=y").json["words"]
+
+
+def test_a_series_is_changed_and_cancelled_from_one_ride_on(desk: Desk) -> None:
+    desk.press(planned(desk), **SERIES)
+    page = desk.client.get("/rides/new?change=2").text
+    assert "Also all later rides of this series" in page
+    change = filled(page) | {"pickup_date": "2026-03-09", "pickup_time": "06:00", "onward": "y"}
+    answer = desk.press(change)
+    assert answer.headers["Location"] == "/rides/2?said=change-done"
+    assert [f"{order.pickup_at:%H:%M}" for order in desk.orders()] == ["23:40"] + ["00:30"] * 3
+    moved = desk.press(
+        filled(desk.client.get("/rides/new?change=2").text),
+        **change | {"pickup_date": "2026-03-10", "version": str(desk.orders()[1].version)},
+    )
+    assert moved.status_code == 422
+    assert "From here on the rides keep their days" in moved.text
+    page = desk.client.get("/series/3/cancel").text
+    assert "Cancel 2 rides" in page
+    rides = re.findall(r'name="ride" value="(\d+)"', page)
+    assert rides == ["3", "4"]
+    csrf = filled(desk.page())["csrf_token"]
+    desk.client.post("/series/3/cancel", data={"ride": rides, "csrf_token": csrf})
+    assert [order.state for order in desk.orders()] == ["SCHEDULED"] * 2 + ["NOT_SENT"] * 2
+    assert "2 of 4 still planned" in desk.client.get("/series/1").text
+
+
+def test_a_ride_of_a_series_may_move_alone_beyond_thirty_days(desk: Desk) -> None:
+    far = SERIES | {"last_day": "2026-04-20"}
+    shown = filled(desk.press(desk.form(), **far).text)
+    desk.press(shown, **far)
+    last = desk.orders()[-1]
+    change = filled(desk.client.get(f"/rides/new?change={last.id}").text)
+    answer = desk.press(change, pickup_date="2026-04-21", pickup_time="07:00")
+    assert answer.headers["Location"] == f"/rides/{last.id}?said=change-done"
+    assert f"{desk.orders()[-1].pickup_at:%m-%d %H:%M}" == "04-21 01:30"
+
+
+@pytest.mark.browser
+def test_the_button_plans_a_series_once_its_dates_are_shown(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open("/")
+    page.fill("#guest-find", "Guest Heron")
+    page.fill("#drop", "airp")
+    page.get_by_role("listbox", name="Drop").get_by_role("option").first.click()
+    go = page.locator("[data-book-go]")
+    page.locator("[data-several] > summary").click()
+    page.locator("[name=back]").check()
+    expect(go).to_have_text("Choose when to come back")
+    page.fill("#back_time", "18:00")
+    expect(go).to_contain_text("and back")
+    expect(page.locator("[data-back-price]")).to_contain_text("Way back: ")
+    page.locator("[name=back]").uncheck()
+    page.locator(".when-choice", has_text="Later").click()
+    page.fill("#pickup_date", "2026-03-05")
+    page.fill("#pickup_time", "05:10")
+    page.locator(".several-day", has_text="Thu").click()
+    expect(go).to_have_text("Choose the dates of the series")
+    page.fill("#last_day", "2026-03-16")
+    expect(go).to_have_text("Plan 2 rides: Mini")
+    expect(page.locator("[data-dates]")).to_contain_text("Thu 12 Mar 05:10")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("2 rides planned: Guest Heron")
+    assert len(desk.orders()) == 2
+    assert browsed.faults == []

@@ -1,6 +1,6 @@
 """What a ride would cost to another drop before the change is sent, and what its way back would."""
 
-from flask import Blueprint, abort, jsonify, request
+from flask import Blueprint, jsonify, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter
@@ -45,14 +45,14 @@ def show(order_id: int) -> Answer:
 @bp.get("/return-price.json")
 @needs(BOOK)
 @limiter.limit("120/minute", key_func=by_staff)
-def way_back() -> Response:
+def way_back() -> Answer:
     """The price of now of an offer's car for its trip with the ends swapped, as `words`.
 
     Nothing is stored: a planned ride is priced when it is ordered.
     """
     offer = own_offer(request.args.get("offer", type=row_id))
     if offer is None:
-        abort(404)
+        return jsonify(words=""), 422
     there = trip_of(offer)
     if there.drop is None:
         return jsonify(words=_("Without a drop there is no way back."))

@@ -63,7 +63,7 @@ def test_the_price_of_the_way_back_is_asked_for_the_swapped_trip(desk: Desk) -> 
     asked = desk.service.questions("/v1/products")[-1]
     assert float(asked["pickup_lat"]) == -38.55
     assert desk.orders() == []
-    assert desk.client.get("/return-price.json?offer=999").status_code == 404
+    assert desk.client.get("/return-price.json?offer=999").status_code == 422
 
 
 def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk) -> None:
@@ -98,7 +98,6 @@ def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk
         ({"last_day": ""}, "Until which day?"),
         ({"last_day": "2026-03-04"}, "No day from the pickup day until then"),
         ({"last_day": "2026-05-20", "days": list("0123456")}, "A series has at most 60 rides"),
-        ({"last_day": "9999-12-31"}, "at most 90 days"),
         ({"last_day": "2026-06-20"}, "at most 90 days"),
         ({"cars": "2"}, "one press for each"),
         ({"coupon": "STAY10"}, "A coupon is for one ride"),
@@ -173,8 +172,7 @@ def test_the_button_plans_a_series_once_its_dates_are_shown(browsed: Browsed, de
     expect(page.locator("[data-back-price]")).to_contain_text("Way back: ")
     page.locator("[name=back]").uncheck()
     page.locator(".when-choice", has_text="Later").click()
-    page.fill("#pickup_date", "2026-03-05")
-    page.fill("#pickup_time", "05:10")
+    page.fill("#pickup_words", "tomorrow 0510")
     page.locator(".several-day", has_text="Thu").click()
     expect(go).to_have_text("Choose the dates of the series")
     page.fill("#last_day", "2026-03-16")

@@ -555,6 +555,17 @@ def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talki
     assert "Booked for" in text
 
 
+def test_no_undo_is_offered_for_what_the_service_was_asked(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    """The fee stands before the press instead."""
+    cancelled = desk.order("BOOKED", "CALL_DRIVER", actions=[("cancel", "done", {})])
+    assert "undo_until" not in browser.get(f"/rides/{cancelled}/snapshot.json").get_json()
+    assert (
+        browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}").text.count('class="fee"') == 1
+    )
+
+
 def test_an_unknown_outcome_is_closed_with_a_reason_and_reopened(talking: Desk) -> None:
     browser = talking.client()
     order_id = talking.order("UNKNOWN")

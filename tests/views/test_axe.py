@@ -30,6 +30,7 @@ FILES = {
     "lookups.products",
     "pickup_times.read",
     "metrics.show",
+    "rides.path",
     "rides.snapshot",
     "static",
 }

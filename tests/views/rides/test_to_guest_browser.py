@@ -86,6 +86,11 @@ def test_nothing_on_the_screen_for_the_guest_is_cut(served: Served, size: tuple[
            ).map((each) => each.className || each.localName)"""
     )
     assert cut == []
+    lines = page.locator(".to-guest-plate").evaluate(
+        "(e) => { const all = document.createRange(); all.selectNodeContents(e.firstChild);"
+        " return all.getClientRects().length; }"
+    )
+    assert lines == 1
 
 
 def test_a_ride_that_is_over_is_not_shown_to_guests(served: Served) -> None:

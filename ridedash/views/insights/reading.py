@@ -131,11 +131,14 @@ def _of_one(db: Session, asked: Asked, prop: Property) -> Month:
             for key in {**mine, **theirs}
         ]
 
+    cars = groups("categories", lambda key: products.get(key, key))
+    for group in cars:
+        group.house = ""  # the same cars everywhere
     return Month(
         now,
         earlier,
         houses=[Group(prop.name, "", now.total, earlier.total)],
-        categories=groups("categories", lambda key: products.get(key, key)),
+        categories=cars,
         staff=groups("staff", lambda key: people.get(key, "") or _("Nobody known")),
         centres=groups("centres", lambda key: centres.get(key, "") or _("No cost centre")),
         destinations=groups("destinations", place_name),

@@ -261,7 +261,11 @@ def test_an_admin_adds_up_several_properties_each_in_its_own_days(desk: Desk) ->
     text = compact(client.get(f"/insights?{both}").text)
     assert "2 of 2 properties" in text
     assert text.count('<span class="figures-house"><bdi>Other House</bdi></span>') == 2
-    parts = {row["name"]: row["rides"] for row in rows(client, both) if row["part"] == "property"}
+    found = rows(client, both)
+    assert {(row["name"], row["property"]) for row in found if row["part"] == "category"} == {
+        ("Mini", "")
+    }
+    parts = {row["name"]: row["rides"] for row in found if row["part"] == "property"}
     assert parts == {"Grand Meridian Hotel": "1", "Other House": "1"}
     with desk.services.db.read() as s:
         entries = s.query(AuditRow).filter_by(what="insights.exported")

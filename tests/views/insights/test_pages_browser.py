@@ -31,7 +31,7 @@ def busy(served: Served) -> None:
     desk = served.desk
 
     def rows(s: Any) -> None:
-        s.get(Staff, desk.ids["desk"]).role = "manager"
+        s.get(Staff, desk.ids["desk"]).role = "admin"
         property_id = desk.ids["desk.property"]
         s.add_all(CostCentre(property_id=property_id, name=f"{HEBREW[:60]} {n}") for n in range(13))
 
@@ -45,6 +45,10 @@ def busy(served: Served) -> None:
         change(desk, order_id, cost_centre_id=centre_id, currency=currency, driver_s=99)
 
 
+def houses(served: Served) -> list[int]:
+    return [served.desk.ids[f"{name}.property"] for name in ("desk", "other")]
+
+
 def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Served) -> None:
     page = served.staff(viewport=DESKTOP)
     page.goto("/insights")
@@ -52,6 +56,8 @@ def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Se
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     for paper in ("A4", "Letter"):
         assert len(PAGE.findall(page.pdf(format=paper))) == 1, paper
+    page.goto("/insights?" + "&".join(f"property={each}" for each in houses(served)))
+    assert len(PAGE.findall(page.pdf(format="A4"))) == 1, "of two properties"
     page.get_by_text("As a table").first.click()
     expect(page.get_by_role("table", name="Figures by day")).to_be_visible()
     phone = served.staff(viewport=PHONE, scheme="dark")

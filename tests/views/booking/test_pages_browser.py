@@ -537,9 +537,11 @@ def test_the_bar_has_the_same_items_at_the_same_places_on_every_page(
         assert page.evaluate(BAR) == board, path
         page.evaluate(APPEARS)
         assert [part for part in page.evaluate(BAR) if part[0] != "12 unknown"] == board, path
-        bar = page.locator(".bar").bounding_box()
+        bar, search = (page.locator(each).bounding_box() for each in (".bar", ".bar-search"))
         assert bar
         assert bar["height"] == height["height"]
+        assert search
+        assert width < 1280 or search["width"] >= 110, "the search shows that it is one"
     assert height["height"] < (60 if width >= 768 else 110)  # one line, or two on a phone
 
 

@@ -26,6 +26,7 @@ MODULES: Final = (
     "pages_speed",
     "poll_news",
     "poll_route",
+    "poor_line",
     "products_speed",
     "sandbox_speed",
     "tiles_speed",

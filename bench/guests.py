@@ -33,13 +33,15 @@ class Tally:
 class Desk:
     """One signed-in person with a session of their own."""
 
-    def __init__(self, url: str, name: str, tally: Tally, seed: int) -> None:
+    def __init__(
+        self, url: str, name: str, tally: Tally, seed: int, password: str = PASSWORD
+    ) -> None:
         self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
         self.tally, self.dice = tally, random.Random(seed)
         self.seen: dict[str, str] = {}  # path to its last ETag
         self._busy = threading.Lock()
         page = self.http.get("/sign-in").text
-        data = {"name": name, "password": PASSWORD, "csrf_token": _csrf(page)}
+        data = {"name": name, "password": password, "csrf_token": _csrf(page)}
         signed = self.http.post("/sign-in", data=data)
         if signed.status_code != 303:
             raise RuntimeError(f"{name} could not sign in: {signed.status_code}")

@@ -11,9 +11,17 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from ridedash import config, extensions
 from ridedash.services import build_services, redis_trust
 from ridedash.views import registry
+from ridedash.views.ops import file_server, static_files
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from ridedash.views.poll_cache.middleware import PollMiddleware
-from ridedash.views.web import errors, permissions, request_checks, request_log, security_headers
+from ridedash.views.web import (
+    errors,
+    permissions,
+    request_checks,
+    request_log,
+    responses,
+    security_headers,
+)
 from ridedash.wording import gettext
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
@@ -29,7 +37,7 @@ def create_app(
     Starts nothing and migrates nothing: `ridedash up` does. Raises config.BadSettingError.
     """
     settings = config.load(os.environ if environ is None else environ)
-    app = Flask(__name__, template_folder=_folder("templates"), static_folder=_folder("static"))
+    app = Flask(__name__, template_folder=str(_folder("templates")), static_folder=None)
     app.config.from_mapping(_flask_settings(settings))
     app.extensions["ridedash"] = build_services(settings, clock)
     request_log.init_app(app)
@@ -37,8 +45,12 @@ def create_app(
     _init_extensions(app)
     security_headers.init_app(app, settings)
     errors.init_app(app)
+    app.jinja_env.add_extension(responses.NoIndentation)
     permissions.init_app(app)
     registry.init_app(app)
+    files = static_files.read(_folder("static"))
+    static_files.init_app(app, files)
+    file_server.init_app(app, files, security_headers.of_files(settings))
     if settings.poll_layer:
         _answer_polls_from_the_cache(app)
     if settings.trusted_proxies:
@@ -102,8 +114,8 @@ def _init_extensions(app: Flask) -> None:
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 
 
-def _folder(name: str) -> str:
+def _folder(name: str) -> Path:
     """Inside the package when installed from a wheel, beside it in a checkout."""
     package = Path(__file__).parent
     inside = package / name
-    return str(inside if inside.is_dir() else package.parent / name)
+    return inside if inside.is_dir() else package.parent / name

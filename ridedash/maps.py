@@ -48,6 +48,7 @@ POINT_STYLE: Final[dict[str, Any]] = {
 # A placeholder in the cached script for the page's own view: a point that no map shows.
 _NOWHERE: Final = (0.123456789, 0.987654321)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
+_VARIABLE: Final = re.compile(r"\bvar ([a-z_]+[a-z0-9_]*) =")
 _TILES: Final = re.compile(
     r"(https?://[A-Za-z0-9.\-\[\]:]+)?/(?:[A-Za-z0-9_.~/?=&%@+,:-]|\{[zxysr]\})*"
 )
@@ -73,7 +74,8 @@ class MapParts:
     """A rendered map, for templates/booking/_map.html.
 
     `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, and
-    `script` the code that makes it (for one script element with the page's nonce). `zone` is the
+    `script` the code that makes it (for a function in a script element with the page's nonce: it
+    needs Leaflet, which comes later). `zone` is the
     global of the hotspot's layer, which map.js takes over, or None. `tiles` is the global of the
     base layer, `by_day` and `by_night` are the addresses of its tiles; the latter is "" when there
     are none by night.
@@ -165,6 +167,8 @@ def _frame(
     root = frame.get_root()
     root.render()
     script = root.script.render().replace("</", "<\\/")
+    script = _VARIABLE.sub(r"window.\1 =", script)  # what map.js finds by its name
+    script = re.sub(r"\s*\n\s*", "\n", script)
     if by_night := tiles_by_night(tiles_url):
         dark = 'matchMedia("(prefers-color-scheme: dark)").matches'
         by_day = json.dumps(tiles_url)

@@ -9,9 +9,11 @@ settings = config.load(os.environ)
 prepare(settings, "web")
 
 from ridedash.factory import create_app  # noqa: E402 - after the metrics folder is set
+from ridedash.views.ops import file_server  # noqa: E402
 
 app = create_app()
+file_server.prepare(app)
 if settings.demo:
-    from ridedash.views.ops.assets import DemoTiles
+    from ridedash.views.ops.demo_tiles import DemoTiles
 
     app.wsgi_app = DemoTiles(app.wsgi_app, settings.service_url)  # type: ignore[method-assign,assignment]

@@ -1,15 +1,18 @@
 """A real `ridedash up` as a child process, for tests that need the whole program."""
 
 import contextlib
+import gzip
 import os
 import re
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import brotli
 
 from tests import databases
 
@@ -104,6 +107,30 @@ def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
         instance,
         process,
     )
+
+
+NOTHING: Mapping[str, str] = {}
+
+
+def check_files(url: str, page: str, headers: Mapping[str, str] = NOTHING) -> None:
+    """Check that the files of a page are served as browsers want them, by whatever server."""
+    names = set(re.findall(r'(?:href|src)="(/static/[^"#]+\.(?:css|js))"', page))
+    assert names
+    for name in names:
+        answers = [
+            _fetched(url + name, {**headers, "Accept-Encoding": c}) for c in ("br", "gzip", "")
+        ]
+        bodies = [answer.read() for answer in answers]
+        unpacked = [brotli.decompress(bodies[0]), gzip.decompress(bodies[1]), bodies[2]]
+        assert unpacked[0] == unpacked[1] == unpacked[2]
+        for answer, body in zip(answers, bodies, strict=True):
+            assert answer.headers["Content-Length"] == str(len(body))
+            assert answer.headers["Cache-Control"] == "max-age=31536000, public, immutable"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def _fetched(url: str, headers: Mapping[str, str]) -> Any:
+    return urllib.request.urlopen(urllib.request.Request(url, headers=dict(headers)), timeout=20)
 
 
 def whole(app: Any) -> Any:

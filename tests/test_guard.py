@@ -592,9 +592,9 @@ def test_one_script_uses_leaflet() -> None:
     ],
 )
 def test_leaflet_is_the_reviewed_release(name: str, digest: str) -> None:
-    from ridedash.views.ops.assets import folder
+    from ridedash.views.ops.static_files import leaflet
 
-    assert hashlib.sha256((folder() / name).read_bytes()).hexdigest() == digest
+    assert hashlib.sha256((leaflet() / name).read_bytes()).hexdigest() == digest
 
 
 ROUTES = """
@@ -638,7 +638,6 @@ GET /series/<int:order_id> series.show
 GET /series/<int:order_id>/cancel series.ask
 GET /sign-in auth.sign_in
 GET /static/<path:filename> static
-GET /static/vendor/leaflet/<path:name> leaflet.file
 GET /t/<token> guest.show
 GET /t/<token>/snapshot.json guest.snapshot
 POST /accounts/<int:account_id>/link accounts.link

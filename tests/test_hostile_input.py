@@ -50,7 +50,7 @@ ROUNDS: Final = 3  # more names are found while those before them have values
 REFUSING: Final = {"auth.sign_in_post", "accounts.callback", "outgoing.forward_links"} | {
     f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")
 }
-FILES: Final = {"static", "leaflet.file", "faces.file"}  # they read no field
+FILES: Final = {"static", "faces.file"}  # they read no field
 
 
 class Service(FakeService):

@@ -22,7 +22,7 @@ def test_the_map_is_an_element_a_script_and_their_common_name() -> None:
     parts = map_parts(Tiles(), center=HERE, map_id="picker")
     assert parts.name == "map_picker"
     assert parts.html == '<div class="folium-map" id="map_picker" ></div>'
-    assert "var map_picker = L.map(" in parts.script
+    assert "window.map_picker = L.map(" in parts.script
     assert "center: [-38.5, -128.0]" in parts.script
     assert '"/tiles/{z}/{x}/{y}.svg"' in parts.script
 
@@ -42,7 +42,7 @@ def test_the_map_is_an_element_a_script_and_their_common_name() -> None:
 def test_the_sandboxs_tiles_have_an_address_by_night(by_day: str, by_night: str) -> None:
     parts = map_parts(Tiles(tiles_url=by_day), center=HERE, map_id="picker")
     assert (parts.by_day, parts.by_night) == (by_day, by_night)
-    assert f"var {parts.tiles} = L.tileLayer(" in parts.script
+    assert f"window.{parts.tiles} = L.tileLayer(" in parts.script
     chosen = f'matchMedia("(prefers-color-scheme: dark)").matches ? "{by_night}" : "{by_day}"'
     assert (chosen in parts.script) is bool(by_night)
 
@@ -65,7 +65,7 @@ def test_geometry_is_drawn_and_the_hotspots_layer_is_named_for_the_script() -> N
     assert plain.zone is None
     assert plain.script.count("L.polygon(") == 0
     assert zoned.zone == "feature_group_zone_ride"
-    assert f"var {zoned.zone} = " in zoned.script
+    assert f"window.{zoned.zone} = " in zoned.script
     assert zoned.script.count("L.polygon(") == 2
     assert zoned.script.count("L.circleMarker(") == 2
 

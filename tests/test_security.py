@@ -187,7 +187,6 @@ def test_all_pages_but_the_public_ones_need_a_sign_in(app: Flask, client: FlaskC
         "/healthz",
         "/readyz",
         "/static/<path:filename>",
-        "/static/vendor/leaflet/<path:name>",
         "/face/<name>",
     }
     public |= {"/metrics"}  # for this machine, as the test client is

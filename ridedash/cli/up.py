@@ -19,6 +19,7 @@ from ridedash.cli.sandbox_process import SandboxChild, require_store, sandbox_se
 from ridedash.factory import create_app
 from ridedash.rides.worker import Worker
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
+from ridedash.views.ops import file_server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -43,6 +44,7 @@ def up(environ: Mapping[str, str]) -> None:
         upgrade(app.extensions["ridedash"].db)
         if settings.demo:
             demo.seed(app.extensions["ridedash"])
+        file_server.prepare(app)
         stack.enter_context(_running_worker(app))
         print(_welcome(settings), flush=True)
         served = with_tiles(app) if settings.demo else app.wsgi_app

@@ -25,7 +25,7 @@ from ridedash.views.history import csv_export, handover, search
 from ridedash.views.history import pages as history
 from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
-from ridedash.views.ops import assets, monitoring
+from ridedash.views.ops import monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
 from ridedash.views.rides import handouts, messages, restored
 from ridedash.views.rides import pages as rides
@@ -50,7 +50,7 @@ BLUEPRINTS = (
         audit_log.bp,
         properties.bp,
     ),
-    *(monitoring.bp, monitoring.metrics_bp, assets.bp, faces.bp),
+    *(monitoring.bp, monitoring.metrics_bp, faces.bp),
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ridedash.cli.http_server import listen, listen_patiently
 from tests.databases import SQLITE, kind, settings_for
-from tests.running import clean_environment, running
+from tests.running import check_files, clean_environment, running
 
 pytestmark = pytest.mark.database
 RIDEDASH = [sys.executable, "-m", "ridedash.cli"]
@@ -42,6 +42,7 @@ def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(
         assert status == 200
         assert "demo: no real rides" in page.lower()
         assert demo.password in page
+        check_files(demo.url, page)
         status, tile = demo.get("/tiles/12/591/2503.svg")
         assert status == 200
         assert tile.startswith("<svg")
@@ -300,5 +301,4 @@ def test_the_wheel_runs_when_installed_in_another_folder(tmp_path: Path) -> None
     ) as demo:
         status, page = demo.get("/sign-in")
         assert status == 200
-        assert "/static/css/shared/base.css" in page
-        assert demo.get("/static/css/shared/base.css")[0] == 200
+        check_files(demo.url, page)

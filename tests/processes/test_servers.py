@@ -14,7 +14,7 @@ from ridedash.store.models.orders import Order, Ride
 from ridedash.store.sign_ins import open_sign_in
 from tests import databases
 from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_port, wait_for
-from tests.running import clean_environment
+from tests.running import check_files, clean_environment
 from tests.test_config import LIVE
 
 LIVE_HERE = LIVE | {
@@ -44,6 +44,7 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
         assert answer.status_code == 200
         assert "demo" not in answer.text.lower()
         assert answer.headers["Strict-Transport-Security"].startswith("max-age=31536000")
+        check_files(web, answer.text, BEHIND)
         cookie = answer.headers["Set-Cookie"]
         assert cookie.startswith("__Host-sid=")
         assert all(word in cookie for word in ("Secure", "HttpOnly", "Path=/", "SameSite=Lax"))
@@ -103,6 +104,9 @@ def test_the_demo_map_is_shown_when_web_and_sandbox_are_separate_processes(
             "image/svg+xml; charset=utf-8",
         )
         assert tile.text.startswith("<svg")
+        assert tile.headers["Content-Encoding"] == "gzip"
+        plain = httpx.get(web + TILE, headers={"Accept-Encoding": ""}, timeout=30, trust_env=False)
+        assert (plain.text, plain.headers.get("Content-Encoding")) == (tile.text, None)
         assert (
             tile.headers["Content-Security-Policy"]
             == "default-src 'none'; style-src 'unsafe-inline'"

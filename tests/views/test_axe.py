@@ -25,7 +25,6 @@ FILES = {
     "guest.snapshot",
     "health.alive",
     "health.ready",
-    "leaflet.file",
     "lookups.places",
     "lookups.products",
     "pickup_times.read",

@@ -1,10 +1,11 @@
 """Routes for map tiles, place search and city outlines, which the service interface has not."""
 
 import functools
+import gzip
 import hashlib
 import math
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Blueprint, Flask, Response, request
 
@@ -24,12 +25,26 @@ HEADERS = {
     "Cache-Control": f"public, max-age={CACHE_S}",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
     "X-Content-Type-Options": "nosniff",
+    "Vary": "Accept-Encoding",
 }
 QUERY_CHARS, MOST_PLACES = 80, 20
 
 
+class Tile(NamedTuple):
+    """A drawn tile, compressed once and kept so, and the ETag of its SVG."""
+
+    packed: bytes
+    tag: str
+
+
 def tile_svg(z: int, x: int, y: int, *, dark: bool = False) -> bytes | None:
-    """A tile as SVG, or None for a zoom outside 11 to 18 and for numbers outside the world."""
+    """A tile as SVG; None where find_tile() has none."""
+    found = find_tile(z, x, y, dark=dark)
+    return None if found is None else gzip.decompress(found.packed)
+
+
+def find_tile(z: int, x: int, y: int, *, dark: bool = False) -> Tile | None:
+    """A tile, or None for a zoom outside 11 to 18 and for numbers outside the world."""
     if not MIN_ZOOM <= z <= MAX_ZOOM or not (0 <= x < 2**z and 0 <= y < 2**z):
         return None
     number = next(
@@ -51,8 +66,14 @@ def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
 
 
 @functools.lru_cache(maxsize=2048)
-def _drawn(number: int, z: int, x: int, y: int, dark: bool) -> bytes:
-    return _zoom_tiles(number, z).tile(x, y, dark=dark).encode()
+def _drawn(number: int, z: int, x: int, y: int, dark: bool) -> Tile:
+    return _packed(_zoom_tiles(number, z).tile(x, y, dark=dark))
+
+
+def _packed(svg: str) -> Tile:
+    body = svg.encode()
+    tag = hashlib.blake2b(body, digest_size=12).hexdigest()
+    return Tile(gzip.compress(body, mtime=0), f'"{tag}"')
 
 
 _prepare_lock = threading.Lock()
@@ -97,30 +118,28 @@ def _tile_at(z: int, lat: float, lng: float) -> tuple[int, int]:
 
 
 @functools.cache
-def _sea(dark: bool) -> bytes:
-    return (
+def _sea(dark: bool) -> Tile:
+    return _packed(
         '<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257" viewBox="0 0 257 257">'
         f'<style>{css(MIN_ZOOM, dark=dark)}</style><path class="sea" d="M0 0h257v257h-257z"/></svg>'
-    ).encode()
+    )
 
 
 @bp.get("/tiles/<int:z>/<int:x>/<int:y>.svg")
 @bp.get("/tiles/dark/<int:z>/<int:x>/<int:y>.svg", endpoint="dark_tile", defaults={"dark": True})
 def tile(z: int, x: int, y: int, dark: bool = False) -> Response:
     """One tile by day or by night, cacheable for a day; 404 when it doesn't exist."""
-    body = tile_svg(z, x, y, dark=dark)
-    if body is None:
+    found = find_tile(z, x, y, dark=dark)
+    if found is None:
         return Response("No such tile.", 404, mimetype="text/plain")
-    response = Response(body, headers=HEADERS)
-    response.headers["ETag"] = _tag(body)
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        response = Response(found.packed, headers={**HEADERS, "Content-Encoding": "gzip"})
+    else:
+        response = Response(gzip.decompress(found.packed), headers=HEADERS)
+    response.headers["ETag"] = found.tag
     if "HTTP_IF_NONE_MATCH" in request.environ:
         response.make_conditional(request)
     return response
-
-
-@functools.lru_cache(maxsize=2048)
-def _tag(body: bytes) -> str:
-    return f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
 
 
 @bp.get("/places")

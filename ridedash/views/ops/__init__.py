@@ -1,1 +1,1 @@
-"""Health, metrics and static assets."""
+"""Health, metrics and files for browsers."""

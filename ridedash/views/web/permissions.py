@@ -77,18 +77,8 @@ def may_reset_password(role: str, other: str) -> bool:
 
 def init_app(app: Flask) -> None:
     """Check every request before its view; templates ask `may("manage")`."""
-    app.view_functions["static"] = needs(OPEN)(_named(app.view_functions["static"]))
     app.before_request(_check)
     app.add_template_global(may)
-
-
-def _named(view: Callable[..., Any]) -> Callable[..., Any]:
-    """A function around Flask's view of static files, which can't carry an attribute itself."""
-
-    def static(**names: Any) -> Any:
-        return view(**names)
-
-    return static
 
 
 def _check() -> BaseResponse | None:

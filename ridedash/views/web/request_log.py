@@ -26,7 +26,6 @@ POLLS: Final = frozenset(
         "health.ready",
         "metrics.show",
         "static",
-        "leaflet.file",
     }
 )
 

@@ -1,13 +1,22 @@
-"""What answers have in common: their language, JSON or not, forms sent on, answers of polls."""
+"""What answers have in common: their language, JSON or not, forms sent on, answers of polls, and
+pages without the indentation of their templates.
+"""
 
+import re
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flask import Response, redirect, request, url_for
 from flask_babel import get_locale
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.views.web.formatting import stamp
+
+# of HTML, without the no-break space; where a line ends there is white space anyway
+_AROUND_A_LINE_END: Final = re.compile(r"[ \t\r\f]*\n[ \t\r\n\f]*")
 
 
 class Snapshot(NamedTuple):
@@ -53,3 +62,20 @@ def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> B
         answer.headers["Cache-Control"] = "private, no-cache"
         answer.vary.add("Cookie")
     return answer.make_conditional(request)
+
+
+class NoIndentation(Extension):
+    """Writes white space around the end of a line, in a template's text, as the line end alone.
+
+    Done once, when a template is compiled; what a page fills in stays as it is. White space never
+    disappears: words that were apart are apart. No template has an element that keeps its white
+    space; a test holds that.
+    """
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        """The tokens of a template, its texts without indentation."""
+        for token in stream:
+            if token.type == "data":
+                yield Token(token.lineno, "data", _AROUND_A_LINE_END.sub("\n", token.value))
+            else:
+                yield token

@@ -55,6 +55,15 @@ def init_app(app: Flask, settings: Settings) -> None:
         return answer
 
 
+def of_files(settings: Settings) -> dict[str, str]:
+    """The security headers of static files, which are answered before Flask.
+
+    Dozens of files make a page, so they have those alone that have an effect on them.
+    """
+    head = {"Content-Security-Policy": JSON_POLICY} | ALWAYS
+    return head if settings.demo else head | LIVE_ONLY
+
+
 def nonce() -> str:
     """The nonce of this request, made on first use, so that early error pages have one too."""
     if "csp_nonce" not in g:

@@ -12,13 +12,13 @@ const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that open a page o
 
 export class Detail {
   /**
-   * `map` draws the chosen ride, or is null. `refill(order, how)` fills the booking form and
-   * returns whether it could; `done()` runs after an action; `mounted()` after a page was inserted,
-   * which may be older than the last poll; `failed()` when there was no answer.
+   * `refill(order, how)` fills the booking form and returns whether it could; `done()` runs after
+   * an action; `mounted()` after a page was inserted, which may be older than the last poll;
+   * `failed()` when there was no answer.
    */
-  constructor(box, { map, refill, done, mounted, failed, shut }) {
+  constructor(box, { refill, done, mounted, failed, shut }) {
     this.box = box;
-    this.map = map;
+    this.map = null;
     this.refill = refill;
     this.done = done;
     this.mounted = mounted;
@@ -52,6 +52,12 @@ export class Detail {
     return this.view.root;
   }
 
+  /** Draw the chosen ride on `map` from now on. */
+  drawOn(map) {
+    this.map = map;
+    this.view?.drawOn(map);
+  }
+
   close() {
     this.round += 1;
     this.id = null;
@@ -80,8 +86,9 @@ export class Detail {
     this.map?.clear();
     this.box.replaceChildren(document.adoptNode(root));
     this.box.scrollTop = 0;
-    this.view = new RideView(root, { map: this.map, headers: HEADERS });
-    this.view.start({ asked });
+    this.view = new RideView(root, { headers: HEADERS });
+    this.view.start();
+    if (this.map) this.view.drawOn(this.map, { asked });
     this.mounted();
     root.querySelector("#form-error")?.focus();
   }

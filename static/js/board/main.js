@@ -2,15 +2,12 @@
 
 import { ageText, patternsOf } from "../shared/ages.js";
 import { showBar } from "../shared/top_bar.js";
-import { ChosenMap } from "./chosen.js";
-import { Detail } from "./detail.js";
-import { DraftTrip } from "./draft.js";
 import { Known } from "./feed.js";
-import { Fleet } from "./fleet.js";
 import { RideList } from "./list.js";
 import { Chime } from "./sound.js";
 import { onKey } from "../shared/keys.js";
-import { RideMap } from "../shared/map.js";
+import { later } from "../shared/later.js";
+import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { rideKeys } from "../rides/keys.js";
 import { isShown, setText } from "../shared/slots.js";
@@ -32,17 +29,8 @@ class Board {
     this.offset = 0;
     this.lastAnswerAt = Date.now();
     this.stopped = false;
-    this.map = this.fleet = this.draft = null;
-    this.#startMap();
-    const chosen = this.map && new ChosenMap(this.map, this.fleet);
-    this.detail = new Detail(root.querySelector("[data-detail]"), {
-      map: chosen,
-      refill,
-      done: () => this.#acted(),
-      mounted: () => this.#askAnew(),
-      failed: () => this.#say(root.dataset.failed),
-      shut: () => this.shut(),
-    });
+    this.map = this.fleet = this.draft = this.chosenMap = null; // until the map is there
+    this.detail = null; // until a ride is chosen
     this.poller = new Poller(() => this.known.url(), {
       waitMs: EVERY_MS,
       hiddenMs: HIDDEN_MS,
@@ -62,6 +50,7 @@ class Board {
     if (id && wide.matches) this.choose(id);
     this.poller.start();
     this.poller.now();
+    this.#startMap();
   }
 
   /**
@@ -79,7 +68,19 @@ class Board {
       this.#mark(id);
       this.poller.now();
     }
-    return this.detail.open(id, how);
+    return this.#open(id, how);
+  }
+
+  async #open(id, how) {
+    this.opening ??= this.#startDetail();
+    try {
+      await this.opening;
+    } catch {
+      this.opening = null;
+      this.#say(root.dataset.failed);
+      return null;
+    }
+    return this.known.ride === id ? this.detail.open(id, how) : null;
   }
 
   /** Close the chosen ride; the focus returns to its row. */
@@ -87,7 +88,7 @@ class Board {
     const id = this.known.ride;
     if (id === null) return;
     this.known.choose(null);
-    this.detail.close();
+    this.detail?.close();
     this.#mark(null);
     this.showAll();
     if (back) this.list.focus(id);
@@ -117,17 +118,44 @@ class Board {
     this.map?.resized();
   }
 
-  #startMap() {
+  /** The list waits for no map: what was known or chosen meanwhile is drawn when it is there. */
+  async #startMap() {
     const frame = root.querySelector("[data-map]");
-    if (!window[frame.dataset.map]) return;
-    this.map = new RideMap(frame);
-    this.fleet = new Fleet(this.map, {
+    const [map, { Fleet }, { DraftTrip }, { ChosenMap }] = await Promise.all([
+      openMap(frame),
+      import("./fleet.js"),
+      import("./draft.js"),
+      import("./chosen.js"),
+    ]);
+    if (!map) return;
+    this.map = map;
+    this.fleet = new Fleet(map, {
       look: (id) => this.#look(id),
       chosen: (id) => this.choose(id),
     });
-    this.draft = new DraftTrip(this.map, this.fleet, root.querySelector("[data-map-asks]"));
-    this.map.onAll(() => this.showAll(true));
-    new ResizeObserver(() => this.map.resized()).observe(frame);
+    this.draft = new DraftTrip(map, this.fleet, root.querySelector("[data-map-asks]"));
+    document.dispatchEvent(new CustomEvent("ridedash:map"));
+    map.onAll(() => this.showAll(true));
+    new ResizeObserver(() => map.resized()).observe(frame);
+    this.fleet.show(this.known.cabs);
+    this.fleet.choose(this.known.ride);
+    this.draft.show(this.known.ride === null);
+    if (this.known.v) this.showAll();
+    this.chosenMap = new ChosenMap(map, this.fleet);
+    this.detail?.drawOn(this.chosenMap);
+  }
+
+  /** What shows a chosen ride is loaded with the first one. */
+  async #startDetail() {
+    const { Detail } = await later(() => import("./detail.js"));
+    this.detail = new Detail(root.querySelector("[data-detail]"), {
+      refill,
+      done: () => this.#acted(),
+      mounted: () => this.#askAnew(),
+      failed: () => this.#say(root.dataset.failed),
+      shut: () => this.shut(),
+    });
+    if (this.chosenMap) this.detail.drawOn(this.chosenMap);
   }
 
   #look(id) {
@@ -149,7 +177,7 @@ class Board {
     this.offset = clockOffset(answer, this.offset);
     this.lastAnswerAt = Date.now();
     if (body) this.#show(body, answer);
-    else this.detail.take(null, answer);
+    else this.detail?.take(null, answer);
     this.#tick();
     return EVERY_MS;
   }
@@ -161,7 +189,7 @@ class Board {
     document.dispatchEvent(new CustomEvent("ridedash:rows", { detail: { rows } }));
     if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
     if (first) this.showAll();
-    this.detail.take(body.ride ?? null, answer);
+    this.detail?.take(body.ride ?? null, answer);
     this.stopped = Boolean(body.bar.stopped || body.bar.silent);
     showBar(body.bar);
     this.#alerts(body.bar.alerts ?? []);
@@ -181,7 +209,7 @@ class Board {
   }
 
   #failed(status) {
-    this.detail.miss();
+    this.detail?.miss();
     if (status === 401) location.assign(`/sign-in`);
     return status === 401 ? "stop" : undefined;
   }

@@ -32,6 +32,7 @@ class DeskForm {
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
       if (!this.sending) this.form.pin(end, lat, lng);
     });
+    document.addEventListener("ridedash:map", () => this.#tellTrip()); // the board's map is there
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
     document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
   }

@@ -1,22 +1,21 @@
-/** The booking page: the form, and the map beside it. The page works without the map. */
+/** The booking page: the form, and the map beside it, which comes later. It works without. */
 
-import { RideMap } from "../shared/map.js";
+import { openMap } from "../shared/map_frame.js";
 import { floatBreakups } from "./breakups.js";
 import { BookForm, placeOf } from "./form.js";
 
 const page = document.querySelector("[data-booking]");
 const say = page.dataset;
-const map = new RideMap(page.querySelector("[data-map]"));
-page.classList.add("has-script", "can-pick");
+page.classList.add("has-script");
 const form = new BookForm(page);
 const { trip, book } = form;
+let map = null; // until it is there
 
 floatBreakups(form.cars.box);
 
 /* ---- the two ends on the map ---- */
 
 const aim = page.querySelector("[data-aim]");
-aim.hidden = false;
 if (!trip.at("pickup")) aimAt("pickup");
 for (const end of ["pickup", "drop"])
   trip.ends[end].input.addEventListener("focus", () => aimAt(end));
@@ -40,10 +39,9 @@ function other(end) {
   return end === "pickup" ? "drop" : "pickup";
 }
 
-map.onPick((lat, lng) => form.pin(aim.querySelector(":checked").value, lat, lng));
-
 /** Draw the pins of both ends. The request for cars brings the name of a pin without one. */
 function drawEnds() {
+  if (!map) return;
   for (const [end, word] of [
     ["pickup", say.sayPickup],
     ["drop", say.sayDrop],
@@ -64,6 +62,7 @@ function drawEnds() {
  * nothing to see where it does not go.
  */
 function show() {
+  if (!map) return;
   shown = trip.key;
   const ends = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
   if (ends.some(({ lat, lng }) => !map.shows(lat, lng)))
@@ -72,10 +71,17 @@ function show() {
 
 /* ---- the pickup points of a zone ---- */
 
+let newZone; // what the service said since the page was made; null: no zone
+
 form.addEventListener("zone", ({ detail: { zone } }) => {
-  map.boundary(zone?.boundary ?? []);
-  marked(zone?.points ?? [], zone?.chosen ?? null);
+  newZone = zone ?? null;
+  if (map) drawZone();
 });
+
+function drawZone() {
+  map.boundary(newZone?.boundary ?? []);
+  marked(newZone?.points ?? [], newZone?.chosen ?? null);
+}
 
 /**
  * Draw the pickup points that the server listed as numbers on the map; folium has drawn the zone.
@@ -95,17 +101,26 @@ function marked(points, chosen) {
 
 /* ---- start ---- */
 
-drawEnds();
-const known = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
-if (form.priced && known.length === 2) {
-  shown = trip.key;
-  map.fit(
-    known.map(({ lat, lng }) => [lat, lng]),
-    { animate: false },
-  );
-}
-adoptZone();
 form.start();
+openMap(page.querySelector("[data-map]")).then((made) => made && drawOn(made));
+
+function drawOn(made) {
+  map = made;
+  page.classList.add("can-pick");
+  aim.hidden = false;
+  map.onPick((lat, lng) => form.pin(aim.querySelector(":checked").value, lat, lng));
+  drawEnds();
+  const known = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
+  if (form.priced && known.length === 2) {
+    shown = trip.key;
+    map.fit(
+      known.map(({ lat, lng }) => [lat, lng]),
+      { animate: false },
+    );
+  }
+  if (newZone === undefined) adoptZone();
+  else drawZone();
+}
 
 const wrong =
   book.querySelector("[aria-invalid=true]") ??

@@ -5,7 +5,7 @@
 
 import { ageText, freshness, patternsOf } from "../shared/ages.js";
 import { Cab } from "../shared/cab.js";
-import { RideMap } from "../shared/map.js";
+import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { at, element, setIcon, setText } from "../shared/slots.js";
 
@@ -23,10 +23,8 @@ class GuestPage {
     this.lastAnswerAt = Date.now();
     this.missing = 0; // answers since the last good one that said that there is no such link
     this.card = root.querySelector("[data-map-card]");
-    const frame = this.card?.querySelector("[data-map]");
-    // the page works without its map
-    this.map = frame && window[frame.dataset.map] ? new RideMap(frame) : null;
-    this.cab = new Cab(this.map);
+    this.map = null;
+    this.cab = new Cab(null);
     this.poller = new Poller(`${root.dataset.address}/snapshot.json`, {
       waitMs: this.snapshot.poll_ms,
       got: (body, answer) => this.#got(body, answer),
@@ -43,9 +41,18 @@ class GuestPage {
     document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     this.#draw();
+    if (this.card) openMap(this.card.querySelector("[data-map]")).then((map) => this.#drawOn(map));
     this.#tick();
     setInterval(() => this.#tick(), TICK_MS);
     if (!this.snapshot.stop) this.poller.start();
+  }
+
+  /** The map is there, or there is none: its card keeps the place until that is known. */
+  #drawOn(map) {
+    this.map = map;
+    this.cab = new Cab(map);
+    if (map) this.#draw(true);
+    else this.card.remove();
   }
 
   #got(body, answer) {
@@ -145,12 +152,13 @@ class GuestPage {
       .replaceChildren(...invoice.notes.map((note) => element("li", "", note)));
   }
 
-  #draw() {
-    if (!this.map) return;
+  #draw(first = false) {
+    if (!this.card) return;
     const { pickup, drop, position } = this.snapshot;
     const shown = [pickup, drop, position].filter(Boolean);
-    const opened = this.card.hidden && shown.length > 0;
+    const opened = (first || this.card.hidden) && shown.length > 0;
     this.card.hidden = shown.length === 0;
+    if (!this.map) return;
     if (opened) this.map.resized();
     const riding = this.snapshot.status === "IN_PROGRESS";
     if (pickup && !riding) this.map.pin("pickup", pickup.lat, pickup.lng, pickup.name);

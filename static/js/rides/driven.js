@@ -6,15 +6,20 @@
 const MOST = 600; // points of a page that stays open; a thinned path is asked for then
 
 export class Driven {
-  /** `map` is a RideMap, or the chosen ride on the board's map; `address` is the ride's. */
-  constructor(map, address) {
-    this.map = map;
+  /** `address` is the ride's. */
+  constructor(address) {
+    this.map = null;
     this.address = `${address}/path.json`;
     this.points = [];
     this.known = false; // whether the points have no gap
     this.asking = false;
     this.plate = null;
     this.ended = false;
+  }
+
+  /** Draw on a RideMap, or the chosen ride on the board's map, from now on. */
+  drawOn(map) {
+    this.map = map;
   }
 
   /** Positions were missed: a straight line would say where nobody drove. */

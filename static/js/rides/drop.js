@@ -9,10 +9,10 @@ import { setText } from "../shared/slots.js";
 
 export class DropForm {
   /** `current()` returns the drop to go back to. */
-  constructor(form, map, current) {
+  constructor(form, current) {
     form.dataset.ready = "1";
     this.form = form;
-    this.map = map;
+    this.map = null;
     this.current = current;
     this.input = form.elements.name;
     this.price = form.querySelector("[data-drop-price]");
@@ -32,7 +32,12 @@ export class DropForm {
     form
       .closest("details")
       .addEventListener("toggle", (event) => !event.target.open && this.#undo());
-    map?.onPick(
+  }
+
+  /** Take a place from clicks on `map` while the panel is open. */
+  pickOn(map) {
+    this.map = map;
+    map.onPick(
       (lat, lng) => this.#picked(lat, lng),
       () => this.#wants(),
     );

@@ -1,18 +1,16 @@
 /** The tracking page of a ride: its map and its own poll. */
 
 import { onKey } from "../shared/keys.js";
-import { RideMap } from "../shared/map.js";
+import { openMap } from "../shared/map_frame.js";
 import { Poller } from "../shared/poller.js";
 import { rideKeys } from "./keys.js";
 import { RideView } from "./view.js";
 
 const root = document.querySelector("[data-ride]");
-const frame = root.querySelector("[data-map]");
 const guest = root.querySelector(".ride-guest bdi")?.textContent ?? "";
 document.documentElement.classList.add("scripted");
 
 const view = new RideView(root, {
-  map: frame && window[frame.dataset.map] ? new RideMap(frame) : null,
   changed: (snapshot) => (document.title = `${snapshot.headline} · ${guest}`),
 });
 // a reload shows the page, and does not send a form again
@@ -21,6 +19,11 @@ const panel =
   location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
 if (panel) panel.open = true;
 view.start();
+openMap(root.querySelector("[data-map]")).then((map) => {
+  if (!map) return;
+  view.drawOn(map);
+  map.onAll(() => view.showAll());
+});
 
 const poller = new Poller(`${view.address}/snapshot.json`, {
   waitMs: view.intervalMs,
@@ -38,5 +41,4 @@ if (!view.snapshot.stop) poller.start();
 document.getElementById("form-error")?.focus();
 rideKeys(() => root);
 onKey("m", () => view.showAll());
-view.map?.onAll(() => view.showAll());
 onKey("Escape", () => location.assign("/"));

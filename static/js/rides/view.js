@@ -18,13 +18,12 @@ const SILENT_MS = 12_000;
 
 export class RideView {
   /**
-   * `root` is a rendered ride; `map` a RideMap, or the chosen ride on the board's map, or null.
-   * `headers` are sent with each request for its panels. `changed(snapshot)` is called after a
-   * snapshot was shown.
+   * `root` is a rendered ride. `headers` are sent with each request for its panels.
+   * `changed(snapshot)` is called after a snapshot was shown.
    */
-  constructor(root, { map = null, headers = {}, changed = () => {} } = {}) {
+  constructor(root, { headers = {}, changed = () => {} } = {}) {
     this.root = root;
-    this.map = map;
+    this.map = null;
     this.changed = changed;
     this.points = JSON.parse(this.root.querySelector("[data-points]").textContent);
     this.patterns = patternsOf(document.body);
@@ -33,13 +32,13 @@ export class RideView {
     this.seenAt = Date.parse(this.root.dataset.seen);
     this.intervalMs = Number(this.root.dataset.interval);
     this.slots = new RideSlots(root);
-    this.cab = new Cab(map);
+    this.cab = new Cab(null);
     this.lastAnswerAt = Date.now(); // of the last answer of our own server
     this.missed = 0;
     this.cabAt = 0; // when the position last changed
     // the page of the ride, also after a form came back with an error
     this.address = `/rides/${this.root.dataset.ride}`;
-    this.driven = new Driven(map, this.address);
+    this.driven = new Driven(this.address);
     this.panels = new ActionPanels(
       root,
       this.address,
@@ -50,8 +49,7 @@ export class RideView {
     this.ending = new AbortController();
   }
 
-  /** `asked`: whether a person has just chosen this ride. */
-  start({ asked = true } = {}) {
+  start() {
     const { signal } = this.ending;
     this.root.addEventListener("submit", (event) => this.#holdBack(event), { signal });
     // a hidden page does not poll
@@ -60,11 +58,22 @@ export class RideView {
     this.toGuest = new ToGuest(this.root, () => hideCode(this.root));
     watchLinks(this.root);
     watchCopies(this.root);
-    this.#drawTrip({ asked });
-    this.#moveCab(0);
     this.#dropForm();
     this.#tick();
     this.timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /**
+   * Draw on `map` from now on: a RideMap, or the chosen ride on the board's map. `asked`: whether a
+   * person has just chosen this ride.
+   */
+  drawOn(map, { asked = true } = {}) {
+    this.map = map;
+    this.cab = new Cab(map);
+    this.driven.drawOn(map);
+    this.drop?.pickOn(map);
+    this.#drawTrip({ asked });
+    this.#moveCab(0);
   }
 
   /** Stop: another ride takes its place. */
@@ -273,7 +282,8 @@ export class RideView {
 
   #dropForm() {
     const form = this.root.querySelector("[data-drop]");
-    if (form && !form.dataset.ready)
-      this.drop = new DropForm(form, this.map, () => this.snapshot.drop);
+    if (!form || form.dataset.ready) return;
+    this.drop = new DropForm(form, () => this.snapshot.drop);
+    if (this.map) this.drop.pickOn(this.map);
   }
 }

@@ -51,6 +51,10 @@ def client(desk: Desk) -> FlaskClient:
     return desk.client()
 
 
+def without_scripts(page: str) -> str:
+    return re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+
+
 def view(desk: Desk, order_id: int) -> RideView:
     with desk.app.test_request_context(), desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
@@ -190,7 +194,7 @@ def test_a_confirmed_cancel_is_the_headline_at_once_and_is_free_in_time(
         False,
         False,
     )
-    assert "Driver on the way" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert "Driver on the way" not in without_scripts(page)
     assert [action.name for action in told.actions] == ["again"]
 
 
@@ -246,7 +250,7 @@ def test_a_cancel_through_the_desk_quotes_the_service(desk: Desk, client: FlaskC
     desk.services.client.cancel_booking = lambda *_asked: Done(text=CHARGE)
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     page = client.get(post(client, f"/rides/{order_id}/cancel", reason="x").headers["Location"])
-    assert page.text.split("<script")[0].count("INR 25") == 1
+    assert without_scripts(page.text).count("INR 25") == 1
 
 
 def test_what_the_service_says_of_a_new_drop_stands_below_the_outcome_and_stays(
@@ -257,7 +261,7 @@ def test_what_the_service_says_of_a_new_drop_stands_below_the_outcome_and_stays(
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     form = {"lat": "-38.49", "lng": "-127.98", "name": "Pier"}
     answer = post(client, f"/rides/{order_id}/drop", **form)
-    page = client.get(answer.headers["Location"]).text.split("<script")[0]
+    page = without_scripts(client.get(answer.headers["Location"]).text)
     assert page.count("said: “The fare is now &lt;b&gt;INR 410&lt;/b&gt;”") == 2
     assert view(desk, order_id).as_json()["said_drop"].endswith("“The fare is now <b>INR 410</b>”")
 

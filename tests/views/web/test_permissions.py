@@ -21,8 +21,7 @@ pytestmark = pytest.mark.database
 # The permission of each view, stated a second time, so that no mistake opens one.
 NEEDS = {
     "open": """
-        auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
-        faces.file
+        auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static faces.file
         invitations.show invitations.accept guest.show guest.snapshot guest.start
     """,
     "see": """

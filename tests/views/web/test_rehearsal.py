@@ -61,7 +61,7 @@ def addresses(desk: Desk) -> list[str]:
     found = ["/no-such-page", "/rides/999999"]
     for rule in desk.app.url_map.iter_rules():
         path = str(rule)
-        if "GET" not in (rule.methods or ()) or rule.endpoint in ("static", "leaflet.file"):
+        if "GET" not in (rule.methods or ()) or rule.endpoint == "static":
             continue
         if "<token>" in path:
             found += [path.replace("<token>", each) for each in known.get(rule.endpoint, [])]

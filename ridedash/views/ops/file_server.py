@@ -1,0 +1,161 @@
+"""Answers the addresses of static files before Flask: compressed, and to be kept for a year.
+
+Files are compressed once for each release, into the instance folder. What a release served stays
+there for a day after it was replaced, so that a page that was open during an update goes on with
+its own modules until it is loaded anew.
+"""
+
+import fcntl
+import gzip
+import logging
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final, cast
+from wsgiref.headers import Headers
+
+import brotli
+from flask import Flask
+from whitenoise import WhiteNoise
+from whitenoise.compress import Compressor
+
+from ridedash.extensions import Services
+from ridedash.views.ops import static_files
+from ridedash.views.ops.static_files import StaticFiles
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+EXTENSION: Final = "file_server"  # where the app has its FileServer
+FOLDER: Final = "files"  # in the instance folder
+KEPT: Final = timedelta(days=1)  # files of a release after it was replaced
+REPLACED: Final = ".replaced"  # ends the name of the file whose time says when that was
+UNPACK: Final = {".gz": gzip.decompress, ".br": brotli.decompress}
+
+log = logging.getLogger(__name__)
+
+
+class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
+    """The app behind it, but for the addresses of files.
+
+    As made it serves the files themselves; `serve_compressed()` prepares the rest. `head` are the
+    headers of every file beside those about its content.
+    """
+
+    FOREVER = 365 * 86_400  # seconds
+
+    def __init__(self, app: "WSGIApplication", files: StaticFiles, head: Mapping[str, str]) -> None:
+        super().__init__(
+            app,
+            allow_all_origins=False,
+            immutable_file_test=lambda *_: True,
+            add_headers_function=self._add_head,
+        )
+        self._head = head
+        self._files = files
+        for name, path in files.paths.items():
+            self.add_file_to_dictionary(files.prefix + name, str(path))
+
+    def _add_head(self, headers: Headers, _path: str, _url: str) -> None:
+        for name, value in self._head.items():
+            headers[name] = value
+
+    def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            try:
+                return cast("Iterable[bytes]", super().__call__(environ, start))
+            except FileNotFoundError:  # removed by a later release: Flask has the file as it is now
+                pass
+        return cast("Iterable[bytes]", self.application(environ, start))
+
+    def serve_compressed(self, instance: Path, now: datetime) -> None:
+        """Compress the files if that is still to be done, and serve those of replaced releases.
+
+        A folder that can't be written costs speed alone: the files are served as they are.
+        """
+        folder = instance / FOLDER
+        try:
+            kept = _stored(self._files, folder, now)
+        except OSError as error:
+            log.warning("files go to browsers uncompressed: %s can't be written: %s", folder, error)
+            return
+        for digest in kept:
+            self.add_files(str(folder / digest), f"{static_files.ROOT}{digest}/")
+
+
+def init_app(app: Flask, files: StaticFiles, head: Mapping[str, str]) -> None:
+    """Put the server before Flask."""
+    server = app.extensions[EXTENSION] = FileServer(app.wsgi_app, files, head)
+    app.wsgi_app = server  # type: ignore[method-assign]
+
+
+def prepare(app: Flask) -> None:
+    """For the start of a process that serves pages: compress the files."""
+    services: Services = app.extensions["ridedash"]
+    app.extensions[EXTENSION].serve_compressed(services.settings.instance, services.clock())
+
+
+def _stored(files: StaticFiles, folder: Path, now: datetime) -> list[str]:
+    """The digests of the releases that the folder has; makes this one's if it is missing."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # processes of one machine start at the same time
+        if not _is_whole(files, folder / files.digest):
+            _compress(files, folder)
+        others = sorted(path for path in folder.iterdir() if path.is_dir())
+        return [path.name for path in others if _is_kept(path, files.digest, now)]
+
+
+def _is_whole(files: StaticFiles, made: Path) -> bool:
+    """Whether a folder has each file, and nothing but it in the compressed forms.
+
+    A machine that lost power while the folder was written may have empty files in it.
+    """
+    try:
+        for name, path in files.paths.items():
+            data = path.read_bytes()
+            if (made / name).read_bytes() != data:
+                return False
+            packed = [(made / (name + end), unpack) for end, unpack in UNPACK.items()]
+            if any(form.exists() and unpack(form.read_bytes()) != data for form, unpack in packed):
+                return False
+    except (OSError, EOFError, zlib.error, brotli.error):
+        return False
+    return True
+
+
+def _compress(files: StaticFiles, folder: Path) -> None:
+    compressor = Compressor(quiet=True)
+    with TemporaryDirectory(dir=folder, prefix=".", ignore_cleanup_errors=True) as made:
+        for name, path in files.paths.items():
+            copy = Path(made, name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+            if compressor.should_compress(name):
+                compressor.compress(str(copy))
+        shutil.rmtree(folder / files.digest, ignore_errors=True)
+        os.rename(made, folder / files.digest)
+
+
+def _is_kept(stored: Path, digest: str, now: datetime) -> bool:
+    """Whether a folder stays: that of `digest`, and others for a day after it was first seen.
+
+    What a killed process left unfinished goes.
+    """
+    mark = stored.with_suffix(REPLACED)
+    if stored.name == digest:
+        mark.unlink(missing_ok=True)
+        return True
+    if static_files.is_digest(stored.name):
+        if not mark.exists():
+            mark.touch()
+            os.utime(mark, (now.timestamp(), now.timestamp()))
+        if now.timestamp() - mark.stat().st_mtime <= KEPT.total_seconds():
+            return True
+    shutil.rmtree(stored, ignore_errors=True)
+    mark.unlink(missing_ok=True)
+    return False

@@ -1,0 +1,150 @@
+"""The files that browsers load: ours, and Leaflet's from the wheel django-js-lib-leaflet.
+
+Each address carries a digest of all of them, /static/<digest>/css/board.css: after an update every
+address is another, so a browser may keep a file for a year. What a module or a style sheet names
+relative to itself carries the digest too. views/ops/file_server.py answers these addresses.
+"""
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from flask import Flask, Response, abort, current_app, send_file, url_for
+
+from ridedash.views.web.permissions import OPEN, needs
+
+EXTENSION: Final = "static_files"  # where the app has its StaticFiles
+ROOT: Final = "/static/"
+LEAFLET: Final = "vendor/leaflet/"
+OF_LEAFLET: Final = (  # nothing else in the wheel is served
+    "leaflet.js",
+    "leaflet.css",
+    "images/layers.png",
+    "images/layers-2x.png",
+    "images/marker-icon.png",
+    "images/marker-icon-2x.png",
+    "images/marker-shadow.png",
+)
+DIGEST_CHARS: Final = 16
+_DIGEST: Final = re.compile(rf"[0-9a-f]{{{DIGEST_CHARS}}}")
+# import … from "./x.js", import "./x.js" and export … from "./x.js", as oxfmt writes them; import()
+# is left out: what is loaded later is loaded later
+_IMPORT: Final = re.compile(
+    r"""^(?:import|export)\b(?:[\w\s{},*$]*?\bfrom)?\s*"(\.\.?/[^"]+)";?$""", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class StaticFiles:
+    """All files by their names, as "css/board.css", and the digest of names and contents.
+
+    `imports`: for each module those that it imports, directly and through others, nearest first.
+    """
+
+    digest: str
+    paths: Mapping[str, Path]
+    imports: Mapping[str, tuple[str, ...]]
+
+    @property
+    def prefix(self) -> str:
+        """The address to which a name is appended."""
+        return f"{ROOT}{self.digest}/"
+
+
+@lru_cache
+def read(folder: Path) -> StaticFiles:
+    """What this process serves, read once: a file that changes is seen after a restart."""
+    paths = {
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }
+    paths |= {LEAFLET + name: leaflet() / name for name in OF_LEAFLET}
+    digest = hashlib.blake2b(digest_size=DIGEST_CHARS // 2)
+    for name, path in paths.items():
+        data = path.read_bytes()
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    direct = {
+        name: _imports(name, path.read_text())
+        for name, path in paths.items()
+        if name.endswith(".js") and not name.startswith(LEAFLET)
+    }
+    imports = {name: tuple(_all_imports(name, direct)) for name in direct}
+    return StaticFiles(digest.hexdigest(), paths, imports)
+
+
+def is_digest(word: str) -> bool:
+    """Whether a folder or a part of an address is the digest of some release."""
+    return _DIGEST.fullmatch(word) is not None
+
+
+def leaflet() -> Path:
+    """The folder of the wheel's files; the package itself (a Django app) is not imported."""
+    spec = find_spec("js_lib_leaflet")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("django-js-lib-leaflet is not installed: maps need its copy of Leaflet.")
+    return Path(spec.origin).parent / "static" / "js_lib_leaflet"
+
+
+def _imports(name: str, script: str) -> list[str]:
+    """The names of the modules that a module imports itself."""
+    folder = posixpath.dirname(name)
+    return [posixpath.normpath(f"{folder}/{other}") for other in _IMPORT.findall(script)]
+
+
+def _all_imports(name: str, direct: Mapping[str, list[str]]) -> Iterator[str]:
+    """The imports of a module, then theirs, each once."""
+    seen, waiting = {name}, [name]
+    while waiting:
+        for other in direct[waiting.pop(0)]:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+                yield other
+
+
+def init_app(app: Flask, files: StaticFiles) -> None:
+    """Let `url_for("static", filename=…)` carry the digest; templates have `preloads()`."""
+    app.extensions[EXTENSION] = files
+    app.add_url_rule(f"{ROOT}<path:filename>", "static", show)
+    app.add_template_global(preloads)
+
+    @app.url_defaults
+    def carry_digest(endpoint: str, values: dict[str, object]) -> None:
+        if endpoint == "static":
+            values["filename"] = f"{files.digest}/{values['filename']}"
+
+
+@needs(OPEN)
+def show(filename: str) -> Response:
+    """A file as it is now, for a page that is older or younger than this process.
+
+    Only addresses that views/ops/file_server.py does not know come here: those of another release
+    (behind a balancer, or open for days), and those without a digest. Browsers ask each time.
+    """
+    first, _, rest = filename.partition("/")
+    name = rest if is_digest(first) else filename
+    path = current_app.extensions[EXTENSION].paths.get(name)
+    if path is None:
+        abort(404)
+    return send_file(path)
+
+
+def preloads(entries: Sequence[str], known: Sequence[str] = ()) -> list[str]:
+    """The addresses of all modules that these import, as "board/main"; not their own.
+
+    Those of the entries that are `known`, and of their imports, are left out. A browser finds out
+    about an import when it has the module that imports it: named in the head, all are fetched at
+    once.
+    """
+    files: StaticFiles = current_app.extensions[EXTENSION]
+    modules, others = ([f"js/{name}.js" for name in names] for names in (entries, known))
+    wanted = dict.fromkeys(other for name in modules for other in files.imports[name])
+    there = {*modules, *others}.union(*(files.imports[name] for name in others))
+    return [url_for("static", filename=name) for name in wanted if name not in there]

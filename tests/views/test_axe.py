@@ -21,12 +21,14 @@ FILES = {
     "accounts.callback",
     "desk.board_json",
     "drop_price.show",
+    "drop_price.way_back",
     "faces.file",
     "guest.snapshot",
     "health.alive",
     "health.ready",
     "lookups.places",
     "lookups.products",
+    "series.preview",
     "pickup_times.read",
     "metrics.show",
     "rides.path",
@@ -38,6 +40,8 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "guest.show": lambda served, order_id: served.link(order_id),
     "groups.show": lambda served, _: f"/groups/{_group(served.desk)}",
     "group_stop.ask": lambda served, _: f"/groups/{_group(served.desk)}/cancel",
+    "series.show": lambda served, _: f"/series/{_series(served.desk)}",
+    "series.ask": lambda served, _: f"/series/{_series(served.desk)}/cancel",
     "group_cards.show": lambda served, _: f"/groups/{_group(served.desk)}/cards",
 }
 
@@ -63,6 +67,14 @@ def _group(desk: Desk) -> int:
     desk.add(
         lambda s: s.execute(update(Order).where(Order.id.in_(ids)).values(group_key=f"G-{ids[0]}"))
     )
+    return ids[0]
+
+
+def _series(desk: Desk) -> int:
+    """Two planned rides of one series."""
+    ids = [desk.order("SCHEDULED"), desk.order("SCHEDULED")]
+    together = update(Order).where(Order.id.in_(ids)).values(series_key=f"S-{ids[0]}")
+    desk.add(lambda s: s.execute(together))
     return ids[0]
 
 

@@ -11,7 +11,13 @@ from wtforms.validators import ValidationError
 
 from ridedash.extensions import limiter, services
 from ridedash.forms import BookingForm, PickupTexts, TimeRefused, check_ahead
-from ridedash.rides.orders.schedule_times import SOONEST, LocalTime, NoSuchTime
+from ridedash.rides.orders.schedule_times import (
+    LATEST,
+    SERIES_LATEST,
+    SOONEST,
+    LocalTime,
+    NoSuchTime,
+)
 from ridedash.rides.orders.time_words import TimeWords, words_of
 from ridedash.rides.orders.typed_time import NotATime, read_time
 from ridedash.store.models.people import Property
@@ -53,7 +59,8 @@ def read() -> Response:
     }
     try:
         if f"{here:%Y-%m-%dT%H:%M}" != request.args.get("kept", ""):
-            check_ahead(found.at, now)
+            latest = SERIES_LATEST if request.args.get("series") else LATEST
+            check_ahead(found.at, now, latest)
     except ValidationError as error:
         answer["error"] = str(error)
     return jsonify(answer)
@@ -74,7 +81,7 @@ def pickup_said(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bo
     try:
         found = form.pickup()
         if found.at != form.planned_at:
-            check_ahead(found.at, now)
+            check_ahead(found.at, now, form.latest)
     except (TimeRefused, ValidationError) as error:
         return str(error), True
     return in_full(found, now, tz), False

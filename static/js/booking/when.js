@@ -77,6 +77,7 @@ export class When extends EventTarget {
     const { ok, body } = await ask(this.say.read, {
       ...(this.time.value ? exact : { words: this.words.value }),
       kept: this.say.kept,
+      series: this.say.ofSeries,
     });
     if (mine !== this.asked) return;
     this.wrong = Boolean(body.error);

@@ -93,6 +93,8 @@ def test_a_group_or_a_planned_ride_can_not_wait_for_its_guest(desk: Desk) -> Non
     assert "one car, for now" in asked(desk, cars="2").text
     later = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
     assert "one car, for now" in asked(desk, **later).text
+    listed = {"guests": "Guest Teal\t207", "cars": "1"}
+    assert "one car, for now" in asked(desk, **listed).text
     assert desk.orders() == []
 
 

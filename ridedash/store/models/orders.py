@@ -145,6 +145,9 @@ class Order(Base):
     version: Mapped[int]  # the revision: rises when a shown fact changes
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
+    # the guest's, to which the ride goes: its number and when it leaves
+    flight: Mapped[str | None] = mapped_column(ShortText(8))
+    departs_at: Mapped[datetime | None]
     pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
     # of a ride that the guest starts: until when, and at most for how much, in hundredths
     guest_until: Mapped[datetime | None]

@@ -9,6 +9,7 @@ import { CarKeys } from "./car_keys.js";
 import { Cars } from "./cars.js";
 import { Combobox } from "../shared/combobox.js";
 import { Drops, suggestedAt } from "./drops.js";
+import { Flight } from "./flight.js";
 import { GuestFinder } from "./guests.js";
 import { following, wireKeys } from "./keys.js";
 import { onKey } from "../shared/keys.js";
@@ -46,6 +47,7 @@ export class BookForm extends EventTarget {
     this.trip = new Trip(part("trip"));
     this.when = new When(part("when"), this.signal);
     this.cars = this.#newCars(part("cars"));
+    this.flight = new Flight(part("when"), this.when.say.flight, () => this.cars.box);
     this.drops = new Drops(this.cars.box, this.cars.empty, this.say.places);
     this.shownZone = "";
     // the trip of the shown cards
@@ -186,7 +188,10 @@ export class BookForm extends EventTarget {
   }
 
   #wireCars() {
-    this.cars.addEventListener("chosen", () => this.button());
+    this.cars.addEventListener("chosen", () => {
+      this.button();
+      this.flight.propose();
+    });
     this.when.addEventListener("changed", () => this.button());
     this.cars.addEventListener("old", () => this.sending || this.reload({ compare: true }));
     this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());

@@ -58,10 +58,17 @@ export class When extends EventTarget {
     const button = event.target.closest("[name=quick]");
     if (!button) return;
     event.preventDefault();
-    this.words.value = button.value;
+    this.choose(button.value);
+    this.words.focus();
+  }
+
+  /** Plan for a time in words. */
+  choose(words) {
+    const later = this.box.querySelector("[name=when][value=later][type=radio]");
+    if (later) later.checked = true;
+    this.words.value = words;
     this.time.value = "";
     this.#read();
-    this.words.focus();
   }
 
   /** The same time again, now that it is nearer; the words may mean another one by now. */

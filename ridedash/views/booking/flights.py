@@ -1,0 +1,102 @@
+"""Rides to a flight: when to pick the guest up, proposed with its arithmetic and never set."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, jsonify, request
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import limiter, services
+from ridedash.forms import PickupTexts, TimeRefused
+from ridedash.inputs import whole_number
+from ridedash.rides.orders.schedule_times import LATEST, SOONEST
+from ridedash.rides.orders.time_words import words_of
+from ridedash.store.models.people import Property
+from ridedash.views.booking.picker import Picker
+from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.formatting import planned_time, zone
+from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("flights", __name__)
+LONGEST_MIN: Final = 24 * 60
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is said about a flight.
+
+    `take` is the proposed pickup as a text that can be typed, and `button` its words; both are ""
+    when there is none. `wrong` says that the departure can't be read.
+    """
+
+    said: str = ""
+    take: str = ""
+    button: str = ""
+    wrong: bool = False
+
+
+@bp.get("/flight-time.json")
+@needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff)
+def read() -> Response:
+    """The proposal for a flight that `departs` then, `minutes` on the road; both as texts."""
+    with services().db.read() as s:
+        home = s.get_one(Property, current_staff().property_id)
+    now, tz = services().clock(), zone(home.timezone)
+    departs = request.args.get("departs", "")[:200]
+    if not departs.strip():
+        return jsonify(asdict(Proposal()))
+    try:
+        at = PickupTexts(departs, "", "").read(now, tz, words_of(locale())).at
+    except TimeRefused as error:
+        return jsonify(asdict(Proposal(str(error), wrong=True)))
+    travel_min = whole_number(request.args.get("minutes", ""), 0, LONGEST_MIN)
+    return jsonify(asdict(propose(at, home.flight_margin_min, travel_min, now, tz)))
+
+
+def flight_of(picker: Picker, now: datetime, tz: ZoneInfo) -> Proposal:
+    """The same for a form with its cars, for readers without scripts."""
+    form = picker.form
+    if not form.for_flight.data or not form.departs.data:
+        return Proposal()
+    try:
+        at = form.departure()
+    except TimeRefused as error:
+        return Proposal(str(error), wrong=True)
+    travel_min = picker.estimates.travel_min if picker.estimates else None
+    return propose(at, picker.home.flight_margin_min, travel_min, now, tz)
+
+
+def propose(
+    departs_at: datetime, margin_min: int, travel_min: int | None, now: datetime, tz: ZoneInfo
+) -> Proposal:
+    """The pickup for a flight: its departure less the margin and the way."""
+    there_at = departs_at - timedelta(minutes=margin_min)
+    departs, there = (planned_time(at, now, tz, locale()) for at in (departs_at, there_at))
+    begin = _("Departs %(at)s, be there %(span)s before", at=departs, span=_span(margin_min))
+    if travel_min is None:
+        rest = _("%(begin)s: at %(there)s. Choose the drop to see when to pick up.")
+        return Proposal(rest % {"begin": begin, "there": there})
+    pickup_at = there_at - timedelta(minutes=travel_min)
+    at = planned_time(pickup_at, now, tz, locale())
+    said = _(
+        "%(begin)s, about %(n)d min on the road: pick up at %(pickup)s.",
+        begin=begin,
+        n=travel_min,
+        pickup=at,
+    )
+    if pickup_at - now < SOONEST:
+        return Proposal(f"{said} {_('That is too soon to plan: book it now.')}")
+    if pickup_at - now > LATEST:
+        return Proposal(f"{said} {_('Rides are planned up to 30 days ahead.')}")
+    take = f"{pickup_at.astimezone(tz):%Y-%m-%d %H:%M}"
+    return Proposal(said, take, _("Pick up at %(at)s", at=at))
+
+
+def _span(minutes: int) -> str:
+    """A margin as people say it: 2 h, 90 min."""
+    return _("%(n)d min", n=minutes) if minutes % 60 else _("%(n)d h", n=minutes // 60)

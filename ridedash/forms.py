@@ -1,5 +1,6 @@
 """Forms of the pages: a trip to ask prices for, and a booking of one of its products."""
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -146,6 +147,18 @@ def new_form_token() -> str:
 
 def _cleaned(value: str | None) -> str:
     return one_line(value or "", 1000)
+
+
+# an airline of two or three signs, up to four digits, perhaps a letter
+FLIGHT: Final = re.compile(r"(?:[A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) [0-9]{1,4}[A-Z]?")
+_FLIGHT_PARTS: Final = re.compile(r"([A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) ?([0-9]{1,4}[A-Z]?)")
+
+
+def _flight(value: str | None) -> str:
+    """A flight number as it is printed on tickets: "lh760" is LH 760."""
+    typed = one_line(value or "", 40).upper()
+    parts = _FLIGHT_PARTS.fullmatch(typed)
+    return f"{parts[1]} {parts[2]}" if parts else typed
 
 
 def _stripped(value: str | None) -> str:
@@ -314,6 +327,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     last_day = StringField(_("Until"), filters=[_cleaned])
     dates = HiddenField()  # which dates were shown: dates_key()
+    for_flight = BooleanField(_("Flight"))
+    flight = StringField(_("Flight number"), filters=[_flight])
+    departs = StringField(_("Departs at"), filters=[_cleaned])
     # the planned ride that this form changes, and its version when the form was shown
     change = NumberField(validators=[Optional(), NumberRange(1)])
     version = NumberField(validators=[Optional()])
@@ -336,6 +352,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.series_at: tuple[datetime, ...] = ()  # the pickups of a series, once it is valid
         self.series_rides: list[SeriesRide] = []  # of the days that were chosen, to be shown
         self.latest = LATEST  # how far ahead a pickup may be
+        self.flight_number: str | None = None
+        self.departs_at: datetime | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
         self.planned_at: datetime | None = None  # that of the ride to change: always allowed
 
@@ -394,6 +412,30 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             self.phone_e164 = read_phone(field.data or "", self.country)
         except PhoneError as error:
             raise ValidationError(str(error)) from error
+
+    def validate_flight(self, field: Field) -> None:
+        """Take the flight's number, if the ride is for one."""
+        if not self.for_flight.data or not field.data:
+            return
+        if not FLIGHT.fullmatch(field.data):
+            raise ValidationError(
+                _("A flight number is two or three letters and up to four digits, as in LH 760.")
+            )
+        self.flight_number = field.data
+
+    def validate_departs(self, field: Field) -> None:
+        """Parse the departure of that flight into `departs_at`; the field keeps its text."""
+        if not self.for_flight.data or not field.data:
+            return
+        try:
+            self.departs_at = self.departure()
+        except TimeRefused as error:
+            raise ValidationError(str(error)) from None
+
+    def departure(self) -> datetime:
+        """When the flight leaves. Raises TimeRefused."""
+        texts = PickupTexts(self.departs.data or "", "", "")
+        return texts.read(self.now or datetime.now(UTC), self.tz, self.words).at
 
     def validate_pickup_words(self, field: Field) -> None:
         """Parse the pickup time of a ride for later into `pickup_at`; the fields keep their texts.

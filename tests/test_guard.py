@@ -609,6 +609,7 @@ GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /face/<name> faces.file
+GET /flight-time.json flights.read
 GET /groups/<int:order_id> groups.show
 GET /groups/<int:order_id>/cancel group_stop.ask
 GET /groups/<int:order_id>/cards group_cards.show

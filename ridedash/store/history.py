@@ -118,6 +118,8 @@ class Record:
     car: tuple[int, int] | None  # its number and how many, of the cars of a group
     series: tuple[int, int] | None  # the same, of the rides of a series
     is_way_back: bool
+    flight: str | None
+    departs_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,8 @@ _RECORDS: Final = (
         Order.group_key,
         Order.series_key,
         Order.back_of,
+        Order.flight,
+        Order.departs_at,
     )
     .join(Offer, Offer.id == Order.offer_id)
     .join(Guest, Guest.id == Order.guest_id)
@@ -320,6 +324,8 @@ def _record(
         car=car,
         series=series,
         is_way_back=row.back_of is not None,
+        flight=row.flight,
+        departs_at=row.departs_at,
     )
 
 

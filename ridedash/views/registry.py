@@ -13,6 +13,7 @@ from ridedash.views.board import pages as board
 from ridedash.views.booking import (
     autocomplete,
     drop_price,
+    flights,
     group_cards,
     group_stop,
     groups,
@@ -35,7 +36,7 @@ from ridedash.wording import gettext as _
 
 BLUEPRINTS = (
     *(sign_in.bp, invitations.bp, profile.bp),
-    *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, pickup_times.bp),
+    *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, pickup_times.bp, flights.bp),
     *(groups.bp, group_stop.bp, group_cards.bp, series.bp),
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),

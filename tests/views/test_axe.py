@@ -23,6 +23,7 @@ FILES = {
     "drop_price.show",
     "drop_price.way_back",
     "faces.file",
+    "flights.read",
     "guest.snapshot",
     "health.alive",
     "health.ready",

@@ -189,6 +189,20 @@ class BookingRequest:
             ),
         ),
     )
+    flight: str | None = field(  # its number, such as LH 760
+        default=None,
+        metadata=_field(
+            "flight",
+            parsed="flight_number",
+            column="flight",
+            change="flight",
+            refill=frozenset({Refill.AGAIN, Refill.CHANGE}),
+        ),
+    )
+    departs_at: datetime | None = field(  # when that flight leaves
+        default=None,
+        metadata=_field("departs", parsed="departs_at", column="departs_at", change="flight"),
+    )
     seats: int | None = field(
         default=None, metadata=_field("seats", column="seats", body="seats", change="seats")
     )

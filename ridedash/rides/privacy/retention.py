@@ -97,7 +97,7 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
     guest.phone = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
     for order in orders:
-        order.note = order.resolve_reason = order.room = None
+        order.note = order.resolve_reason = order.room = order.flight = order.departs_at = None
         order.message = order.message if order.code else None  # with a code it is no answer's text
         order.guard_key = order.guard_key if order.open else None
         order.version += 1

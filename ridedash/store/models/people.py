@@ -24,6 +24,8 @@ class Property(Base):
     pickup_lng: Mapped[float | None]
     phone: Mapped[str | None] = mapped_column(ShortText(32))
     created_at: Mapped[datetime]
+    # how long before their flight leaves its guests want to be at the airport
+    flight_margin_min: Mapped[int] = mapped_column(default=120, server_default="120")
     # its own face, shown to guests: ridedash/face/
     colour: Mapped[str | None] = mapped_column(ShortText(7))  # "#7a1f3d"
     logo: Mapped[str | None] = mapped_column(ShortText(72))  # LogoRow.name

@@ -19,6 +19,7 @@ from ridedash.face.colour import palette
 from ridedash.face.svg_cleaning import NAMED, OTHER
 from ridedash.forms import COUNTRIES, PhoneError, read_phone
 from ridedash.geo import LatLng, is_valid
+from ridedash.inputs import whole_number
 from ridedash.places import (
     Geocoder,
     PlacesUnavailableError,
@@ -39,6 +40,7 @@ Answer = str | tuple[str, int] | BaseResponse
 Facts = dict[str, Any]
 Form = MultiDict[str, str]
 NAME_MAX: Final = 120
+MOST_MARGIN_MIN: Final = 360
 PLACE_NAME_MAX: Final = 200
 
 
@@ -86,7 +88,10 @@ def save() -> Answer:
     """Store the typed values, or show which of them are not valid."""
     typed = {name: one_line(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
+    typed["flight_margin_min"] = request.form.get("flight_margin_min", "")[:8]
     wrong, valid = check(typed)
+    if "flight_margin_min" in request.form:
+        _check_margin(typed["flight_margin_min"], wrong, valid)
     place = TypedPlace.typed(request.form, "pickup")
     try:
         place = read_place(request.form, "pickup", services().geocoder) if place.name else place
@@ -105,13 +110,19 @@ def save() -> Answer:
     return redirect("/admin/property?said=saved", code=303)
 
 
+def _check_margin(typed: str, wrong: dict[str, str], valid: Facts) -> None:
+    valid["flight_margin_min"] = whole_number(typed, 0, MOST_MARGIN_MIN)
+    if valid["flight_margin_min"] is None:
+        wrong["flight_margin_min"] = _("Type minutes from 0 to 360.")
+
+
 def property_page(wrong: dict[str, str]) -> str:
     """The forms with the stored values, and the messages of fields that can't be used."""
     prop = _own_property()
     typed = {
         name: getattr(prop, name) or ""
         for name in ("name", "timezone", "currency", "country", "phone")
-    }
+    } | {"flight_margin_min": str(prop.flight_margin_min)}
     place = TypedPlace.stored(prop.pickup_name, prop.pickup_lat, prop.pickup_lng)
     return _page(prop, typed, place, wrong)
 

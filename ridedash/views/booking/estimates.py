@@ -23,7 +23,13 @@ from ridedash.store.accounts import account_of
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, fixed_price_categories
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
-from ridedash.views.booking.product_cards import Card, card, trip_facts, without_drop
+from ridedash.views.booking.product_cards import (
+    Card,
+    card,
+    travel_minutes,
+    trip_facts,
+    without_drop,
+)
 from ridedash.views.web.current_user import SignedIn
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
@@ -67,6 +73,7 @@ class Estimates:
     fetched_at: datetime
     facts: str = ""  # how far and how long
     late: bool = False
+    travel_min: int | None = None
 
 
 class Estimator:
@@ -100,7 +107,8 @@ class Estimator:
         zone = zone_of(listed.hotspot, trip)
         facts = trip_facts(listed.products, self.locale)
         stored = tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True))
-        return Estimates(trip, stored, zone, at, facts, late)
+        travel_min = travel_minutes(listed.products)
+        return Estimates(trip, stored, zone, at, facts, late, travel_min)
 
     def quote(self, trip: Trip, category: str, account_id: int | None) -> str:
         """What one category costs for a trip now, in words; "" without a price. Stores nothing.

@@ -24,6 +24,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.booking.flights import flight_of
 from ridedash.views.booking.picker import Picker, read_ends
 from ridedash.views.booking.pickup_times import pickup_said, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
@@ -151,6 +152,7 @@ def calendar(picker: Picker) -> dict[str, Any]:
     plan = picker.form.planned_at
     said, wrong = pickup_said(picker.form, now, tz)
     return {
+        "flight": flight_of(picker, now, tz),
         "said": said,
         "wrong": wrong,
         "chips": list(quick_times(now, tz, words_of(locale()))),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -140,6 +141,8 @@ class Picker:
         for each in FIELDS:
             if occasion in each.refill:
                 form[each.form].data = ordered_value(order, each) or ""
+        if occasion is not Refill.RETURN:
+            self._fill_flight(order.departs_at)
         if has_failed(OrderState(order.state), page.ride.status if page.ride else None):
             self.again, form.supersedes.data = page, order.id
         if order.state == OrderState.REJECTED:
@@ -152,6 +155,12 @@ class Picker:
         pickup, drop = self.pickup, self.drop
         self.pickup, self.drop = End(drop.name, drop.point), End(pickup.name, pickup.point)
         self.again, self.form.supersedes.data = None, None
+
+    def _fill_flight(self, departs_at: datetime | None) -> None:
+        """The departure as a text that can be typed; with one of the two, the ride is for it."""
+        form = self.form
+        form.departs.data = f"{departs_at.astimezone(form.tz):%Y-%m-%d %H:%M}" if departs_at else ""
+        form.for_flight.data = bool(form.flight.data or form.departs.data)
 
     def _fill_guest(self, guest: Guest, room: str | None) -> None:
         if guest.erased_at is not None:

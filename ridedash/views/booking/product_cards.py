@@ -171,11 +171,17 @@ def _group(price: ProductPrice, currency: str | None, locale: str) -> tuple[str,
     return tuple(filter(None, words))
 
 
+def travel_minutes(products: Sequence[Product]) -> int | None:
+    """How long the way takes, as the first estimate that knows tells."""
+    estimates = (product.estimate for product in products if product.estimate)
+    return next((e.travel_time.minutes for e in estimates if e.travel_time), None)
+
+
 def trip_facts(products: Sequence[Product], locale: str) -> str:
     """How far and how long the trip is, said once for all cards; "" when no estimate tells."""
     estimates = [product.estimate for product in products if product.estimate]
     far = next((e.distance.km for e in estimates if e.distance), None)
-    long = next((e.travel_time.minutes for e in estimates if e.travel_time), None)
+    long = travel_minutes(products)
     parts = [
         _("%(n)s km", n=format_decimal(far, format="#,##0.#", locale=locale))
         if far is not None

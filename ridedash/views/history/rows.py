@@ -9,7 +9,7 @@ from babel.dates import format_datetime
 
 from ridedash.store.history import Outcome, Record, outcome_of
 from ridedash.store.orders import OrderState
-from ridedash.views.web.formatting import belonging, day_time, money, plate, stamp
+from ridedash.views.web.formatting import belonging, day_time, flight_words, money, plate, stamp
 from ridedash.wire import kind_of
 from ridedash.wording import Audience, order_words, status_words
 from ridedash.wording import gettext as _
@@ -80,9 +80,14 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
         price=amount(record.total_minor, record.currency, locale),
         staff=record.staff or "",
         centre=record.centre or "",
-        note=record.note or "",
+        note=" · ".join(filter(None, (_flight(record, tz, locale), record.note))),
         car=belonging(record.car, record.series, back=record.is_way_back),
     )
+
+
+def _flight(record: Record, tz: ZoneInfo, locale: str) -> str:
+    words = flight_words(record.flight, record.departs_at, tz, locale)
+    return _("Flight %(words)s", words=words) if words else ""
 
 
 def drop_name(record: Record) -> str:

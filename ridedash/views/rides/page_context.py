@@ -20,7 +20,7 @@ from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.handouts import link_state
 from ridedash.views.rides.view_model import RideView, placed_text
-from ridedash.views.web.formatting import full_time, span, stamp
+from ridedash.views.web.formatting import flight_words, full_time, span, stamp
 from ridedash.views.web.permissions import may_link
 from ridedash.wording import Words, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
@@ -73,6 +73,7 @@ def page_context(
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
         "policy": policy_sentence(facts),
         "pays": payment_name(facts.payment),
+        "flight": flight_words(page.order.flight, page.order.departs_at, facts.tz, locale),
         "fee": facts.fee,
         "fee_now": fee_now(view, facts),
         "said": said_words(view, facts.fee),

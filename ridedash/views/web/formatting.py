@@ -110,6 +110,19 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     return _("%(day)s, %(time)s, %(ahead)s") % words
 
 
+def flight_words(
+    number: str | None, departs_at: datetime | None, tz: ZoneInfo, locale: str = "en"
+) -> str:
+    """A flight for staff: LH 760, leaves Tue 24 Nov 21:40; "" for none."""
+    at = ""
+    if departs_at is not None:
+        here = departs_at.astimezone(tz)
+        at = _(
+            "leaves %(at)s", at=str(format_datetime(here, "EEE d MMM HH:mm", locale=_known(locale)))
+        )
+    return ", ".join(filter(None, (number, at)))
+
+
 def _ahead(minutes: int, days: int) -> str:
     """How far ahead a time is: exact on the same and the next day, else in days."""
     hours, rest = divmod(max(minutes, 0), 60)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 ADDED_BY_THE_SERVER = {"property_id", "staff_id", "margin"}
 # Controls that only lead to a value of the table: the pickup time, and the planned ride to change.
 FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"} | {
-    *("back", "back_date", "days", "dates", "onward")
+    *("back", "back_date", "days", "dates", "onward", "for_flight")
 }
 
 
@@ -61,19 +61,19 @@ def test_a_refused_field_is_found_at_its_control(name: str, control: str) -> Non
     assert control_of(name) == control
 
 
-FIELD = """    flight: str | None = field(
+FIELD = """    wing: str | None = field(
         default=None,
         metadata=_field(
-            "flight",
-            column="flight",
-            change="flight",
+            "wing",
+            column="wing",
+            change="wing",
             refill=frozenset({Refill.AGAIN, Refill.CHANGE}),
-            control=TextControl(_("Flight"), longest=8, too_long=_("Keep it under 8 characters.")),
+            control=TextControl(_("Wing"), longest=8, too_long=_("Keep it under 8 characters.")),
         ),
     )
 """
-COLUMN = "    flight: Mapped[str | None] = mapped_column(ShortText(8))\n"
-MIGRATION = '''"""The guest's flight."""
+COLUMN = "    wing: Mapped[str | None] = mapped_column(ShortText(8))\n"
+MIGRATION = '''"""The guest's wing."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -85,9 +85,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("orders", sa.Column("flight", sa.String(8)))
+    op.add_column("orders", sa.Column("wing", sa.String(8)))
 '''
-INPUT = "    {{ field(form.flight, maxlength=8) }}\n"
+INPUT = "    {{ field(form.wing, maxlength=8) }}\n"
 TEST = '''"""A field added to the table is asked for, stored, filled in again and changed."""
 
 from pathlib import Path
@@ -106,25 +106,25 @@ LATER = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
 
 def test_the_added_field(desk: Desk) -> None:
     assert Path(ridedash.__file__).is_relative_to(Path.cwd())
-    assert 'name="flight"' in desk.page()
-    refused = desk.press(desk.form(), flight="AI 4567 B8")
+    assert 'name="wing"' in desk.page()
+    refused = desk.press(desk.form(), wing="AI 4567 B8")
     assert refused.status_code == 422
     assert "Keep it under 8 characters." in refused.text
     form = desk.form()
-    first = desk.press(form, flight="AI 101", **LATER)
+    first = desk.press(form, wing="AI 101", **LATER)
     order_id = int(first.headers["Location"].rsplit("/", 1)[1])
-    assert [order.flight for order in desk.orders()] == ["AI 101"]
-    assert desk.press(form, flight="AI 202", **LATER).status_code == 409, "other contents"
+    assert [order.wing for order in desk.orders()] == ["AI 101"]
+    assert desk.press(form, wing="AI 202", **LATER).status_code == 409, "other contents"
     assert 'value="AI 101"' in desk.page(again=str(order_id))
     assert 'value="AI 101"' not in desk.page(**{"return": str(order_id)})
     page = desk.page(change=str(order_id))
     assert 'value="AI 101"' in page
-    changed = desk.press(filled(page) | {"flight": "AI 202"}, **LATER)
+    changed = desk.press(filled(page) | {"wing": "AI 202"}, **LATER)
     assert changed.headers["Location"].endswith("said=change-done")
-    assert [order.flight for order in desk.orders()] == ["AI 202"]
+    assert [order.wing for order in desk.orders()] == ["AI 202"]
     with desk.app.extensions["ridedash"].db.read() as s:
         (row,) = s.scalars(select(AuditRow).where(AuditRow.what == "order.change"))
-    assert row.facts["changed"] == ["flight"]
+    assert row.facts["changed"] == ["wing"]
 '''
 
 
@@ -150,14 +150,14 @@ def test_a_field_is_added_by_the_table_the_template_and_a_migration_alone(tmp_pa
         copy / "templates/booking/_more.html", "    {{\n      field(\n        form.coupon,", INPUT
     )
     insert_before(models, "    form_token: Mapped", COLUMN)
-    (versions / "9999_flight.py").write_text(MIGRATION.format(head=head))
+    (versions / "9999_wing.py").write_text(MIGRATION.format(head=head))
 
-    (copy / "tests/views/booking/test_flight.py").write_text(TEST)
+    (copy / "tests/views/booking/test_wing.py").write_text(TEST)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
     ours = ("PYTEST", "RIDEDASH")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     run = subprocess.run(
-        [*command, "tests/views/booking/test_flight.py"],
+        [*command, "tests/views/booking/test_wing.py"],
         cwd=copy,
         env=environ,
         capture_output=True,

@@ -33,7 +33,7 @@ NEEDS = {
     """,
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests
-        drop_price.show pickup_times.read
+        drop_price.show pickup_times.read flights.read
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
         rides.restore rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen
         rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code

@@ -82,6 +82,10 @@ def test_a_manager_changes_the_property_and_the_audit_log_has_the_change(desk: D
         "PT",
     )
     assert (prop.pickup_lat, prop.pickup_lng) == (-38.5, -128.0)
+    assert prop.flight_margin_min == 120  # where the form has none it stays
+    post(client, "/admin/property", **FACTS, flight_margin_min="0")
+    assert row(desk, Property, desk.ids["desk.property"]).flight_margin_min == 0
+    assert 'value="0"' in client.get("/admin/property").text
     assert "name" in recorded(desk, "property.changed")[0].facts["changed"]
     assert 'value="Harbour House"' in client.get("/admin/property").text
     assert row(desk, Property, desk.ids["other.property"]).name == "Other House"
@@ -96,6 +100,8 @@ def test_a_manager_changes_the_property_and_the_audit_log_has_the_change(desk: D
         ("country", "Nowhere"),
         ("country", "ZZ"),
         ("phone", "12"),
+        ("flight_margin_min", "two hours"),
+        ("flight_margin_min", "361"),
     ],
 )
 def test_an_invalid_field_has_a_message_and_nothing_is_saved(

@@ -9,7 +9,7 @@ import { setText } from "../shared/slots.js";
 const DEBOUNCE_MS = 200;
 
 export class Flight {
-  /** `box` contains the fields; `cars()` is the list of cars, which knows the minutes of the way. */
+  /** `box` has the fields; `cars()` is the list of cars, which knows the minutes of the way. */
   constructor(box, path, cars) {
     Object.assign(this, { box, path, cars });
     this.wanted = box.querySelector("[name=for_flight]");

@@ -1,9 +1,7 @@
 """Forms of the pages: a trip to ask prices for, and a booking of one of its products."""
 
-import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -28,7 +26,13 @@ from wtforms.validators import InputRequired, Length, NumberRange, Optional, Reg
 from wtforms.widgets import CheckboxInput
 
 from ridedash.geo import LatLng, is_valid
-from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
+from ridedash.inputs import (
+    calendar_day,
+    flight_number,
+    is_flight_number,
+    row_id,
+    whole_number,
+)
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import (
     FIELDS,
@@ -43,16 +47,13 @@ from ridedash.rides.orders.schedule_times import (
     LATEST,
     SOONEST,
     LocalTime,
-    NoSuchTime,
     SeriesRide,
     dates_key,
-    local_time,
 )
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
-from ridedash.rides.orders.typed_time import NotATime, read_time
 from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
-from ridedash.wording.typed_times import why_not
+from ridedash.wording.typed_times import PickupTexts, TimeRefused
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
@@ -92,43 +93,6 @@ def read_phone(text: str, country: str | None) -> str | None:
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
-class TimeRefused(ValueError):
-    """A pickup time that can't be; the message says what to type, `control` where."""
-
-    def __init__(self, control: str, message: str) -> None:
-        super().__init__(message)
-        self.control = control
-
-
-@dataclass(frozen=True)
-class PickupTexts:
-    """A pickup time as a form has it: in words, or, where a clock is chosen, as day and clock."""
-
-    words: str
-    day: str
-    clock: str
-
-    def read(self, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
-        """The instant that is meant. Raises TimeRefused."""
-        if not self.clock:
-            return self._read_words(now, tz, words)
-        clock, day = time_of_day(self.clock), calendar_day(self.day)
-        if clock is None:
-            raise TimeRefused("pickup_time", _("At what time? Choose one, such as 05:10."))
-        if day is None:
-            raise TimeRefused("pickup_date", _("On which day? Choose one, such as 2026-03-05."))
-        try:
-            return local_time(day, clock, tz)
-        except NoSuchTime as error:
-            raise TimeRefused("pickup_time", why_not(error, now, tz)) from None
-
-    def _read_words(self, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
-        try:
-            return read_time(self.words, now, tz, words)
-        except (NotATime, NoSuchTime) as error:
-            raise TimeRefused("pickup_words", why_not(error, now, tz)) from None
-
-
 def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None:
     """Raise ValidationError for a pickup that is too soon or too far ahead to plan."""
     if at - now < SOONEST:
@@ -147,18 +111,6 @@ def new_form_token() -> str:
 
 def _cleaned(value: str | None) -> str:
     return one_line(value or "", 1000)
-
-
-# an airline of two or three signs, up to four digits, perhaps a letter
-FLIGHT: Final = re.compile(r"(?:[A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) [0-9]{1,4}[A-Z]?")
-_FLIGHT_PARTS: Final = re.compile(r"([A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) ?([0-9]{1,4}[A-Z]?)")
-
-
-def _flight(value: str | None) -> str:
-    """A flight number as it is printed on tickets: "lh760" is LH 760."""
-    typed = one_line(value or "", 40).upper()
-    parts = _FLIGHT_PARTS.fullmatch(typed)
-    return f"{parts[1]} {parts[2]}" if parts else typed
 
 
 def _stripped(value: str | None) -> str:
@@ -328,7 +280,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     last_day = StringField(_("Until"), filters=[_cleaned])
     dates = HiddenField()  # which dates were shown: dates_key()
     for_flight = BooleanField(_("Flight"))
-    flight = StringField(_("Flight number"), filters=[_flight])
+    flight = StringField(_("Flight number"), filters=[flight_number])
     departs = StringField(_("Departs at"), filters=[_cleaned])
     # the planned ride that this form changes, and its version when the form was shown
     change = NumberField(validators=[Optional(), NumberRange(1)])
@@ -417,7 +369,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         """Take the flight's number, if the ride is for one."""
         if not self.for_flight.data or not field.data:
             return
-        if not FLIGHT.fullmatch(field.data):
+        if not is_flight_number(field.data):
             raise ValidationError(
                 _("A flight number is two or three letters and up to four digits, as in LH 760.")
             )

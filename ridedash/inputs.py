@@ -70,3 +70,23 @@ def utc_instant(text: str) -> datetime | None:
     except ValueError:
         return None
     return at.replace(tzinfo=UTC) if at.tzinfo is None else None
+
+
+# an airline of two or three signs, up to four digits, perhaps a letter
+_FLIGHT: Final = re.compile(r"([A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) ?([0-9]{1,4}[A-Z]?)")
+
+
+def flight_number(text: str | None) -> str:
+    """A flight number as tickets have it; a text that is none in capitals.
+
+    >>> flight_number("lh760"), flight_number("soon")
+    ('LH 760', 'SOON')
+    """
+    typed = " ".join((text or "")[:40].upper().split())
+    parts = _FLIGHT.fullmatch(typed)
+    return f"{parts[1]} {parts[2]}" if parts else typed
+
+
+def is_flight_number(text: str) -> bool:
+    """Whether a text is the number of a flight."""
+    return bool(_FLIGHT.fullmatch(text))

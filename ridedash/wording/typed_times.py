@@ -1,11 +1,14 @@
 """Why a typed time is none, in words that say what to type instead."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from ridedash.rides.orders.schedule_times import NoSuchTime
-from ridedash.rides.orders.typed_time import NotATime, Why
+from ridedash.inputs import calendar_day, time_of_day
+from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime, local_time
+from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.rides.orders.typed_time import NotATime, Why, read_time
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import lazy
 
@@ -49,3 +52,40 @@ _MESSAGES: Final = {
     Why.TWICE: lazy("Clocks go back then. Type the time itself, such as 3:30."),
     Why.PAST: lazy("That time is over: %(clock)s."),
 }
+
+
+class TimeRefused(ValueError):
+    """A pickup time that can't be; the message says what to type, `control` where."""
+
+    def __init__(self, control: str, message: str) -> None:
+        super().__init__(message)
+        self.control = control
+
+
+@dataclass(frozen=True)
+class PickupTexts:
+    """A pickup time as a form has it: in words, or, where a clock is chosen, as day and clock."""
+
+    words: str
+    day: str
+    clock: str
+
+    def read(self, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
+        """The instant that is meant. Raises TimeRefused."""
+        if not self.clock:
+            return self._read_words(now, tz, words)
+        clock, day = time_of_day(self.clock), calendar_day(self.day)
+        if clock is None:
+            raise TimeRefused("pickup_time", _("At what time? Choose one, such as 05:10."))
+        if day is None:
+            raise TimeRefused("pickup_date", _("On which day? Choose one, such as 2026-03-05."))
+        try:
+            return local_time(day, clock, tz)
+        except NoSuchTime as error:
+            raise TimeRefused("pickup_time", why_not(error, now, tz)) from None
+
+    def _read_words(self, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
+        try:
+            return read_time(self.words, now, tz, words)
+        except (NotATime, NoSuchTime) as error:
+            raise TimeRefused("pickup_words", why_not(error, now, tz)) from None

@@ -9,7 +9,6 @@ from flask import Blueprint, jsonify, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import PickupTexts, TimeRefused
 from ridedash.inputs import whole_number
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.rides.orders.time_words import words_of
@@ -20,6 +19,7 @@ from ridedash.views.web.formatting import planned_time, zone
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
+from ridedash.wording.typed_times import PickupTexts, TimeRefused
 
 bp = Blueprint("flights", __name__)
 LONGEST_MIN: Final = 24 * 60

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 from wtforms.validators import ValidationError
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import BookingForm, PickupTexts, TimeRefused, check_ahead
+from ridedash.forms import BookingForm, check_ahead
 from ridedash.rides.orders.schedule_times import (
     LATEST,
     SERIES_LATEST,
@@ -26,6 +26,7 @@ from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
+from ridedash.wording.typed_times import PickupTexts, TimeRefused
 
 bp = Blueprint("pickup_times", __name__)
 QUICK: Final = 2  # choices of a day and clock

@@ -47,9 +47,10 @@ STATES: Final[tuple[State, ...]] = (  # of orders whose pages have different for
 )
 ROUNDS: Final = 3  # more names are found while those before them have values
 # They refuse a request without a secret, or without a value of a form of an earlier release.
-REFUSING: Final = {"auth.sign_in_post", "accounts.callback", "outgoing.forward_links"} | {
-    f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")
-}
+REFUSING: Final = {
+    *("auth.sign_in_post", "accounts.callback", "outgoing.forward_links"),
+    "group_stop.cancel_all",  # a press counts for what its page showed, and these rows are new
+} | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
 FILES: Final = {"static", "faces.file"}  # they read no field
 
 

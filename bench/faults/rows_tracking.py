@@ -214,7 +214,7 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
     silent = age > SILENT_S
     for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
         bands = BAND.findall(browser.get(path).text)
-        wrong[f"{path} at {age:.0f} s"] += [" hidden" in band for band in bands] != [not silent]
+        wrong[f"{path} at {age:.0f} s"] += [bool(re.search(r"\shidden\b", band)) for band in bands] != [not silent]
     wrong[f"an open page at {age:.0f} s"] += _says_stopped(browser, silent) is not silent
     ready = browser.get("/readyz")
     wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (

@@ -234,7 +234,7 @@ def filled(page: str) -> dict[str, str]:
     for tag in re.findall(r"<input[^>]*>", part):
         each = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
         wanted = each.get("type") in ("hidden", None) or each.get("name") in ("pickup", "drop")
-        wanted |= each.get("type") == "radio" and " checked" in tag
+        wanted |= each.get("type") == "radio" and bool(re.search(r"\schecked\b", tag))
         if "name" in each and wanted and each["name"] != "aim":
             sent[each["name"]] = unescape(each.get("value", ""))
     return sent

@@ -81,7 +81,7 @@ def filled(page: str) -> dict[str, str]:
     ]
     sent = {}
     for each in inputs:
-        kind, checked = each.get("type", "text"), " checked" in each["_"]
+        kind, checked = each.get("type", "text"), re.search(r"\schecked\b", each["_"])
         wanted = (
             kind == "hidden"
             or each.get("name") in ("pickup", "drop")

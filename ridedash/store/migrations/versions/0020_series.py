@@ -14,9 +14,8 @@ LENGTH = 32
 def upgrade() -> None:
     """Two columns, empty for every order that is there."""
     text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
-    with op.batch_alter_table("orders") as orders:
-        orders.add_column(sa.Column("series_key", text, nullable=True))
-        orders.add_column(sa.Column("back_of", sa.Integer(), nullable=True))
+    op.add_column("orders", sa.Column("series_key", text, nullable=True))
+    op.add_column("orders", sa.Column("back_of", sa.Integer(), nullable=True))
     op.create_index("orders_of_series", "orders", ["series_key"])
     op.create_index("orders_going_back", "orders", ["back_of"])
 
@@ -25,6 +24,5 @@ def downgrade() -> None:
     """Take them away again."""
     op.drop_index("orders_going_back", "orders")
     op.drop_index("orders_of_series", "orders")
-    with op.batch_alter_table("orders") as orders:
-        orders.drop_column("back_of")
-        orders.drop_column("series_key")
+    op.drop_column("orders", "back_of")
+    op.drop_column("orders", "series_key")

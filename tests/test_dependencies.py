@@ -19,7 +19,6 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FIRST_PARTY = {"ridedash", "tests", "bench", "tools"}
 NOT_IMPORTED = {  # the reason for each declared library that no module imports
-    "jinja2": "renders the templates for Flask; declared for the fixes of its least version",
     "tzdata": "zoneinfo reads its files where the system has none",
     "django-js-lib-leaflet": "Leaflet's files are served from it (its package is a Django app)",
     "granian": "a server, started by its own command",

@@ -106,7 +106,8 @@ def note_wait(order: Order, status: str, now: datetime) -> None:
     after the first begins none anew. An order that was taken up from the sent journal has none
     either: when it was pressed is not known.
     """
-    pressed = order.created_at if order.pickup_at is None else order.ready_at
+    later = order.pickup_at is not None or order.guest_until is not None
+    pressed = order.ready_at if later else order.created_at
     if pressed is None or order.recovered_at is not None:
         return
     waited = max(0, round((now - pressed).total_seconds()))

@@ -54,6 +54,11 @@ def test_a_planned_ride_waits_from_its_order_and_a_lost_one_from_no_known_time()
     assert waits("point_to_point", ("CALL_DRIVER", 9), recovered_at=PRESS) == (None, None)
 
 
+def test_a_ride_that_the_guest_starts_waits_from_their_press() -> None:
+    started = {"guest_until": PRESS + timedelta(hours=3), "ready_at": PRESS + timedelta(hours=2)}
+    assert waits("point_to_point", ("CALL_DRIVER", 7240), **started) == (40, None)
+
+
 @pytest.mark.database
 def test_rides_of_a_database_that_was_in_use_get_their_waits(tmp_path: Path) -> None:
     desk = make_desk(tmp_path)

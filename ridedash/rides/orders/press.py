@@ -85,9 +85,9 @@ def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> Book
 
 
 def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
-    """The request of a way back: as the form is filled in for one, without note and coupon."""
+    """The request of a way back: as the form is filled in for one, without note, coupon, flight."""
     left_out = {each.name: each.default for each in FIELDS if _only_out(each.refill)}
-    return replace(out, pickup_at=at, supersedes=None, **left_out)
+    return replace(out, pickup_at=at, supersedes=None, departs_at=None, **left_out)
 
 
 def _only_out(refill: frozenset[Refill]) -> bool:

@@ -76,6 +76,14 @@ def test_a_way_back_is_ordered_when_it_is_due(world: World) -> None:
     assert world.service.count("create") == 2
 
 
+def test_a_way_back_goes_to_no_flight(world: World) -> None:
+    leaves = {"flight": "LH 760", "departs_at": world.clock() + HOURS / 2}
+    world.placed(back_at=world.clock() + HOURS, **leaves)
+    out, back = (page.order for page in pages(world))
+    assert (out.flight, out.departs_at) == tuple(leaves.values())
+    assert (back.flight, back.departs_at) == (None, None)
+
+
 @pytest.mark.parametrize("minutes", [-5, 0, 14, 60 * 24 * 31])
 def test_a_way_back_at_a_wrong_time_orders_nothing(world: World, minutes: int) -> None:
     with pytest.raises(RequestRefused) as refused:

@@ -183,11 +183,13 @@ def trip_of(offer: Offer) -> Trip:
 def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
     """The categories that had a fixed price by `fare_id` in a property's last offers with a drop.
 
-    A list of products without a drop has no price that would show which ones have.
+    A list of products without a drop has no price that would show which ones have. The offer of a
+    way back, whose price is "", was not asked for one.
     """
+    asked = or_(Offer.price_text.is_(None), Offer.price_text != "")
     query = (
         select(Offer.category, Offer.fare_id)
-        .where(Offer.property_id == property_id, Offer.drop_lat.is_not(None))
+        .where(Offer.property_id == property_id, Offer.drop_lat.is_not(None), asked)
         .order_by(Offer.id.desc())
         .limit(REMEMBERED)
     )

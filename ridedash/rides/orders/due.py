@@ -152,7 +152,7 @@ class Promoter:
             if self.watch.refuses(s, order.mtx, order.attempt + 1):
                 raise KnownToJournal
             offer = s.get_one(Offer, order.offer_id)
-            return Claim(order, trip_of(offer), offer.fare_id is not None, now + LEASE)
+            return Claim(order, trip_of(offer), _was_fixed(s, order, offer), now + LEASE)
 
     def _product(self, claim: Claim) -> Product:
         """The product of the order as it is offered now, with a price where one is needed.
@@ -266,6 +266,17 @@ def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 def _window_end(order: Order) -> datetime:
     return (order.pickup_at or order.due_at) + WINDOW
+
+
+def _was_fixed(s: Session, order: Order, offer: Offer) -> bool:
+    """Whether the price was fixed at the press; of a way back, which had none, that of the way
+    there.
+    """
+    if offer.fare_id is not None or order.back_of is None or offer.price_text != "":
+        return offer.fare_id is not None
+    there = select(Offer.fare_id).join(Order, Order.offer_id == Offer.id)
+    there = there.where(Order.id == order.back_of, Offer.category == offer.category)
+    return s.scalar(there) is not None
 
 
 def _has_price(product: Product, claim: Claim) -> bool:

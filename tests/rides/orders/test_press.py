@@ -19,7 +19,7 @@ from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
-from ridedash.store.orders import Order, OrderPage
+from ridedash.store.orders import Order, OrderPage, fixed_price_categories
 from tests.rides.desk_world import START, World
 from tests.rides.orders.test_due import HOURS, LEAD, offered
 from tests.rides.orders.test_side_by_side import at_once
@@ -82,6 +82,25 @@ def test_a_way_back_goes_to_no_flight(world: World) -> None:
     out, back = (page.order for page in pages(world))
     assert (out.flight, out.departs_at) == tuple(leaves.values())
     assert (back.flight, back.departs_at) == (None, None)
+
+
+def test_a_way_back_of_a_fixed_price_waits_for_a_price(world: World) -> None:
+    """As any planned ride does whose price was fixed; and its car needs a drop as before."""
+    world.placed(offer_id=world.offer(fare_id="F1"), back_at=world.clock() + HOURS)
+    with world.db.read() as s:
+        assert fixed_price_categories(s, world.property_id) == {"mini"}
+    with world.worker() as worker:
+        worker.step()
+        world.service.answers["products"] = [offered(fare_id=None)]
+        world.clock.go((HOURS - LEAD).total_seconds())
+        worker.step()
+        back = pages(world)[1]
+        assert (back.order.state, back.order.message) == ("SCHEDULED", "PLAN_NO_PRICE")
+        world.service.answers["products"] = [offered(fare_id="F2")]
+        world.clock.go(6)
+        for _ in range(2):
+            worker.step()
+    assert pages(world)[1].order.state == "BOOKED"
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 14, 60 * 24 * 31])

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, func, select, union
+from sqlalchemy import BindParameter, bindparam, func, or_, select, union
 from sqlalchemy.orm import Session
 
 from ridedash.store.encryption import key_of
@@ -32,7 +32,7 @@ class BoardMark(NamedTuple):
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
     """Every order that is not over, needs attention or was placed lately. Reads no other row."""
-    parameters = {"property_id": property_id, "lately": now - LATELY}
+    parameters = {"property_id": property_id, "now": now, "lately": now - LATELY}
     return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]
 
 
@@ -79,14 +79,21 @@ _LATEST: Final = (
     .limit(NEWEST)
     .subquery()
 )
+# Not those that are listed anyway, nor planned rides that were withdrawn long ago: a few series of
+# either would leave no room for what failed in the last minutes.
 _OF_LATE: Final = (
     select(Order.id)
     .where(
         Order.property_id == _HERE,
-        Order.state.in_(list(OrderState)),
+        Order.state.in_([state for state in OrderState if state not in UNSETTLED]),
         Order.due_at > bindparam("lately"),
+        or_(
+            Order.due_at <= bindparam("now"),
+            Order.state != OrderState.NOT_SENT,
+            Order.resolved_at > bindparam("lately"),
+        ),
     )
-    .order_by(Order.due_at.desc())
+    .order_by(Order.due_at > bindparam("now"), Order.due_at.desc())
     .limit(OF_LATE)
     .subquery()
 )

@@ -18,6 +18,7 @@ from ridedash.rides.orders.press import MOST_PARTS, tokens_of
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
 from ridedash.store.audit import AuditRow
+from ridedash.store.board import LATELY, NEWEST, OF_LATE, board_marks
 from ridedash.store.database.database import Database
 from ridedash.store.orders import Order, OrderPage, fixed_price_categories
 from tests.rides.desk_world import START, World
@@ -101,6 +102,27 @@ def test_a_way_back_of_a_fixed_price_waits_for_a_price(world: World) -> None:
         for _ in range(2):
             worker.step()
     assert pages(world)[1].order.state == "BOOKED"
+
+
+def test_many_series_leave_room_on_the_board_for_what_failed_just_now(world: World) -> None:
+    failed = world.placed().order_id
+    assert withdraw(world.db, world.clock, failed, world.staff_id)
+    made = [place(world.db, world.clock, series(world, MOST_RIDES)) for _ in range(4)]
+
+    def listed() -> set[int]:
+        with world.db.read() as s:
+            return {mark.order_id for mark in board_marks(s, world.property_id, world.clock())}
+
+    planned = {each for placed in made for each in placed.order_ids}
+    assert len(planned) > OF_LATE
+    assert listed() == {failed, *planned}
+    for placed in made:
+        ids = placed.order_ids
+        assert withdraw_onward(world.db, world.clock, ids[0], world.staff_id, ids) == len(ids)
+    assert failed in listed()
+    assert len(listed() & planned) >= OF_LATE - 1, "a withdrawal can be undone"
+    world.clock.go(LATELY.total_seconds())
+    assert len(listed()) == NEWEST, "what was withdrawn long ago is no news"
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 14, 60 * 24 * 31])

@@ -6,9 +6,10 @@ the result needs no style sheet and no policy that allows one.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
+from itertools import islice
 from math import isfinite
 from typing import Final
 
@@ -41,12 +42,18 @@ PLACES: Final = _words(
 NAMED: Final = _words("script image foreignObject filter pattern marker animate set textPath")
 OTHER: Final = "other"
 MOST_DRAWN: Final = 20_000  # elements, each use of another counted
+MOST_RULES: Final = 500  # selectors of style sheets
+MOST_WRITTEN: Final = 500_000  # letters of attributes: one rule may be written to each element
+LONGEST_LENGTH: Final = 40  # letters of a width or height
 FUNCTIONS: Final = _words("rgb rgba hsl hsla matrix translate scale rotate skewX skewY")
-CALL: Final = re.compile(r"([\w-]*)\s*\(")
+NO_NAME: Final = re.compile(r"[^\w-]")
 VALUE: Final = re.compile(r"[\w\s#.,%()+\-'\"]*")
 NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,199}")
 REFERENCE: Final = re.compile(r"url\(\s*['\"]?#([A-Za-z_][\w.-]*)['\"]?\s*\)", re.ASCII)
-RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
+# What follows is tried where a part begins, and nowhere inside of it: else a long text of no rules
+# or of open comments takes quadratic time.
+RULE: Final = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
+COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 SELECTOR: Final = re.compile(r"([.#]?)([A-Za-z_][\w-]*)", re.ASCII)
 NUMBER: Final = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(px|pt|pc|mm|cm|in|em|ex)?\s*")
 HIGH: Final = 100.0  # of the written root; only width / height matters
@@ -70,9 +77,9 @@ class _Styles:
 
     def of(self, node: Node) -> dict[str, str]:
         """The attributes of looks of an element: its own, those of rules, those of its style."""
-        found = {name: value for name, value in node.attributes.items() if name in LOOKS}
-        names = {"": [node.name], ".": node.attributes.get("class", "").split()}
-        names["#"] = [node.attributes.get("id", "")]
+        found = _harmless_looks(node.attributes.items())
+        names = {"": {node.name}, ".": set(node.attributes.get("class", "").split())}
+        names["#"] = {node.attributes.get("id", "")}
         for weight in ("", ".", "#"):
             for kind, name, declared in self.rules:
                 if kind == weight and name in names[kind]:
@@ -84,14 +91,17 @@ def clean_svg(root: Node) -> CleanSvg:
     """The file that shows this tree. Raises BadLogo."""
     box = _box(root)
     check_shape(box[2], box[3])
-    styles = _Styles([rule for text in _style_texts(root) for rule in _rules(text)])
+    rules = (rule for text in _style_texts(root) for rule in _rules(text))
+    styles = _Styles(list(islice(rules, MOST_RULES + 1)))
+    if len(styles.rules) > MOST_RULES:
+        raise BadLogo(Unusable.TOO_DETAILED)
     left_out: set[str] = set()
     kept = [each for child in root.children for each in _kept(child, styles, left_out)]
-    whole = Node("svg", _looks(root, styles), children=kept)
+    whole = Node("svg", styles.of(root), children=kept)
     drawn = _weight(whole)
     if not _draws(whole):
         raise BadLogo(Unusable.NOTHING_LEFT)
-    if drawn > MOST_DRAWN:
+    if drawn > MOST_DRAWN or _letters(whole) > MOST_WRITTEN:
         raise BadLogo(Unusable.TOO_DETAILED)
     width, height = max(1, round(HIGH * box[2] / box[3])), round(HIGH)
     whole.attributes |= {
@@ -108,7 +118,7 @@ def _kept(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
     if node.name == "#text":
         yield node
     elif node.name in KEPT:
-        attributes = _looks(node, styles)
+        attributes = styles.of(node)
         for name in PLACES & node.attributes.keys():
             value = _place(name, node.attributes[name])
             if value is not None:
@@ -124,9 +134,8 @@ def _kept(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
         left_out.add(node.name if node.name in NAMED else OTHER)
 
 
-def _looks(node: Node, styles: _Styles) -> dict[str, str]:
-    found = styles.of(node).items()
-    return {name: value for name, value in found if _harmless(value)}
+def _harmless_looks(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    return {name: value for name, value in pairs if name in LOOKS and _harmless(value)}
 
 
 def _place(name: str, value: str) -> str | None:
@@ -141,7 +150,8 @@ def _place(name: str, value: str) -> str | None:
 def _harmless(value: str) -> bool:
     """Whether a value names nothing outside the file and holds only letters that values have."""
     rest = REFERENCE.sub("", value)
-    return bool(VALUE.fullmatch(rest)) and FUNCTIONS.issuperset(CALL.findall(rest))
+    called = (NO_NAME.split(before.rstrip())[-1] for before in rest.split("(")[:-1])
+    return bool(VALUE.fullmatch(rest)) and FUNCTIONS.issuperset(called)
 
 
 def _style_texts(node: Node) -> Iterator[str]:
@@ -153,8 +163,7 @@ def _style_texts(node: Node) -> Iterator[str]:
 
 def _rules(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """The rules of a style sheet that name one class, id or element; others are left out."""
-    without_comments = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    for selectors, body in RULE.findall(without_comments):
+    for selectors, body in RULE.findall(COMMENT.sub("", text)):
         declared = _declared(body)
         for selector in selectors.split(","):
             match = SELECTOR.fullmatch(selector.strip())
@@ -165,7 +174,7 @@ def _rules(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
 def _declared(body: str) -> dict[str, str]:
     pairs = (each.partition(":") for each in body.split(";"))
     found = ((name.strip().lower(), value.strip()) for name, _, value in pairs)
-    return {name: value for name, value in found if name in LOOKS and value}
+    return _harmless_looks((name, value) for name, value in found if value)
 
 
 def _box(root: Node) -> tuple[float, float, float, float]:
@@ -183,8 +192,8 @@ def _box(root: Node) -> tuple[float, float, float, float]:
 
 
 def _length(text: str) -> float:
-    match = NUMBER.fullmatch(text)
-    return float(match[1]) if match and len(text) < 40 else 0.0
+    match = NUMBER.fullmatch(text) if len(text) < LONGEST_LENGTH else None
+    return float(match[1]) if match else 0.0
 
 
 def _draws(node: Node) -> bool:
@@ -234,6 +243,10 @@ def _references(node: Node) -> Iterator[str]:
             yield value[1:]
         else:
             yield from REFERENCE.findall(value)
+
+
+def _letters(node: Node) -> int:
+    return sum(map(len, node.attributes.values())) + sum(map(_letters, node.children))
 
 
 def _written(node: Node) -> str:

@@ -2,9 +2,11 @@
 
 The parser is expat, as Python brings it. A declaration of an entity ends the reading before
 anything is expanded, nothing outside the file is ever opened, and processing instructions and
-comments are left behind.
+comments are left behind. Namespaces are looked up here: expat would write a long one before each
+name that has its prefix, and 200 kB would become gigabytes.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
@@ -15,7 +17,7 @@ SVG: Final = "http://www.w3.org/2000/svg"
 XLINK: Final = "http://www.w3.org/1999/xlink"
 MOST_ELEMENTS: Final = 5_000
 DEEPEST: Final = 40
-BETWEEN: Final = " "  # a namespace and a name; no namespace holds it after `_named`
+XMLNS: Final = re.compile(r"xmlns(?:$|:)")
 
 
 @dataclass
@@ -46,8 +48,9 @@ class _Reader:
     def __init__(self) -> None:
         self.root: Node | None = None
         self._open: list[Node] = []
+        self._spaces: list[dict[str, str]] = []  # by prefix, as each open element declares them
         self._count = 0
-        self.parser = expat.ParserCreate(namespace_separator=BETWEEN)
+        self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -65,11 +68,14 @@ class _Reader:
         self._count += 1
         if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
             raise BadLogo(Unusable.TOO_DETAILED)
-        node = Node(_named(name))
+        declared = {key: value for key, value in attributes.items() if XMLNS.match(key)}
+        self._spaces.append(declared)
+        prefix, _, own = name.rpartition(":")
+        node = Node(own if self._space(prefix) == SVG else "")
         for key, value in attributes.items():
-            space, _, own = key.rpartition(BETWEEN)
-            if space in ("", XLINK):  # xlink:href is href
-                node.attributes[own] = value
+            prefix, _, own = key.rpartition(":")
+            if key not in declared and (not prefix or self._space(prefix) == XLINK):
+                node.attributes[own] = value  # xlink:href is href
         if self._open:
             self._open[-1].children.append(node)
         else:
@@ -78,6 +84,12 @@ class _Reader:
 
     def _end(self, _name: str) -> None:
         self._open.pop()
+        self._spaces.pop()
+
+    def _space(self, prefix: str) -> str:
+        """The namespace that a prefix stands for here; that of names without one for ""."""
+        key = f"xmlns:{prefix}" if prefix else "xmlns"
+        return next((each[key] for each in reversed(self._spaces) if key in each), "")
 
     def _text(self, text: str) -> None:
         """Text between children comes in pieces: kept as children, so that its place is known."""
@@ -93,8 +105,3 @@ class _Reader:
 
     def _unsafe(self, *_about: object) -> int:
         raise BadLogo(Unusable.UNSAFE)
-
-
-def _named(name: str) -> str:
-    space, _, own = name.rpartition(BETWEEN)
-    return own if space == SVG else ""

@@ -2,10 +2,11 @@
 
 import gzip
 import re
+import time
 
 import pytest
 
-from ridedash.face import SHOWN_BYTES, BadLogo, Logo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Logo, Unusable
 from ridedash.face.logo import make_logo
 from ridedash.face.svg_reading import DEEPEST, MOST_ELEMENTS
 
@@ -200,6 +201,45 @@ REFUSED = {
 def test_a_file_that_explodes_or_shows_nothing_is_refused(case: str) -> None:
     data, reason = REFUSED[case]
     assert why(data) is reason
+
+
+MANY = 190_000  # bytes, below the most of a file
+SLOW = {  # each took minutes, or gigabytes, before its part was bounded
+    "a long word": (svg(f'<path d="{"a" * MANY}"/>' + RECT), None),
+    "a long space": (svg(f'<path d="a{" " * MANY}b"/>' + RECT), None),
+    "a style of no rules": (svg(f"<style>{'a' * MANY}</style>" + RECT), None),
+    "open comments": (svg(f"<style>{'/*' * (MANY // 2)}</style>" + RECT), None),
+    "a long number": (svg(RECT, box=f'width="{"1" * MANY}x"'), Unusable.DAMAGED),
+    "many rules": (
+        svg(f"<style>{'a,' * 80_000}a{{fill:red}}</style>" + "<g/>" * 4900 + RECT),
+        Unusable.TOO_DETAILED,
+    ),
+    "a rule for many": (
+        svg(f"<style>g{{fill:{'1 ' * 80_000}}}</style>" + "<g/>" * 4900 + RECT),
+        Unusable.TOO_DETAILED,
+    ),
+    "a long namespace": (
+        svg(
+            f'<g xmlns:a="{"u" * 90_000}" '
+            + "".join(f' a:x{n}="1"' for n in range(8000))
+            + "/>"
+            + RECT
+        ),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SLOW)
+def test_a_crafted_file_costs_no_more_time_and_memory_than_another(case: str) -> None:
+    data, reason = SLOW[case]
+    assert len(data) < MOST_BYTES
+    began = time.thread_time()
+    if reason:
+        assert why(data) is reason
+    else:
+        assert b"#7a1f3d" in make_logo(data).content
+    assert time.thread_time() - began < 5
 
 
 def test_a_picture_that_weighs_too_much_for_a_phone_is_refused() -> None:

@@ -49,8 +49,8 @@ log = logging.getLogger(__name__)
 BATCH: Final = 500  # rides in memory, and in one read transaction
 BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
 DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")  # a formula begins so in a spreadsheet
-# the same after a separator, where a spreadsheet splits the line
-INSIDE: Final = re.compile(r"[;\t]\s*[=+\-@＝＋－＠]")
+# the same after a separator or a line end, where a spreadsheet splits the line, quoted or not
+INSIDE: Final = re.compile(r"[;\t\r\n][\s\"]*[=+\-@＝＋－＠]")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
     "reference",
@@ -185,9 +185,10 @@ def harmless(text: str) -> str:
     Spaces before the formula make no difference. Numbers stay numbers, negative ones too; a phone
     number with a plus is not a number.
     """
+    kept = INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[0][-1]}", text)
     if text.lstrip(" ").startswith(DANGEROUS) and not NUMBER.fullmatch(text):
-        return f"'{text}"
-    return INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[0][-1]}", text)
+        return f"'{kept}"
+    return kept
 
 
 def _rows(

@@ -339,8 +339,8 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
         ("+1", "'+1"),
         ("-1+1", "'-1+1"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"),
-        ("\r=1", "'\r=1"),
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
         ("  =1", "'  =1"),
         ("-38.5", "-38.5"),
         ("12", "12"),
@@ -351,6 +351,9 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
         ("＝1", "'＝1"),
         ("x;=1+1", "x;'=1+1"),
         ("a\t @b", "a\t '@b"),
+        ("-;=1+1;", "'-;'=1+1;"),
+        ("a\n=1+1;", "a\n'=1+1;"),
+        ('x;"=1+1;', "x;\"'=1+1;"),
     ],
 )
 def test_no_cell_is_a_formula(text: str, kept: str) -> None:

@@ -1,5 +1,6 @@
 """The property's own face: its logo, what the logo stands on, and its colour."""
 
+import threading
 from typing import Final, NamedTuple
 
 from flask import Blueprint, redirect, request
@@ -19,6 +20,7 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
 bp = Blueprint("admin_face", __name__, url_prefix="/admin/property")
+_drawing = threading.BoundedSemaphore(1)  # the largest PNG takes 250 MB for a second
 WORDS: Final = {
     Unusable.EMPTY: lazy("The file is empty. Choose another one."),
     Unusable.TOO_LARGE: lazy("The file has more than 200 kB. Export a smaller one."),
@@ -82,7 +84,8 @@ def _read(wrong: dict[str, str]) -> Chosen:
     file = request.files.get("logo")
     if file is not None and file.filename:
         try:
-            logo = make_logo(file.read(MOST_BYTES + 1))
+            with _drawing:
+                logo = make_logo(file.read(MOST_BYTES + 1))
         except BadLogo as error:
             wrong["logo"] = str(WORDS[error.why])
     if request.form.get("own_colour"):

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.face import Logo
+from ridedash.face.logo import make_logo
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import LogoRow, Property, Staff
+from ridedash.views.admin import face
 from tests.face.pictures import disc
 from tests.views.admin.test_property import recorded, row
 from tests.views.ride_pages import Desk, make_desk, token
@@ -86,6 +89,21 @@ def test_a_follower_does_not_learn_where_the_guest_stays(desk: Desk) -> None:
     assert "/face/" not in page
     assert "Grand Meridian" not in page
     assert "housed" not in page
+
+
+def test_one_logo_is_drawn_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = []
+
+    def drawn(data: bytes) -> Logo:
+        others.append(face._drawing.acquire(blocking=False))
+        return make_logo(data)
+
+    monkeypatch.setattr(face, "make_logo", drawn)
+    save(desk.client(), disc(60, 30))
+    save(desk.client(), b"no picture")
+    assert others == [False, False]
+    assert face._drawing.acquire(blocking=False)
+    face._drawing.release()
 
 
 def test_without_a_face_nothing_of_it_is_loaded(desk: Desk) -> None:

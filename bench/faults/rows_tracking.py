@@ -41,7 +41,7 @@ RIDES: Final = 20
 SLOWER: Final = 3.0  # speed of the clock where times are judged
 # The fault matrix: an older heartbeat is shown, and a lease has ended by then.
 SILENT_S: Final = 30.0
-BAND: Final = re.compile(r"<[^>]* data-stopped-band\b[^>]*>")
+BAND: Final = re.compile(r"<[^>]*\sdata-stopped-band\b[^>]*>")
 
 
 @dataclass
@@ -214,7 +214,8 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
     silent = age > SILENT_S
     for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
         bands = BAND.findall(browser.get(path).text)
-        wrong[f"{path} at {age:.0f} s"] += [bool(re.search(r"\shidden\b", band)) for band in bands] != [not silent]
+        hidden = [bool(re.search(r"\shidden\b", band)) for band in bands]
+        wrong[f"{path} at {age:.0f} s"] += hidden != [not silent]
     wrong[f"an open page at {age:.0f} s"] += _says_stopped(browser, silent) is not silent
     ready = browser.get("/readyz")
     wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (

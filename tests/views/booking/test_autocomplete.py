@@ -245,7 +245,7 @@ def test_a_group_is_booked_at_once_and_its_page_shows_each_outcome(desk: Desk) -
             s.get_one(Order, order_id).state = state
     told = desk.client.get("/groups/1", headers=JSON)
     said = told.get_json()["html"]
-    assert "1 booked · 1 not known · 1 not booked" in said
+    assert "1 looking for a driver · 1 not known · 1 not booked" in said
     assert re.findall(r'href="(/rides/new\?again=\d+)"', said) == ["/rides/new?again=2"], (
         "what is not known is not tried again"
     )

@@ -42,10 +42,10 @@ export class When extends EventTarget {
   #edited(target) {
     target.removeAttribute("aria-invalid");
     this.list.show();
-    clearTimeout(this.pause);
     if (target === this.words) {
       this.time.value = "";
       this.wrong = false;
+      clearTimeout(this.pause);
       this.pause = setTimeout(() => this.#read(), DEBOUNCE_MS);
     } else if (target === this.date || target === this.time) {
       this.words.value = "";
@@ -77,6 +77,7 @@ export class When extends EventTarget {
   }
 
   async #read() {
+    clearTimeout(this.pause);
     const mine = (this.asked += 1);
     const exact = this.time.value
       ? { day: this.date.value, clock: this.time.value.slice(0, 5) }

@@ -13,10 +13,11 @@ depends_on = None
 
 def upgrade() -> None:
     """A table of its own, empty for the rides that are there."""
+    whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.create_table(
         "path_points",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("order_id", sa.Integer(), nullable=False),
+        sa.Column("id", whole, nullable=False),
+        sa.Column("order_id", whole, nullable=False),
         sa.Column("at", db.UtcDateTime(timezone=True), nullable=False),
         sa.Column("lat", sa.Float(), nullable=False),
         sa.Column("lng", sa.Float(), nullable=False),

@@ -14,8 +14,9 @@ LENGTH = 32
 def upgrade() -> None:
     """Two columns, empty for every order that is there."""
     text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
+    whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.add_column("orders", sa.Column("series_key", text, nullable=True))
-    op.add_column("orders", sa.Column("back_of", sa.Integer(), nullable=True))
+    op.add_column("orders", sa.Column("back_of", whole, nullable=True))
     op.create_index("orders_of_series", "orders", ["series_key"])
     op.create_index("orders_going_back", "orders", ["back_of"])
 

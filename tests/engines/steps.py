@@ -14,6 +14,8 @@ return document.activeElement.closest(".row")?.textContent.includes(arguments[0]
 
 def sign_in(engine: Engine, desk: Running) -> None:
     engine.go(f"{desk.url}/sign-in")
+    # WebKit gives the focus to this field when it first draws the page: later than one may type
+    engine.until("return document.activeElement.id === 'name';")
     engine.fill("#name", desk.name)
     engine.fill("#password", desk.password)
     engine.press("Enter")

@@ -377,6 +377,14 @@ COVERED = """() => {
 }"""
 
 
+def assert_reached(page: Page) -> None:
+    """Each car is in view, or only the last is cut, and the column shows that it goes on."""
+    covered = page.evaluate(COVERED)
+    assert covered in ([], ["rental"])
+    if covered:
+        expect(page.locator(".desk-form")).to_have_class(re.compile("is-cut"))
+
+
 PRICE_EDGES = """() => [...document.querySelectorAll(".product-cost")]
   .map((part) => Math.round(part.getBoundingClientRect().right))"""
 
@@ -408,16 +416,16 @@ def test_on_a_small_laptop_six_cars_are_seen_with_a_drop_later_again_and_on_the_
     assert len(set(page.evaluate(PRICE_EDGES))) == 1
     page.locator(".when-choice", has_text="Later").click()
     expect(page.locator(".chip").first).to_be_visible()
-    assert page.evaluate(COVERED) == []
+    assert_reached(page)
     page.fill("#pickup_words", "tomorrow 0510")
     expect(page.locator("[data-when-said]")).to_contain_text("in 14 h 40 min")
-    assert page.evaluate(COVERED) == []
+    assert_reached(page)
     refilled(page, "again")
-    assert page.evaluate(COVERED) == []
+    assert_reached(page)
     desk.service.zone = ZONE
     refilled(page, "return")
     expect(page.locator("[data-zone-pick]")).to_be_visible()
-    assert page.evaluate(COVERED) == []
+    assert_reached(page)
     # what does not fit is one scroll away, which can be seen; a chosen car is above the bar
     page.locator(".when-choice", has_text="Later").click()
     expect(page.locator(".desk-form")).to_have_class(re.compile("is-cut"))

@@ -24,6 +24,8 @@ CAB = "[data-board] .desk-map"
 
 VIEW = """() => { const map = window[document.querySelector("[data-map]").dataset.map];
   const {lat, lng} = map.getCenter(); return [lat, lng, map.getZoom()]; }"""
+STILL = f"""() => {{ const view = String(({VIEW})()), still = window.viewed === view;
+  window.viewed = view; return still; }}"""
 SHOWS = """((point) => window[document.querySelector("[data-map]").dataset.map]
   .getBounds().contains(point))"""
 TOUCHED = """() => {
@@ -463,6 +465,7 @@ def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Serv
     page.mouse.move(x - 150, y - 40, steps=4)
     page.mouse.up()
     expect(again).to_be_visible()
+    page.wait_for_function(STILL, polling=150)  # it glides on for a moment after the hand
     moved = page.evaluate(VIEW)
 
     def far(s: Any) -> None:  # the cab leaves the view

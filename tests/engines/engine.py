@@ -22,6 +22,13 @@ const [selector, words] = arguments;
 return [...document.querySelectorAll(selector)].find(
   (each) => each.getClientRects().length && each.textContent.includes(words)) ?? null;
 """
+PAGE: Final = """
+const { activeElement: focused, body } = document;
+const fields = [...document.querySelectorAll("input:not([type=hidden])")]
+  .map((each) => `${each.id} has ${each.value.length} characters`);
+return [location.href, document.readyState, `focus in ${focused?.id || focused?.tagName}`,
+  ...fields, body?.innerText].join("\\n");
+"""
 
 
 class Engine(abc.ABC):
@@ -127,4 +134,13 @@ class Engine(abc.ABC):
             except self.lost as error:
                 last = error
             time.sleep(0.03)
-        raise AssertionError(f"{self.name}: not within {within_s:.0f} s: {what}") from last
+        raise AssertionError(
+            f"{self.name}: not within {within_s:.0f} s: {what}\nThe page: {self._page()}"
+        ) from last
+
+    def _page(self) -> str:
+        """The address and the text of the page, for the message of a failure."""
+        try:
+            return str(self.run(PAGE))
+        except self.lost as error:
+            return f"unknown: {error!r}"

@@ -6,7 +6,7 @@ JOBS := 4
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test engines check faults bench mutants lock screenshots clean
+.PHONY: help run test engines check words faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -37,6 +37,9 @@ check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/oxlint static/js
 	$(BIN)/djangofmt --check templates
 	$(BIN)/djangofmt check templates
+
+words: $(VENV)/.dev ## bring translations/ up to date with the code, and say what is left to do
+	@$(BIN)/python -m tools.words
 
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 	$(BIN)/python tools/screenshots.py

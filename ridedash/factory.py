@@ -22,7 +22,7 @@ from ridedash.views.web import (
     responses,
     security_headers,
 )
-from ridedash.wording import gettext
+from ridedash.wording import catalogues, gettext
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
@@ -42,7 +42,7 @@ def create_app(
     app.extensions["ridedash"] = build_services(settings, clock)
     request_log.init_app(app)
     request_checks.init_app(app)  # before the CSRF token is read
-    _init_extensions(app)
+    _init_extensions(app, settings)
     security_headers.init_app(app, settings)
     errors.init_app(app)
     app.jinja_env.add_extension(responses.NoIndentation)
@@ -104,13 +104,18 @@ def _limits(redis_url: str | None, ca_file: str) -> dict[str, object]:
     }
 
 
-def _init_extensions(app: Flask) -> None:
+def _init_extensions(app: Flask, settings: config.Settings) -> None:
     extensions.csrf.init_app(app)
     extensions.login_manager.init_app(app)
     # no hooks on every request: what has a limit asks for it itself
     app.extensions["limiter"] = {extensions.limiter}
     extensions.limiter.init_app(app)
-    extensions.babel.init_app(app, locale_selector=extensions.language)
+    words = catalogues.prepare(_folder("translations"), settings.instance / "translations")
+    extensions.babel.init_app(
+        app,
+        locale_selector=extensions.language,
+        default_translation_directories=";".join(map(str, words)),
+    )
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 
 

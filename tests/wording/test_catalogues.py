@@ -1,0 +1,72 @@
+"""Catalogues are compiled where they are needed, and a broken one costs no page."""
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+from babel.support import Translations
+
+from ridedash.wording import catalogues
+
+HEAD = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
+HERE = 'msgid "Here"\nmsgstr "Da"\n'
+FUZZY = '#, fuzzy\nmsgid "Done"\nmsgstr "Weg"\n'
+
+
+def text_of(folder: Path, words: str, language: str = "de") -> Path:
+    path = folder / language / "LC_MESSAGES" / "messages.po"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(HEAD + words)
+    return path
+
+
+def said(folder: Path, text: str, language: str = "de") -> str:
+    return Translations.load(str(folder), [language]).gettext(text)
+
+
+def test_a_text_is_compiled_beside_it_without_what_is_fuzzy(tmp_path: Path) -> None:
+    text_of(tmp_path, HERE + "\n" + FUZZY)
+    assert catalogues.prepare(tmp_path, tmp_path / "spare") == [tmp_path]
+    assert (said(tmp_path, "Here"), said(tmp_path, "Done")) == ("Da", "Done")
+
+
+def test_a_text_is_compiled_again_only_when_it_has_another_time(tmp_path: Path) -> None:
+    text = text_of(tmp_path, HERE)
+    catalogues.prepare(tmp_path, tmp_path)
+    made = text.with_suffix(".mo")
+    first = made.stat().st_ino
+    catalogues.prepare(tmp_path, tmp_path)
+    assert made.stat().st_ino == first
+    text_of(tmp_path, HERE.replace("Da", "Hier"))
+    os.utime(text, ns=(1, 1))  # an older version was checked out
+    catalogues.prepare(tmp_path, tmp_path)
+    assert said(tmp_path, "Here") == "Hier"
+
+
+def test_a_broken_text_is_logged_and_the_last_words_stay(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text_of(tmp_path, HERE)
+    text_of(tmp_path, HERE, "fr")
+    catalogues.prepare(tmp_path, tmp_path)
+    text_of(tmp_path, "<<<<<<< HEAD\n" + HERE)
+    os.utime(tmp_path / "de" / catalogues.TEXT, ns=(1, 1))
+    with caplog.at_level(logging.ERROR):
+        catalogues.prepare(tmp_path, tmp_path)
+    assert (said(tmp_path, "Here"), said(tmp_path, "Here", "fr")) == ("Da", "Da")
+    (line,) = caplog.messages
+    assert line.startswith("the words of de can't be read")
+
+
+def test_where_nothing_can_be_written_the_spare_folder_is_used(tmp_path: Path) -> None:
+    folder, spare = tmp_path / "words", tmp_path / "spare"
+    text_of(folder, HERE)
+    (folder / "de" / "LC_MESSAGES" / "messages.mo").mkdir()  # nobody can replace it by a file
+    assert catalogues.prepare(folder, spare) == [folder, spare]
+    assert said(spare, "Here") == "Da"
+    assert not list((folder / "de" / "LC_MESSAGES").glob(".messages*"))
+
+
+def test_without_texts_there_is_nothing_to_do(tmp_path: Path) -> None:
+    assert catalogues.prepare(tmp_path / "none", tmp_path / "spare") == [tmp_path / "none"]

@@ -1,0 +1,243 @@
+"""Words from the code to the translators' files, and what is wrong in them (make words).
+
+`words.py` reads every text of ridedash/ and templates/, brings translations/ up to date and says
+what is left to do. `words.py --check` writes nothing and fails where something is wrong:
+docs/languages.md 3.
+"""
+
+import argparse
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from babel.core import Locale
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
+from babel.messages.frontend import parse_keywords, parse_mapping_cfg
+from babel.messages.pofile import read_po, write_po
+
+from ridedash.wording.languages import with_catalogues
+
+ROOT: Final = Path(__file__).parent.parent
+FOLDER: Final = ROOT / "translations"
+TEMPLATE: Final = FOLDER / "messages.pot"
+TIER_1: Final = FOLDER / "tier1.txt"
+TAG: Final = "T:"  # begins a comment in the code that is meant for translators
+MACHINE: Final = "machine"  # the flag of a message that no person has read
+REVIEWED: Final = "reviewed:"  # begins the comment of a message that a native reader has read
+# lines of a header that change by themselves, or name nobody
+LEFT_OUT: Final = (
+    "Project-Id-Version:",
+    "Report-Msgid-Bugs-To:",
+    "POT-Creation-Date:",
+    "PO-Revision-Date:",
+    "Last-Translator:",
+    "Language-Team:",
+    "Generated-By:",
+)
+# Where Babel's rule is not CLDR's: it has other before many in Arabic, and "0 stars" in Hindi. The
+# order of forms is zero, one, two, few, many, other.
+PLURALS: Final = {
+    "hi": "nplurals=2; plural=(n > 1);",
+    "ar": "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : "
+    "n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);",
+}
+
+Key = tuple[str, str]  # context ("" for none) and English text of a message, singular
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What an update did to a catalogue: messages that are new, gone, or have other English now."""
+
+    new: int
+    gone: int
+    changed: int
+
+
+def key_of(message: Message) -> Key:
+    """What tells a message apart from all others."""
+    text = message.id if isinstance(message.id, str) else message.id[0]
+    return message.context or "", text
+
+
+def forms(message: Message) -> tuple[str, ...]:
+    """The translation, one text for each plural form; () while any of them is missing."""
+    texts = (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+    return texts if texts and all(texts) else ()
+
+
+def messages(catalogue: Catalog) -> Iterator[Message]:
+    """The messages without the header."""
+    return (message for message in catalogue if message.id)
+
+
+def extract() -> Catalog:
+    """Every text of the code, in the order of files and of lines."""
+    about = "# Every text of ridedash. Written by make words; change the code instead."
+    template = Catalog(charset="utf-8", header_comment=about, fuzzy=False)
+    with (ROOT / "babel.cfg").open() as file:
+        methods, options = parse_mapping_cfg(file)
+    found = extract_from_dir(
+        ROOT,
+        methods,
+        options,
+        keywords=DEFAULT_KEYWORDS | parse_keywords(["lazy"]),
+        comment_tags=(TAG,),
+        strip_comment_tags=True,
+    )
+    for name, line, text, comments, context in sorted(found, key=lambda each: each[:2]):
+        template.add(text, None, [(name, line)], auto_comments=comments, context=context)
+    return template
+
+
+def read(code: str) -> Catalog:
+    """The catalogue of a language; an empty one if it has none yet.
+
+    Raises babel's PoFileError for a file that is none.
+    """
+    path = po_file(code)
+    if not path.exists():
+        catalogue = Catalog(locale=code, charset="utf-8", fuzzy=False)
+        if code in PLURALS:
+            catalogue.mime_headers = [("Plural-Forms", PLURALS[code])]
+        return catalogue
+    with path.open("rb") as file:
+        return read_po(file, locale=code, abort_invalid=True)
+
+
+def po_file(code: str) -> Path:
+    """Where the translations of a language are."""
+    return FOLDER / code / "LC_MESSAGES" / "messages.po"
+
+
+def update(catalogue: Catalog, template: Catalog) -> Changes:
+    """Bring a catalogue up to date with the code.
+
+    A translation is kept where the English changed a little, as fuzzy: nobody has then read it as
+    it is now, and no page shows it.
+    """
+    before = {key_of(each) for each in messages(catalogue)}
+    fuzzy_before = {key_of(each) for each in messages(catalogue) if each.fuzzy}
+    catalogue.update(template)
+    catalogue.obsolete.clear()
+    changed = 0
+    for message in messages(catalogue):
+        if message.fuzzy and key_of(message) not in fuzzy_before:
+            changed += 1
+            message.user_comments = _without_review(message)
+        if not forms(message):
+            message.flags.discard(MACHINE)
+            message.flags.discard("fuzzy")
+    after = {key_of(each) for each in messages(catalogue)}
+    return Changes(len(after - before), len(before - after), changed)
+
+
+def _without_review(message: Message) -> list[str]:
+    return [each for each in message.user_comments if not each.startswith(REVIEWED)]
+
+
+def written(catalogue: Catalog) -> bytes:
+    """A catalogue as its file: by file and order of appearance, without what changes by itself."""
+    file = io.BytesIO()
+    write_po(
+        file,
+        catalogue,
+        width=0,
+        sort_by_file=True,
+        ignore_obsolete=True,
+        include_previous=True,
+        include_lineno=False,
+    )
+    lines = file.getvalue().decode().splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(tuple(f'"{each}' for each in LEFT_OUT))]
+    return "".join(kept).rstrip().encode() + b"\n"
+
+
+def tier_1() -> set[Key]:
+    """The messages that guests can meet: lines of tier1.txt, context and text apart by a tab."""
+    if not TIER_1.exists():
+        return set()
+    lines = TIER_1.read_text().splitlines()
+    return {_listed(line) for line in lines if line and not line.startswith("#")}
+
+
+def _listed(line: str) -> Key:
+    context, _, text = line.rpartition("\t")
+    return context, text
+
+
+def share(part: int, whole: int) -> str:
+    """A share as a whole percentage that says 100 only when nothing is missing."""
+    return f"{100 * part // whole} %" if whole else "–"
+
+
+def header(code: str, catalogue: Catalog) -> str:
+    """The first lines of a catalogue: what it is, and how far it has come."""
+    name = Locale.parse(code).english_name
+    done = [each for each in messages(catalogue) if forms(each) and not each.fuzzy]
+    machine = sum(MACHINE in each.flags for each in done)
+    reviewed = sum(len(_without_review(each)) < len(each.user_comments) for each in done)
+    return (
+        f"# {name}. How to translate, and what the marks mean: docs/languages.md\n"
+        f"# {len(done)} of {len(list(messages(catalogue)))} messages: "
+        f"{machine} by a machine, {reviewed} reviewed"
+    )
+
+
+def report(code: str, catalogue: Catalog, changes: Changes) -> str:
+    """One line about a language."""
+    guests, done, fuzzy = tier_1(), {}, 0
+    for message in messages(catalogue):
+        done[key_of(message)] = bool(forms(message)) and not message.fuzzy
+        fuzzy += message.fuzzy
+    first = [done[key] for key in done if key in guests]
+    rest = [done[key] for key in done if key not in guests]
+    return (
+        f"{code:8} guests {share(sum(first), len(first)):>5} of {len(first)}, "
+        f"staff {share(sum(rest), len(rest)):>5} of {len(rest)}, {fuzzy} fuzzy; "
+        f"{changes.new} new, {changes.gone} gone, {changes.changed} changed"
+    )
+
+
+def write_all() -> list[str]:
+    """Bring every file of translations/ up to date; a line about each language."""
+    template, lines = extract(), []
+    FOLDER.mkdir(exist_ok=True)
+    TEMPLATE.write_bytes(written(template))
+    for language in with_catalogues():
+        catalogue = read(language.code)
+        changes = update(catalogue, template)
+        catalogue.header_comment = header(language.code, catalogue)
+        path = po_file(language.code)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(written(catalogue))
+        lines.append(report(language.code, catalogue, changes))
+    return lines
+
+
+def wrong() -> list[str]:
+    """What is wrong in translations/, a line each."""
+    template = extract()
+    if not TEMPLATE.exists() or TEMPLATE.read_bytes() != written(template):
+        return ["translations/messages.pot is not what the code says: run make words"]
+    return []
+
+
+def main() -> int:
+    """Update, or check; the number of what is wrong is the answer, at most 1."""
+    asked = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    asked.add_argument("--check", action="store_true", help="write nothing, fail on what is wrong")
+    if asked.parse_args().check:
+        found = wrong()
+        print("\n".join(found) or "words: nothing is wrong")
+        return int(bool(found))
+    print("\n".join(write_all()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

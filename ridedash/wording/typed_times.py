@@ -49,6 +49,9 @@ _MESSAGES: Final = {
     Why.DAY_OR_MONTH: lazy("%(said)s may be two days. Type the month as a word, such as 4 mar."),
     Why.SPAN_OR_CLOCK: lazy("Type in %(said)s h, or %(said)s:00."),
     Why.MIDNIGHT: lazy("Midnight of which day? Type 23:59, or 00:00 with the day it begins."),
+    Why.NIGHT: lazy(
+        "Which night is meant? Type the time of 24 hours and its own day, such as tomorrow 02:00."
+    ),
     Why.TWICE: lazy("Clocks go back then. Type the time itself, such as 3:30."),
     Why.PAST: lazy("That time is over: %(clock)s."),
 }

@@ -28,6 +28,8 @@ class TimeWords:
     mark: Words  # between hours and minutes of a clock, and one for hours ahead: 14h30, in 2 h
     forenoon: Words
     afternoon: Words
+    evening: Words
+    night: Words  # from the evening to the small hours
     noon: Words
     midnight: Words
     skipped: Words  # they change nothing: "at" 6:15
@@ -77,7 +79,9 @@ ENGLISH: Final = TimeWords(
     days=("day", "days", "d"),
     mark=("h",),
     forenoon=("am", "a", "morning"),
-    afternoon=("pm", "p", "afternoon", "evening", "night"),
+    afternoon=("pm", "p", "afternoon"),
+    evening=("evening",),
+    night=("night",),
     noon=("noon", "midday"),
     midnight=("midnight",),
     skipped=(

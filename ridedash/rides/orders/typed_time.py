@@ -32,6 +32,7 @@ class Why(StrEnum):
     DAY_OR_MONTH = "day_or_month"  # 3/4
     SPAN_OR_CLOCK = "span_or_clock"  # 2h
     MIDNIGHT = "midnight"  # of a named day: it has two
+    NIGHT = "night"  # fri night 1, tonight 12 pm: of two nights, or of none
     TWICE = "twice"  # so many minutes ahead, in an hour that the clocks repeat
     PAST = "past"  # `at` is over
 
@@ -55,8 +56,10 @@ class _Said:
     kind: str = ""  # today, tonight, …: the tag of the day
     hour: int | None = None
     minute: int = 0
-    half: str = ""  # forenoon or afternoon
+    half: str = ""  # forenoon, afternoon, evening or night
+    around: str = ""  # the same, where it does not stand behind the clock: fri night 11
     midnight: bool = False
+    exact: bool = False  # noon or midnight in a word
     seen: list[str] = field(default_factory=list)
 
     def take(self, pattern: str) -> re.Match[str] | None:
@@ -191,20 +194,20 @@ def _numbered_day(said: _Said) -> date | None:
     found = said.take(r"(\d{4})-(\d\d)-(\d\d)")
     if found:
         return _date(said, int(found[3]), int(found[2]), found[1])
-    found = said.take(r"(\d{1,2})\.(\d{1,2})\.(\d{4})?")
+    found = said.take(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)?")
     return _date(said, int(found[1]), int(found[2]), found[3]) if found else None
 
 
 def _month_day(said: _Said) -> date | None:
-    found = said.take(r"(\d{1,2})\.? <month(\d\d)>(?: (20\d\d))?")
+    found = said.take(r"(\d{1,2})\.? <month(\d\d)>")
     if found:
-        return _date(said, int(found[1]), int(found[2]) + 1, found[3])
-    found = said.take(r"<month(\d\d)> (\d{1,2})")
+        return _date(said, int(found[1]), int(found[2]) + 1)
+    found = said.take(r"<month(\d\d)> (\d{1,2})\.?")
     return _date(said, int(found[2]), int(found[1]) + 1) if found else None
 
 
 def _slashed_day(said: _Said) -> date | None:
-    found = said.take(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}))?")
+    found = said.take(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?")
     if not found:
         return None
     first, second = int(found[1]), int(found[2])
@@ -215,9 +218,15 @@ def _slashed_day(said: _Said) -> date | None:
 
 
 def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
-    """A day of the calendar. Without a year it is the nearest to today, before or after it."""
+    """A day of the calendar. Without a year it is the nearest to today, before or after it.
+
+    2026 beside a day is a year in 2026 and the years next to it, and 20:26 in any other.
+    """
     this = said.today.year
-    years = [int(year)] if year else [this - 1, this, this + 1]
+    near = [this - 1, this, this + 1]
+    named = None if year else said.take(f"({'|'.join(map(str, near))})")
+    year = named[1] if named else year
+    years = [_century(said, year) + int(year)] if year else near
     found = []
     for each in years:
         try:
@@ -229,9 +238,24 @@ def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
     return min(found, key=lambda each: abs(each - said.today))
 
 
+def _century(said: _Said, year: str) -> int:
+    """What is left out of a year of two digits."""
+    return said.today.year // 100 * 100 if len(year) == 2 else 0
+
+
 # ---- the time of day
 
-_HALF: Final = r"(?: <(forenoon|afternoon)>)?"
+_HALVES: Final = "<(forenoon|afternoon|evening|night)>"
+_HALF: Final = rf"(?: {_HALVES})?"
+_SMALL: Final = 5  # hours before this one belong to the night
+_TONIGHT: Final = frozenset({*range(17, 24), *range(_SMALL)})
+_HOURS: Final = {  # which hours of 1 to 12 on a dial a word leaves
+    "forenoon": frozenset(range(12)),
+    "afternoon": frozenset(range(12, 24)),
+    "evening": frozenset(range(16, 24)),
+    "night": _TONIGHT - {17},
+    "tonight": _TONIGHT,
+}
 
 
 def _read_clock(said: _Said) -> None:
@@ -239,18 +263,18 @@ def _read_clock(said: _Said) -> None:
     for read in readers:
         if said.hour is None:
             read(said)
-    half = said.take(r"<(forenoon|afternoon)>")  # "tomorrow morning 6:15"
-    if half:
-        said.half = half[1]
+    around = said.take(_HALVES)  # "tomorrow morning 6:15"
+    if around:
+        said.around = around[1]
     if said.hour is not None:
         said.hour = _hour_of_day(said, said.hour)
 
 
 def _word_clock(said: _Said) -> None:
     if said.take("<noon>"):
-        said.hour = 12
+        said.hour, said.exact = 12, True
     elif said.take("<midnight>"):
-        said.hour, said.midnight = 0, True
+        said.hour, said.exact, said.midnight = 0, True, True
 
 
 def _marked_clock(said: _Said) -> None:
@@ -273,17 +297,20 @@ def _digits_clock(said: _Said) -> None:
 
 
 def _hour_of_day(said: _Said, hour: int) -> int:
-    """The hour of a day of 24, with regard to words for its halves."""
-    evening = said.kind == "tonight" and 5 <= hour <= 11 and not said.half
-    if said.half == "forenoon" and hour > 12:
-        raise NotATime(Why.NO_HOUR, f"{hour}:{said.minute:02}")
-    if said.half == "forenoon" and hour == 12:
-        hour = 0
-    elif (said.half == "afternoon" or evening) and hour < 12:
-        hour += 12
+    """The hour of a day of 24, with regard to words for its halves. Raises NotATime."""
+    shown = f"{hour}:{said.minute:02}"
     if hour > 23 or said.minute > 59:
-        raise NotATime(Why.NO_HOUR, f"{hour}:{said.minute:02}")
-    return hour
+        raise NotATime(Why.NO_HOUR, shown)
+    words = {said.half, said.around, said.kind} & _HOURS.keys()
+    if hour > 12:
+        if "forenoon" in words:
+            raise NotATime(Why.NO_HOUR, shown)
+        return hour
+    may = {hour} if said.exact or not words else {hour % 12, hour % 12 + 12}
+    may = may.intersection(*(_HOURS[word] for word in words))
+    if len(may) != 1:
+        raise NotATime(Why.NIGHT)
+    return may.pop()
 
 
 # ---- the instant
@@ -296,12 +323,17 @@ def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
         if said.weekday is not None or (day and said.kind not in ("today", "tonight")):
             raise NotATime(Why.MIDNIGHT)
         return local_time(said.today + timedelta(days=1), clock, tz)
+    of_night = said.kind == "tonight" or "night" in (said.half, said.around)
+    small = of_night and clock.hour < _SMALL
+    named = said.weekday is not None or (day and said.kind not in ("today", "tonight"))
+    if small and named and (said.around == "night" or not clock.hour):
+        raise NotATime(Why.NIGHT)  # fri night 1: the night to Friday, or the one after it?
     if day is None:
         ahead = 0 if said.weekday is None else (said.weekday - said.today.weekday()) % 7
         again = 1 if said.weekday is None else 7
         day = said.today + timedelta(days=ahead)
         if ahead == 0 and clock <= now.astimezone(tz).time():
             day += timedelta(days=again)
-    elif said.kind == "tonight" and clock.hour < 5 and clock <= now.astimezone(tz).time():
+    elif small and not named and clock <= now.astimezone(tz).time():
         day += timedelta(days=1)  # the small hours of this night
     return local_time(day, clock, tz)

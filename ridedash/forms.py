@@ -258,6 +258,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     # a line for each guest: name, room, phone; it counts in place of the one guest and the cars
     guests = TextAreaField(_("Guests, one on each line"), filters=[_pasted])
+    guests_twice = BooleanField(_("The same lines are meant: a car for each of them"))
     override_guard = BooleanField()
     supersedes = NumberField(validators=[Optional(), NumberRange(1)])
     when = RadioField(
@@ -300,6 +301,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.now, self.tz, self.country, self.words = now, tz, country, words
         self.phone_e164: str | None = None
         self.listed_guests: tuple[ListedGuest, ...] = ()  # of the pasted list, once it is valid
+        self.same_guests = False  # whether lines of it are the same
         self.back_at: datetime | None = None  # of the way back, once the form is valid
         self.series_at: tuple[datetime, ...] = ()  # the pickups of a series, once it is valid
         self.series_rides: list[SeriesRide] = []  # of the days that were chosen, to be shown
@@ -342,14 +344,14 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         return bool(super().validate(extra_validators))
 
     def validate_guests(self, field: Field) -> None:
-        """Parse the list into `listed_guests`; each line that is wrong is named."""
-        found, wrong = listed_guests(
-            field.data or "", lambda typed: read_phone(typed, self.country)
-        )
+        """Parse the list into `listed_guests`; each line that is wrong, or there twice, is named."""
+        read = listed_guests(field.data or "", lambda typed: read_phone(typed, self.country))
+        self.same_guests = bool(read.same)
+        wrong = read.wrong if self.guests_twice.data else read.wrong + read.same
         if wrong:
             field.errors = wrong[:-1]
             raise ValidationError(wrong[-1])
-        self.listed_guests = found
+        self.listed_guests = read.guests
 
     def validate_guest_name(self, field: Field) -> None:
         """Refuse a name that consists of blanks."""

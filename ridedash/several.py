@@ -34,22 +34,41 @@ class SeriesAsked:
     clock: time | None
 
 
-def listed_guests(text: str, read_phone: ReadPhone) -> tuple[tuple[ListedGuest, ...], list[str]]:
-    """The guests of a pasted list, and what is wrong with each line that is no guest."""
-    found, wrong = [], []
+@dataclass(frozen=True)
+class GuestList:
+    """A pasted list as it was read: its guests, what is wrong with each line that is no guest, and
+    a sentence for each line that names the guest of an earlier one.
+    """
+
+    guests: tuple[ListedGuest, ...]
+    wrong: list[str]
+    same: list[str]
+
+
+def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
+    """The guests of a pasted list, with what is wrong in it."""
+    found: list[ListedGuest] = []
+    wrong, same = [], []
+    first: dict[tuple[str, ...], int] = {}  # the number of the line that named each guest first
     lines = guest_lines(text)
     for line in lines:
         try:
-            found.append(_guest(line, read_phone))
+            guest = _guest(line, read_phone)
         except ValueError as error:
             wrong.append(_("Line %(n)d: %(why)s", n=line.number, why=str(error)))
+            continue
+        found.append(guest)
+        facts = guest.name.casefold(), (guest.room or "").casefold(), guest.phone or ""
+        of = first.setdefault(facts, line.number)
+        if of != line.number:
+            same.append(_("Line %(n)d is the same as line %(m)d.", n=line.number, m=of))
     if len(lines) > MOST_CARS:
         many = _(
             "%(n)d guests: one press books a car for 1 to 6. Book the others after it.",
             n=len(lines),
         )
         wrong.append(many)
-    return tuple(found), wrong
+    return GuestList(tuple(found), wrong, same)
 
 
 def _guest(line: GuestLine, read_phone: ReadPhone) -> ListedGuest:

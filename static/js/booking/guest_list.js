@@ -1,7 +1,9 @@
 /**
- * The pasted list of guests: counts its lines, and closes the fields of one guest while it has any.
- * The server reads and checks the lines.
+ * The pasted list of guests: counts its lines, points at those that are the same, and closes the
+ * fields of one guest while it has any. The server reads and checks the lines.
  */
+
+import { setText } from "../shared/slots.js";
 
 const MOST = 6; // cars of one press
 
@@ -11,13 +13,37 @@ export class GuestList {
     this.text = part?.querySelector("[name=guests]") ?? null;
     this.hint = part?.querySelector("[data-list-hint]") ?? null;
     this.say = this.hint?.dataset ?? {};
+    this.same = part?.querySelector("[data-list-same]") ?? null;
+    this.twice = part?.querySelector("[data-list-twice]") ?? null;
     this.usual = this.hint?.textContent ?? "";
     this.show();
   }
 
   /** The number of guests in the list; 0 for an empty one. */
   get count() {
-    return (this.text?.value ?? "").split("\n").filter((line) => /[^\s;,]/.test(line)).length;
+    return this.#lines.filter(isGuest).length;
+  }
+
+  get #lines() {
+    return (this.text?.value ?? "").split("\n");
+  }
+
+  /** Whether lines are the same and nobody has said that they are meant. */
+  get doubtful() {
+    return this.#repeats.length > 0 && !this.twice.firstElementChild.checked;
+  }
+
+  /** Pairs of a line's number, from 1, and that of the first one that is the same. */
+  get #repeats() {
+    const first = new Map();
+    const pairs = [];
+    for (const [at, line] of this.#lines.entries()) {
+      if (!isGuest(line)) continue;
+      const guest = cells(line);
+      if (first.has(guest)) pairs.push([at + 1, first.get(guest)]);
+      else first.set(guest, at + 1);
+    }
+    return pairs;
   }
 
   /** Whether there is a list that one press can't book. */
@@ -25,13 +51,42 @@ export class GuestList {
     return this.count > MOST;
   }
 
+  /** What was typed into `target`; a list that is another one by now is asked about anew. */
+  edited(target) {
+    if (target === this.text) {
+      this.twice.firstElementChild.checked = false;
+      this.twice.hidden = !this.#repeats.length;
+    }
+    this.show();
+  }
+
   show() {
     if (!this.text) return;
     const { count } = this;
+    const repeats = this.#repeats;
+    if (repeats.length) this.twice.hidden = false;
+    const told = this.text.parentElement.querySelector(".several-wrong")?.textContent ?? "";
+    const words = repeats.map(([n, m]) => this.#says(n, m)).filter((each) => !told.includes(each));
+    setText(this.same, words.join(" "));
     this.hint.textContent = count ? this.say.sayList.replace("{n}", count) : this.usual;
     const form = this.text.form;
     for (const part of form.querySelectorAll("[data-guest], .when-cars"))
       part.classList.toggle("is-listed", (part.inert = count > 0));
     if (count) form.querySelector("[name=guest_name]").setCustomValidity("");
   }
+
+  #says(n, m) {
+    return this.say.saySame.replace("{n}", n).replace("{m}", m);
+  }
+}
+
+function isGuest(line) {
+  return /[^\s;,]/.test(line);
+}
+
+/** The cells of a line, however they are spaced and separated. */
+function cells(line) {
+  const separator = ["\t", ";", ","].find((each) => line.trim().includes(each)) ?? "\t";
+  const texts = line.split(separator).map((cell) => cell.trim().replace(/^"+|"+$/g, ""));
+  return texts.join("\t").replace(/ +/g, " ").trimEnd().toLowerCase();
 }

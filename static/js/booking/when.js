@@ -41,7 +41,7 @@ export class When extends EventTarget {
   /** What the user types or chooses is not known until the server has read it. */
   #edited(target) {
     target.removeAttribute("aria-invalid");
-    this.list.show();
+    this.list.edited(target);
     if (target === this.words) {
       this.time.value = "";
       this.wrong = false;
@@ -130,7 +130,7 @@ export class When extends EventTarget {
 
   /** Whether the ride is for now, or has a day and time that are not too soon. */
   get ready() {
-    if (this.list.tooLong || !this.several.ready) return false;
+    if (this.list.tooLong || this.list.doubtful || !this.several.ready) return false;
     return this.#timed;
   }
 
@@ -169,6 +169,7 @@ export class When extends EventTarget {
   #button(choice) {
     const many = this.cars > 1;
     if (this.list.tooLong) return this.list.say.sayMost;
+    if (this.list.doubtful) return this.list.say.sayTwice;
     if (!this.later) return many ? this.#group(choice) : choice.button;
     if (!this.#timed)
       return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;

@@ -14,7 +14,7 @@ from ridedash.extensions import limiter
 from ridedash.service.types.bookings import Done
 from ridedash.store.orders import Order
 from tests.views.booking.test_pages import Desk as Booking
-from tests.views.booking.test_pages import desk
+from tests.views.booking.test_pages import desk, filled
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
 from tests.views.rides.test_pages import Service, Tokens
 
@@ -78,6 +78,17 @@ def test_a_list_of_seven_is_refused_and_kept(desk: Booking) -> None:
     assert (answer.status_code, desk.orders()) == (422, [])
     assert "7 guests: one press books a car for 1 to 6." in answer.text
     assert "Guest 6" in answer.text
+
+
+def test_a_line_that_was_pasted_twice_is_pointed_at_and_may_be_meant(desk: Booking) -> None:
+    typed = "Guest Heron, 412, 98450 11111\nGuest Wren\n\nguest heron; 412; +91 98450 11111"
+    answer = desk.press(desk.form(), guest_name="", guests=typed)
+    assert (answer.status_code, desk.orders()) == (422, [])
+    assert "Line 4 is the same as line 1." in words(answer.text)
+    assert re.search(r"data-list-twice\s*>", answer.text), "the box that says both are meant"
+    form = filled(answer.text)
+    meant = desk.press(form, guest_name="", guests=typed, guests_twice="y")
+    assert (meant.headers["Location"], len(desk.orders())) == ("/groups/1", 3)
 
 
 def test_a_blank_list_is_no_list(desk: Booking) -> None:

@@ -157,6 +157,25 @@ def test_a_ride_of_a_series_may_move_alone_beyond_thirty_days(desk: Desk) -> Non
 
 
 @pytest.mark.browser
+def test_a_line_that_is_there_twice_is_pointed_at_before_the_press(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/")
+    page.fill("#drop", "airp")
+    page.get_by_role("listbox", name="Drop").get_by_role("option").first.click()
+    page.locator("[data-several] > summary").click()
+    meant, go = page.locator("[name=guests_twice]"), page.locator("[data-book-go]")
+    page.fill("#guests", "Guest Heron, 412\nGuest Wren\n guest  heron;412")
+    expect(page.locator("[data-list-same]")).to_have_text("Line 3 is the same as line 1.")
+    expect(go).to_have_text("Lines of the list are the same")
+    meant.check()
+    expect(go).to_contain_text("Book 3 cars")
+    page.fill("#guests", "Guest Heron, 412\nGuest Wren")
+    expect(meant).to_be_hidden()
+    expect(go).to_contain_text("Book 2 cars")
+    assert browsed.faults == []
+
+
+@pytest.mark.browser
 def test_the_button_plans_a_series_once_its_dates_are_shown(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open("/")

@@ -18,6 +18,7 @@ _REASONS: Final[dict[str, Text]] = {
     "NOT_BUILT": _("The request could not be made."),
     "EXPIRED": _("It was ready, and was not sent in time."),
     "START_ABOVE": _("The price is above the ceiling now."),
+    "START_METERED": _("The price was fixed, and is by the meter now."),
     "START_HELD": _("The database was restored, so the ride waits for a decision."),
     "PLAN_CAR_GONE": _("This car type isn't offered there now: choose another."),
     "PLAN_NO_PRICE": _("The ride company gave no price for this car."),
@@ -42,6 +43,9 @@ _FOR_GUESTS: Final[dict[str, Text]] = {
     "START_ABOVE": (
         _("It costs {price} now, more than {ceiling}. Nothing was ordered. Please ask the desk."),
         _("It costs more than {ceiling} now. Nothing was ordered. Please ask at the desk."),
+    ),
+    "START_METERED": _(
+        "The price is no longer fixed. Nothing was ordered. Please ask at the desk."
     ),
     "PLAN_CAR_GONE": _GONE,
     "PLAN_NO_PRICE": _("The price can't be told now. Nothing was ordered. Please ask at the desk."),

@@ -192,7 +192,10 @@ _ORDERS: Final[dict[str, _Entry]] = {
         "quiet",
         "waiting",
         _("Waiting for the guest[ until {until}]"),
-        (_("They start it by their link, up to {ceiling}."), _("They start it by their link.")),
+        (
+            _("They start it by their link; above {ceiling} nothing is ordered."),
+            _("They start it by their link."),
+        ),
         _("Your ride is ready when you are"),
         _("Press the button[ by {until}]"),
     ),

@@ -39,6 +39,7 @@ LONGEST: Final = timedelta(hours=24)
 MOST_MINOR: Final = 2**31 - 1  # what the column of a ceiling holds
 # why a press ordered nothing, beside rides/codes.py and the codes of planned rides (due.py)
 ABOVE: Final = "START_ABOVE"  # the price of now is above the ceiling
+METERED: Final = "START_METERED"  # the price was fixed and is by the meter now
 HELD: Final = "START_HELD"  # the database was restored: staff decide
 
 
@@ -98,7 +99,8 @@ def may_start(order: Order, now: datetime) -> bool:
 def price_of(product: Product, seats: int | None) -> Decimal | None:
     """The most that one car of a product costs as far as the service tells; None without a price.
 
-    A fixed price, or the upper end of an estimate.
+    A fixed price, or the upper end of an estimate, which the meter may exceed (`is_metered`). An
+    estimate without an upper end has none.
     """
     if product.packages:
         return None
@@ -108,9 +110,19 @@ def price_of(product: Product, seats: int | None) -> Decimal | None:
     estimate = product.estimate
     if estimate is None:
         return None
-    if estimate.upfront and estimate.upfront_fare is not None:
+    if not is_metered(product):
         return estimate.upfront_fare
-    return estimate.amount_max if estimate.amount_max is not None else estimate.amount_min
+    if estimate.amount_max is None:
+        return None
+    return max(estimate.amount_max, estimate.amount_min or estimate.amount_max)
+
+
+def is_metered(product: Product) -> bool:
+    """Whether the price is known when the ride is over, and estimated before."""
+    if product.kind is Kind.SHARE:
+        return False
+    estimate = product.estimate
+    return estimate is None or not estimate.upfront or estimate.upfront_fare is None
 
 
 def in_minor(amount: Decimal) -> int:
@@ -211,6 +223,8 @@ def _product(runtime: Runtime, order: Order, offer: Offer) -> Product:
     price = price_of(product, order.seats)
     if price is None or (offer.currency and product.currency != offer.currency):
         raise NotStarted(NO_PRICE)
+    if offer.seat_prices and is_metered(product):
+        raise NotStarted(METERED)  # nobody has agreed to what a meter may say
     if in_minor(price) > (order.ceiling_minor or 0):
         raise NotStarted(ABOVE, price)
     return product

@@ -66,7 +66,9 @@ def let_guest_start(
         wish.wrong["ceiling"] = _("Type a whole amount, such as 300.")
     elif ceiling < price:
         least = money(price, offer.currency, locale())
-        wish.wrong["ceiling"] = _("The car costs up to %(least)s now: allow that.", least=least)
+        costs = _("The car costs up to %(least)s now: allow that.", least=least)
+        goes = _("The estimate goes up to %(least)s now: allow that.", least=least)
+        wish.wrong["ceiling"] = costs if offer.seat_prices else goes
     if until is None or ceiling is None or wish.wrong:
         return _page(picker, offer, wish), 422
     placed = wait_for_guest(app.db, app.clock, wanted, Limits(until, Decimal(ceiling)))
@@ -121,6 +123,7 @@ def _page(picker: Picker, offer: Offer, wish: Wish | None) -> str:
         guest=picker.form.guest_name.data,
         offer=offer,
         price=offer_price_text(offer, locale()),
+        metered=not offer.seat_prices,
         currency=offer.currency or picker.home.currency or "",
         zone=zone(picker.home.timezone).key,
     )

@@ -54,6 +54,7 @@ class Ready:
     price: str  # of the time when staff made the link
     ceiling: str
     pays: str
+    meter: str  # that the ride may cost more than its estimate, or ""
     refused: str  # why the last press ordered nothing, or ""
 
 
@@ -213,6 +214,9 @@ def _ready(facts: RideFacts) -> Ready | None:
         price=price,
         ceiling=ceiling,
         pays=_("You pay the driver in cash.") if page.order.payment == wire.CASH else "",
+        meter=_("It runs by the meter, which may say more than the estimate.")
+        if facts.metered
+        else "",
         refused=not_started_words(told, facts.price_refused, ceiling),
     )
 

@@ -213,6 +213,11 @@ class RideFacts:
         return "" if minor is None else money(Decimal(minor) / 100, self.currency, self.locale)
 
     @property
+    def metered(self) -> bool:
+        """Whether the offer has no fixed price: the ride may cost more than its estimate."""
+        return not self.page.offer.seat_prices
+
+    @property
     def price_refused(self) -> str:
         """The price that was above the ceiling when somebody pressed last; "" without one."""
         order = self.page.order

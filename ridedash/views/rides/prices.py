@@ -32,7 +32,14 @@ def price(facts: RideFacts) -> tuple[str, str]:
         return "", _planned(facts)
     if facts.page.order.state == "WAITING":
         now = price_expected(facts)[0]
-        return now, _("At most %(ceiling)s, asked anew at the press", ceiling=facts.ceiling)
+        note = _("At most %(ceiling)s, asked anew at the press", ceiling=facts.ceiling)
+        if facts.metered:
+            note = _(
+                "Ordered if the estimate at the press is at most %(ceiling)s; the meter may say "
+                "more",
+                ceiling=facts.ceiling,
+            )
+        return now, note
     if facts.page.order.state in WITHOUT_RIDE or facts.status in NOT_RIDDEN:
         return NO_PRICE, _cost_of_stopping(facts)
     if facts.total is not None and facts.status in INVOICED:

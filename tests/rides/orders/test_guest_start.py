@@ -165,17 +165,34 @@ def test_outside_the_limits_nothing_is_ordered_and_staff_are_told(world: World, 
     assert items(world, order_id) == {}
 
 
-def test_the_upper_end_of_an_estimate_counts(world: World) -> None:
-    def metered(most: int) -> dict[str, Any]:
-        return offered() | {
-            "ride_estimate": [{"category": "mini", "amount_min": 100, "amount_max": most}]
-        }
+def metered(**amounts: int) -> dict[str, Any]:
+    return offered() | {"ride_estimate": [{"category": "mini", **amounts}]}
 
+
+def test_a_lower_end_alone_is_no_price_to_be_within_a_ceiling(world: World) -> None:
     order_id = waiting(world, offer_id=world.offer())
-    answers(world, metered(301))
+    answers(world, metered(amount_min=100))
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert (told.value.code, world.state(order_id)) == ("PLAN_NO_PRICE", "WAITING")
+
+
+def test_a_fixed_price_that_staff_agreed_to_is_not_replaced_by_a_meter(world: World) -> None:
+    order_id = waiting(world, offer_id=world.offer(fare_id="F1", seat_prices={"": "240"}))
+    answers(world, metered(amount_min=100, amount_max=200), offered(280))
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert (told.value.code, world.state(order_id)) == ("START_METERED", "WAITING")
+    assert items(world, order_id) == {"not_started": "START_METERED"}
+    assert start(world.runtime, order_id, by_guest(1))
+
+
+def test_the_upper_end_of_an_estimate_counts(world: World) -> None:
+    order_id = waiting(world, offer_id=world.offer())
+    answers(world, metered(amount_min=100, amount_max=301))
     with pytest.raises(NotStarted):
         start(world.runtime, order_id, by_guest(1))
-    answers(world, metered(300))
+    answers(world, metered(amount_min=100, amount_max=300))
     assert start(world.runtime, order_id, by_guest(1))
 
 

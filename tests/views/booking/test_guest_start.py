@@ -89,6 +89,19 @@ def test_limits_out_of_bounds_are_asked_again_and_nothing_is_lost(
     assert 'name="guest_name" value="Guest Heron"' in re.sub(r"\s+", " ", answer.text)
 
 
+def test_what_a_ceiling_means_for_a_meter_is_said_to_staff_and_guest(desk: Desk) -> None:
+    form = desk.form(category="suv")
+    page = desk.press(form, guest_starts="1").text
+    assert "The estimate may be at most (INR)" in page
+    assert "the ride itself may cost more than its estimate" in " ".join(page.split())
+    low = desk.press(form, guest_starts="1", **NINE_PM)
+    assert "The estimate goes up to ₹360 now: allow that." in low.text
+    made = desk.press(form, guest_starts="1", **NINE_PM | {"ceiling": "400"})
+    assert made.status_code == 303
+    assert "the meter may say more" in desk.client.get("/rides/1").text
+    assert "It runs by the meter" in phone(desk).get(link(desk, 1)).text
+
+
 def test_a_group_or_a_planned_ride_can_not_wait_for_its_guest(desk: Desk) -> None:
     assert "one car, for now" in asked(desk, cars="2").text
     later = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
@@ -105,7 +118,7 @@ def test_the_order_waits_on_the_board_and_on_its_page(desk: Desk) -> None:
     assert order.guest_until == desk.now + timedelta(hours=6, minutes=30)
     page = desk.client.get(f"/rides/{order_id}").text
     assert "Waiting for the guest until 21:00" in page
-    assert "up to ₹300" in page
+    assert "above ₹300 nothing is ordered" in page
     assert "Order it now" in page
     row = row_of(desk, order_id)
     assert (row["headline"], row["group"]) == ("Waiting for the guest until 21:00", "later")

@@ -38,6 +38,7 @@ from ridedash.rides.orders.fields import (
     FIELDS,
     MAX_NOTE,
     MOST_CARS,
+    UTC_ZONE,
     ChoiceControl,
     ListedGuest,
     TextControl,
@@ -53,12 +54,11 @@ from ridedash.rides.orders.schedule_times import (
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
-from ridedash.wording.typed_times import PickupTexts, TimeRefused
+from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
 LIST_MAX: Final = 20_000  # characters of a pasted list of guests
-UTC_ZONE: Final = ZoneInfo("UTC")
 
 
 class PhoneError(ValueError):
@@ -308,6 +308,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.latest = LATEST  # how far ahead a pickup may be
         self.flight_number: str | None = None
         self.departs_at: datetime | None = None
+        self.kept_departure: datetime | None = None  # that of the ride to change: always allowed
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
         self.planned_at: datetime | None = None  # that of the ride to change: always allowed
 
@@ -344,7 +345,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         return bool(super().validate(extra_validators))
 
     def validate_guests(self, field: Field) -> None:
-        """Parse the list into `listed_guests`; each line that is wrong, or there twice, is named."""
+        """Parse the list into `listed_guests`; a line that is wrong, or there twice, is named."""
         read = listed_guests(field.data or "", lambda typed: read_phone(typed, self.country))
         self.same_guests = bool(read.same)
         wrong = read.wrong if self.guests_twice.data else read.wrong + read.same
@@ -388,7 +389,10 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
     def departure(self) -> datetime:
         """When the flight leaves. Raises TimeRefused."""
-        texts = PickupTexts(self.departs.data or "", "", "")
+        text, kept = self.departs.data or "", self.kept_departure
+        if kept and text == departure_text(kept, self.tz):
+            return kept
+        texts = PickupTexts(text, "", "")
         return texts.read(self.now or datetime.now(UTC), self.tz, self.words).at
 
     def validate_pickup_words(self, field: Field) -> None:

@@ -65,6 +65,11 @@ class TimeRefused(ValueError):
         self.control = control
 
 
+def departure_text(departs_at: datetime, tz: ZoneInfo) -> str:
+    """The departure of a flight as a text that can be typed."""
+    return f"{departs_at.astimezone(tz):%Y-%m-%d %H:%M}"
+
+
 @dataclass(frozen=True)
 class PickupTexts:
     """A pickup time as a form has it: in words, or, where a clock is chosen, as day and clock."""

@@ -74,6 +74,8 @@ class FakeService:
         self.tracks: dict[str, list[dict[str, Any]]] = {}
         # by last word of the path: bodies or exceptions for the next calls
         self.answers: dict[str, list[Any]] = {}
+        # what a request for prices is answered, by its query; None: as `answers` says
+        self.products: Callable[[dict[str, Any]], Any] | None = None
         self.refreshes = 0
         self._numbers = itertools.count(1)
 
@@ -97,6 +99,8 @@ class FakeService:
             if self.answers.get(name)
             else {"status": "SUCCESS", "code": "SUCCESS"}
         )
+        if name == "products" and self.products:
+            answer = self.products(body)
         if isinstance(answer, BaseException):
             raise answer
         return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)

@@ -10,10 +10,12 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from ridedash import wire
 from ridedash.rides.orders.schedule_times import MARGIN
 
+UTC_ZONE: Final = ZoneInfo("UTC")
 MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
 MOST_CARS: Final = 6  # in one group
@@ -102,7 +104,7 @@ def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
 
 @dataclass(frozen=True, kw_only=True)
 class BookingRequest:
-    """The content of a booking form, with the property, the member of staff and the margin.
+    """The content of a booking form, with the property, the member of staff, margin and zone.
 
     `seats` is 1 or 2 for a shared ride, else None; `payment` is cash, svc_money or None. The
     changes of a planned ride are listed in the order of these attributes.
@@ -111,6 +113,7 @@ class BookingRequest:
     property_id: int
     staff_id: int | None
     margin: timedelta = MARGIN  # a planned ride is ordered this long, and the eta, before pickup
+    tz: ZoneInfo = UTC_ZONE  # the property's: a series keeps its local times
 
     form_token: str = field(metadata=_field("form_token"))  # each token makes one order, or group
     pickup_at: datetime | None = field(  # of a planned ride; None: now

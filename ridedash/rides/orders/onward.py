@@ -2,11 +2,12 @@
 
 Each ride stays an order of its own, with its own audit entry and timeline event. Rides that are
 ordered already, were withdrawn or are over are never touched: only SCHEDULED ones are, each read
-under its lock (docs/booking-protocol.md 1.3, Planned rides).
+under its lock (docs/booking-protocol.md 1.3, Planned rides). Another trip or another car needs a
+price for each ride: its own car's, for its own trip. They are asked for before anything is locked.
 """
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,51 +15,166 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
 from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.change import Change, apply, differences, differs
+from ridedash.rides.orders.change import Change, Overtaken, apply, differences, differs
+from ridedash.rides.orders.due import CAR_GONE, reason_code
 from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
 from ridedash.rides.orders.place import RequestRefused, offer_of
-from ridedash.rides.orders.request import ordered_value
-from ridedash.rides.orders.schedule_times import ride_on
-from ridedash.rides.runtime import Clock
+from ridedash.rides.orders.request import offered, ordered_value, seat_prices
+from ridedash.rides.orders.schedule_times import departure_of, ride_on
+from ridedash.rides.runtime import Clock, Runtime
+from ridedash.service.errors import ServiceError
+from ridedash.service.types.products import Product
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database, retry_conflict
-from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import order_of_staff
+from ridedash.store.orders import OfferOwner, Trip, add_offer, order_of_staff, trip_of
+from ridedash.wire import Kind
 
 
-def change_onward(db: Database, clock: Clock, wanted: Change, tz: ZoneInfo) -> int:
+class NoCarLater(RequestRefused):
+    """The car of a later ride, at `pickup_at`, is not offered for its trip."""
+
+    def __init__(self, pickup_at: datetime, car: str) -> None:
+        super().__init__("later_car", car)
+        self.pickup_at, self.car = pickup_at, car
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question for a price: a car, for a trip, by an account."""
+
+    trip: Trip
+    category: str
+    account_id: int
+
+
+Listed = Mapping[_Asked, Product | None]  # None: that car is not offered
+
+
+@dataclass(frozen=True)
+class _Onward:
+    """What changes of the shown ride and therefore of the later ones; `was` are its values before,
+    by attribute of the request.
+    """
+
+    shown_id: int
+    request: BookingRequest
+    changed: Collection[str]
+    trip: Trip
+    category: str
+    was: Mapping[str, Any]
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether the rides need other prices than they have."""
+        return bool({"trip", "category"} & set(self.changed))
+
+    def asked_of(self, s: Session, order: Order) -> _Asked:
+        """The price that another ride needs: of the car and the trip that it will have."""
+        trip, category, account_id = self.trip, self.category, order.account_id
+        if "trip" not in self.changed:
+            trip = trip_of(s.get_one(Offer, order.offer_id))
+        if "category" not in self.changed:
+            category = order.category
+        if "account" in self.changed:
+            account_id = self.request.account_id
+        return _Asked(trip, category, account_id)
+
+
+def change_onward(runtime: Runtime, wanted: Change) -> int:
     """Change a ride of a series and the same of each later one that is still planned.
 
     Only what the request changes of its own ride is changed of the others: a note that another ride
-    has of its own stays. The pickup keeps its day on each ride and gets the new time of day in the
-    zone. Returns the number of rides that were changed. All of them change, or none.
+    has of its own stays, and so do its car when the trip is changed and its trip when the car is.
+    The pickup keeps its day on each ride and gets the new time of day in the request's zone; so
+    does the departure of a flight. Returns the number of rides that were changed. All of them
+    change, or none.
 
-    Raises what `change` raises; RequestRefused of "pickup_day" when the request has another day.
+    Raises what `change` raises; NoCarLater; RequestRefused of "pickup_day" when the request has
+    another day, and of "later_price" when the service gives no price for a later ride.
     """
-    return retry_conflict(lambda: _change_onward(db, clock(), wanted, tz))
+    listed = _listed(runtime, wanted)
+    return retry_conflict(lambda: _change_onward(runtime, wanted, listed))
 
 
-def _change_onward(db: Database, now: datetime, wanted: Change, tz: ZoneInfo) -> int:
-    request = wanted.request
-    with db.write() as s:
-        shown, changed = differs(s, wanted, now)
-        if not changed:
+def _listed(runtime: Runtime, wanted: Change) -> Listed:
+    """The products that the later rides need, as they are offered now."""
+    with runtime.db.read() as s:
+        shown, onward = _onward(s, wanted, runtime.clock())
+        if not onward.is_priced:
+            return {}
+        later = [each for each in _planned_from(s, shown) if each.id != shown.id]
+        asked = {onward.asked_of(s, each) for each in later}
+    return {each: _product(runtime, each) for each in asked}
+
+
+def _product(runtime: Runtime, asked: _Asked) -> Product | None:
+    """A car as it is offered for a trip now; None when it is not offered. Raises RequestRefused."""
+    trip, category = asked.trip, asked.category
+    try:
+        listed = call_with_token(
+            runtime.tokens,
+            asked.account_id,
+            lambda token: runtime.client.products(trip.pickup, trip.drop, category, token),
+        )
+    except (ServiceError, NeedsReconnect, NoRefreshNow) as error:
+        if isinstance(error, ServiceError) and reason_code(error) == CAR_GONE:
+            return None
+        raise RequestRefused("later_price", "no answer") from error
+    return listed.product(category)
+
+
+def _onward(s: Session, wanted: Change, now: datetime) -> tuple[Order, _Onward]:
+    """The shown ride and what changes of it. Raises what `differs` raises."""
+    shown, changed = differs(s, wanted, now)
+    offer = offer_of(s, wanted.request, now)
+    was = {name: getattr(shown, name) for name in ("flight", "departs_at", "pickup_at")}
+    onward = _Onward(shown.id, wanted.request, changed, trip_of(offer), offer.category, was)
+    return shown, onward
+
+
+def _change_onward(runtime: Runtime, wanted: Change, listed: Listed) -> int:
+    now, request = runtime.clock(), wanted.request
+    with runtime.db.write() as s:
+        shown, onward = _onward(s, wanted, now)
+        if not onward.changed:
             return 0
-        if "pickup_at" in changed and _day(request.pickup_at, tz) != _day(shown.pickup_at, tz):
+        tz = request.tz
+        moved = "pickup_at" in onward.changed
+        if moved and _day(request.pickup_at, tz) != _day(shown.pickup_at, tz):
             raise RequestRefused("pickup_day", "a series keeps its days")
         count = 0
         for order in _planned_from(s, shown):
-            own = request
-            if order.id != shown.id:
-                own = _of_ride(s, order, request, changed, tz)
+            own = request if order.id == onward.shown_id else _of_ride(s, order, onward)
+            if order.id != onward.shown_id and onward.is_priced:
+                own = replace(own, offer_id=_own_offer(s, order, onward, listed, now))
             differing = differences(s, order, own, offer_of(s, own, now))
             if differing:
                 apply(s, order, own, differing, now)
                 count += 1
         return count
+
+
+def _own_offer(s: Session, order: Order, onward: _Onward, listed: Listed, now: datetime) -> int:
+    """Store the price of a later ride's own car for its own trip; its id.
+
+    Raises NoCarLater and RequestRefused; Overtaken when the rides are others than were asked for.
+    """
+    asked = onward.asked_of(s, order)
+    if asked not in listed:
+        raise Overtaken(f"order {order.id}")
+    product = listed[asked]
+    if product is None:
+        old = s.get_one(Offer, order.offer_id)
+        raise NoCarLater(order.pickup_at or order.due_at, old.display_name)
+    if product.kind is Kind.SHARE and not seat_prices(product):
+        raise RequestRefused("later_price", "no price for a shared ride")
+    owner = OfferOwner(order.property_id, onward.request.staff_id, asked.account_id)
+    return add_offer(s, owner, asked.trip, offered(product), now).id
 
 
 def withdraw_onward(
@@ -94,15 +210,15 @@ def _planned_from(s: Session, first: Order) -> list[Order]:
     return list(s.scalars(query.order_by(Order.id)))
 
 
-def _of_ride(
-    s: Session, order: Order, request: BookingRequest, changed: Collection[str], tz: ZoneInfo
-) -> BookingRequest:
+def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
     """The request for another ride of the series: its own values, but for what was changed."""
+    request, changed, tz = onward.request, onward.changed, onward.request.tz
     values: dict[str, Any] = {
         each.name: ordered_value(order, each) for each in CHANGEABLE if each.change not in changed
     }
-    if not {"trip", "category"} & set(changed):
-        values["offer_id"] = order.offer_id
+    values["offer_id"] = order.offer_id
+    if "category" in changed:  # the seats are the new car's
+        values["seats"] = request.seats
     if "guest" not in changed:
         guest = s.get_one(Guest, order.guest_id)
         values |= {"guest_id": guest.id, "guest_name": guest.name, "guest_phone": guest.phone}
@@ -110,7 +226,23 @@ def _of_ride(
     if "pickup_at" in changed and request.pickup_at is not None and order.pickup_at is not None:
         clock = request.pickup_at.astimezone(tz).time()
         values["pickup_at"] = ride_on(order.pickup_at.astimezone(tz).date(), clock, tz).at
+    if "flight" in changed:
+        values |= _flight_of(order, onward)
     return replace(request, **values)
+
+
+def _flight_of(order: Order, onward: _Onward) -> dict[str, Any]:
+    """The flight of another ride: what was changed of it, on the ride's own day."""
+    request = onward.request
+    flight, departs_at = order.flight, order.departs_at
+    if request.flight != onward.was["flight"]:
+        flight = request.flight
+    if request.departs_at != onward.was["departs_at"]:
+        departs_at = request.departs_at
+        first_at = onward.was["pickup_at"] or request.pickup_at
+        if departs_at and first_at and order.pickup_at:
+            departs_at = departure_of(order.pickup_at, first_at, departs_at, request.tz)
+    return {"flight": flight, "departs_at": departs_at}
 
 
 def _day(at: datetime | None, tz: ZoneInfo) -> object:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from ridedash.rides.orders.fields import FIELDS, MOST_CARS, BookingRequest, Refill
-from ridedash.rides.orders.schedule_times import MOST_RIDES
+from ridedash.rides.orders.schedule_times import MOST_RIDES, departure_of
 
 MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # of one press
 
@@ -35,7 +35,8 @@ def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
     if request.series:
         key = new_key()
         times = enumerate(request.series, 1)
-        return [Part(number, _at(alone, at), series=key) for number, at in times]
+        first = request.series[0]
+        return [Part(number, _at(alone, at, first), series=key) for number, at in times]
     cars = range(1, request.cars + 1)
     group = new_key() if request.cars > 1 else None
     out = [Part(number, _of_car(alone, request, number), group) for number in cars]
@@ -65,8 +66,12 @@ def tokens_of(form_token: str) -> list[str]:
     return [token_of(form_token, number) for number in range(1, MOST_PARTS + 1)]
 
 
-def _at(request: BookingRequest, at: datetime) -> BookingRequest:
-    return replace(request, pickup_at=at)
+def _at(request: BookingRequest, at: datetime, first: datetime) -> BookingRequest:
+    """The request of one ride of a series, whose flight leaves on a day of its own."""
+    departs_at = request.departs_at
+    if departs_at is not None:
+        departs_at = departure_of(at, first, departs_at, request.tz)
+    return replace(request, pickup_at=at, departs_at=departs_at)
 
 
 def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> BookingRequest:

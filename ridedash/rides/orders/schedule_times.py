@@ -97,6 +97,22 @@ def ride_on(day: date, clock: time, tz: ZoneInfo) -> SeriesRide:
         return SeriesRide(day, local_time(day, error.after, tz).at, moved=True)
 
 
+def departure_of(
+    pickup_at: datetime, first_at: datetime, departs_at: datetime, tz: ZoneInfo
+) -> datetime:
+    """When the flight of one ride of a series leaves, given that of the ride at `first_at`.
+
+    At the same local time, as many days after the ride's own pickup. A departure that is no later
+    than its pickup says its time only: the next one of that name.
+    """
+    first, leaves = first_at.astimezone(tz), departs_at.astimezone(tz)
+    days = (leaves.date() - first.date()).days
+    if leaves <= first:
+        days = int(leaves.time() <= first.time())
+    day = pickup_at.astimezone(tz).date() + timedelta(days=days)
+    return ride_on(day, leaves.time(), tz).at
+
+
 def dates_key(rides: Collection[SeriesRide]) -> str:
     """A text that stands for these pickups, for a form to say which ones it has shown."""
     said = ",".join(ride.at.isoformat() for ride in rides)

@@ -14,7 +14,7 @@ from ridedash.extensions import services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
-from ridedash.rides.orders.onward import change_onward
+from ridedash.rides.orders.onward import NoCarLater, change_onward
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
 from ridedash.rides.orders.time_words import words_of
@@ -185,6 +185,7 @@ def edit_plan(picker: Picker, page: OrderPage | None) -> None:
     """Make the form one that changes this plan, whose pickup time stays allowed."""
     picker.changing = page
     picker.form.planned_at = page.order.pickup_at if page else None
+    picker.form.kept_departure = page.order.departs_at if page else None
     if page is not None and page.order.series_key:
         picker.form.latest = SERIES_LATEST
 
@@ -204,7 +205,7 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
     try:
         wanted = Change(order_id, form.version.data or 0, request)
         if form.onward.data and picker.changing and picker.changing.order.series_key:
-            change_onward(app.db, app.clock, wanted, zone(picker.home.timezone))
+            change_onward(app.runtime, wanted)
         else:
             change(app.db, app.clock, wanted)
     except TooLate:
@@ -276,10 +277,22 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
         ),
         "pickup_day": _("From here on the rides keep their days: change the time only."),
         "back_at": _("The way back begins after the way there, and needs a drop to start from."),
+        "later_price": _(
+            "The ride company gives no price for the later rides now. Nothing was changed: press "
+            "again in a moment."
+        ),
         "series": _("A series is of one car, one way, in the next 90 days."),
     }
     # where a refusal is shown that has no control of its own to be seen
     elsewhere = {"supersedes": "offer", "pickup_day": "pickup_date"}
+    if isinstance(error, NoCarLater):
+        at = format_datetime(error.pickup_at.astimezone(form.tz), "EEE d MMM", locale=locale())
+        words["later_car"] = _(
+            "The ride of %(at)s is in a car of its own, %(car)s, which is not offered for this "
+            "trip. Change that ride alone first; nothing was changed.",
+            at=at,
+            car=error.car,
+        )
     name = elsewhere.get(error.field) or control_of(error.field)
     control = form._fields.get(name, form.offer)
     message = words.get(error.field, _("This can't be booked as it is. Choose a car again."))

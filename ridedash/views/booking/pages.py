@@ -174,6 +174,7 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
         property_id=current_staff().property_id,
         staff_id=current_staff().id,
         margin=timedelta(minutes=services().settings.schedule_lead_minutes),
+        tz=picker.form.tz,
         **values,
     )
 

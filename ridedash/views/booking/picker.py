@@ -29,6 +29,7 @@ from ridedash.views.booking.pickup_points import coordinates_words
 from ridedash.views.booking.product_cards import Card, preferred
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.wording import gettext as _
+from ridedash.wording.typed_times import departure_text
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class Picker:
     def _fill_flight(self, departs_at: datetime | None) -> None:
         """The departure as a text that can be typed; with one of the two, the ride is for it."""
         form = self.form
-        form.departs.data = f"{departs_at.astimezone(form.tz):%Y-%m-%d %H:%M}" if departs_at else ""
+        form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
         form.for_flight.data = bool(form.flight.data or form.departs.data)
 
     def _fill_guest(self, guest: Guest, room: str | None) -> None:

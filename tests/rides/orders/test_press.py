@@ -2,14 +2,18 @@
 again, wherever and whenever; and from one ride of a series on, changed or withdrawn together.
 """
 
+import json
 import multiprocessing
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
+import httpx
 import pytest
 from sqlalchemy import select
 
+from ridedash.geo import LatLng
 from ridedash.rides.orders.change import Change
 from ridedash.rides.orders.fields import BookingRequest, ListedGuest
 from ridedash.rides.orders.onward import change_onward, withdraw_onward
@@ -20,8 +24,16 @@ from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
 from ridedash.store.audit import AuditRow
 from ridedash.store.board import LATELY, NEWEST, OF_LATE, board_marks
 from ridedash.store.database.database import Database
-from ridedash.store.orders import Order, OrderPage, fixed_price_categories
-from tests.rides.desk_world import START, World
+from ridedash.store.orders import (
+    OfferOwner,
+    Order,
+    OrderPage,
+    Priced,
+    Trip,
+    add_offer,
+    fixed_price_categories,
+)
+from tests.rides.desk_world import PICKUP, START, World
 from tests.rides.orders.test_due import HOURS, LEAD, offered
 from tests.rides.orders.test_side_by_side import at_once
 
@@ -238,9 +250,12 @@ def onward(world: World, number: int, **changes: object) -> int:
         guest_name=world.page(order.id).guest.name,
         pickup_at=order.pickup_at,
         note=order.note,
+        flight=order.flight,
+        departs_at=order.departs_at,
+        tz=KOLKATA,
     )
     request = replace(base, **changes)  # type: ignore[arg-type]
-    return change_onward(world.db, world.clock, Change(order.id, order.version, request), KOLKATA)
+    return change_onward(world.runtime, Change(order.id, order.version, request))
 
 
 def test_from_here_on_changes_this_ride_and_the_later_ones_each_on_its_day(world: World) -> None:
@@ -288,6 +303,131 @@ def test_from_here_on_never_touches_a_ride_that_is_ordered_or_over(
         before.version,
         before.body,
     )
+
+
+def test_each_ride_of_a_series_has_the_flight_of_its_own_day(world: World) -> None:
+    """At one local time, whatever the clocks do: Berlin's go forward on the second day."""
+    clock = datetime(2026, 3, 27, 12, 0, tzinfo=UTC)
+    world.clock.go((clock - START).total_seconds())
+    first = datetime(2026, 3, 28, 19, 0, tzinfo=UTC)  # 20:00
+    days = (first.date(), first.date() + 2 * DAY)
+    times = tuple(ride.at for ride in series_rides(days, EVERY_DAY, time(20, 0), BERLIN))
+    leaves = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)  # 00:30 the next day
+    flight = {"flight": "LH 760", "departs_at": leaves, "tz": BERLIN}
+    place(world.db, world.clock, world.request(series=times, pickup_at=times[0], **flight))
+    local = [(o.flight, o.departs_at.astimezone(BERLIN)) for o in world.orders() if o.departs_at]
+    assert [(flight, f"{at:%d %H:%M}") for flight, at in local] == [
+        ("LH 760", "29 00:30"),
+        ("LH 760", "30 00:30"),
+        ("LH 760", "31 00:30"),
+    ]
+    assert local[1][1].astimezone(UTC).hour == 22, "summer time"
+
+
+def test_a_departure_that_says_its_time_only_is_the_next_one_after_each_pickup(
+    world: World,
+) -> None:
+    request = series(world, 3)
+    tonight = world.clock() + timedelta(hours=2)  # before the first ride of the series
+    place(world.db, world.clock, replace(request, flight="AI 1", departs_at=tonight, tz=KOLKATA))
+    assert [order.departs_at for order in world.orders()] == [
+        at + timedelta(hours=2) for at in request.series
+    ]
+
+
+def test_from_here_on_a_flight_keeps_the_day_of_each_ride(world: World) -> None:
+    request = series(world, 3)
+    leaves = request.series[0] + timedelta(hours=4)
+    place(world.db, world.clock, replace(request, flight="AI 1", departs_at=leaves, tz=KOLKATA))
+    with world.db.write() as s:
+        s.get_one(Order, 3).flight = "AI 99"
+    hour = timedelta(hours=1)
+    assert onward(world, 2, departs_at=leaves + DAY + hour) == 2
+    assert [order.departs_at for order in world.orders()] == [
+        leaves,
+        leaves + DAY + hour,
+        leaves + 2 * DAY + hour,
+    ]
+    assert [order.flight for order in world.orders()] == ["AI 1", "AI 1", "AI 99"]
+    assert onward(world, 2, flight="AI 2") == 2
+    assert [order.flight for order in world.orders()] == ["AI 1", "AI 2", "AI 2"]
+
+
+def own_car(world: World, number: int, category: str) -> None:
+    """Give one ride of the series a car of its own."""
+    offer_id = world.offer(category=category)
+    with world.db.write() as s:
+        order = s.get_one(Order, number)
+        order.offer_id, order.category = offer_id, category
+        order.version += 1
+
+
+def to_station(world: World, category: str = "mini") -> int:
+    """The offer of a car for another trip than the series has."""
+    trip = Trip(PICKUP, "Lobby", LatLng(-38.51, -128.02), "Station")
+    priced = Priced(category, "point_to_point", "Car", "INR", "₹99", {"category": category})
+    with world.db.write() as s:
+        owner = OfferOwner(world.property_id, world.staff_id)
+        return add_offer(s, owner, trip, priced, world.clock()).id
+
+
+def cars(world: World) -> list[tuple[str, str | None]]:
+    """The car and the drop of each ride, as order, offer and request to the service have it."""
+    found = []
+    for page in pages(world):
+        body = json.loads(page.order.body)
+        assert page.order.category == page.offer.category == body["category"]
+        assert body["drop"] == [page.offer.drop_lat, page.offer.drop_lng]
+        found.append((page.order.category, page.offer.drop_name))
+    return found
+
+
+def test_from_here_on_another_trip_is_priced_for_the_own_car_of_each_ride(world: World) -> None:
+    place(world.db, world.clock, series(world, 4))
+    own_car(world, 3, "prime")
+    prices = {"mini": 120, "prime": 210}
+    world.service.products = lambda query: offered(
+        prices[query["category"]], "F2", query["category"]
+    )
+    assert onward(world, 2, offer_id=to_station(world)) == 3
+    assert cars(world) == [
+        ("mini", "Airport"),
+        ("mini", "Station"),
+        ("prime", "Station"),
+        ("mini", "Station"),
+    ]
+    seen = [page.offer.seat_prices for page in pages(world)]
+    assert seen[2:] == [{"": "210"}, {"": "120"}], "each has its own price"
+    assert len({order.offer_id for order in world.orders()[1:]}) == 3
+
+
+def test_from_here_on_another_car_goes_the_own_way_of_each_ride(world: World) -> None:
+    place(world.db, world.clock, series(world, 3))
+    station = to_station(world)
+    with world.db.write() as s:
+        s.get_one(Order, 2).offer_id = station
+    world.service.products = lambda query: offered(300, "F2", query["category"])
+    assert onward(world, 1, offer_id=world.offer(category="prime")) == 3
+    assert cars(world) == [("prime", "Airport"), ("prime", "Station"), ("prime", "Airport")]
+
+
+@pytest.mark.parametrize("answer", ["another car", "no answer"])
+def test_from_here_on_nothing_changes_where_a_ride_gets_no_price(world: World, answer: str) -> None:
+    place(world.db, world.clock, series(world, 3))
+    own_car(world, 3, "prime")
+    before = [(order.version, order.body) for order in world.orders()]
+    no_answer = httpx.ReadTimeout("no answer")
+
+    def products(query: dict[str, Any]) -> Any:
+        if query["category"] == "prime" and answer == "no answer":
+            return no_answer
+        return offered(120, "F2", "mini")
+
+    world.service.products = products
+    with pytest.raises(RequestRefused) as refused:
+        onward(world, 1, offer_id=to_station(world))
+    assert refused.value.field == {"another car": "later_car"}.get(answer, "later_price")
+    assert [(order.version, order.body) for order in world.orders()] == before
 
 
 def test_from_here_on_keeps_the_days(world: World) -> None:

@@ -1,12 +1,13 @@
 """A way back and a series in the booking form: said before the press, and changed from one on."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
 from playwright.sync_api import expect
 
+from ridedash.store.orders import Order
 from tests.views.booking.test_groups import words
 from tests.views.booking.test_pages import Desk, desk, filled
 from tests.views.booking.test_pages_browser import Browsed, browsed
@@ -143,6 +144,28 @@ def test_a_series_is_changed_and_cancelled_from_one_ride_on(desk: Desk) -> None:
     desk.client.post("/series/3/cancel", data={"ride": rides, "csrf_token": csrf})
     assert [order.state for order in desk.orders()] == ["SCHEDULED"] * 2 + ["NOT_SENT"] * 2
     assert "2 of 4 still planned" in desk.client.get("/series/1").text
+
+
+def test_each_ride_has_a_flight_of_its_own_day_and_keeps_one_that_has_left(desk: Desk) -> None:
+    flight = {"for_flight": "y", "flight": "LH 760", "departs": "5 mar 8:00"}
+    desk.press(planned(desk), **SERIES | flight)
+    assert [f"{order.departs_at:%m-%d %H:%M}" for order in desk.orders()] == [
+        "03-05 02:30",
+        "03-09 02:30",
+        "03-12 02:30",
+        "03-16 02:30",
+    ]
+    page = desk.client.get("/rides/new?change=3").text
+    assert 'value="2026-03-12 08:00"' in page
+    change = filled(page) | flight | {"departs": "2026-03-12 08:00"}
+    answer = desk.press(change, pickup_date="2026-03-12", pickup_time="05:00")
+    assert answer.headers["Location"] == "/rides/3?said=change-done"
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Order, 4).departs_at = desk.now - timedelta(days=2)
+    change = filled(desk.client.get("/rides/new?change=4").text) | flight
+    change["departs"] = "2026-03-02 14:30"
+    answer = desk.press(change, pickup_date="2026-03-16", pickup_time="05:00")
+    assert answer.headers["Location"] == "/rides/4?said=change-done", "its own departure may stay"
 
 
 def test_a_ride_of_a_series_may_move_alone_beyond_thirty_days(desk: Desk) -> None:

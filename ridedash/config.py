@@ -21,6 +21,8 @@ KEEP_DAYS = {  # default, least, most
     "evidence": (30, 1, 3650),
     "audit": (365, 30, 36_500),
 }
+# the tiles of a city that does not exist: pages translate it
+SANDBOX_CREDIT = "Sandbox city, a place that does not exist"
 OF_LIVE = (  # required in live mode; README lists them in this order
     "PUBLIC_URL",
     "SERVICE_URL",
@@ -225,9 +227,7 @@ def _addresses(given: "_Given") -> dict[str, Any]:
         "worker_port": _worker_port(given),
         "public_url": public_url,
         "tiles_url": _tiles(given),
-        "tiles_attribution": given.text(
-            "TILES_ATTRIBUTION", "Sandbox city, a place that does not exist"
-        ),
+        "tiles_attribution": given.text("TILES_ATTRIBUTION", SANDBOX_CREDIT),
         "trusted_proxies": given.whole("TRUSTED_PROXIES", 0, 0, 10),
         "trusted_hosts": _hosts(given, host, public_url),
     }

@@ -114,10 +114,10 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("The price has changed. Choose again"),
     ),
     "FARE_CHANGED": _Entry(
-        _("The price changed[: {old} → {new}]"),
+        _("The price changed[ from {old} to {new}]"),
         _("Nothing was ordered."),
         _("Accept the new price, or go back."),
-        _("The price changed[: {old} → {new}]"),
+        _("The price changed[ from {old} to {new}]"),
     ),
     "SHARE_NONE": _Entry(
         _("No shared ride that way now"),

@@ -97,13 +97,24 @@ RESULTS: Final = {
     "refused": lazy("Refused"),
     "throttled": lazy("Too many tries"),
     "left": lazy("Some kept the old key"),
+    "held": lazy("Held until somebody decides"),
+    "stopped": lazy("Stopped"),
+    "done": lazy("Done"),
+    "unconfirmed": lazy("Not confirmed"),
+    "not_sent": lazy("Not sent"),
+    "armed": lazy("Waits for the booking id"),
+    "not_now": lazy("Not possible now"),
+    "no refresh token": lazy("It can't be renewed"),
+    "car_swapped": lazy("Another car"),
+    "unknown_status": lazy("An unknown status"),
+    "other_booking": lazy("Facts of another booking"),
+    "after_end": lazy("News after the end"),
 }
-
-
-STATES: Final = {  # results of "order.move"
+STATES: Final = {  # of an order: results of its placing and of its changes
     "SCHEDULED": lazy("Planned"),
     "WAITING": lazy("Waiting for the guest"),
     "READY": lazy("Ready to be sent"),
+    "SENDING": lazy("Being sent"),
     "BOOKED": lazy("Booked"),
     "MATCHING": lazy("Looking for a shared ride"),
     "REJECTED": lazy("Refused by the ride company"),
@@ -273,6 +284,27 @@ def results() -> dict[str, str]:
     return {name: str(words) for name, words in RESULTS.items()}
 
 
+def _result(result: str) -> str:
+    """The words for a result; a code that has none as it is."""
+    words = RESULTS.get(result, STATES.get(result))
+    if words is not None:
+        return str(words)
+    changes = {" to ": _refused_change, " after ": _late}
+    for between, say in changes.items():
+        one, found, two = result.partition(between)
+        if found and one in STATES and two in STATES:
+            return say(str(STATES[one]), str(STATES[two]))
+    return result.replace("_", " ").lower()
+
+
+def _refused_change(before: str, after: str) -> str:
+    return _("from “%(before)s” to “%(after)s”", before=before, after=after)
+
+
+def _late(answer: str, known: str) -> str:
+    return _("“%(answer)s”, after “%(known)s”", answer=answer, known=known)
+
+
 def _filter(tz: ZoneInfo) -> AuditFilter:
     """The filter of the query; values that make no sense are left out."""
     since, until = _day(request.args.get("day", ""), tz)
@@ -311,14 +343,13 @@ def _line(
     row: AuditRow, names: dict[str, str], rides: dict[int | None, Record], tz: ZoneInfo
 ) -> AuditLine:
     order = _order(row)
-    words = STATES.get(row.result) if row.what == "order.move" else RESULTS.get(row.result)
     bad = row.result in ("refused", "throttled")
     return AuditLine(
         at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
         instant=row.at.isoformat(),
         who=names.get(row.who) or actor_words(row.who, {}),
         what=str(ACTIONS.get(row.what, row.what)),
-        result=row.result.replace("_", " ").lower() if words is None else str(words),
+        result=_result(row.result),
         order=order,
         guest=_guest(rides.get(order)),
         subject=names.get(row.subject, "") if row.subject != row.who else "",

@@ -28,7 +28,7 @@ from ridedash.views.rides.page_context import home_of
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
 from ridedash.views.web.permissions import BOOK, SEE, may, may_link, needs
-from ridedash.views.web.responses import Snapshot, poll_response
+from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
@@ -225,14 +225,14 @@ def _json(body: dict[str, Any]) -> bytes:
 
 @bp.app_context_processor
 def give_bar() -> dict[str, Any]:
-    """`staff_bar`, `demo_words`, `page_locale` and `page_address()` for base.html.
+    """`staff_bar`, `demo_words`, `page_address()`, language and direction for base.html.
 
     There is no bar where something has failed, and none for a user who is not signed in.
     """
     s = services()
     found: dict[str, Any] = {
         "demo_words": demo_words(s.settings),
-        "page_locale": _locale(),
+        **reading(),
         "page_address": page_address,
         "staff_bar": None,
     }

@@ -34,7 +34,7 @@ from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
-from ridedash.views.web.responses import Snapshot, poll_response
+from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import nonce
 from ridedash.views.web.top_bar import demo_words
 
@@ -264,8 +264,9 @@ def _rendered(template: str, **facts: Any) -> str:
     known = {
         "csp_nonce": nonce() if "map" in facts else "",
         "demo_words": demo_words(services().settings),
+        **reading(),
     }
-    return app.jinja_env.get_template(template).render(page_locale=_locale(), **known, **facts)
+    return app.jinja_env.get_template(template).render(**known, **facts)
 
 
 def _locale() -> str:

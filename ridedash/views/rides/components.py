@@ -220,7 +220,10 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     headline = (
         said.headline
         if said.headline.startswith(words.headline.split(":")[0])
-        else f"{_('Not booked')}: {_low(said.headline)}"
+        else _(
+            "Not booked: %(why)s",
+            why=_low(said.headline) if facts.locale == "en" else said.headline,
+        )
     )
     told = [said.why, said.next_step, service_quote(said.quote)]
     return Words(headline, " ".join(filter(None, told)), words.tone, words.icon)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from babel import Locale
 from flask import Response, redirect, request, url_for
 from flask_babel import get_locale
 from jinja2.ext import Extension
@@ -30,6 +31,12 @@ class Snapshot(NamedTuple):
 def locale() -> str:
     """The language of the reader, as a tag such as "en"."""
     return str(get_locale() or "en")
+
+
+def reading() -> dict[str, str]:
+    """`page_locale` and `page_dir` of base templates: how a page is marked, as "zh-Hans", "ltr"."""
+    found = get_locale() or Locale("en")
+    return {"page_locale": str(found).replace("_", "-"), "page_dir": found.text_direction}
 
 
 def wants_json() -> bool:

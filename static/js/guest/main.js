@@ -109,7 +109,7 @@ class GuestPage {
     const name = slot.dataset.slot;
     if (name === "drop.name" && !value) return;
     if (name === "plate")
-      slot.setAttribute("aria-label", `${slot.dataset.label} ${spelled(value)}`);
+      slot.setAttribute("aria-label", slot.dataset.spoken.replace("{plate}", spelled(value)));
     if (name === "code") slot.setAttribute("aria-label", spelled(value));
     if (name === "plate" || name === "detail") slot.hidden = !value;
     setText(slot, value || slot.dataset.usual || "");

@@ -50,6 +50,16 @@ function piece(name, text) {
   return part;
 }
 
+function destination({ plate, to }) {
+  const part = piece("to", plate ? `${plate} · ` : "");
+  const arrow = document.createElement("span");
+  arrow.className = "to";
+  const place = document.createElement("bdi");
+  place.textContent = to;
+  part.append(arrow, " ", place);
+  return part;
+}
+
 function option(ride, index) {
   const line = document.createElement("li");
   line.id = `found-${index}`;
@@ -58,12 +68,7 @@ function option(ride, index) {
   line.setAttribute("aria-selected", "false");
   line.dataset.href = `/rides/${ride.id}`;
   const who = ride.room ? `${ride.guest} · ${ride.room}` : ride.guest;
-  line.append(
-    icon(ride.icon),
-    piece("guest", who),
-    piece("state", ride.state),
-    piece("to", [ride.plate, `→ ${ride.to}`].filter(Boolean).join(" · ")),
-  );
+  line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), destination(ride));
   line.append(piece("at", ride.at));
   return line;
 }

@@ -62,6 +62,7 @@ export class RideMap {
     this.home = JSON.parse(element.dataset.home ?? "null");
     if (this.home) this.#markHome(this.home);
     this.#yieldToPeople();
+    this.#nameZoom();
   }
 
   /** Call `chosen(lat, lng)` when the user clicks the map. */
@@ -344,6 +345,15 @@ export class RideMap {
   #follow(on) {
     this.following = on;
     if (this.again) this.again.hidden = on || !this.wanted.length;
+  }
+
+  /** Leaflet names its buttons in English. */
+  #nameZoom() {
+    const { zoomIn, zoomOut } = this.element.dataset;
+    for (const [way, words] of Object.entries({ in: zoomIn, out: zoomOut })) {
+      const button = this.element.querySelector(`.leaflet-control-zoom-${way}`);
+      if (button && words) name(button, words, "button");
+    }
   }
 
   #markHome({ lat, lng, name: label }) {

@@ -37,7 +37,7 @@ export class RideSlots {
         slot.hidden = !value;
         slot.setAttribute(
           "aria-label",
-          `${slot.dataset.label} ${[...(value ?? "").replaceAll(" ", "")].join(" ")}`,
+          slot.dataset.spoken.replace("{plate}", [...(value ?? "").replaceAll(" ", "")].join(" ")),
         );
         return setText(slot, value ?? "");
       case "driver.phone":

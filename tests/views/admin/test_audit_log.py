@@ -228,3 +228,25 @@ def test_more_entries_than_a_batch_are_all_exported(desk: Desk) -> None:
     answer = client.post("/admin/audit/export.csv", data={"csrf_token": token(client, "/me")})
     numbers = [row[4] for row in csv.reader(io.StringIO(answer.text))][1:]
     assert [each for each in numbers if each] == [str(6202 - n) for n in range(1203)]
+
+
+def test_every_result_that_is_written_is_shown_in_words(desk: Desk) -> None:
+    shown = {
+        "SENDING": "Being sent",
+        "WAITING": "Waiting for the guest",
+        "held": "Held until somebody decides",
+        "done": "Done",
+        "not_now": "Not possible now",
+        "car_swapped": "Another car",
+        "BOOKED to SENDING": "from “Booked” to “Being sent”",
+        "BOOKED after REJECTED": "“Booked”, after “Refused by the ride company”",
+    }
+    prop = desk.ids["desk.property"]
+    with desk.services.db.write() as s:
+        for result in shown:
+            audit.record(s, "worker", "order.place", "orders:31", result, NOON, property_id=prop)
+    text = desk.client().get("/admin/audit?what=order.place").text
+    for result, words in shown.items():
+        assert words in text, result
+    assert "car swapped" not in text
+    assert "booked to sending" not in text

@@ -168,7 +168,7 @@ def test_an_expired_price_is_renewed_and_accepted_by_a_second_press(
     desk.service.estimates[0]["upfront"]["fare"] = 265
     page.keyboard.press("Control+Enter")
     changed = page.locator("[data-changed] .alert-title")
-    expect(changed).to_have_text("Price changed: ₹240 fixed → ₹265 fixed")
+    expect(changed).to_have_text("Price changed from ₹240 fixed to ₹265 fixed")
     expect(go(page)).to_have_text("Book Mini · ₹265 fixed")
     expect(page.locator("#guest-find")).to_have_value("Guest Heron")
     assert desk.orders() == []

@@ -381,7 +381,7 @@ def test_an_expired_price_is_requested_again_and_shown_beside_the_old_one(desk: 
     desk.service.estimates[0]["upfront"]["fare"] = 265
     answer = desk.press(form, guest_room="412")
     assert answer.status_code == 409
-    assert "Price changed: ₹240 fixed → ₹265 fixed" in unescape(answer.text)
+    assert "Price changed from ₹240 fixed to ₹265 fixed" in unescape(answer.text)
     assert 'value="412"' in answer.text
     assert desk.orders() == []
     again = desk.press(filled(answer.text), guest_room="412")
@@ -468,7 +468,7 @@ def test_a_price_that_changed_on_renewal_is_marked(desk: Desk) -> None:
     before = desk.form()["offer"]
     desk.service.estimates[0]["upfront"]["fare"] = 265
     body = desk.client.get("/products.json", query_string=TRIP | {"before": before}).get_json()
-    assert "₹240 fixed → ₹265 fixed" in body["html"]
+    assert "₹240 fixed to ₹265 fixed" in body["html"]
 
 
 def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: Desk) -> None:

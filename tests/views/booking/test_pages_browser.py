@@ -171,7 +171,7 @@ def test_prices_are_renewed_in_place_and_a_change_is_marked(browsed: Browsed, de
     expect(car).not_to_have_attribute("value", str(first))
     expect(page.locator(".breakup summary").first).to_be_focused()
     desk.service.estimates[0]["upfront"]["fare"] = 265
-    expect(page.locator(".cars [role=alert]")).to_contain_text("₹240 fixed → ₹265 fixed")
+    expect(page.locator(".cars [role=alert]")).to_contain_text("₹240 fixed to ₹265 fixed")
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹265 fixed")
     expect(page.locator(".breakup[open]")).to_have_count(1)
 
@@ -283,12 +283,12 @@ def test_a_changed_price_is_marked_until_a_car_is_chosen(browsed: Browsed, desk:
     expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
     desk.service.estimates[0]["upfront"]["fare"] = 265
     told = page.locator(".cars [role=alert]")
-    expect(told).to_contain_text("₹240 fixed → ₹265 fixed")
+    expect(told).to_contain_text("₹240 fixed to ₹265 fixed")
     car = page.locator("[name=offer]:checked")
     for _renewal in range(2):
         before = car.get_attribute("value")
         expect(car).not_to_have_attribute("value", str(before))
-        expect(told).to_contain_text("₹240 fixed → ₹265 fixed")
+        expect(told).to_contain_text("₹240 fixed to ₹265 fixed")
     page.locator("[data-product=suv] .product-face").click()
     expect(told).to_have_count(0)
 

@@ -370,7 +370,7 @@ def test_a_price_that_the_worker_stored_is_formatted_when_it_is_shown(
     assert "Price changed" not in again
     desk.service.estimates[1]["amount_max"] = 390
     again = words(desk.client.get(f"/rides/new?again={order_id}").text)
-    assert "Price changed: meter fare, about ₹310–375 → meter fare, about ₹310–390" in again
+    assert "Price changed from meter fare, about ₹310–375 to meter fare, about ₹310–390" in again
 
 
 def test_an_offer_of_an_earlier_release_keeps_its_price_text(desk: Desk, tmp_path: Path) -> None:

@@ -217,14 +217,10 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
         return Words(said.headline, f"{said.why} {said.next_step}", "quiet", words.icon)
     if audience is Audience.GUEST:
         return Words(words.headline, said.headline, words.tone, words.icon)
-    headline = (
-        said.headline
-        if said.headline.startswith(words.headline.split(":")[0])
-        else _(
-            "Not booked: %(why)s",
-            why=_low(said.headline) if facts.locale == "en" else said.headline,
-        )
-    )
+    headline = said.headline
+    if not said.headline.startswith(words.headline.split(":")[0]):
+        why = _low(said.headline) if facts.locale == "en" else said.headline
+        headline = _("Not booked: %(why)s", why=why)
     told = [said.why, said.next_step, service_quote(said.quote)]
     return Words(headline, " ".join(filter(None, told)), words.tone, words.icon)
 

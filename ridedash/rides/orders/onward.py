@@ -103,8 +103,20 @@ def change_onward(runtime: Runtime, wanted: Change) -> int:
 
 def _listed(runtime: Runtime, wanted: Change) -> Listed:
     """The products that the later rides need, as they are offered now."""
-    with runtime.db.read() as s:
-        shown, onward = _onward(s, wanted, runtime.clock())
+    request = wanted.request
+    with runtime.db.read() as s:  # nothing is locked: what is changed is decided once more
+        shown = s.get(Order, wanted.order_id)
+        if shown is None or shown.property_id != request.property_id:
+            return {}
+        old, offer = s.get_one(Offer, shown.offer_id), offer_of(s, request, runtime.clock())
+        differ = {
+            "trip": trip_of(old) != trip_of(offer),
+            "category": old.category != offer.category,
+        }
+        changed = [name for name, other in differ.items() if other]
+        if shown.account_id != request.account_id:
+            changed.append("account")
+        onward = _onward(shown, wanted, changed, offer)
         if not onward.is_priced:
             return {}
         later = [each for each in _planned_from(s, shown) if each.id != shown.id]
@@ -128,19 +140,17 @@ def _product(runtime: Runtime, asked: _Asked) -> Product | None:
     return listed.product(category)
 
 
-def _onward(s: Session, wanted: Change, now: datetime) -> tuple[Order, _Onward]:
-    """The shown ride and what changes of it. Raises what `differs` raises."""
-    shown, changed = differs(s, wanted, now)
-    offer = offer_of(s, wanted.request, now)
+def _onward(shown: Order, wanted: Change, changed: Collection[str], offer: Offer) -> _Onward:
+    """What changes of the rides; `offer` is the one that was chosen for the shown ride."""
     was = {name: getattr(shown, name) for name in ("flight", "departs_at", "pickup_at")}
-    onward = _Onward(shown.id, wanted.request, changed, trip_of(offer), offer.category, was)
-    return shown, onward
+    return _Onward(shown.id, wanted.request, changed, trip_of(offer), offer.category, was)
 
 
 def _change_onward(runtime: Runtime, wanted: Change, listed: Listed) -> int:
     now, request = runtime.clock(), wanted.request
     with runtime.db.write() as s:
-        shown, onward = _onward(s, wanted, now)
+        shown, changed = differs(s, wanted, now)
+        onward = _onward(shown, wanted, changed, offer_of(s, request, now))
         if not onward.changed:
             return 0
         tz = request.tz

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flask import Flask
-from flask_babel import ngettext
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, extensions
@@ -22,7 +21,7 @@ from ridedash.views.web import (
     responses,
     security_headers,
 )
-from ridedash.wording import catalogues, gettext
+from ridedash.wording import catalogues, in_templates
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
@@ -116,7 +115,7 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
         locale_selector=extensions.language,
         default_translation_directories=";".join(map(str, words)),
     )
-    app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    in_templates.install(app.jinja_env)
 
 
 def _folder(name: str) -> Path:

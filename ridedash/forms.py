@@ -7,7 +7,6 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import phonenumbers
-from flask_babel import lazy_gettext as _
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
@@ -54,6 +53,7 @@ from ridedash.rides.orders.schedule_times import (
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
+from ridedash.wording import lazy as _
 from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.

@@ -19,6 +19,7 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.frontend import parse_keywords, parse_mapping_cfg
 from babel.messages.pofile import read_po, write_po
 
+from ridedash.wording.catalogues import FIGURES
 from ridedash.wording.languages import with_catalogues
 
 ROOT: Final = Path(__file__).parent.parent
@@ -27,6 +28,7 @@ TEMPLATE: Final = FOLDER / "messages.pot"
 TIER_1: Final = FOLDER / "tier1.txt"
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
 MACHINE: Final = "machine"  # the flag of a message that no person has read
+CRITICAL: Final = "critical"  # the code's mark of a message about money, safety or a second booking
 REVIEWED: Final = "reviewed:"  # begins the comment of a message that a native reader has read
 # lines of a header that change by themselves, or name nobody
 LEFT_OUT: Final = (
@@ -136,11 +138,21 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
     return Changes(len(after - before), len(before - after), changed)
 
 
+def is_done(message: Message) -> bool:
+    """Whether it is translated, and its English has not changed since."""
+    return bool(forms(message)) and not message.fuzzy
+
+
+def is_reviewed(message: Message) -> bool:
+    """Whether a native reader has read it as it is."""
+    return is_done(message) and message.user_comments != _without_review(message)
+
+
 def _without_review(message: Message) -> list[str]:
     return [each for each in message.user_comments if not each.startswith(REVIEWED)]
 
 
-def written(catalogue: Catalog) -> bytes:
+def written(catalogue: Catalog, figures: str = "") -> bytes:
     """A catalogue as its file: by file and order of appearance, without what changes by itself."""
     file = io.BytesIO()
     write_po(
@@ -154,7 +166,25 @@ def written(catalogue: Catalog) -> bytes:
     )
     lines = file.getvalue().decode().splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith(tuple(f'"{each}' for each in LEFT_OUT))]
+    if figures:
+        kept.insert(kept.index("\n"), f'"{FIGURES}: {figures}\\n"\n')
     return "".join(kept).rstrip().encode() + b"\n"
+
+
+def figures_of(catalogue: Catalog) -> str:
+    """How much is translated of what guests meet and of the rest, and how much people have read of
+    what is critical and of what guests meet; each as "512/520".
+    """
+    guests = tier_1()
+    groups: dict[str, list[bool]] = {"guests": [], "staff": [], "critical": [], "reviewed": []}
+    for message in messages(catalogue):
+        is_first = key_of(message) in guests
+        groups["guests" if is_first else "staff"].append(is_done(message))
+        if CRITICAL in message.auto_comments:
+            groups["critical"].append(is_reviewed(message))
+        if is_first:
+            groups["reviewed"].append(is_reviewed(message))
+    return " ".join(f"{name}={sum(done)}/{len(done)}" for name, done in groups.items())
 
 
 def tier_1() -> set[Key]:
@@ -180,7 +210,7 @@ def header(code: str, catalogue: Catalog) -> str:
     name = Locale.parse(code).english_name
     done = [each for each in messages(catalogue) if forms(each) and not each.fuzzy]
     machine = sum(MACHINE in each.flags for each in done)
-    reviewed = sum(len(_without_review(each)) < len(each.user_comments) for each in done)
+    reviewed = sum(map(is_reviewed, done))
     return (
         f"# {name}. How to translate, and what the marks mean: docs/languages.md\n"
         f"# {len(done)} of {len(list(messages(catalogue)))} messages: "
@@ -214,7 +244,7 @@ def write_all() -> list[str]:
         catalogue.header_comment = header(language.code, catalogue)
         path = po_file(language.code)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(written(catalogue))
+        path.write_bytes(written(catalogue, figures_of(catalogue)))
         lines.append(report(language.code, catalogue, changes))
     return lines
 

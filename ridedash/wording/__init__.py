@@ -13,7 +13,17 @@ from ridedash.wording.actions import (
 from ridedash.wording.codes import Refusal, refusal
 from ridedash.wording.payment import NOT_KNOWN as PAYMENT_NOT_KNOWN
 from ridedash.wording.payment import payment_name, payment_words, price_told
-from ridedash.wording.say import Audience, Words, gettext, lazy, say
+from ridedash.wording.say import (
+    Audience,
+    Words,
+    gettext,
+    in_language,
+    lazy,
+    lazy_pgettext,
+    ngettext,
+    pgettext,
+    say,
+)
 from ridedash.wording.states import order_words, status_step, status_words
 
 __all__ = [
@@ -24,12 +34,16 @@ __all__ = [
     "Words",
     "action_words",
     "gettext",
+    "in_language",
     "lazy",
+    "lazy_pgettext",
+    "ngettext",
     "note_words",
     "order_words",
     "outcome_words",
     "payment_name",
     "payment_words",
+    "pgettext",
     "price_told",
     "refusal",
     "say",

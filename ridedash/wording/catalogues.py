@@ -8,11 +8,14 @@ language stays as it was compiled last, or English, and the log says so once.
 import contextlib
 import logging
 import os
+import re
 import tempfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
+from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 
@@ -20,6 +23,7 @@ log = logging.getLogger(__name__)
 
 TEXT: Final = "LC_MESSAGES/messages.po"
 COMPILED: Final = "LC_MESSAGES/messages.mo"
+FIGURES: Final = "X-Figures"  # how much is translated, and read by people (docs/languages.md 4)
 
 
 def prepare(folder: Path, spare: Path) -> list[Path]:
@@ -31,37 +35,60 @@ def prepare(folder: Path, spare: Path) -> list[Path]:
         language = text.parent.parent.name
         if _is_current(folder / language / COMPILED, text):
             continue
-        compiled = _compiled(text)
-        if compiled is None or _write(compiled, folder / language / COMPILED, text):
+        made = _readable(text)
+        if made is None or _write(made, folder / language / COMPILED, text):
             continue
         if spare not in used:
             used.append(spare)
-        _write(compiled, spare / language / COMPILED, text)
+        _write(made, spare / language / COMPILED, text)
     return used
 
 
-def _is_current(compiled: Path, text: Path) -> bool:
+def _is_current(made: Path, text: Path) -> bool:
     """Whether a catalogue was made from its text as it is now: it then has the text's time."""
     try:
-        return compiled.is_file() and compiled.stat().st_mtime_ns == text.stat().st_mtime_ns
+        return made.is_file() and made.stat().st_mtime_ns == text.stat().st_mtime_ns
     except OSError:
         return False
 
 
-def _compiled(text: Path) -> bytes | None:
-    """The catalogue of a translator's text, without what is fuzzy; None if it can't be read."""
-    try:
-        with text.open("rb") as file:
-            catalogue = read_po(file, locale=text.parent.parent.name, abort_invalid=True)
-        made = BytesIO()
-        write_mo(made, catalogue)
-    except (OSError, PoFileError, ValueError, LookupError) as error:
-        log.error("the words of %s can't be read: %s", text.parent.parent.name, error)
-        return None
+def compiled(text: Path) -> bytes:
+    """The catalogue of a translator's text, without what is fuzzy, with the figures of its head.
+
+    Raises OSError, ValueError or babel's PoFileError if it can't be read.
+    """
+    content = text.read_bytes()
+    catalogue = read_po(BytesIO(content), locale=text.parent.parent.name, abort_invalid=True)
+    figures = re.search(rb'^"(%s: [^"\\]*)\\n"$' % FIGURES.encode(), content, re.MULTILINE)
+    made = BytesIO()
+    line = figures[1].decode() if figures else ""
+    write_mo(made, cast(Catalog, _WithFigures(catalogue, line)))  # it uses no more of one
     return made.getvalue()
 
 
-def _write(compiled: bytes, target: Path, text: Path) -> bool:
+class _WithFigures:
+    """A catalogue whose head has one more line: Babel keeps none that it doesn't know."""
+
+    def __init__(self, catalogue: Catalog, line: str) -> None:
+        self.charset = catalogue.charset
+        self._catalogue, self._line = catalogue, line
+
+    def __iter__(self) -> Iterator[Message]:
+        head, *texts = self._catalogue
+        if self._line:
+            head.string = f"{head.string}{self._line}\n"
+        return iter([head, *texts])
+
+
+def _readable(text: Path) -> bytes | None:
+    try:
+        return compiled(text)
+    except (OSError, PoFileError, ValueError, LookupError) as error:
+        log.error("the words of %s can't be read: %s", text.parent.parent.name, error)
+        return None
+
+
+def _write(made: bytes, target: Path, text: Path) -> bool:
     """Write a catalogue in one step, since several processes start at once; False if it can't be
     written.
     """
@@ -72,9 +99,9 @@ def _write(compiled: bytes, target: Path, text: Path) -> bool:
         return False
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(compiled)
-        made = text.stat().st_mtime_ns
-        os.utime(name, ns=(made, made))
+            file.write(made)
+        written = text.stat().st_mtime_ns
+        os.utime(name, ns=(written, written))
         Path(name).chmod(0o644)
         Path(name).replace(target)
     except OSError as error:

@@ -1,40 +1,126 @@
 """Sentences with slots for facts, some of which may be unknown; and translation."""
 
+import logging
 import re
+import struct
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from gettext import NullTranslations
 from typing import Any, Final
 
 import flask_babel
+from babel.core import Locale, UnknownLocaleError
 from flask import g
 from flask_babel.speaklater import LazyString
 
+from ridedash.wording.rules import usable
+
+log = logging.getLogger(__name__)
+
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
+_ENGLISH: Final = NullTranslations()
 
 Text = Any  # a lazy string, or a str
 
 
 def gettext(text: str, **facts: object) -> str:
-    """A text in the reader's language with its %(name)s filled.
-
-    The translations are looked up once for each request.
-    """
-    try:
-        translations = g.translations
-    except AttributeError:
-        translations = g.translations = flask_babel.get_translations()
-    except RuntimeError:  # outside a request
-        translations = flask_babel.get_translations()
-    translated = str(translations.gettext(text))
-    return translated % facts if facts else translated
+    """A text in the reader's language with its %(name)s filled."""
+    translated = str(_reading().words.gettext(text))
+    if translated != text and not usable(text, translated):
+        translated = text
+    return translated % isolated(facts) if facts else translated
 
 
-def lazy(text: str) -> Text:
+def pgettext(context: str, text: str, **facts: object) -> str:
+    """The same of a text that means one thing here and another elsewhere; `context` says which."""
+    translated = str(_reading().words.pgettext(context, text))
+    if translated != text and not usable(text, translated):
+        translated = text
+    return translated % isolated(facts) if facts else translated
+
+
+def ngettext(one: str, many: str, num: int, **facts: object) -> str:
+    """A text with a count, in the form that the reader's language has for it; %(num)d is filled."""
+    return counted(one, many, num) % {"num": num, **isolated(facts)}
+
+
+def counted(one: str, many: str, num: int) -> str:
+    """The same with its %(name)s still to be filled, as templates do."""
+    translated = str(_reading().words.ngettext(one, many, num))
+    if translated in (one, many) or usable(one, translated, many):
+        return translated
+    return one if num == 1 else many
+
+
+def lazy(text: str, **facts: object) -> Text:
     """A text that is translated when it is used: for tables that are built at import."""
-    return LazyString(gettext, text)
+    return LazyString(gettext, text, **facts)
+
+
+def lazy_pgettext(context: str, text: str) -> Text:
+    """The same of a text that has a context."""
+    return LazyString(pgettext, context, text)
+
+
+@contextmanager
+def in_language(code: str) -> Iterator[None]:
+    """Texts in another language than the page's, within a request. An unknown one is English."""
+    before = g.pop("reading", None)
+    try:
+        with flask_babel.force_locale(_known(code)):
+            yield
+    finally:
+        g.pop("reading", None)
+        if before is not None:
+            g.reading = before
+
+
+def _known(code: str) -> str:
+    try:
+        Locale.parse(code)
+    except (UnknownLocaleError, ValueError) as error:
+        _log_once(code, str(error))
+        return "en"
+    return code
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The words of a language, and whether its lines run from right to left."""
+
+    words: NullTranslations
+    right_to_left: bool
+
+
+def _reading() -> _Reading:
+    """What this request is read in; looked up once for each request."""
+    try:
+        found: _Reading = g.reading
+    except AttributeError:
+        found = g.reading = _look_up()
+    except RuntimeError:  # outside a request
+        found = _Reading(_ENGLISH, right_to_left=False)
+    return found
+
+
+def _look_up() -> _Reading:
+    locale = flask_babel.get_locale()
+    right_to_left = locale is not None and locale.text_direction == "rtl"
+    try:
+        return _Reading(flask_babel.get_translations(), right_to_left)
+    except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
+        _log_once(str(locale), str(error))
+        return _Reading(_ENGLISH, right_to_left=False)
+
+
+@lru_cache(maxsize=64)
+def _log_once(locale: str, error: str) -> None:
+    log.error("the catalogue of %s can't be read, English is shown: %s", locale, error)
 
 
 class Audience(StrEnum):
@@ -78,11 +164,25 @@ def _drop_unknown(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def _fill(text: str, facts: Mapping[str, str | None]) -> str:
-    return _SLOT.sub(lambda match: _isolated(facts.get(match.group(1)) or ""), text)
+    backwards = _reading().right_to_left
+    return _SLOT.sub(lambda match: _apart(facts.get(match.group(1)) or "", backwards), text)
 
 
-def _isolated(fact: str) -> str:
-    """The fact; right-to-left text is isolated, so that it doesn't reorder the sentence."""
-    if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in fact):
+def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
+    """The facts of a sentence; each text that runs against the page is set apart, so that it
+    doesn't reorder the sentence. Markup stays as it is.
+    """
+    backwards = _reading().right_to_left
+    return {
+        name: _apart(fact, backwards) if type(fact) is str else fact for name, fact in facts.items()
+    }
+
+
+def _apart(fact: str, right_to_left: bool) -> str:
+    """The fact, isolated if one of its letters, or a figure, runs against the line."""
+    if fact.isascii() and not right_to_left:
+        return fact
+    against = ("L", "EN") if right_to_left else ("R", "AL")
+    if any(unicodedata.bidirectional(letter) in against for letter in fact):
         return f"\u2068{fact}\u2069"
     return fact

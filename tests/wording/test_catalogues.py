@@ -70,3 +70,13 @@ def test_where_nothing_can_be_written_the_spare_folder_is_used(tmp_path: Path) -
 
 def test_without_texts_there_is_nothing_to_do(tmp_path: Path) -> None:
     assert catalogues.prepare(tmp_path / "none", tmp_path / "spare") == [tmp_path / "none"]
+
+
+def test_the_figures_of_a_text_are_in_the_compiled_head(tmp_path: Path) -> None:
+    figures = "guests=1/2 staff=0/3 critical=0/0 reviewed=0/2"
+    path = text_of(tmp_path, HERE)
+    path.write_text(HEAD.rstrip() + f'\n"X-Figures: {figures}\\n"\n\n' + HERE)
+    catalogues.prepare(tmp_path, tmp_path)
+    found = Translations.load(str(tmp_path), ["de"])
+    assert found.info()["x-figures"] == figures
+    assert found.gettext("Here") == "Da"

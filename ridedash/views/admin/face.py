@@ -4,7 +4,6 @@ import threading
 from typing import Final, NamedTuple
 
 from flask import Blueprint, redirect, request
-from flask_babel import lazy_gettext as lazy
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -18,6 +17,7 @@ from ridedash.views.admin.property import Answer, property_page, record
 from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
+from ridedash.wording import lazy
 
 bp = Blueprint("admin_face", __name__, url_prefix="/admin/property")
 _drawing = threading.BoundedSemaphore(1)  # the largest PNG takes 250 MB for a second

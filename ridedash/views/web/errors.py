@@ -4,7 +4,6 @@ import logging
 from typing import Final
 
 from flask import Flask, Response, current_app, g, jsonify, render_template, request
-from flask_babel import lazy_gettext as _
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,6 +16,7 @@ from ridedash.store.database.migrate import misses_tables
 from ridedash.views.web.current_user import form_page, sign_in_address
 from ridedash.views.web.request_log import reference, route
 from ridedash.views.web.responses import wants_json
+from ridedash.wording import lazy as _
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]

@@ -21,7 +21,8 @@ from ridedash.views.web import (
     responses,
     security_headers,
 )
-from ridedash.wording import catalogues, in_templates
+from ridedash.wording import catalogues
+from ridedash.wording.say import install_words
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
@@ -115,7 +116,7 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
         locale_selector=extensions.language,
         default_translation_directories=";".join(map(str, words)),
     )
-    in_templates.install(app.jinja_env)
+    install_words(app.jinja_env)
 
 
 def _folder(name: str) -> Path:

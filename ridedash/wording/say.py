@@ -4,7 +4,7 @@ import logging
 import re
 import struct
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +16,8 @@ import flask_babel
 from babel.core import Locale, UnknownLocaleError
 from flask import g
 from flask_babel.speaklater import LazyString
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
 
 from ridedash.wording.rules import usable
 
@@ -65,6 +67,28 @@ def lazy(text: str, **facts: object) -> Text:
 def lazy_pgettext(context: str, text: str) -> Text:
     """The same of a text that has a context."""
     return LazyString(pgettext, context, text)
+
+
+def install_words(templates: Environment) -> None:
+    """Give templates `_()`, `ngettext()` and `pgettext()` in the reader's language.
+
+    Jinja escapes the facts of a sentence and fills them in; the text itself is ours and is not
+    escaped. Facts are set apart before, as everywhere.
+    """
+    templates.install_gettext_callables(  # type: ignore[attr-defined] # of its extension i18n
+        gettext, counted, newstyle=True, pgettext=pgettext
+    )
+    words: dict[str, Any] = templates.globals
+    for name in ("gettext", "ngettext", "pgettext"):
+        words[name] = _isolating(words[name])
+
+
+def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
+    @pass_context
+    def filled(context: Context, *texts: Any, **facts: Any) -> Any:
+        return fill(context, *texts, **isolated(facts))
+
+    return filled
 
 
 @contextmanager

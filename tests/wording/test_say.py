@@ -11,8 +11,8 @@ from babel.messages.pofile import read_po
 from flask import Flask, render_template_string
 from flask_babel import Babel
 
-from ridedash.wording import catalogues, in_language, in_templates, ngettext, pgettext, say
-from ridedash.wording.say import gettext, lazy
+from ridedash.wording import catalogues, in_language, ngettext, pgettext, say
+from ridedash.wording.say import gettext, install_words, lazy
 
 HEAD = r"""
 msgid ""
@@ -87,7 +87,7 @@ def app(tmp_path: Path) -> Iterator[Flask]:
     broken.write_bytes(b"no catalogue")
     app = Flask(__name__)
     Babel(app, default_translation_directories=str(tmp_path))
-    in_templates.install(app.jinja_env)
+    install_words(app.jinja_env)
     with app.test_request_context("/"):
         yield app
 

@@ -51,6 +51,9 @@ class Key(NamedTuple):
     locale: str
 
 
+EntryKey = tuple[str, Audience, str | None]  # a Key, or what looks one up
+
+
 class Viewer(NamedTuple):
     """Who sent a credential: the hash of a sign-in or link, and until when that is believed.
 
@@ -109,10 +112,10 @@ class PollCache:
         self.writes = 0  # requests of this process that may have written
         self._failed = False
         self.viewers: dict[Credential, Viewer] = {}
-        self.entries: dict[Key, Entry[Any]] = {}
+        self.entries: dict[EntryKey, Entry[Any]] = {}
         self.ended: dict[str, float] = {}  # secrets that ended early, and when that was read
         self._numbers = deque([(NEVER, 0)])  # highest number read, by time
-        self._making: dict[Key, threading.Event] = {}
+        self._making: dict[EntryKey, threading.Event] = {}
 
     def admit(self, credential: Credential, viewer: Viewer) -> None:
         """Remember whose credential Flask has just verified."""
@@ -124,7 +127,7 @@ class PollCache:
                 del self.viewers[next(iter(self.viewers))]
             self.viewers[credential] = viewer
 
-    def valid(self, key: Key) -> Entry[Any] | None:
+    def valid(self, key: EntryKey) -> Entry[Any] | None:
         """The entry of a key, if it still shows what the database holds."""
         found = self.entries.get(key)
         if found is None or not self.in_touch() or self.entries.get(key) is not found:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from werkzeug.datastructures import Headers
-from werkzeug.http import remove_entity_headers
+from werkzeug.http import parse_etags, remove_entity_headers, unquote_etag
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import Clock
 from ridedash.views.poll_cache import cache as c
+from ridedash.views.poll_cache.cache import LOOK_S
 from ridedash.views.web.current_user import KNOWN
 from ridedash.views.web.formatting import stamp
 
@@ -25,6 +26,7 @@ MAX_QUERY: Final = 60  # characters of the board's query beside `since`
 OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that are not sent again
 CONDITIONS: Final = "RANGE", "IF_RANGE", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_UNMODIFIED_SINCE"
 UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name in CONDITIONS)})
+NO_BODY: Final = None, "", "0"  # how a request without a body gives its length
 # posted, because words that name a person stand in no address; nothing is written by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 MAX_LOCALES: Final = 10_000
@@ -55,12 +57,13 @@ class PollMiddleware:
         question = _question(environ)
         if question is None:
             return self._other(environ, start)
+        credential, page = question
         sent = None
         try:
-            sent = self._stored(environ, *question)
+            sent = self._stored(environ, credential, page)
         except Exception:
             self._complain()
-        status, head, body = sent or self._ask(environ, question[0])
+        status, head, body = sent or self._ask(environ, credential)
         start(status, head)
         return body
 
@@ -78,29 +81,28 @@ class PollMiddleware:
         now, viewer = cache.moment(), cache.viewers.get(credential)
         if viewer is None or viewer.until <= now:
             return None
-        if now - cache.looked_at >= c.LOOK_S and not self._in_touch():
+        if now - cache.looked_at >= LOOK_S and not self._in_touch():
             return None
-        locale = self._locales.get((environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")))
         if viewer.secret in cache.ended:
             return None
-        if viewer.sign_in is not None:  # verified a moment ago: Flask needn't read it again
-            environ[KNOWN] = viewer.sign_in
-        if locale is None:
-            return None
-        key = c.Key(page, viewer.audience, locale)
+        locale = self._locales.get((environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")))
+        key = page, viewer.audience, locale
         entry = cache.entries.get(key)
         if entry is not None and entry.until <= now:
             entry = cache.valid(key)
-        if entry is None or entry.answer is None:
-            return None
-        sent = self._send(entry.answer, environ.get("HTTP_IF_NONE_MATCH"), now)
-        self._answered += sent is not None
-        return sent
+        if entry is not None and entry.answer is not None:
+            sent = self._send(entry.answer, environ.get("HTTP_IF_NONE_MATCH"), now)
+            if sent is not None:
+                self._answered += 1
+                return sent
+        if viewer.sign_in is not None:  # verified a moment ago: Flask needn't read it again
+            environ[KNOWN] = viewer.sign_in
+        return None
 
     def _send(self, answer: c.Answer, seen: str | None, now: float) -> Sent | None:
-        if not self._now_since <= now < self._now_since + SAME_TIME_S:
+        if not 0 <= now - self._now_since < SAME_TIME_S:
             self._now, self._now_since = ("X-Server-Now", stamp(self._clock())), now
-        if seen is not None and seen.removeprefix("W/") == answer.tag:
+        if seen is not None and (seen == answer.tag or _names(seen, answer.tag)):
             return "304 NOT MODIFIED", [*answer.head_304, self._now], []
         if answer.body is None:
             return None
@@ -157,13 +159,11 @@ def _question(environ: Environ) -> tuple[c.Credential, str] | None:
     path: str = given("PATH_INFO", "")
     if not path.endswith(".json") or given("REQUEST_METHOD") != "GET" or not given("HTTP_HOST"):
         return None
-    if given("SCRIPT_NAME") or given("CONTENT_LENGTH", "") not in ("", "0"):
-        return None
-    seen, query = given("HTTP_IF_NONE_MATCH", '""'), given("QUERY_STRING", "")
-    if seen.count('"') != 2 or not seen.startswith(('"', 'W/"')) or not seen.endswith('"'):
+    if given("SCRIPT_NAME") or given("CONTENT_LENGTH") not in NO_BODY:
         return None
     if not environ.keys().isdisjoint(UNUSUAL):
         return None
+    query = given("QUERY_STRING", "")
     if path == BOARD:
         rest = query.partition("&")[2] if query.startswith("since=") else query
         if len(rest) > MAX_QUERY:
@@ -174,6 +174,11 @@ def _question(environ: Environ) -> tuple[c.Credential, str] | None:
     if path.startswith("/rides/"):
         return (given("HTTP_COOKIE", ""), ""), path
     return ((path, given("REMOTE_ADDR", "")), LINKS) if path.startswith(LINKS) else None
+
+
+def _names(seen: str, tag: str) -> bool:
+    """Whether an If-None-Match that is not the tag itself names it: weak, in a list, or as *."""
+    return parse_etags(seen).contains_weak(unquote_etag(tag)[0])
 
 
 def _lasting(answer: Response, *, whole: bool) -> c.Answer:

@@ -3,6 +3,8 @@
 import contextlib
 import threading
 from collections.abc import Iterator
+from http import HTTPStatus
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
@@ -11,6 +13,7 @@ from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
 from bench.poll_load import Poll, Told, load, missing, polled, warm
 from bench.poll_world import World, make_world
+from bench.serving import START_S
 
 RIDES: Final = 20
 UNIT: Final = "answers per CPU second"
@@ -168,11 +171,11 @@ def _against_bare(
             told: dict[int, list[Told]] = {our.pid: [], bare.pid: []}
 
             def figure(which: Poll) -> float:
-                told[which.pid].append(
-                    _sound(
-                        load(which, ask, seconds, connections, first=len(told[which.pid]) * 7919)
-                    )
-                )
+                world.heard()
+                first = len(told[which.pid]) * 7919
+                told[which.pid].append(_sound(load(which, ask, seconds, connections, first)))
+                if page != "ride":
+                    _nothing_new(which, ask)
                 return told[which.pid][-1].per_cpu_s
 
             return frame.side_by_side(
@@ -188,6 +191,19 @@ def _sound(told: Told) -> Told:
     if told.refused or told.broken or not told.answers:
         raise RuntimeError(f"polls fail: {told}")
     return told
+
+
+def _nothing_new(server: Poll, ask: Path) -> None:
+    """Raise RuntimeError if what the viewers know is no longer so: it would be told to each."""
+    with ask.open() as file:
+        path, cookie, tag = file.readline().rstrip("\n").split("\t")
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=START_S)
+    connection.request("GET", path, headers={"Cookie": cookie, "If-None-Match": tag})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    if answer.status != HTTPStatus.NOT_MODIFIED:
+        raise RuntimeError(f"an idle poll was answered with {answer.status}")
 
 
 @contextlib.contextmanager

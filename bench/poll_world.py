@@ -8,10 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from bench.board import base36
 from ridedash.store.models.desk import Link
+from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import SignIn
 from tests.views.ride_pages import Desk, make_desk
 
@@ -45,6 +46,14 @@ class World:
         client = self.desk.client(signed_in=page != "link")
         path, _cookie, _tag = next(getattr(self, f"_{page}")(0, 1))
         return bytes(client.get(path).data)
+
+    def heard(self) -> None:
+        """The service told of all rides just now, as a worker writes it.
+
+        After a minute without that, boards and pages say how old their facts are.
+        """
+        with self.desk.services.db.write() as s:
+            s.execute(update(Ride).values(seen_at=datetime.now(UTC)))
 
     def _ride(self, start: int, count: int) -> Iterator[tuple[str, str, str]]:
         for n, cookie in enumerate(self._sign_in(count), start):

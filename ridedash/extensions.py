@@ -1,18 +1,39 @@
 """The Flask extensions, and `services()`, by which views get what create_app() built."""
 
-from typing import cast
+from typing import Final, cast
 
-from flask import current_app, request
+from flask import current_app, g, has_request_context, request
 from flask_babel import Babel
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
-from flask_login import LoginManager
+from flask_login import LoginManager, current_user
 from flask_wtf import CSRFProtect
+from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.rides.runtime import Clock
 from ridedash.services import Services
+from ridedash.store.database.database import DatabaseBusy
+from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
+from ridedash.wording.offered import Level, Offered
+from ridedash.wording.readers import GUESTS, Reader, Surface, choose, of_poll
 
-__all__ = ["Clock", "Services", "babel", "csrf", "language", "limiter", "login_manager", "services"]
+__all__ = [
+    "Clock",
+    "Services",
+    "babel",
+    "csrf",
+    "guest_languages",
+    "is_poll",
+    "language",
+    "limiter",
+    "login_manager",
+    "offered",
+    "reader_language",
+    "services",
+    "staff_languages",
+]
+OFFERED: Final = "ridedash.offered"  # where an app's languages stand among its extensions
+RECORDS: Final = ("/metrics", "/healthz", "/readyz")  # read by programs, as every .csv is
 
 
 class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
@@ -29,8 +50,68 @@ babel = Babel()
 
 
 def language() -> str:
-    """The language of this answer, also for Babel. English is the only one so far."""
-    return "en"
+    """The language of this answer, also for Babel: what `speak` said, or what is known without it.
+
+    A poll speaks the language that its address names, so that a page and its polls never differ.
+    """
+    if not has_request_context():
+        return ENGLISH
+    if "language" not in g:
+        g.language = of_poll(request.args.get("lang", "")) if is_poll() else _by_address()
+    return str(g.language)
+
+
+def is_poll() -> bool:
+    """Whether this request is a poll of a page (views/poll_cache/)."""
+    return request.path == "/board.json" or request.path.endswith("/snapshot.json")
+
+
+def reader_language(
+    surface: Surface, *, own: str | None = None, house: str | None = None, machine: bool = True
+) -> str:
+    """The code of the language in which a surface speaks to the reader of this request.
+
+    `own` is the choice that is stored of the person, `house` the property's default. Without
+    `machine` a guest is offered no language that only a machine has translated.
+    """
+    accepts = tuple(tag for tag, _q in request.accept_languages)
+    reader = Reader(request.args.get("lang", "")[:20], own or "", accepts, house or "")
+    codes = guest_languages(machine) if surface in GUESTS else offered().staff
+    return choose(surface, reader, codes)
+
+
+def guest_languages(machine: bool) -> tuple[str, ...]:
+    """The codes of what guests are offered beside English; without `machine` what people read."""
+    found = offered()
+    whole = found.guests
+    return tuple(code for code in whole if machine or found.level(code) is not Level.MACHINE)
+
+
+def offered() -> Offered:
+    """The languages of this process."""
+    found: Offered = current_app.extensions[OFFERED]
+    return found
+
+
+def staff_languages() -> list[Language]:
+    """What staff can work in, English included, in the order of the table."""
+    return [row for code, row in LANGUAGES.items() if code == ENGLISH or code in offered().staff]
+
+
+def _by_address() -> str:
+    """The language of a page for which no view has chosen one."""
+    path = request.path
+    if path.endswith(".csv") or path in RECORDS:
+        return reader_language(Surface.RECORD)
+    if path.startswith("/t/"):
+        return reader_language(Surface.GUEST)
+    try:
+        if current_user.is_authenticated:
+            person = current_user._get_current_object()
+            return reader_language(Surface.STAFF, own=person.language, house=person.house_language)
+    except (DatabaseBusy, SQLAlchemyError):  # the page will say what has failed
+        return ENGLISH
+    return reader_language(Surface.DOOR)
 
 
 def services() -> Services:

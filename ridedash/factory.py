@@ -21,7 +21,7 @@ from ridedash.views.web import (
     responses,
     security_headers,
 )
-from ridedash.wording import catalogues
+from ridedash.wording import catalogues, offered
 from ridedash.wording.say import install_words
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
@@ -110,13 +110,15 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
     # no hooks on every request: what has a limit asks for it itself
     app.extensions["limiter"] = {extensions.limiter}
     extensions.limiter.init_app(app)
-    words = catalogues.prepare(_folder("translations"), settings.instance / "translations")
+    texts = _folder("translations")
+    words = catalogues.prepare(texts, settings.instance / "translations")
     extensions.babel.init_app(
         app,
         locale_selector=extensions.language,
         default_translation_directories=";".join(map(str, words)),
     )
     install_words(app.jinja_env)
+    app.extensions[extensions.OFFERED] = offered.read(texts, words)
 
 
 def _folder(name: str) -> Path:

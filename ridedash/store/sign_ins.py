@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import UtcDateTime, insert_if_new
 from ridedash.store.invitations import end_links_of
-from ridedash.store.models.people import EndedSignIn, SignIn, Staff, Throttle
+from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
 NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
@@ -56,6 +56,8 @@ class SignInFacts(NamedTuple):
     property_id: int
     name: str
     role: str
+    language: str | None  # the person's own choice
+    house_language: str | None  # the default of the property that is shown
 
 
 def sign_in_key(name: str) -> str:
@@ -106,7 +108,9 @@ def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
 
 _SIGN_IN: Final = (  # Built once, because every page runs it.
     select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
+    .add_columns(Staff.language, Property.language)
     .join(Staff, Staff.id == SignIn.staff_id)
+    .join(Property, Property.id == SignIn.property_id)
     .where(
         SignIn.id_hash == bindparam("hashed"),
         SignIn.expires_at > bindparam("now"),

@@ -91,6 +91,13 @@ def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
     return filled
 
 
+def speak(code: str) -> None:
+    """Answer the rest of this request in a language."""
+    g.language = code
+    g.pop("reading", None)
+    flask_babel.refresh()
+
+
 @contextmanager
 def in_language(code: str) -> Iterator[None]:
     """Texts in another language than the page's, within a request. An unknown one is English."""

@@ -33,6 +33,10 @@ class Property(Base):
     logo_height: Mapped[int | None]
     logo_ground: Mapped[str | None] = mapped_column(ShortText(5))  # "light" or "dark"
     door: Mapped[str | None] = mapped_column(ShortText(32))  # in the address of its sign-in page
+    # of readers who have chosen none; None: English
+    language: Mapped[str | None] = mapped_column(ShortText(8))
+    # whether guests are offered languages that only a machine has translated
+    machine_words: Mapped[bool] = mapped_column(default=True, server_default=true())
 
 
 class LogoRow(Base):
@@ -64,6 +68,7 @@ class Staff(Base):
     shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())
     # a sound when a ride needs attention
     sound: Mapped[bool] = mapped_column(default=False, server_default=false())
+    language: Mapped[str | None] = mapped_column(ShortText(8))  # of their pages; None: property's
 
 
 class SignIn(Base):

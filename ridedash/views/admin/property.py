@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import services
+from ridedash.extensions import offered, services
 from ridedash.face.colour import palette
 from ridedash.face.svg_cleaning import NAMED, OTHER
 from ridedash.forms import COUNTRIES, PhoneError, read_phone
@@ -34,6 +34,7 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.face import face_of
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
+from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 Answer = str | tuple[str, int] | BaseResponse
@@ -89,7 +90,10 @@ def save() -> Answer:
     typed = {name: one_line(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
     typed["flight_margin_min"] = request.form.get("flight_margin_min", "")[:8]
+    typed["language"] = request.form.get("language", "")[:8]
     wrong, valid = check(typed)
+    if "language" in request.form:
+        _check_language(typed["language"], wrong, valid)
     if "flight_margin_min" in request.form:
         _check_margin(typed["flight_margin_min"], wrong, valid)
     place = TypedPlace.typed(request.form, "pickup")
@@ -116,13 +120,26 @@ def _check_margin(typed: str, wrong: dict[str, str], valid: Facts) -> None:
         wrong["flight_margin_min"] = _("Type minutes from 0 to 360.")
 
 
+def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
+    """English is stored as no choice: so are properties that were there before languages."""
+    valid["language"] = None if code == ENGLISH else code
+    if code not in {row.code for row in house_languages()}:
+        wrong["language"] = _("Choose a language from the list.")
+
+
+def house_languages() -> list[Language]:
+    """What a property can speak by default: what its staff or its guests are offered."""
+    codes = {ENGLISH, *offered().staff, *offered().guests}
+    return [row for code, row in LANGUAGES.items() if code in codes]
+
+
 def property_page(wrong: dict[str, str]) -> str:
     """The forms with the stored values, and the messages of fields that can't be used."""
     prop = _own_property()
     typed = {
         name: getattr(prop, name) or ""
         for name in ("name", "timezone", "currency", "country", "phone")
-    } | {"flight_margin_min": str(prop.flight_margin_min)}
+    } | {"flight_margin_min": str(prop.flight_margin_min), "language": prop.language or ENGLISH}
     place = TypedPlace.stored(prop.pickup_name, prop.pickup_lat, prop.pickup_lng)
     return _page(prop, typed, place, wrong)
 
@@ -221,6 +238,7 @@ def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[
         shades=_shades(prop.colour) if prop.colour else None,
         door=f"{services().settings.public_url}/sign-in?at={prop.door}" if prop.door else "",
         tab="property",
+        languages=house_languages(),
         **choices(),
     )
 

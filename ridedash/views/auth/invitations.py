@@ -5,11 +5,11 @@ password. Each link works once.
 from datetime import datetime
 from typing import Final
 
-from flask import Blueprint, abort, redirect, render_template, request
+from flask import Blueprint, Response, abort, redirect, render_template, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import limiter, services
+from ridedash.extensions import limiter, reader_language, services
 from ridedash.store import audit, passwords
 from ridedash.store.actors import by_staff
 from ridedash.store.invitations import open_invitation
@@ -28,11 +28,20 @@ from ridedash.views.web.permissions import (
     needs,
 )
 from ridedash.wording import gettext as _
+from ridedash.wording.readers import Surface
+from ridedash.wording.say import speak
 
 bp = Blueprint("invitations", __name__)
 
 Answer = str | tuple[str, int] | BaseResponse
 NAME_MAX: Final = 60
+
+
+@bp.after_request
+def vary(answer: Response) -> Response:
+    """The words follow the browser's languages, and then the property's."""
+    answer.vary.add("Accept-Language")
+    return answer
 
 
 @bp.get("/invite/<token>")
@@ -72,6 +81,8 @@ def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
     row = open_invitation(s, token, services().clock(), hold=hold) if len(token) <= 100 else None
     if row is None or not _maker_still_may(s, row):
         abort(404)
+    house = s.get_one(Property, row.property_id).language
+    speak(reader_language(Surface.DOOR, house=house))
     return row
 
 

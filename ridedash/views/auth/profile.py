@@ -1,10 +1,10 @@
-"""A user's own settings: a new password, the end of all sign-ins, keyboard shortcuts, sound."""
+"""A user's own settings: password, the end of all sign-ins, shortcuts, sound, language."""
 
 from flask import Blueprint, redirect, render_template, request, session
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import services
+from ridedash.extensions import reader_language, services, staff_languages
 from ridedash.store import audit, passwords
 from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Property, Staff
@@ -21,6 +21,8 @@ from ridedash.views.auth.sign_in import begin, password_holds
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
+from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.readers import Surface
 
 bp = Blueprint("me", __name__, url_prefix="/me")
 
@@ -106,6 +108,18 @@ def prefer() -> BaseResponse:
     return redirect("/me?said=preferences", code=303)
 
 
+@bp.post("/language")
+@needs(SEE)
+def choose_language() -> Answer:
+    """The language of the user's own pages; the empty choice is the property's default."""
+    code = request.form.get("language", "")
+    if code not in ("", *(row.code for row in staff_languages())):
+        return _page({"language": _("Choose a language from the list.")}), 422
+    with services().db.write() as db:
+        db.get_one(Staff, current_staff().id).language = code or None
+    return redirect("/me?said=preferences", code=303)
+
+
 def _record(db: Session, what: str, result: str) -> None:
     me = current_staff()
     audit.record(
@@ -128,7 +142,15 @@ def _page(wrong: dict[str, str]) -> str:
     said = known.get(request.args.get("said", ""), "") if not wrong else ""
     with s.db.read() as db:
         staff = db.get_one(Staff, current_staff().id)
+        house = db.get_one(Property, current_staff().property_id).language
         count = sign_ins_of(db, [staff.id], s.clock()).get(staff.id, 0)
     return render_template(
-        "auth/profile.html", me=staff, count=count, wrong=wrong, said=said, tab="me"
+        "auth/profile.html",
+        me=staff,
+        count=count,
+        wrong=wrong,
+        message=said,
+        tab="me",
+        languages=staff_languages(),
+        usual=LANGUAGES[reader_language(Surface.STAFF, house=house)],
     )

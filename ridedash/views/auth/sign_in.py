@@ -9,14 +9,14 @@ import threading
 from functools import cache, lru_cache
 from typing import Final
 
-from flask import Blueprint, current_app, redirect, render_template, request, session
+from flask import Blueprint, Response, current_app, redirect, render_template, request, session
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from werkzeug.security import check_password_hash, generate_password_hash
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import login_manager, services
+from ridedash.extensions import login_manager, reader_language, services
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit
 from ridedash.store.actors import VISITOR, by_staff
@@ -27,6 +27,8 @@ from ridedash.views.web.current_user import current_staff, safe_next
 from ridedash.views.web.face import Face, face_of
 from ridedash.views.web.permissions import OPEN, SEE, needs
 from ridedash.wording import gettext as _
+from ridedash.wording.readers import Surface
+from ridedash.wording.say import speak
 
 bp = Blueprint("auth", __name__)
 NAME_MAX: Final = 120
@@ -154,6 +156,7 @@ def _wait(target: str, name: str, wait_s: float) -> tuple[str, int] | BaseRespon
 
 
 def _form(target: str, *, name: str = "", error: str = "") -> str:
+    prop = _property()
     return render_template(
         "auth/sign_in.html",
         target=target,
@@ -161,7 +164,7 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
         error=error,
         demo=_demo(),
         at=_door(),
-        face=_face(),
+        face=_face(prop),
         signed_out=request.args.get("out") == "1",
         password_set=request.args.get("set") == "1",
     )
@@ -173,15 +176,29 @@ def _door() -> str:
     return door if DOOR.fullmatch(door) else ""
 
 
-def _face() -> Face | None:
-    """The face of the property that signs in here; None where it has none, or is not known."""
+def _property() -> Property | None:
+    """The property that signs in here, whose readers' usual language the page then speaks."""
     try:
         with services().db.read() as db:
             prop = property_at(db, _door())
     except SQLAlchemyError:  # no tables yet, or no database: the sign-in itself says so
         return None
+    if prop:
+        speak(reader_language(Surface.DOOR, house=prop.language))
+    return prop
+
+
+def _face(prop: Property | None) -> Face | None:
+    """The face of the property that signs in here; None where it has none, or is not known."""
     face = face_of(prop) if prop else None
     return face if face and face.own else None
+
+
+@bp.after_request
+def vary(answer: Response) -> Response:
+    """The words follow the browser's languages: nobody is known yet."""
+    answer.vary.add("Accept-Language")
+    return answer
 
 
 def _demo() -> tuple[str, str] | None:

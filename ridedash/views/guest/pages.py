@@ -16,7 +16,15 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
-from ridedash.extensions import csrf, limiter, services
+from ridedash.extensions import (
+    csrf,
+    guest_languages,
+    is_poll,
+    language,
+    limiter,
+    reader_language,
+    services,
+)
 from ridedash.geo import LatLng
 from ridedash.maps import map_parts
 from ridedash.rides.orders import guest_start
@@ -37,6 +45,9 @@ from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import nonce
 from ridedash.views.web.top_bar import demo_words
+from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.readers import TAGS, Surface
+from ridedash.wording.say import speak
 
 bp = Blueprint("guest", __name__)
 log = logging.getLogger(__name__)
@@ -49,6 +60,15 @@ PRIVATE: Final = {
 }
 # the center of a map without any point to show: its frame is hidden
 NOWHERE: Final = LatLng(0.0, 0.0)
+
+
+class Choice(NamedTuple):
+    """A language in the row at the end of a page, by its own name."""
+
+    tag: str
+    own_name: str
+    direction: str
+    current: bool
 
 
 class Opened(NamedTuple):
@@ -65,6 +85,7 @@ def show(token: str) -> str:
     now = services().clock()
     shared = _shared(token, now)
     page, view = _opened(shared, now)
+    g.machine = page.property.machine_words
     frame = None
     if view.live:
         frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride")
@@ -75,6 +96,7 @@ def show(token: str) -> str:
         map=frame,
         follows=shared.kind is LinkKind.FOLLOWER,
         address=f"/t/{token}",
+        here=_here(token),
         server_now=stamp(now),
         points={"snapshot": view.as_json()},
         key=_press_key(shared) if view.ready else "",
@@ -97,7 +119,7 @@ def start(token: str) -> BaseResponse:
     _count_press()
     given = request.form.get("key", "")
     if not hmac.compare_digest(given.encode(), _press_key(shared).encode()):
-        return redirect(f"/t/{token}", code=303)
+        return redirect(_here(token), code=303)
     with s.db.read() as db:
         page = order_page(db, shared.property_id, shared.order_id)
     if page is None:
@@ -105,7 +127,7 @@ def start(token: str) -> BaseResponse:
     with suppress(NotStarted):  # the page says why
         if guest_start.start(s.runtime, shared.order_id, by_guest(page.guest.id)):
             s.wake()
-    return redirect(f"/t/{token}", code=303)
+    return redirect(_here(token), code=303)
 
 
 csrf.exempt(start)
@@ -129,6 +151,8 @@ def keep_nothing(answer: Response) -> Response:
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
         session.modified = False
+        if not is_poll():  # whose language is in its address
+            answer.vary.add("Accept-Language")
     elif request.url_rule is None and "sid" not in session:
         session.modified = False
     return answer
@@ -173,7 +197,33 @@ def _opened(shared: ValidLink, now: datetime) -> Opened:
         page = order_page(db, shared.property_id, shared.order_id)
     if page is None:
         abort(404)
+    if not is_poll():
+        speak(_language_of(page, shared.kind))
     return Opened(page, _view(page, shared.kind, now))
+
+
+def _language_of(page: OrderPage, kind: LinkKind) -> str:
+    """The language of a link's page. A follower's never tells which one the guest reads."""
+    house, machine = page.property.language, page.property.machine_words
+    if kind is LinkKind.FOLLOWER:
+        return reader_language(Surface.FOLLOWER, house=house, machine=machine)
+    return reader_language(Surface.GUEST, own=page.guest.language, house=house, machine=machine)
+
+
+def _here(token: str) -> str:
+    """The address of this page, with the language that was chosen on it."""
+    chosen = request.args.get("lang", "")
+    return f"/t/{token}?lang={chosen}" if chosen in TAGS else f"/t/{token}"
+
+
+def _choices() -> list[Choice]:
+    """The languages of this page; none where there is only English."""
+    offered, current = guest_languages(g.get("machine", True)), language()
+    codes = [code for code in LANGUAGES if code in offered or code in ("en", current)]
+    rows = [LANGUAGES[code] for code in codes]
+    if len(rows) < 2:
+        return []
+    return [Choice(row.tag, row.own_name, row.direction, row.code == current) for row in rows]
 
 
 def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
@@ -264,6 +314,7 @@ def _rendered(template: str, **facts: Any) -> str:
     known = {
         "csp_nonce": nonce() if "map" in facts else "",
         "demo_words": demo_words(services().settings),
+        "languages": _choices(),
         **reading(),
     }
     return app.jinja_env.get_template(template).render(**known, **facts)

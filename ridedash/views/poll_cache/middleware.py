@@ -2,8 +2,9 @@
 
 It learns from Flask's answers and decides nothing itself: a credential that Flask accepted, a host
 that Flask trusts, an answer that Flask made for that audience. Whatever is new, unusual or expired
-goes to Flask. What is sent from here is counted but not logged, so it has no X-Request-Id. What
-runs for every poll is written for speed.
+goes to Flask. The language of an answer is in the address of its poll and nowhere else. What is
+sent from here is counted but not logged, so it has no X-Request-Id. What runs for every poll is
+written for speed.
 """
 
 import logging
@@ -19,6 +20,8 @@ from ridedash.views.poll_cache import cache as c
 from ridedash.views.poll_cache.cache import LOOK_S
 from ridedash.views.web.current_user import KNOWN
 from ridedash.views.web.formatting import stamp
+from ridedash.wording.languages import ENGLISH
+from ridedash.wording.readers import TAGS
 
 LINKS: Final = "/t/"
 BOARD: Final = "/board.json"
@@ -29,8 +32,9 @@ UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name 
 NO_BODY: Final = None, "", "0"  # how a request without a body gives its length
 # posted, because words that name a person stand in no address; nothing is written by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
-MAX_LOCALES: Final = 10_000
-MAX_ASKED: Final = 500  # characters of a host and an Accept-Language for which one is stored
+LANGUAGE: Final = "lang="  # the last part of a query; without it the answer is in English
+MAX_HOSTS: Final = 1_000
+MAX_HOST: Final = 300  # characters
 SAME_TIME_S: Final = 0.01  # how long the same X-Server-Now is sent: its readers count in seconds
 
 log = logging.getLogger(__name__)
@@ -48,7 +52,7 @@ class PollMiddleware:
 
     def __init__(self, app: App, cache: c.PollCache, clock: Clock, count: Count) -> None:
         self.app, self._cache, self._clock, self._count = app, cache, clock, count
-        self._locales: dict[tuple[str, str | None], str] = {}  # by trusted host and Accept-Language
+        self._hosts: set[str] = set()  # that Flask trusts
         self._now, self._now_since = ("X-Server-Now", ""), c.NEVER
         self._complained = False
         self._answered = self._counted = 0
@@ -57,10 +61,10 @@ class PollMiddleware:
         question = _question(environ)
         if question is None:
             return self._other(environ, start)
-        credential, page = question
+        credential, page, locale = question
         sent = None
         try:
-            sent = self._stored(environ, credential, page)
+            sent = self._stored(environ, credential, page, locale)
         except Exception:
             self._complain()
         status, head, body = sent or self._ask(environ, credential)
@@ -76,16 +80,17 @@ class PollMiddleware:
         finally:
             self._cache.look_again()
 
-    def _stored(self, environ: Environ, credential: c.Credential, page: str) -> Sent | None:
+    def _stored(
+        self, environ: Environ, credential: c.Credential, page: str, locale: str
+    ) -> Sent | None:
         cache = self._cache
         now, viewer = cache.moment(), cache.viewers.get(credential)
         if viewer is None or viewer.until <= now:
             return None
         if now - cache.looked_at >= LOOK_S and not self._in_touch():
             return None
-        if viewer.secret in cache.ended:
+        if viewer.secret in cache.ended or environ["HTTP_HOST"] not in self._hosts:
             return None
-        locale = self._locales.get((environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")))
         key = page, viewer.audience, locale
         entry = cache.entries.get(key)
         if entry is not None and entry.until <= now:
@@ -129,11 +134,10 @@ class PollMiddleware:
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
             if entry.until > now:
-                if len(self._locales) >= MAX_LOCALES:
-                    self._locales.clear()
-                asked = environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")
-                if len(asked[0]) + len(asked[1] or "") <= MAX_ASKED:
-                    self._locales[asked] = key.locale
+                if len(self._hosts) >= MAX_HOSTS:
+                    self._hosts.clear()
+                if len(environ["HTTP_HOST"]) <= MAX_HOST:
+                    self._hosts.add(environ["HTTP_HOST"])
                 if verified:  # by Flask, not by what is remembered here: that must end in time
                     holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                     viewer = c.Viewer(secret, key.audience, now + holds_s, known)
@@ -150,8 +154,8 @@ class PollMiddleware:
         self._complained = True
 
 
-def _question(environ: Environ) -> tuple[c.Credential, str] | None:
-    """The credential and the page of a poll that may be answered here.
+def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
+    """The credential, the page and the language of a poll that may be answered here.
 
     None when more than its viewer, and what the viewer has already, could change the answer.
     """
@@ -163,17 +167,29 @@ def _question(environ: Environ) -> tuple[c.Credential, str] | None:
         return None
     if not environ.keys().isdisjoint(UNUSUAL):
         return None
-    query = given("QUERY_STRING", "")
+    query, locale = given("QUERY_STRING", ""), ENGLISH
+    if LANGUAGE in query:
+        query, locale = _language(query)
+        if not locale:
+            return None
     if path == BOARD:
         rest = query.partition("&")[2] if query.startswith("since=") else query
         if len(rest) > MAX_QUERY:
             return None
-        return (given("HTTP_COOKIE", ""), ""), f"{BOARD}?{rest}"
+        return (given("HTTP_COOKIE", ""), ""), f"{BOARD}?{rest}", locale
     if query or not path.endswith("/snapshot.json"):
         return None
     if path.startswith("/rides/"):
-        return (given("HTTP_COOKIE", ""), ""), path
-    return ((path, given("REMOTE_ADDR", "")), LINKS) if path.startswith(LINKS) else None
+        return (given("HTTP_COOKIE", ""), ""), path, locale
+    return ((path, given("REMOTE_ADDR", "")), LINKS, locale) if path.startswith(LINKS) else None
+
+
+def _language(query: str) -> tuple[str, str]:
+    """The query without the language that it ends with, and that; "" for what is none."""
+    rest, _, tag = query.rpartition(LANGUAGE)
+    if (rest and not rest.endswith("&")) or LANGUAGE in rest:
+        return query, ""
+    return rest[:-1], TAGS.get(tag, "")
 
 
 def _names(seen: str, tag: str) -> bool:

@@ -30,6 +30,8 @@ class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
     property_id: int
     name: str
     role: str
+    language: str | None
+    house_language: str | None
 
 
 def current_staff() -> SignedIn:
@@ -49,7 +51,16 @@ def load_staff(request: Request) -> SignedIn | None:
         with s.db.read() as db:
             known = sign_in_facts(db, sid, s.clock())
         request.environ[KNOWN] = known
-    return SignedIn(known.staff_id, known.property_id, known.name, known.role) if known else None
+    if known is None:
+        return None
+    return SignedIn(
+        known.staff_id,
+        known.property_id,
+        known.name,
+        known.role,
+        known.language,
+        known.house_language,
+    )
 
 
 def current_sign_in() -> SignInFacts:

@@ -33,6 +33,7 @@ class GuestPage {
   }
 
   start() {
+    this.#comeBack();
     root.querySelector("[data-ready]")?.addEventListener("submit", ({ target }) => {
       const button = target.querySelector("button");
       setTimeout(() => (button.disabled = true)); // a second press would only wait for the first
@@ -45,6 +46,13 @@ class GuestPage {
     this.#tick();
     setInterval(() => this.#tick(), TICK_MS);
     if (!this.snapshot.stop) this.poller.start();
+  }
+
+  /** After another language was chosen: the focus is where it was, and a reload starts at the top. */
+  #comeBack() {
+    if (!location.hash.startsWith("#lang-")) return;
+    document.getElementById(location.hash.slice(1))?.focus();
+    history.replaceState(history.state, "", location.pathname + location.search);
   }
 
   /** The map is there, or there is none: its card keeps the place until that is known. */

@@ -79,7 +79,7 @@ export class Poller {
     const headers = { Accept: "application/json" };
     if (this.etag) headers["If-None-Match"] = this.etag;
     const url = typeof this.url === "function" ? this.url() : this.url;
-    const answer = await fetch(url, {
+    const answer = await fetch(spoken(url), {
       headers,
       cache: "no-store",
       credentials: "same-origin",
@@ -104,6 +104,13 @@ export class Poller {
     const grown = Math.min(this.waitMs * 2 ** this.errors, BACKOFF_MAX_MS);
     return Math.max(asked || 0, grown * (0.75 + Math.random() / 2));
   }
+}
+
+/** The address in the language of the page, whoever reads it: English is the usual one. */
+function spoken(url) {
+  const { lang } = document.documentElement;
+  if (!lang || lang === "en") return url;
+  return `${url}${url.includes("?") ? "&" : "?"}lang=${lang}`;
 }
 
 /**

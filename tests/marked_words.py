@@ -1,0 +1,50 @@
+"""Languages for tests: every text is marked with its language, so that no page can hide whose words
+it took. "Booked" is "⟨ar⟩Booked" in Arabic.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+
+from babel.support import Translations
+from flask import Flask
+
+from ridedash.extensions import OFFERED, babel
+from ridedash.wording.offered import Figures, Offered
+
+WHOLE = Figures(guests=Fraction(1), staff=Fraction(1))
+GUESTS_ONLY = Figures(guests=Fraction(1), staff=Fraction(94, 100))
+PARTLY = Figures(guests=Fraction(99, 100), staff=Fraction(1))
+READ = Figures(Fraction(1), Fraction(1), critical=Fraction(1), reviewed=Fraction(1))
+
+
+class Marked(Translations):  # type: ignore[misc]
+    """The English text behind the code of a language."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__()
+        self.code = code
+
+    def gettext(self, message: str) -> str:
+        """One text."""
+        return f"⟨{self.code}⟩{message}"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """A text in the singular or the plural."""
+        return f"⟨{self.code}⟩{msgid1 if n == 1 else msgid2}"
+
+    ugettext, ungettext = gettext, ngettext
+
+
+@contextmanager
+def marked_words(app: Flask, codes: Sequence[str], figures: Figures = WHOLE) -> Iterator[None]:
+    """An app that is offered in these languages, all of them as far translated as `figures` say."""
+    with app.app_context():
+        cache, before = babel.domain_instance.cache, app.extensions[OFFERED]
+    kept = dict(cache)
+    cache |= {(code, "messages"): Marked(code) for code in codes}
+    app.extensions[OFFERED] = Offered(dict.fromkeys(codes, figures))
+    yield
+    app.extensions[OFFERED] = before
+    cache.clear()
+    cache |= kept

@@ -1,0 +1,118 @@
+"""Readers of one ride in several languages: each gets their own words, remembered or not."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from ridedash.extensions import limiter
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.views.poll_cache.cache import EXTENSION, PollCache
+from tests.marked_words import marked_words
+from tests.views.ride_pages import NOON, Desk, make_desk
+
+pytestmark = pytest.mark.database
+LANGUAGES = {"": set(), "lang=ar": {"ar"}, "lang=zh-Hans": {"zh_Hans"}, "lang=de": {"de"}}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    found = make_desk(tmp_path, POLL_LAYER="on")
+    limiter.enabled = False
+    with marked_words(found.app, ["ar", "de", "zh_Hans"]):
+        yield found
+    limiter.enabled = True
+    found.close()
+
+
+def addresses(desk: Desk, order_id: int) -> list[str]:
+    """Of the polls of a ride: the desk's, the guest's, a follower's."""
+    place, staff = desk.ids["desk.property"], desk.ids["desk"]
+    return [f"/rides/{order_id}/snapshot.json"] + [
+        f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, staff)}/snapshot.json"
+        for kind in LinkKind
+    ]
+
+
+def words_of(answer: TestResponse) -> set[str]:
+    """The languages of an answer's words; none for English."""
+    assert answer.status_code == 200
+    return set(re.findall("⟨([^⟩]+)⟩", answer.text))
+
+
+@pytest.mark.parametrize(
+    "query", ["", "since=", "since=&ride=1", "ride=1", "only=bar", "rides", "guest", "follower"]
+)
+def test_no_reader_gets_the_words_of_another(desk: Desk, query: str) -> None:
+    """Asked in turns, from memory and from Flask; nor does a 304 keep the words of another."""
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    known = dict(zip(["rides", "guest", "follower"], addresses(desk, order_id), strict=True))
+    address, kept = known.get(query, "/board.json"), query if query not in known else ""
+    browser, tags = desk.client(), {}
+    for _turn in range(3):
+        for lang, expected in LANGUAGES.items():
+            answer = browser.get(f"{address}?{'&'.join(filter(None, (kept, lang)))}".rstrip("?"))
+            assert words_of(answer) == expected, lang
+            tags[lang] = answer.headers["ETag"]
+    assert len(set(tags.values())) == len(LANGUAGES)
+    for lang, expected in LANGUAGES.items():
+        asked = f"{address}?{'&'.join(filter(None, (kept, lang)))}".rstrip("?")
+        for seen, tag in tags.items():
+            answer = browser.get(asked, headers={"If-None-Match": tag})
+            if seen == lang:
+                assert answer.status_code == 304
+            else:
+                assert words_of(answer) == expected, (lang, seen)
+
+
+def test_the_memory_answers_in_each_language(desk: Desk) -> None:
+    """What is said of it holds for what is remembered: Flask is asked once for each language."""
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    browser, middleware = desk.client(), desk.app.wsgi_app
+    asked: list[str] = []
+    flask = middleware.app  # type: ignore[attr-defined]
+
+    def counted(environ: dict[str, str], start: object) -> object:
+        asked.append(environ["PATH_INFO"])
+        return flask(environ, start)
+
+    middleware.app = counted  # type: ignore[attr-defined]
+    asks = [f"{each}?{lang}" for each in addresses(desk, order_id) for lang in LANGUAGES]
+    bodies = [{browser.get(ask.rstrip("?")).data for _again in range(3)} for ask in asks]
+    assert len(asked) == len(asks)
+    assert [len(found) for found in bodies] == [1] * len(asks)
+    assert len(set.union(*bodies)) == len(asks)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?lang=xx", "?lang=", "?lang=ar&lang=de", "?lang=ar&x=1", "?xlang=ar", "?x=1lang=ar"],
+)
+def test_an_address_that_is_not_a_pages_is_answered_by_flask(desk: Desk, query: str) -> None:
+    """The same answer with the memory filled and without it: the first language counts."""
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    browser = desk.client()
+    for address in (*addresses(desk, order_id), "/board.json"):
+        cache: PollCache = desk.app.extensions[EXTENSION]
+        cache.look_again()
+        first = browser.get(address + query).data
+        for known in LANGUAGES:
+            browser.get(f"{address}?{known}".rstrip("?"))
+        assert browser.get(address + query).data == first
+        mark = "⟨ar⟩".encode() if query.startswith("?lang=ar") else b""
+        assert ("⟨".encode() in first) is bool(mark)
+
+
+def test_a_language_of_the_browser_does_not_change_a_poll(desk: Desk) -> None:
+    """Its page has chosen, and says so in the address; another phone asks from the same place."""
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    address = addresses(desk, order_id)[1]
+    browser = Client(desk.app.wsgi_app, use_cookies=False)
+    german, none = ({"Accept-Language": "de"}, {})
+    found = {
+        browser.get(address + "?lang=ar", headers=head).data for head in (german, none, german)
+    }
+    assert len(found) == 1
+    assert "⟨ar⟩".encode() in found.pop()

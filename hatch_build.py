@@ -17,8 +17,6 @@ class Catalogues(BuildHookInterface):
             return
         compiler = runpy.run_path(str(Path(self.root) / "ridedash" / "wording" / "catalogues.py"))
         self._made = tempfile.TemporaryDirectory()
-        figures = Path(self.root, "translations", "figures.json")
-        build_data["force_include"][str(figures)] = f"ridedash/translations/{figures.name}"
         for text in sorted(Path(self.root).glob("translations/*/LC_MESSAGES/messages.po")):
             language = text.parent.parent.name
             compiled = Path(self._made.name) / f"{language}.mo"

@@ -8,11 +8,9 @@ from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from flask_login import LoginManager, current_user
 from flask_wtf import CSRFProtect
-from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.rides.runtime import Clock
 from ridedash.services import Services
-from ridedash.store.database.database import DatabaseBusy
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 from ridedash.wording.offered import Level, Offered
 from ridedash.wording.readers import GUESTS, Reader, Surface, choose, of_poll
@@ -109,7 +107,7 @@ def _by_address() -> str:
         if current_user.is_authenticated:
             person = current_user._get_current_object()
             return reader_language(Surface.STAFF, own=person.language, house=person.house_language)
-    except (DatabaseBusy, SQLAlchemyError):  # the page will say what has failed
+    except Exception:  # the database can't be read: the page will say so
         return ENGLISH
     return reader_language(Surface.DOOR)
 

@@ -110,15 +110,14 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
     # no hooks on every request: what has a limit asks for it itself
     app.extensions["limiter"] = {extensions.limiter}
     extensions.limiter.init_app(app)
-    texts = _folder("translations")
-    words = catalogues.prepare(texts, settings.instance / "translations")
+    words = catalogues.prepare(_folder("translations"), settings.instance / "translations")
     extensions.babel.init_app(
         app,
         locale_selector=extensions.language,
         default_translation_directories=";".join(map(str, words)),
     )
     install_words(app.jinja_env)
-    app.extensions[extensions.OFFERED] = offered.read(texts, words)
+    app.extensions[extensions.OFFERED] = offered.read(words)
 
 
 def _folder(name: str) -> Path:

@@ -672,6 +672,7 @@ POST /history history.ask
 POST /history.csv history_csv.export
 POST /insights.csv insights_csv.export
 POST /invite/<token> invitations.accept
+POST /me/language me.choose_language
 POST /me/password me.change_password
 POST /me/preferences me.prefer
 POST /me/sign-outs me.sign_out_everywhere

@@ -6,7 +6,6 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
 from tools import words
-from tools.figures import figures_of
 
 OLD = """
 msgid ""
@@ -64,11 +63,3 @@ def test_the_template_has_texts_of_modules_tables_and_templates() -> None:
     for text in ("just now", "Finding a driver", "Skip to content"):
         assert template.get(text), text
     assert template.get("%(num)d star") or template.get(("%(num)d star", "%(num)d stars"))
-
-
-def test_figures_count_what_is_translated_and_what_was_read() -> None:
-    catalogue = updated()
-    catalogue.add("Pay", "Zahlen", auto_comments=["critical"], user_comments=["reviewed: native"])
-    catalogue.add("Owed", "", auto_comments=["critical"], user_comments=["reviewed: native"])
-    found = figures_of(catalogue, [("", "Here"), ("", "Pay"), ("", "Owed"), ("x", "Done")])
-    assert found == {"guests": [2, 3], "staff": [0, 2], "critical": [1, 3], "reviewed": [1, 3]}

@@ -21,13 +21,11 @@ from babel.messages.pofile import read_po, write_po
 
 from ridedash.wording.catalogues import FIGURES
 from ridedash.wording.languages import with_catalogues
-from tools.figures import FILE, figures_file, figures_of
 
 ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "translations"
 TEMPLATE: Final = FOLDER / "messages.pot"
 TIER_1: Final = FOLDER / "tier1.txt"
-FIGURES: Final = FOLDER / FILE
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
 MACHINE: Final = "machine"  # the flag of a message that no person has read
 CRITICAL: Final = "critical"  # the code's mark of a message about money, safety or a second booking
@@ -237,7 +235,7 @@ def report(code: str, catalogue: Catalog, changes: Changes) -> str:
 
 def write_all() -> list[str]:
     """Bring every file of translations/ up to date; a line about each language."""
-    template, lines, figures = extract(), [], {}
+    template, lines = extract(), []
     FOLDER.mkdir(exist_ok=True)
     TEMPLATE.write_bytes(written(template))
     for language in with_catalogues():
@@ -248,8 +246,6 @@ def write_all() -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(written(catalogue, figures_of(catalogue)))
         lines.append(report(language.code, catalogue, changes))
-        figures[language.code] = figures_of(catalogue, tier_1())
-    FIGURES.write_text(figures_file(figures))
     return lines
 
 
@@ -258,9 +254,6 @@ def wrong() -> list[str]:
     template = extract()
     if not TEMPLATE.exists() or TEMPLATE.read_bytes() != written(template):
         return ["translations/messages.pot is not what the code says: run make words"]
-    found = {row.code: figures_of(read(row.code), tier_1()) for row in with_catalogues()}
-    if not FIGURES.exists() or FIGURES.read_text() != figures_file(found):
-        return ["translations/figures.json is not what the files say: run make words"]
     return []
 
 

@@ -1,31 +1,28 @@
 """Which languages are whole enough to be offered, and how far people have read them.
 
-`make words` counts that in each translator's file and writes translations/figures.json
-(docs/languages.md 5):
+Each compiled catalogue says it in its head (docs/languages.md 4):
 
-    {"ar": {"guests": [512, 520], "staff": [903, 999], "critical": [9, 40], "reviewed": [9, 520]}}
-
-`guests` and `staff` are the messages that are translated, of those that guests meet and of the
-rest; `critical` and `reviewed` those that a native reader has read, of the critical ones and of all
-that guests meet.
+    X-Figures: guests=512/520 staff=903/1120 critical=38/40 reviewed=498/520
 """
 
 import gettext
-import json
 import logging
+import re
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from ridedash.wording.catalogues import FIGURES
 from ridedash.wording.languages import with_catalogues
 
 log = logging.getLogger(__name__)
-FILE: Final = "figures.json"
 STAFF_NEEDS: Final = Fraction(95, 100)
 REVIEWED_NEEDS: Final = Fraction(95, 100)
+_FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-9]{1,6})\b")
 
 
 class Level(StrEnum):
@@ -85,37 +82,35 @@ class Offered:
         return found.level if found else Level.REVIEWED
 
 
-def read(folder: Path, compiled: Iterable[str | Path]) -> Offered:
-    """What the figures in a folder say of the languages that are compiled in one of the others.
+def read(folders: Iterable[str | Path]) -> Offered:
+    """What the compiled catalogues in these folders say of themselves; the first one found counts.
 
-    A file of figures that can't be read offers nothing, and the log says so.
+    One that can't be read, or says nothing, is offered to nobody.
     """
+    places, found = [str(folder) for folder in folders], {}
+    for language in with_catalogues():
+        paths = (gettext.find("messages", place, [language.code]) for place in places)
+        path = next(filter(None, paths), None)
+        if path:
+            found[language.code] = _figures(path)
+    return Offered(found)
+
+
+def _figures(path: str) -> Figures:
     try:
-        found = json.loads((folder / FILE).read_text())
-        figures = {code: figures_of(found[code]) for code in found}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        log.error("the figures of languages can't be read: %s", error)
-        return Offered({})
-    places = [str(each) for each in compiled]
-    return Offered(
-        {
-            row.code: figures[row.code]
-            for row in with_catalogues()
-            if row.code in figures
-            and any(gettext.find("messages", place, [row.code]) for place in places)
-        }
-    )
+        with Path(path).open("rb") as file:
+            said = gettext.GNUTranslations(file).info().get(FIGURES.lower(), "")
+    except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
+        log.error("a catalogue can't be read, and is offered to nobody: %s", error)
+        return Figures()
+    return figures_of(said)
 
 
-def figures_of(counts: Mapping[str, Any]) -> Figures:
-    """The shares of a language. Raises ValueError or TypeError for what are no counts.
+def figures_of(said: str) -> Figures:
+    """The figures of that line; 0 of 0 is none.
 
-    >>> figures_of({"guests": [520, 520], "staff": [1, 2]}).staff
+    >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)
     """
-    known = ("guests", "staff", "critical", "reviewed")
-    return Figures(**{name: _share(*counts[name]) for name in known if name in counts})
-
-
-def _share(part: int, whole: int) -> Fraction:
-    return Fraction(part, whole) if whole else Fraction(0)
+    found = _FIGURE.findall(said)
+    return Figures(**{name: Fraction(int(n), int(of) or 1) for name, n, of in found})

@@ -1,4 +1,4 @@
-"""Which language a page speaks, by what is known about its reader (docs/languages.md 4). Pure."""
+"""Which language a page speaks, by what is known about its reader (docs/languages.md 5). Pure."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

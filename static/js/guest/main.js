@@ -48,7 +48,7 @@ class GuestPage {
     if (!this.snapshot.stop) this.poller.start();
   }
 
-  /** After another language was chosen: the focus is where it was, and a reload starts at the top. */
+  /** Another language was chosen: the focus is where it was; a reload starts at the top. */
   #comeBack() {
     if (!location.hash.startsWith("#lang-")) return;
     document.getElementById(location.hash.slice(1))?.focus();

@@ -26,7 +26,7 @@ NEEDS = {
     """,
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
-        auth.sign_out me.show me.change_password me.prefer me.sign_out_everywhere
+        auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
         outgoing.card outgoing.show_receipt
         history.show history.ask search.show search.ask search.listed handover.show
         restored.show group_cards.show series.show

@@ -25,13 +25,7 @@ from wtforms.validators import InputRequired, Length, NumberRange, Optional, Reg
 from wtforms.widgets import CheckboxInput
 
 from ridedash.geo import LatLng, is_valid
-from ridedash.inputs import (
-    calendar_day,
-    flight_number,
-    is_flight_number,
-    row_id,
-    whole_number,
-)
+from ridedash.inputs import calendar_day, flight_number, is_flight_number, row_id, whole_number
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import (
     FIELDS,
@@ -43,13 +37,7 @@ from ridedash.rides.orders.fields import (
     TextControl,
 )
 from ridedash.rides.orders.guest_list import guest_lines
-from ridedash.rides.orders.schedule_times import (
-    LATEST,
-    SOONEST,
-    LocalTime,
-    SeriesRide,
-    dates_key,
-)
+from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
@@ -273,6 +261,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     # the way back, planned with the same press
     back = BooleanField(_("And back"))
     back_date = StringField(_("Day of the way back"), filters=[_cleaned])
+    back_offer = NumberField(validators=[Optional(), NumberRange(1)])  # the price that was shown
     back_time = StringField(_("Time of the way back"), filters=[_cleaned])
     # a series: a planned ride on each of these weekdays (Monday is 0) from the pickup day on
     days = SelectMultipleField(

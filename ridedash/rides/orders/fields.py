@@ -251,6 +251,9 @@ class BookingRequest:
     back_at: datetime | None = field(  # when to be picked up for the way back; None: no way back
         default=None, metadata=_field("back_time", parsed="back_at")
     )
+    back_offer_id: int | None = field(  # the offer whose price was shown for the way back
+        default=None, metadata=_field("back_offer")
+    )
     series: tuple[datetime, ...] = field(  # the pickup times of a series; the first is `pickup_at`
         default=(), metadata=_field("last_day", parsed="series_at")
     )

@@ -293,13 +293,17 @@ def _store_guest(s: Session, request: BookingRequest, now: datetime) -> Guest:
 
 
 def _offer_back(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> Offer:
-    """The offer of the way back: the same car with the ends swapped, and without a price, which it
-    gets when it is ordered. Raises RequestRefused where the drop is not known.
+    """The offer of the way back: the same car with the ends swapped, with the price that was shown
+    for it, if any; it gets the price of then when it is ordered. Raises RequestRefused where the
+    drop is not known.
     """
     there = trip_of(offer)
     if there.drop is None:
         raise RequestRefused("back_at", "no drop to come back from")
     trip = Trip(there.drop, there.drop_name, there.pickup, there.pickup_name)
+    shown = s.get(Offer, request.back_offer_id) if request.back_offer_id else None
+    if shown is not None and _is_of(shown, request, trip, offer.category):
+        return shown
     unpriced = {"estimate": None, "share": None}
     priced = Priced(
         category=offer.category,
@@ -312,6 +316,12 @@ def _offer_back(s: Session, request: BookingRequest, offer: Offer, now: datetime
     )
     owner = OfferOwner(request.property_id, request.staff_id, offer.account_id)
     return add_offer(s, owner, trip, priced, now)
+
+
+def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> bool:
+    """Whether an offer is this property's, for this trip and this car."""
+    ours = shown.property_id == request.property_id
+    return ours and trip_of(shown) == trip and shown.category == category
 
 
 def _busy(s: Session, request: BookingRequest, key: str | None) -> int | None:

@@ -31,7 +31,7 @@ class Part:
 
 def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
     """The orders of a press, from number 1 on: the cars, then their ways back; or a series."""
-    alone = replace(request, cars=1, guests=(), back_at=None, series=())
+    alone = replace(request, cars=1, guests=(), back_at=None, back_offer_id=None, series=())
     if request.series:
         key = new_key()
         times = enumerate(request.series, 1)

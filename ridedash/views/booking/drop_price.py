@@ -48,7 +48,8 @@ def show(order_id: int) -> Answer:
 def way_back() -> Answer:
     """The price of now of an offer's car for its trip with the ends swapped, as `words`.
 
-    Nothing is stored: a planned ride is priced when it is ordered.
+    `offer` is the id of what was shown, for the form to post: the way back keeps it as the price
+    that was seen. It is priced again when it is ordered.
     """
     offer = own_offer(request.args.get("offer", type=row_id))
     if offer is None:
@@ -58,11 +59,12 @@ def way_back() -> Answer:
         return jsonify(words=_("Without a drop there is no way back."))
     back = Trip(there.drop, there.drop_name, there.pickup, there.pickup_name)
     try:
-        price = estimator().quote(back, offer.category, offer.account_id)
+        price, shown = estimator().quote_offer(back, offer.category, offer.account_id)
     except EstimateFailedError as error:
         return jsonify(words=_("Way back: %(why)s.", why=error.headline))
     known = _("Way back: %(price)s at the prices of now.", price=price)
-    answer = jsonify(words=known if price else _("Way back: no price came for it now."))
+    none = _("Way back: no price came for it now.")
+    answer = jsonify(words=known, offer=shown) if price else jsonify(words=none)
     answer.headers["Cache-Control"] = "no-store"
     return answer
 

@@ -115,6 +115,23 @@ class Estimator:
 
         Raises EstimateFailedError.
         """
+        product = self._product(trip, category, account_id)
+        return self._card(trip, product).price_text if product else ""
+
+    def quote_offer(self, trip: Trip, category: str, account_id: int | None) -> tuple[str, int]:
+        """The same with the offer that is stored of it; "" and 0 without a price."""
+        product = self._product(trip, category, account_id)
+        shown = self._card(trip, product) if product else None
+        if product is None or shown is None or not shown.price_text:
+            return "", 0
+        offers = self._store(trip, [product], [shown], self.services.clock())
+        return shown.price_text, offers[0]
+
+    def _card(self, trip: Trip, product: Product) -> Card:
+        return card(product, has_drop=trip.drop is not None, locale=self.locale)
+
+    def _product(self, trip: Trip, category: str, account_id: int | None) -> Product | None:
+        """One category as it is offered for a trip. Raises EstimateFailedError."""
         self._check_ends(trip)
         bearer = self._bearer(account_id) if wire.kind_of(category) is wire.Kind.SHARE else None
         try:
@@ -124,10 +141,7 @@ class Estimator:
         except ServiceError as error:
             log.info("price of a new drop: %s", error)
             raise down(error) from error
-        product = listed.product(category)
-        if product is None:
-            return ""
-        return card(product, has_drop=trip.drop is not None, locale=self.locale).price_text
+        return listed.product(category)
 
     def _check_ends(self, trip: Trip) -> None:
         """Raise EstimateFailedError for a trip that the service would refuse."""

@@ -19,6 +19,7 @@ export class Several extends EventTarget {
     const find = (name) => part.querySelector(`[data-${name}]`);
     this.back = part.querySelector("[name=back]");
     this.price = find("back-price");
+    this.seen = find("back-offer");
     this.key = find("dates-key");
     this.list = find("dates");
     this.words = find("dates-words");
@@ -51,12 +52,15 @@ export class Several extends EventTarget {
     return this.say.sayPlanSeries.replace("{n}", this.planned).replace("{car}", () => car);
   }
 
-  /** Show what the way back of this offer costs now. */
+  /** Show what the way back of this offer costs now; what is shown is kept with the ride. */
   async priceOf(offer) {
     if (!this.#wantsBack || !offer || offer === this.offer) return;
     this.offer = offer;
+    this.seen.value = "";
     const { ok, body } = await ask("/return-price.json", { offer });
-    if (this.offer === offer) this.price.textContent = ok ? body.words : "";
+    if (this.offer !== offer) return;
+    this.price.textContent = ok ? body.words : "";
+    this.seen.value = (ok && body.offer) || "";
   }
 
   /** The pickup's day or time may be another one by now: the dates follow it. */

@@ -60,11 +60,26 @@ def test_a_way_back_without_a_good_time_orders_nothing(
 
 def test_the_price_of_the_way_back_is_asked_for_the_swapped_trip(desk: Desk) -> None:
     offer = desk.form()["offer"]
-    assert "Way back: ₹" in desk.client.get(f"/return-price.json?offer={offer}").json["words"]
+    answer = desk.client.get(f"/return-price.json?offer={offer}").json
+    assert "Way back: ₹" in answer["words"]
     asked = desk.service.questions("/v1/products")[-1]
     assert float(asked["pickup_lat"]) == -38.55
     assert desk.orders() == []
     assert desk.client.get("/return-price.json?offer=999").status_code == 422
+
+
+def test_the_price_that_was_shown_for_the_way_back_stays_with_it(desk: Desk) -> None:
+    form = desk.form()
+    shown = desk.client.get(f"/return-price.json?offer={form['offer']}").json
+    back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
+    desk.press(form, **back, back_offer=str(shown["offer"]))
+    assert desk.orders()[1].offer_id == shown["offer"]
+    assert "₹240" in words(desk.client.get("/rides/2").text), "as it was shown"
+    for other in (form["offer"], "999999"):  # the way there, and none
+        desk.press(desk.form(), **back, back_offer=other, override_guard="y")
+        assert desk.orders()[-1].offer_id not in (int(other), shown["offer"])
+        page = words(desk.client.get(f"/rides/{desk.orders()[-1].id}").text)
+        assert "₹240" not in page
 
 
 def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk) -> None:

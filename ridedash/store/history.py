@@ -117,6 +117,7 @@ class Record:
     note: str | None
     car: tuple[int, int] | None  # its number and how many, of the cars of a group
     series: tuple[int, int] | None  # the same, of the rides of a series
+    group: str | None  # the key of that group or series
     is_way_back: bool
     flight: str | None
     departs_at: datetime | None
@@ -323,6 +324,7 @@ def _record(
         note=row.note,
         car=car,
         series=series,
+        group=row.group_key or row.series_key,
         is_way_back=row.back_of is not None,
         flight=row.flight,
         departs_at=row.departs_at,

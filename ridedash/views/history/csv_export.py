@@ -37,7 +37,7 @@ from ridedash.store.history import (
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query
 from ridedash.views.history.rows import outcomes
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import plate
+from ridedash.views.web.formatting import belonging, plate
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
 from ridedash.wire import Kind
@@ -89,6 +89,8 @@ COLUMNS: Final = (
     "cost_centre",
     "note",
     "picked_up_at",
+    "part_of",  # "Car 1/3", "Ride 2/12", "Way back"
+    "group",  # the same for all cars of a group, and for all rides of a series
 )
 
 
@@ -236,6 +238,8 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
         record.centre or "",
         record.note or "",
         _picked_up(facts, tz),
+        belonging(record.car, record.series, back=record.is_way_back),
+        record.group or "",
     ]
 
 

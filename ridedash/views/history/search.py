@@ -90,5 +90,5 @@ def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
 def _short(found: RecordLine) -> dict[str, Any]:
     state = {"state": found.state.words, "icon": found.state.icon, "tone": found.state.tone}
     return state | {
-        name: getattr(found, name) for name in ("id", "guest", "room", "to", "plate", "at")
+        name: getattr(found, name) for name in ("id", "guest", "room", "car", "to", "plate", "at")
     }

@@ -67,7 +67,7 @@ function option(ride, index) {
   line.setAttribute("role", "option");
   line.setAttribute("aria-selected", "false");
   line.dataset.href = `/rides/${ride.id}`;
-  const who = ride.room ? `${ride.guest} · ${ride.room}` : ride.guest;
+  const who = [ride.guest, ride.room, ride.car].filter(Boolean).join(" · ");
   line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), destination(ride));
   line.append(piece("at", ride.at));
   return line;

@@ -308,6 +308,7 @@ def test_the_file_has_all_columns_of_a_bill(desk: Desk, client: FlaskClient) -> 
     assert fixed["reference"].startswith("GMH-")
     assert fixed["began_at"] == "2026-05-04T13:56:45+05:30"
     assert fixed["minutes"] == "3"
+    assert (fixed["part_of"], fixed["group"]) == ("", "")
     assert [
         meter[name]
         for name in (
@@ -321,6 +322,22 @@ def test_the_file_has_all_columns_of_a_bill(desk: Desk, client: FlaskClient) -> 
         )
     ] == ["181", "15", "10", "0", "186", "7.2", "23"]
     assert order_id < auto
+
+
+def test_the_file_says_which_rides_belong_together(desk: Desk, client: FlaskClient) -> None:
+    ids = [done(desk) for _ in range(4)]
+
+    def join(s: Any) -> None:
+        s.query(Order).filter(Order.id.in_(ids[:2])).update({"group_key": "G1"})
+        s.query(Order).filter(Order.id.in_(ids[2:])).update({"series_key": "S1"})
+
+    desk.add(join)
+    assert sorted((each["part_of"], each["group"]) for each in rows(client)) == [
+        ("Car 1/2", "G1"),
+        ("Car 2/2", "G1"),
+        ("Ride 1/2", "S1"),
+        ("Ride 2/2", "S1"),
+    ]
 
 
 def test_the_file_is_of_the_own_property_and_of_the_filters(

@@ -200,6 +200,7 @@ def test_the_list_is_short_and_shows_that_there_are_more(
         "id": made[-1],
         "guest": "Guest Heron",
         "room": "412",
+        "car": "",
         "to": "Meridian Airport, Departures",
         "plate": "",
         "at": "Mon 4 May 13:59",
@@ -215,6 +216,14 @@ def test_a_rides_secrets_are_not_in_the_list(desk: Desk, browser_at: FlaskClient
     text = listed(browser_at, "heron").text
     assert "4821" not in text
     assert "12345" not in text  # the guest's phone
+
+
+def test_a_car_of_a_group_says_which_it_is(desk: Desk, browser_at: FlaskClient) -> None:
+    ids = [ride(desk) for _ in range(3)]
+    desk.add(lambda s: s.query(Order).filter(Order.id.in_(ids)).update({"group_key": "G1"}))
+    body = listed(browser_at, "heron").json
+    assert body is not None
+    assert [each["car"] for each in body["rides"]] == ["Car 3/3", "Car 2/3", "Car 1/3"]
 
 
 def test_searches_are_rate_limited(desk: Desk, browser_at: FlaskClient) -> None:

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import inspect, text
 from werkzeug.security import generate_password_hash
 
+from ridedash.extensions import limiter
 from ridedash.factory import create_app
 from ridedash.store import properties
 from ridedash.views.web.permissions import OPEN, needs
@@ -294,3 +295,19 @@ def test_a_body_over_the_limit_is_refused(client: FlaskClient) -> None:
         400,
         413,
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "most"),
+    [
+        ("booking.series.preview", "300 per 1 minute"),
+        ("rides.pages.path", "240 per 1 minute"),
+        ("insights.pages.show", "60 per 1 minute"),
+        ("insights.csv_export.export", "20 per 1 hour"),
+    ],
+)
+def test_what_costs_queries_has_a_limit_of_its_own(page: str, most: str) -> None:
+    """docs/security.md 5."""
+    name = f"ridedash.views.{page}.{page.rsplit('.', 1)[1]}"
+    limits = limiter.limit_manager.decorated_limits(name)
+    assert [str(each.limit) for each in limits] == [most]

@@ -198,7 +198,7 @@ def export() -> Response:
     tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", s.clock()
     filters = _filter(tz)
     with s.db.write() as db:
-        facts = {"property_id": prop.id, "query": _query()}
+        facts = {"property_id": prop.id, "query": _asked(filters)}
         record(db, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
     parts = csv_text(COLUMNS, _exported(s.db, prop.id, filters, names, tz))
     cut = _("INCOMPLETE: entries are missing here, because reading them failed. Export again.")
@@ -331,6 +331,19 @@ def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
         return None, None
     next_day = day + timedelta(days=1)
     return datetime.combine(day, time(), tz), datetime.combine(next_day, time(), tz)
+
+
+def _asked(filters: AuditFilter) -> dict[str, str]:
+    """What was exported, as the filter was read: no more than it can hold, whatever was asked."""
+    said = {
+        "from": filters.since.isoformat() if filters.since else "",
+        "to": filters.until.isoformat() if filters.until else "",
+        "who": filters.who or "",
+        "what": filters.what or "",
+        "ride": str(filters.order or ""),
+        "machine": "" if filters.people else "1",
+    }
+    return {name: text for name, text in said.items() if text}
 
 
 def _query(**more: int) -> str:

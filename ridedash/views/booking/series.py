@@ -8,7 +8,7 @@ from flask import Blueprint, abort, jsonify, redirect, render_template, request
 from sqlalchemy import select
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import services
+from ridedash.extensions import limiter, services
 from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.rides.orders.onward import withdraw_onward
 from ridedash.rides.orders.schedule_times import dates_key
@@ -17,7 +17,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.booking.form import dates_of
 from ridedash.views.booking.groups import GroupCar, car_of
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
@@ -41,6 +41,7 @@ class SeriesLine:
 
 @bp.get("/series.json")
 @needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff)
 def preview() -> BaseResponse:
     """The dates of a series as `html` before it is made, and the `key` that says they were shown;
     or `words` of what has to be chosen first. `days` are weekdays, as "0,2" for Monday, Wednesday.

@@ -8,7 +8,7 @@ from typing import Final
 from flask import Blueprint, current_app, g, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import language, services
+from ridedash.extensions import language, limiter, services
 from ridedash.rides.tracking.merge import DRIVER_LOST
 from ridedash.store.orders import OrderPage, path_of
 from ridedash.views.poll_cache.cache import offer
@@ -18,7 +18,7 @@ from ridedash.views.rides.handouts import reveal, showings
 from ridedash.views.rides.page_context import page_context
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.rides.view_model import RideView, ride_view
-from ridedash.views.web.current_user import current_sign_in
+from ridedash.views.web.current_user import by_staff, current_sign_in
 from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
 from ridedash.views.web.responses import Snapshot, poll_response, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
@@ -47,6 +47,7 @@ def snapshot(order_id: int) -> BaseResponse:
 
 @bp.get("/<int:order_id>/path.json")
 @needs(SEE)
+@limiter.limit("240/minute", key_func=by_staff)
 def path(order_id: int) -> BaseResponse:
     """The path that the guest's cab has driven, as [[lat, lng], …]; empty once it was removed.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.store import audit
+from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Staff
 from ridedash.views.admin.audit_log import actions
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
@@ -219,6 +220,16 @@ def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -
     assert "Exported the audit log" in client.get("/admin/audit").text
     everything = client.post("/admin/audit/export.csv", data=form).text
     assert f",{other}," in everything
+
+
+def test_the_entry_of_an_export_holds_what_was_read_and_no_more(desk: Desk) -> None:
+    client = desk.client()
+    form = {"csrf_token": token(client, "/me")}
+    asked = f"ride=7&who={'x' * 5000}&day=yesterday&more={'y' * 5000}"
+    assert client.post(f"/admin/audit/export.csv?{asked}", data=form).status_code == 200
+    with desk.services.db.read() as s:
+        facts = s.query(AuditRow).filter_by(what="audit.exported").one().facts
+    assert facts["query"] == {"ride": "7", "who": "x" * 80, "machine": "1"}
 
 
 def test_more_entries_than_a_batch_are_all_exported(desk: Desk) -> None:

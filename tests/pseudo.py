@@ -17,6 +17,7 @@ from typing import Any, Final
 from babel.messages.catalog import Catalog
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
+from flask_babel import Babel
 
 ROOT: Final = Path(__file__).parents[1]
 METHODS: Final = [("ridedash/**.py", "python"), ("templates/**.html", "jinja2")]
@@ -42,7 +43,7 @@ def use(app: Any, locale: str, folder: Path | None = None) -> None:
     config.locale_selector = lambda: locale
     if folder is not None:
         config.translation_directories = [str(folder)]
-    config.instance.domain_instance.cache.clear()
+    config.instance = Babel()  # all apps share that of extensions.py, and its catalogues
 
 
 def catalogues(name: str, folder: Path) -> Path:

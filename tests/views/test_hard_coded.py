@@ -1,0 +1,122 @@
+"""Every page, in each state that it has, says nothing that a translation would not reach."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.extensions import limiter
+from ridedash.places import SandboxPlaces
+from ridedash.rides.share_links import RideOver
+from ridedash.service.client import RideClient
+from ridedash.service.transport.http import Http
+from ridedash.store import properties
+from tests import pseudo
+from tests.views.fake_service import FakeService
+from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk
+from tests.views.ride_pages import token as csrf_token
+from tests.views.served import Served
+from tests.views.spoken import foreign_words
+from tests.views.test_axe import ADDRESSES, FILES, routes
+
+pytestmark = pytest.mark.database
+SERVICE = "http://127.0.0.1:9"
+TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport"}
+TRIP |= {"drop_lat": "-38.55", "drop_lng": "-128.06", "show": "1"}
+ATTENTION = ("no_driver", "silent", "car_swapped", "other_booking", "double")
+# what the rows of these tests are named, where a page has it outside of <bdi>
+NAMES = frozenset(
+    {"Asia/Kolkata", "Grand Meridian Hotel", "Other House", "Concierge desk", "Concierge other"}
+    | {"Guest Heron", "Desk Wren", "House account", "boss"}
+)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = tmp_path_factory.mktemp("desk")
+    made, http = make_desk(folder), Http(FakeService().transport())
+    made.services.client = RideClient(http, SERVICE, "the key")
+    made.services.geocoder = SandboxPlaces(http, SERVICE)
+    home = made.ids["desk.property"]
+    made.add(lambda s: properties.add_staff(s, home, "boss", HASH, "admin", NOON))
+    pseudo.speak(made.app, pseudo.XA, folder)
+    yield made
+    http.close()
+    made.close()
+
+
+def hard_coded(client: FlaskClient, path: str, what: object, **query: Any) -> list[str]:
+    with client.application.app_context():
+        limiter.reset()
+    answer = client.get(path, query_string=query)
+    if answer.status_code in (302, 303):
+        return []
+    assert answer.mimetype == "text/html", (what, answer.status)
+    return [f"{what} · {each}" for each in foreign_words(answer.text, NAMES)]
+
+
+def links(desk: Desk, order_id: int) -> dict[str, str]:
+    served = Served(desk, "", None)  # type: ignore[arg-type]
+    try:
+        return {kind: served.link(order_id, kind) for kind in ("rider", "follower")}
+    except RideOver:  # nobody is given a link then
+        return {}
+
+
+def test_no_page_of_any_route_has_hard_coded_words(desk: Desk) -> None:
+    client, served = desk.client(name="boss"), Served(desk, "", None)  # type: ignore[arg-type]
+    order_id, found = desk.order("BOOKED", "COMPLETED"), []
+    pages = routes(desk)
+    for endpoint in sorted(pages.keys() - FILES):
+        path = pages[endpoint].replace("<int:order_id>", str(order_id))
+        if endpoint in ADDRESSES:
+            path = ADDRESSES[endpoint](served, order_id)
+        found += hard_coded(client, path, endpoint)
+    found += hard_coded(client, "/rides/new", "cars", **TRIP)
+    found += hard_coded(client, "/rides/new", "again", again=order_id)
+    for path in ("/nothing-here", "/rides/999999", "/t/nothing"):
+        found += hard_coded(client, path, path)
+    found += hard_coded(desk.client(signed_in=False), "/sign-in", "sign-in")
+    found += hard_coded(desk.client(), "/admin/staff", "refused")
+    assert found == []
+
+
+@pytest.mark.parametrize("kind", list(STATUSES))
+def test_no_state_of_a_ride_has_hard_coded_words(desk: Desk, kind: str) -> None:
+    client, stranger, found = desk.client(name="boss"), desk.client(signed_in=False), []
+    for status in (*STATUSES[kind], *ENDS):
+        order_id = desk.order("BOOKED", status, kind, otp="4821", attention=ATTENTION)
+        ride = f"/rides/{order_id}"
+        pages = {name: f"{ride}/{name}" for name in ("card", "receipt")} | {"ride": ride}
+        for name, path in pages.items():
+            found += hard_coded(client, path, (kind, status, name))
+        for name, path in links(desk, order_id).items():
+            found += hard_coded(stranger, path, (kind, status, name))
+    assert found == []
+
+
+def test_no_state_of_an_order_has_hard_coded_words(desk: Desk) -> None:
+    client, stranger, found = desk.client(name="boss"), desk.client(signed_in=False), []
+    for state in ORDER_STATES:
+        order_id = desk.order(state, attention=ATTENTION)
+        found += hard_coded(client, f"/rides/{order_id}", state)
+        for name, path in links(desk, order_id).items():
+            found += hard_coded(stranger, path, (state, name))
+    found += hard_coded(client, "/", "the list")
+    found += hard_coded(client, "/handover", "hand-over")
+    found += hard_coded(client, "/history", "history")
+    assert found == []
+
+
+def test_refusals_of_forms_have_no_hard_coded_words(desk: Desk) -> None:
+    stranger, client, found = desk.client(signed_in=False), desk.client(name="boss"), []
+    wrong = {"name": "desk", "password": "wrong", "csrf_token": csrf_token(stranger)}
+    found += foreign_words(stranger.post("/sign-in", data=wrong).text, NAMES)
+    given = {"csrf_token": csrf_token(client, "/me")}
+    for path in ("/rides/new", "/admin/property", "/admin/staff/invite", "/me/password"):
+        answer = client.post(path, data=given)
+        if answer.mimetype == "text/html" and answer.status_code < 300:
+            found += [f"{path} · {each}" for each in foreign_words(answer.text, NAMES)]
+    assert found == []

@@ -17,12 +17,15 @@ NO_PATTERNS: Final = {
     "data-by-day",
     "data-by-night",
 }
+# their options are codes, names that Babel translates, languages in their own, and the service's
+NAMED: Final = {"country", "currency", "timezone", "language", "category"}
 EMPTY: Final = {"meta", "link", "input", "img", "br", "hr", "use", "path", "circle", "image"}
 SILENT: Final = {"script", "style", "code", "textarea"}
 # dates and zones are Babel's, the rest is the same in every language
 DATA: Final = re.compile(
     r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|IST|GMT"
-    r"|UTC|INR|CSV|ridedash|WhatsApp|Enter|Esc|Alt|Ctrl|Shift|Tab|SVG|PNG|JPEG|WebP)\b"
+    r"|UTC|INR|CSV|GMH-\d+-\d+-\w+|ridedash|WhatsApp|Enter|Esc|Alt|Ctrl|Shift|Tab|SVG|PNG|JPEG"
+    r"|WebP)\b"
 )
 
 
@@ -44,6 +47,7 @@ class Speech(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         fact = tag in ("bdi", *SILENT) or given.get("translate") == "no"
         fact = fact or (tag != "html" and "lang" in given)
+        fact = fact or (tag == "select" and given.get("name") in NAMED)
         if tag not in EMPTY:
             self.open.append((tag, fact or any(each for _, each in self.open)))
         for name, value in given.items():

@@ -1,5 +1,6 @@
 """Every page, in each state that it has, says nothing that a translation would not reach."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,9 @@ ATTENTION = ("no_driver", "silent", "car_swapped", "other_booking", "double")
 # what the rows of these tests are named, where a page has it outside of <bdi>
 NAMES = frozenset(
     {"Asia/Kolkata", "Grand Meridian Hotel", "Other House", "Concierge desk", "Concierge other"}
-    | {"Guest Heron", "Desk Wren", "House account", "boss"}
+    | {"Guest Heron", "Desk Wren", "House account", "boss", "LH 760"}
+    # an offer keeps the words of its price as they were shown
+    | {"₹210–260, estimate"}
 )
 
 
@@ -119,4 +122,16 @@ def test_refusals_of_forms_have_no_hard_coded_words(desk: Desk) -> None:
         answer = client.post(path, data=given)
         if answer.mimetype == "text/html" and answer.status_code < 300:
             found += [f"{path} · {each}" for each in foreign_words(answer.text, NAMES)]
+    assert found == []
+
+
+def test_scripts_say_nothing_of_their_own() -> None:
+    """Their words come from the server, in data attributes and answers."""
+    found = []
+    for path in sorted((Path(__file__).parents[2] / "static/js").rglob("*.js")):
+        code = re.sub(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+        for line in code.splitlines():
+            if not re.search(r"\bError\(|console\.", line):  # for developers
+                sentences = re.findall(r"[\"'`]([A-Z][a-z]+,? [a-z]+[^\"'`]*)", line)
+                found += [f"{path.name}: {each}" for each in sentences]
     assert found == []

@@ -27,6 +27,13 @@ AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)*")
 Pay = Callable[[Decimal | None], str]
 
 
+class Sent(str):
+    """Words as the service sent them, in its English; pages mark them so (`as_sent` of macros)."""
+
+    __slots__ = ()
+    sent: Final = True
+
+
 @dataclass(frozen=True)
 class FareTable:
     """One table of a breakup: lines of (what, how much with its unit), and sentences below."""
@@ -84,7 +91,7 @@ def rate_title(kind: str | None) -> str:
     }
     name = (kind or "").strip()
     words = " ".join(name.replace("_", " ").replace("-", " ").split())
-    return known.get(name.lower()) or (words[:1].upper() + words[1:] if words else _("Rate"))
+    return known.get(name.lower()) or Sent(words[:1].upper() + words[1:]) or _("Rate")
 
 
 def _rate_table(card: RateCard, product: Product, pay: Pay) -> FareTable:
@@ -101,7 +108,7 @@ def _rate_table(card: RateCard, product: Product, pay: Pay) -> FareTable:
         (_("Night charge"), _night(card, pay)),
         *(_surcharge(each, pay) for each in card.surcharges),
     )
-    notes = [card.fare or ""]
+    notes: list[str] = [Sent(card.fare or "")]
     if card.rates_higher_than_usual:
         notes.append(_("These rates are higher than usual at the moment."))
     return FareTable(rate_title(card.type), lines, tuple(filter(None, notes)))
@@ -115,7 +122,8 @@ def _night(card: RateCard, pay: Pay) -> str:
 
 
 def _surcharge(each: Surcharge, pay: Pay) -> tuple[str, str]:
-    name = each.name or each.description or _("Surcharge")
+    sent = each.name or each.description
+    name = Sent(sent) if sent else _("Surcharge")
     kind = (each.type or "").lower()
     if each.value is None:
         return name, (each.description if each.description != name else None) or _("applies")
@@ -146,7 +154,7 @@ def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
         package.sub_category if several else None,
         package.display_name or package.sub_category or _("Package"),
     )
-    return FareTable(" · ".join(filter(None, names)), lines)
+    return FareTable(Sent(" · ".join(filter(None, names))), lines)
 
 
 def _estimate_table(estimate: Estimate, pay: Pay) -> FareTable:
@@ -188,7 +196,7 @@ def _discounts(
 
 def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
     lines: list[tuple[str, str]] = []
-    notes = [share.promotional_message or ""]
+    notes: list[str] = [Sent(share.promotional_message or "")]
     for fare in share.fares:
         seats = _("1 seat") if fare.seats == 1 else _("%(n)d seats", n=fare.seats)
         lines.append((_("Fixed price, %(seats)s", seats=seats), pay(fare.cost)))
@@ -196,7 +204,8 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
             lines.append((_("Usual price, %(seats)s", seats=seats), pay(fare.actual_cost)))
         if fare.savings:
             lines.append((_("Saved, %(seats)s", seats=seats), pay(fare.savings)))
-        notes += [fare.fare_string or "", fare.discount_string or "", fare.peak_time_text or ""]
+        said = (fare.fare_string, fare.discount_string, fare.peak_time_text)
+        notes += [Sent(each or "") for each in said]
     if share.travel_time_min and share.travel_time_max:
         low, high = share.travel_time_min.minutes, share.travel_time_max.minutes
         lines.append(

@@ -141,5 +141,5 @@ def _page(
         plan=plan_of(stops),
         cost=cost_words(stops),
         changed=changed,
-        reasons=[_(reason) for reason in REASONS],
+        reasons=REASONS,
     )

@@ -22,16 +22,16 @@ from ridedash.views.rides.handouts import link_state
 from ridedash.views.rides.view_model import RideView, placed_text
 from ridedash.views.web.formatting import flight_words, full_time, span, stamp
 from ridedash.views.web.permissions import may_link
-from ridedash.wording import Words, outcome_words, payment_name, say
+from ridedash.wording import Words, lazy, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
 
-REASONS: Final = (
-    "Guest changed plans",
-    "Wait is too long",
-    "Wrong pickup",
-    "Booked by mistake",
-    "Driver asked to cancel",
-)
+REASONS: Final = {  # as the ride company reads them, and as staff do
+    "Guest changed plans": lazy("Guest changed plans"),
+    "Wait is too long": lazy("Wait is too long"),
+    "Wrong pickup": lazy("Wrong pickup"),
+    "Booked by mistake": lazy("Booked by mistake"),
+    "Driver asked to cancel": lazy("Driver asked to cancel"),
+}
 SENT: Final = frozenset({"calling", "unconfirmed", "done"})
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
 SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
@@ -81,7 +81,7 @@ def page_context(
         "typed": request.form if error else ImmutableMultiDict(),
         "sent": sent_feedback(page),
         "code": code,
-        "reasons": [_(reason) for reason in REASONS],
+        "reasons": REASONS,
         "feedback_options": feedback_options(page, s) if _offers(view, "feedback") else {},
         "support_text": support_text(facts) if view.order_state == "UNKNOWN" else "",
         "server_now": stamp(now),

@@ -17,6 +17,7 @@ from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
 from bench.table import HEAD, commit, report, shown
 
 MODULES: Final = (
+    "answers",
     "board",
     "browser",
     "growth",

@@ -35,10 +35,10 @@ def board_update(run: Run) -> Result:
 
     The server's own list is shorter, so the answer is a stub.
     """
-    with _opened() as opened:
-        if opened is None:
+    with opened() as found:
+        if found is None:
             return Absent(NO_BROWSER)
-        shown, page, url = opened
+        shown, page, url = found
         for _ in range(3):
             shown.desk.order(status="CALL_DRIVER")
         rows = json.loads(shown.get("/board.json"))
@@ -95,10 +95,10 @@ def glide(run: Run) -> Result:
 
     The time of the same page with a standing cab is subtracted.
     """
-    with _opened() as opened:
-        if opened is None:
+    with opened() as found:
+        if found is None:
             return Absent(NO_BROWSER)
-        shown, page, url = opened
+        shown, page, url = found
         order = shown.desk.order(status="CALL_DRIVER", ride={"interval_s": 4.0})
         body = json.loads(shown.get(f"/rides/{order}/snapshot.json"))
         going = [True, 0]
@@ -161,8 +161,8 @@ def _metrics(page: Any) -> Callable[[], dict[str, float]]:
 
 
 @contextlib.contextmanager
-def _opened() -> Iterator[tuple[Pages, Any, str] | None]:
-    """An application behind a real socket and a signed-in page; None without a browser."""
+def opened() -> Iterator[tuple[Pages, Any, str] | None]:
+    """An application on a real socket, a signed-in page, its address; None without a browser."""
     if browser_path() is None:
         yield None
         return

@@ -16,7 +16,7 @@ export class Detail {
    * an action; `mounted()` after a page was inserted, which may be older than the last poll;
    * `failed()` when there was no answer.
    */
-  constructor(box, { refill, done, mounted, failed, shut }) {
+  constructor(box, { refill, done, mounted, failed }) {
     this.box = box;
     this.map = null;
     this.refill = refill;
@@ -25,10 +25,10 @@ export class Detail {
     this.failed = failed;
     this.view = null;
     this.id = null;
+    this.coming = null; // the promise of the ride of that id
     this.round = 0;
     box.addEventListener("submit", (event) => this.#submit(event));
     box.addEventListener("click", (event) => {
-      if (event.target.closest("[data-shut]")) shut();
       const again = event.target.closest("[data-refill]");
       if (again && !event.ctrlKey && !event.metaKey && this.refill(this.id, again.dataset.refill))
         event.preventDefault();
@@ -40,16 +40,20 @@ export class Detail {
    * came.
    */
   async open(id, { focus = false, panel = "" } = {}) {
-    if (this.id !== id || !this.view) {
-      this.close(); // the forms of the other ride must not be used for this one
-      this.id = id;
-      const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
-      if (html === null) return null;
-      this.#mount(html, true);
-    }
+    if (this.id !== id || !(this.view || this.coming)) this.coming = this.#fetch(id);
+    await this.coming;
+    if (this.id !== id || !this.view) return null;
     if (panel) openPanel(this.view.root, panel);
     else if (focus) this.box.focus({ preventScroll: true });
     return this.view.root;
+  }
+
+  /** What stands in the box until the ride has come is the board's: see peek.js. */
+  async #fetch(id) {
+    this.#leave(); // the forms of the other ride must not be used for this one
+    this.id = id;
+    const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
+    if (html !== null) this.#mount(html, true);
   }
 
   /** Draw the chosen ride on `map` from now on. */
@@ -59,11 +63,8 @@ export class Detail {
   }
 
   close() {
-    this.round += 1;
-    this.id = null;
-    this.#end();
+    this.#leave();
     this.box.replaceChildren();
-    this.map?.clear();
   }
 
   /** Take the board's poll of the chosen ride: a snapshot, or null when it is unchanged. */
@@ -73,6 +74,13 @@ export class Detail {
 
   miss() {
     this.view?.miss();
+  }
+
+  #leave() {
+    this.round += 1;
+    this.id = this.coming = null;
+    this.#end();
+    this.map?.clear();
   }
 
   #end() {
@@ -108,7 +116,10 @@ export class Detail {
     } catch {
       // reported below
     }
-    if (round === this.round) this.failed();
+    if (round === this.round) {
+      this.coming = null; // the next press asks again
+      this.failed();
+    }
     return null;
   }
 

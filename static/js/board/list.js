@@ -75,16 +75,17 @@ export class RideList {
 
   /**
    * Move the focus one row forward (1) or back (-1); without focus, from the chosen row or the
-   * first.
+   * first. Returns the ride, or null without any.
    */
   step(by) {
-    const links = [...this.root.querySelectorAll(".row-link")].filter(isShown);
+    const links = [...this.root.querySelectorAll("[data-group] .row-link")].filter(isShown);
     const at = links.findIndex((link) => link.parentElement.contains(document.activeElement));
     const current = links.findIndex((link) => link.hasAttribute("aria-current"));
     const from = at >= 0 ? at : current;
     const end = by > 0 ? 0 : links.length - 1;
     const next = from >= 0 ? from + by : end;
     this.#focus(links[Math.min(Math.max(next, 0), links.length - 1)]);
+    return this.focused();
   }
 
   /** Move the focus to a ride's row. */

@@ -4,6 +4,8 @@ import { ageText, patternsOf } from "../shared/ages.js";
 import { showBar } from "../shared/top_bar.js";
 import { Known } from "./feed.js";
 import { RideList } from "./list.js";
+import { peek } from "./peek.js";
+import { Pressed } from "./pressed.js";
 import { Chime } from "./sound.js";
 import { onKey } from "../shared/keys.js";
 import { later } from "../shared/later.js";
@@ -15,6 +17,7 @@ import { isShown, setText } from "../shared/slots.js";
 const EVERY_MS = 2_500;
 const HIDDEN_MS = 10_000; // its title and sound are for users who look at another window
 const TICK_MS = 1_000;
+const REST_MS = 120; // a user who goes through the list reads rows, and asks for no ride's page
 const LATE_S = 10; // four missed polls
 const root = document.querySelector("[data-board]");
 const wide = matchMedia("(min-width: 48rem)"); // narrower pages show one column at a time
@@ -25,12 +28,16 @@ class Board {
   constructor() {
     this.known = new Known();
     this.list = new RideList(root, patterns);
+    this.box = root.querySelector("[data-detail]");
+    const pressed = root.querySelector("[data-pressed]"); // of those who may book
+    if (pressed) new Pressed(pressed, this.list.pattern, (id) => this.list.nodes.get(id));
     this.chime = new Chime(root.dataset.sound === "1");
     this.offset = 0;
     this.lastAnswerAt = Date.now();
     this.stopped = false;
     this.map = this.fleet = this.draft = this.chosenMap = null; // until the map is there
     this.detail = null; // until a ride is chosen
+    this.asked = null; // the ride whose page was asked for
     this.poller = new Poller(() => this.known.url(), {
       waitMs: EVERY_MS,
       hiddenMs: HIDDEN_MS,
@@ -63,12 +70,41 @@ class Board {
       return Promise.resolve(null);
     }
     this.#say("");
-    if (this.known.ride !== id) {
-      this.known.choose(id);
-      this.#mark(id);
+    clearTimeout(this.resting);
+    if (this.known.ride !== id) this.#turnTo(id);
+    if (this.asked !== id) {
+      this.#address(id);
       this.poller.now();
     }
     return this.#open(id, how);
+  }
+
+  /** Move to the next ride of the list (1) or to the one before (-1), and show it. */
+  step(by) {
+    const id = this.list.step(by);
+    if (id === null || id === this.known.ride || !wide.matches) return;
+    this.#turnTo(id);
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.choose(id), REST_MS);
+  }
+
+  /** Show at once what the list knows of a ride. */
+  #turnTo(id) {
+    this.known.choose(id);
+    this.detail?.close();
+    this.#mark(id);
+    this.#peek(id);
+  }
+
+  #peek(id) {
+    const row = this.list.nodes.get(id);
+    const pattern = root.querySelector("template[data-peek]").content.firstElementChild;
+    this.box.replaceChildren(...(row ? [peek(pattern, row)] : []));
+  }
+
+  #address(id) {
+    this.asked = id;
+    history.replaceState(null, "", id === null ? "/" : `/?ride=${id}`);
   }
 
   async #open(id, how) {
@@ -87,9 +123,12 @@ class Board {
   shut(back = true) {
     const id = this.known.ride;
     if (id === null) return;
+    clearTimeout(this.resting);
     this.known.choose(null);
     this.detail?.close();
+    this.box.replaceChildren();
     this.#mark(null);
+    this.#address(null);
     this.showAll();
     if (back) this.list.focus(id);
   }
@@ -114,7 +153,6 @@ class Board {
     this.fleet?.choose(id);
     this.draft?.show(id === null);
     root.classList.toggle("has-chosen", id !== null);
-    history.replaceState(null, "", id === null ? "/" : `/?ride=${id}`);
     this.map?.resized();
   }
 
@@ -148,12 +186,11 @@ class Board {
   /** What shows a chosen ride is loaded with the first one. */
   async #startDetail() {
     const { Detail } = await later(() => import("./detail.js"));
-    this.detail = new Detail(root.querySelector("[data-detail]"), {
+    this.detail = new Detail(this.box, {
       refill,
       done: () => this.#acted(),
       mounted: () => this.#askAnew(),
       failed: () => this.#say(root.dataset.failed),
-      shut: () => this.shut(),
     });
     if (this.chosenMap) this.detail.drawOn(this.chosenMap);
   }
@@ -253,6 +290,7 @@ class Board {
 
   #tick() {
     this.list.tick(Date.now() + this.offset);
+    if (this.box.querySelector(".peek:not(:focus-within)")) this.#peek(this.known.ride);
     const quietS = (Date.now() - this.lastAnswerAt) / 1000;
     const cut = quietS > LATE_S || !navigator.onLine;
     const chip = root.querySelector("[data-live-chip]");
@@ -269,6 +307,7 @@ class Board {
 
   #click(event) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.target.closest("[data-shut]")) return void this.shut();
     const offered = event.target.closest(".row-do");
     const row = event.target.closest(":is(.row, .row-left)[data-id]");
     if (!row) return;
@@ -329,8 +368,8 @@ function whole(seconds) {
 }
 
 const board = new Board();
-onKey("j", () => board.list.step(1));
-onKey("k", () => board.list.step(-1));
+onKey("j", () => board.step(1));
+onKey("k", () => board.step(-1));
 onKey("u", () => board.list.arrange(true));
 onKey("m", () => board.showAll(true));
 onKey("Escape", () => board.shut());

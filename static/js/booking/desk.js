@@ -3,7 +3,7 @@
  * the next guest. Starts by itself where [data-desk-form] is.
  * Listens to `ridedash:refill` {order, how} and `ridedash:rows` {rows: id -> row}, after which its
  * words about an order that has left SENDING go. Sends
- * `ridedash:booked` {order} and `ridedash:trip` {ends, served}: the two places of the trip, or none
+ * `ridedash:booked` {order}, `ridedash:press` about each press (board/pressed.js) and `ridedash:trip` {ends, served}: the two places of the trip, or none
  * before the user has set one, and whether the service goes there. Sends `ridedash:aim` {end} while
  * a field without a place is in use; a map that will set that end prevents the default, and answers
  * a click with `ridedash:picked` {end, lat, lng}.
@@ -14,6 +14,7 @@ import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
 const SAID_MS = 20_000; // after this the list shows the state of the ride
+const PREPARES = new Set(["show", "quick"]); // buttons that send the form and order nothing
 
 class DeskForm {
   constructor(root) {
@@ -98,6 +99,7 @@ class DeskForm {
   async #send(submitter) {
     if (this.posting) return;
     this.sending ??= formData(this.form.book, submitter);
+    this.pressed = PREPARES.has(submitter?.name) ? null : pressOf(this.sending);
     this.posting = true;
     await this.#post();
   }
@@ -110,9 +112,8 @@ class DeskForm {
     this.form.busy();
     this.#lock(true);
     this.#say("");
-    const result = await send(this.form.book.action, this.sending, () =>
-      this.#say(this.say.sayLost, true),
-    );
+    this.#tellPress("sent");
+    const result = await send(this.form.book.action, this.sending, () => this.#lost());
     Object.assign(result, {
       guest: firstGuest(this.sending),
       later: this.sending.get("when") === "later",
@@ -138,11 +139,28 @@ class DeskForm {
     );
     if (result.kind === "made") {
       this.placed = result;
+      this.#tellPress("placed", { orders: result.orders });
       document.dispatchEvent(
         new CustomEvent("ridedash:booked", { detail: { order: result.order } }),
       );
-    }
+    } else this.#tellPress("refused", { words: this.said.textContent || this.#wrong() });
     if (here) this.#focus();
+  }
+
+  /** Tell the list what has become of the press; nothing of a form that only asked for prices. */
+  #tellPress(state, facts = {}) {
+    if (this.pressed) tell("press", { ...this.pressed, state, ...facts });
+  }
+
+  /** Why the server sent the form back. */
+  #wrong() {
+    const why = "[role=alert] .alert-title, .field-error:not([hidden]) span";
+    return this.body.querySelector(why)?.textContent.trim() ?? "";
+  }
+
+  #lost() {
+    this.#say(this.say.sayLost, true);
+    this.#tellPress("lost", { words: this.say.sayLost });
   }
 
   #booked({ orders = [], guest = "", later = false, what = "", back = false }) {
@@ -168,6 +186,7 @@ class DeskForm {
   #stillLost() {
     const { go } = this.form;
     this.#say(this.say.sayStillLost, true);
+    this.#tellPress("unknown", { words: this.say.sayStillLost });
     go.removeAttribute("aria-busy");
     go.disabled = false;
     go.textContent = this.say.sayAskAgain; // the button sends the same form again
@@ -214,6 +233,18 @@ class DeskForm {
     clearTimeout(this.fading);
     if (words && !bad) this.fading = setTimeout(() => this.#say(""), SAID_MS);
   }
+}
+
+/** What the list shows of a form that was pressed. */
+function pressOf(data) {
+  const listed = String(data.get("guests") ?? "").trim();
+  return {
+    guest: firstGuest(data),
+    room: listed ? "" : String(data.get("guest_room") ?? "").trim(),
+    to: String(data.get("drop") ?? "").trim(),
+    n: listed ? listed.split("\n").length : Number(data.get("cars") ?? 1),
+    later: data.get("when") === "later",
+  };
 }
 
 /** The name of the guest of a form, or of the first one on its list. */

@@ -1,0 +1,110 @@
+/**
+ * What was pressed and is not in the list yet: a row below the list, above what it hides, so that a
+ * press is answered at once and no row moves. The form tells what becomes of it: `ridedash:press`
+ * {state, guest, room, to, n, later, words, orders}; states: "sent"; "lost" while the same form is
+ * asked for again; "unknown" when nobody knows; "placed" with the ids of the orders; "refused";
+ * "over". The row goes when one of the orders is in the list (`ridedash:rows`), which then moves
+ * from here to its place.
+ */
+
+import { setIcon, setText } from "../shared/slots.js";
+
+const LOOKS = {
+  sent: ["info", "waiting"],
+  lost: ["warn", "offline"],
+  unknown: ["unknown", "unknown"],
+  refused: ["bad", "cancelled"],
+};
+const MOVES_MS = 200;
+const UNLISTED_MS = 20_000; // a list that is full does not show each planned ride
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Pressed {
+  /** `pattern` is an empty row; `rowOf(id)` returns the list's row of an order, or nothing. */
+  constructor(list, pattern, rowOf) {
+    this.list = list;
+    this.say = list.dataset;
+    this.pattern = pattern;
+    this.rowOf = rowOf;
+    this.row = null; // of the last press
+    this.placed = new Map(); // rows whose orders are not in the list yet -> their ids
+    document.addEventListener("ridedash:press", ({ detail }) => this.#take(detail));
+    document.addEventListener("ridedash:rows", () => this.#follow());
+    document.addEventListener("input", ({ target }) => {
+      // a user who goes on in the form has read it
+      if (this.row?.dataset.state === "refused" && target.closest("[data-desk-form]")) this.#over();
+    });
+  }
+
+  #take(press) {
+    if (press.state === "over") return this.#over();
+    if (press.state === "placed") return this.#placed(press.orders);
+    if (press.state === "sent") this.#begin(press);
+    if (this.row) this.#paint(press);
+    return undefined;
+  }
+
+  #begin({ guest, room, to, n }) {
+    this.#over();
+    this.row = this.pattern.cloneNode(true);
+    this.row.removeAttribute("data-id");
+    this.row.querySelector("a").removeAttribute("href"); // there is nothing to open yet
+    const cells = { guest, room, to, car: n > 1 ? this.say.several.replace("{n}", n) : "" };
+    for (const [name, words] of Object.entries(cells)) {
+      const cell = this.row.querySelector(`[data-cell="${name}"]`);
+      cell.hidden = !words;
+      setText(cell, words);
+    }
+    this.list.append(this.row);
+    this.list.hidden = false;
+  }
+
+  #paint({ state, later, words = "" }) {
+    const [tone, icon] = LOOKS[state];
+    this.row.className = `row tone-${tone}`;
+    this.row.dataset.state = state;
+    setIcon(this.row.querySelector('[data-cell="icon"]'), icon);
+    const headline = state === "sent" && later ? this.say.planned : this.say[state];
+    setText(this.row.querySelector('[data-cell="headline"]'), headline);
+    setText(this.row.querySelector('[data-cell="why"]'), words);
+  }
+
+  #placed(orders) {
+    if (!this.row) return;
+    const { row } = this;
+    this.placed.set(row, orders);
+    row.querySelector("a").href = `/rides/${orders[0]}`;
+    this.row = null;
+    setTimeout(() => this.#remove(row), UNLISTED_MS);
+    this.#follow();
+  }
+
+  #follow() {
+    for (const [row, orders] of this.placed) {
+      const listed = orders.map((id) => this.rowOf(id)).filter(Boolean);
+      if (!listed.length) continue;
+      const from = row.getBoundingClientRect().top;
+      this.#remove(row);
+      for (const node of listed) slide(node, from);
+    }
+  }
+
+  #over() {
+    if (this.row) this.#remove(this.row);
+    this.row = null;
+  }
+
+  #remove(row) {
+    row.remove();
+    this.placed.delete(row);
+    this.list.hidden = this.list.children.length === 0;
+  }
+}
+
+/** Move a row from a height of the page to where it stands: it is what was pressed. */
+function slide(node, from) {
+  if (still.matches) return;
+  const by = from - node.getBoundingClientRect().top;
+  const transform = [`translateY(${by}px)`, "none"];
+  node.animate({ transform, zIndex: [2, 2] }, { duration: MOVES_MS, easing: "ease-out" });
+}

@@ -1,0 +1,95 @@
+"""A press of Book on the board in Chromium: a row answers it at once, and says what it is."""
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from ridedash.store.orders import Order
+from tests.views.board.test_compact_form_browser import fill, go
+from tests.views.booking.test_pages import Desk, desk
+from tests.views.booking.test_pages_browser import Browsed, browsed
+
+__all__ = ["browsed", "desk"]
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+PRESSED = "[data-pressed] .row"
+TOPS = """() => [...document.querySelectorAll("[data-group] .row")]
+    .map((row) => row.getBoundingClientRect().top)"""
+
+
+def to_the_form(url: str) -> bool:
+    return url.endswith("/rides/new")
+
+
+def cell(page: Page, name: str) -> str:
+    return page.locator(f'{PRESSED} [data-cell="{name}"]').inner_text()
+
+
+def test_a_press_is_a_row_before_the_server_answers_and_then_the_ride_itself(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    held: list[Route] = []
+    desk.press(desk.form(), guest_name="Guest Wren")
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Order, 1).guard_key = None
+    browsed.open("/")
+    fill(page)
+    page.fill("#guest_room", "412")
+    page.route(to_the_form, lambda route: held.append(route))
+    tops = page.evaluate(TOPS)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(PRESSED)).to_be_in_viewport()
+    assert [cell(page, name) for name in ("headline", "guest", "room", "to")] == [
+        "Being booked",
+        "Guest Heron",
+        "412",
+        "Meridian Airport",
+    ]
+    assert page.locator(f"{PRESSED} .row-link").get_attribute("href") is None
+    assert page.evaluate(TOPS) == tops
+    assert len(desk.orders()) == 1
+    page.keyboard.press("Control+Enter")  # a second press of the same form
+    expect(page.locator(PRESSED)).to_have_count(1)
+    held[0].continue_()
+    expect(page.locator('[data-group] .row[data-id="2"]')).to_contain_text("Guest Heron")
+    expect(page.locator(PRESSED)).to_have_count(0)
+    assert (len(held), len(desk.orders())) == (1, 2)
+    assert browsed.faults == []
+
+
+def test_a_press_without_an_answer_says_so_until_somebody_knows(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    page.clock.install()
+    browsed.open("/")
+    fill(page)
+    page.route(to_the_form, lambda route: route.abort())
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(PRESSED)).to_contain_text("No answer yet")
+    page.clock.run_for(6_000)
+    expect(page.locator(PRESSED)).to_contain_text("We don't know")
+    expect(page.locator(PRESSED)).to_contain_text("nothing is ordered twice")
+    page.unroute_all()
+    go(page).press("Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    page.clock.run_for(3_000)  # the next poll
+    expect(page.locator('[data-group] .row[data-id="1"]')).to_contain_text("Guest Heron")
+    expect(page.locator(PRESSED)).to_have_count(0)
+    assert len(desk.orders()) == 1
+
+
+def test_a_press_that_the_server_refuses_says_why_and_keeps_what_was_typed(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open("/")
+    fill(page)
+    page.fill("#guest_phone", "12")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(PRESSED)).to_contain_text("Not booked")
+    expect(page.locator(PRESSED)).to_contain_text("All you typed is kept.")
+    expect(page.locator("#guest-find")).to_have_value("Guest Heron")
+    page.fill("#guest_phone", "")
+    expect(page.locator(PRESSED)).to_have_count(0)
+    assert desk.orders() == []

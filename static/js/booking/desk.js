@@ -2,11 +2,11 @@
  * The booking form in the board's left column: it books without leaving the page, and is empty for
  * the next guest. Starts by itself where [data-desk-form] is.
  * Listens to `ridedash:refill` {order, how} and `ridedash:rows` {rows: id -> row}, after which its
- * words about an order that has left SENDING go. Sends
- * `ridedash:booked` {order}, `ridedash:press` about each press (board/pressed.js) and `ridedash:trip` {ends, served}: the two places of the trip, or none
- * before the user has set one, and whether the service goes there. Sends `ridedash:aim` {end} while
- * a field without a place is in use; a map that will set that end prevents the default, and answers
- * a click with `ridedash:picked` {end, lat, lng}.
+ * words about an order that has left SENDING go. Sends `ridedash:booked` {order}, `ridedash:press`
+ * about each press (board/pressed.js) and `ridedash:trip` {ends, served}: the two places of the
+ * trip, or none before the user has set one, and whether the service goes there. Sends
+ * `ridedash:aim` {end} while a field without a place is in use; a map that will set that end
+ * prevents the default, and answers a click with `ridedash:picked` {end, lat, lng}.
  */
 
 import { ask, formData } from "../shared/ask.js";

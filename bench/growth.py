@@ -15,6 +15,8 @@ from sqlalchemy.orm import Session
 from bench.frame import Absent, Ratio, Result, Run, line, quiet
 from bench.page_desk import Pages, pages
 from ridedash.rides.tracking.claims import Bounds, claim_due, release
+from ridedash.store.database.engines import PAGES_KB
+from ridedash.store.database.postgresql import lift_limits
 from ridedash.store.models.orders import Offer, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import OrderPage, orders_by_ids
@@ -139,25 +141,56 @@ def _grown(size: int) -> Iterator[Grown]:
         done = shown.desk.order(
             status="COMPLETED", ride={"ended_at": shown.desk.now, "next_poll_at": None}
         )
-        with shown.desk.services.db.write() as s:
+        with shown.desk.services.db.write() as s, in_bulk(s):
             copied(s, done, size - ACTIVE - 1)
         watched = [shown.desk.order(status="CALL_DRIVER") for _ in range(ACTIVE)]
         known(shown)
         yield Grown(size, shown, watched[0])
 
 
-def copied(s: Session, order_id: int, copies: int) -> None:
-    """Insert copies of an order with all its rows, by one statement for each table."""
-    unique = {"form_token", "mtx", "booking_id", "order_id"}
-    for model in (Guest, Offer, Order, Ride, TimelineEvent):
-        table: Table = model.__table__  # type: ignore[assignment]
+COPIED: Final = (Guest, Offer, Order, Ride, TimelineEvent)
+BASE: Final = 1_000_000  # the ids of copies begin above it
+
+
+@contextlib.contextmanager
+def in_bulk(s: Session) -> Iterator[None]:
+    """Rows by the hundred thousand: their indexes are made anew at the end, not row by row."""
+    connection = s.connection()
+    sqlite = connection.dialect.name == databases.SQLITE
+    indexes = [index for model in COPIED for index in model.__table__.indexes]  # type: ignore[attr-defined]
+    if sqlite:
+        connection.exec_driver_sql("PRAGMA cache_size=-256000")
+    else:
+        lift_limits(connection)
+        connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
+    for index in indexes:
+        index.drop(connection)
+    yield
+    for index in indexes:
+        index.create(connection)
+    if sqlite:
+        connection.exec_driver_sql(f"PRAGMA cache_size=-{PAGES_KB}")
+
+
+def copied(s: Session, order_id: int, copies: int, guests: int | None = None) -> None:
+    """Insert copies of an order with all its rows, by one statement for each table.
+
+    Each has an offer of its own; they share so many `guests`, or have one each.
+    """
+    guests = guests or copies
+    unique = {"form_token", "mtx", "booking_id"}
+    for model in COPIED:
+        table: Table = model.__table__  # type: ignore[attr-defined]
         series = select(literal(1, Integer).label("n")).cte("series", recursive=True)
-        series = series.union_all(select(series.c.n + 1).where(series.c.n < copies))
-        base = 1_000_000
-        ours = {"id": literal(base) * table.c.id + series.c.n}
-        if model in (Ride, TimelineEvent):
-            ours["order_id"] = literal(base) * table.c.order_id + series.c.n
-        for name in unique & set(table.c.keys()) - {"order_id"}:
+        most = guests if model is Guest else copies
+        series = series.union_all(select(series.c.n + 1).where(series.c.n < most))
+        ours = {"id": literal(BASE) * table.c.id + series.c.n}
+        if model is Order:
+            ours["offer_id"] = literal(BASE) * table.c.offer_id + series.c.n
+            ours["guest_id"] = literal(BASE) * table.c.guest_id + 1 + series.c.n % guests
+        elif model in (Ride, TimelineEvent):
+            ours["order_id"] = literal(BASE) * table.c.order_id + series.c.n
+        for name in unique & set(table.c.keys()):
             ours[name] = table.c[name] + literal("-") + series.c.n.cast(String)
         picked = [ours.get(each.name, each).label(each.name) for each in table.c]
         source = select(*picked).where(
@@ -182,6 +215,8 @@ def known(shown: Pages) -> None:
     """
     engine = shown.desk.services.db.engine
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(
-            text("VACUUM ANALYZE" if engine.dialect.name == databases.POSTGRESQL else "ANALYZE")
-        )
+        if engine.dialect.name == databases.SQLITE:
+            connection.execute(text("ANALYZE"))
+            return
+        lift_limits(connection)
+        connection.execute(text("VACUUM ANALYZE"))

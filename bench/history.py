@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
-from bench.growth import copied, known
+from bench.growth import BASE, copied, in_bulk, known
 from bench.page_desk import Pages, pages
 from ridedash.store.history import PageKey, RideFilter, page, records, totals
 from ridedash.store.models.orders import Offer, Order, Ride
@@ -26,7 +26,6 @@ RIDES: Final = 100_000
 GUESTS: Final = 20_000
 SIZE: Final = 50
 DEEP: Final = 40_000  # rides before a page deep in the list
-FIRST: Final = 1_000_000  # the first id of copies (growth.copied)
 PROTECTS: Final = (
     "A concierge who asks for last March gets it while the guest still stands at the desk."
 )
@@ -103,15 +102,22 @@ class BusyProperty:
     def key(self, back: int) -> PageKey | None:
         """The key of the page that has so many rides before it."""
         return (
-            PageKey(self.shown.desk.now - timedelta(minutes=5 * back), 2 * FIRST) if back else None
+            PageKey(self.shown.desk.now - timedelta(minutes=5 * back), 2 * BASE) if back else None
         )
 
 
-def measured_on(kind: str, measure: Callable[[BusyProperty], list[Result]]) -> list[Result]:
-    """What is measured of a property with RIDES rides on a kind of database."""
+def measured_on(
+    kind: str,
+    measure: Callable[[BusyProperty], list[Result]],
+    vary: Callable[[Session], None] | None = None,
+) -> list[Result]:
+    """What is measured of a property with RIDES rides on a kind of database.
+
+    `vary` makes the rides differ in more than the history's lines need.
+    """
     os.environ["RIDEDASH_TEST_DATABASE"] = kind
     try:
-        with _busy() as prop:
+        with busy(vary) as prop:
             return measure(prop)
     except BaseException as error:  # pytest's skip is not an Exception
         if type(error).__name__ != "Skipped":
@@ -210,13 +216,16 @@ def _timed(read: Callable[[], Any]) -> float:
 
 
 @contextlib.contextmanager
-def _busy() -> Iterator[BusyProperty]:
+def busy(vary: Callable[[Session], None] | None = None) -> Iterator[BusyProperty]:
+    """A property with RIDES rides of a year, in a temporary folder."""
     with pages() as shown:
         over = {"ended_at": shown.desk.now, "next_poll_at": None, "plate": "KA01AB1234"}
         order_id = shown.desk.order(status="COMPLETED", ride=over)
-        with shown.desk.services.db.write() as s:
-            copied(s, order_id, RIDES - 1)
+        with shown.desk.services.db.write() as s, in_bulk(s):
+            copied(s, order_id, RIDES - 1, GUESTS)
             _spread(s)
+            if vary is not None:
+                vary(s)
         for status in ("CALL_DRIVER", "IN_PROGRESS"):
             for _ in range(100):
                 shown.desk.order(status=status)
@@ -234,14 +243,12 @@ def _spread(s: Session) -> None:
     for statement in (
         f"UPDATE orders SET created_at = {earlier}, happens_at = {earlier}, room = CAST(100 + id % "
         "400 AS TEXT),"
-        f" guest_id = CASE WHEN id > {FIRST} THEN {FIRST} + 1 + id % {GUESTS} ELSE guest_id END, "
-        "currency = 'INR',"
+        " currency = 'INR',"
         " ended_as = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END,"
         " total_minor = CASE WHEN id % 20 = 0 THEN NULL ELSE 20000 + id % 9000 END",
         "UPDATE rides SET currency = 'INR', total_minor = 20000 + id % 9000, plate = 'KA01XY' || "
         "(id % 9000 + 1000),"
         " status = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END",
-        f"DELETE FROM guests WHERE id > {FIRST} + {GUESTS}",
         "UPDATE guests SET folded = folded || ' w' || (id % 1000), phone = '+91' || (9000000000 + "
         "id)",
     ):

@@ -1,15 +1,20 @@
 """The statements of the insights: sums over rides, by the keys that name a group. Built once.
 
-Values are bound by name: house, since, until, usual (the usual currency), and for hours step, first
-and last: steps are counted from 1970.
+Values are bound by name: house, since, until, usual (the usual currency); for times, what the
+clock is ahead of UTC: offset0, offset1, … seconds, each until change0, change1, …
+
+SQLite sorts what it groups, and whole numbers are sorted twice as fast as texts: a group is one
+number wherever it can be, with the outcome packed into it.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Float,
     Integer,
     Select,
     String,
@@ -26,17 +31,20 @@ from sqlalchemy import (
 )
 
 from ridedash import wire
-from ridedash.store.history import Outcome, has_outcome
+from ridedash.store.history import OUTCOMES, outcome_number
 from ridedash.store.models.orders import Action, Offer, Order, Ride, TimelineEvent
 
 CATEGORY, STAFF, CENTRE = "category", "staff", "centre"
+KINDS: Final = 2 * len(OUTCOMES)  # an outcome, and whether the price is in the usual currency
+IDS: Final = 2**28  # more than there are cost centres
 
 
 class Grouped(NamedTuple):
     """A statement that adds up groups of rides, and the same for money of other currencies.
 
-    Rows have `keys` columns that name the group, then SUMMED; those of the others a currency and
-    an amount.
+    Rows begin with a number and have `keys` columns more that name the group. In `usual` it is
+    that number times KINDS, plus the place of the outcome in OUTCOMES times two, plus one for
+    prices in the usual currency; SUMMED follow. Rows of `others` end with a currency and an amount.
     """
 
     usual: Select[Any] | Any
@@ -44,12 +52,8 @@ class Grouped(NamedTuple):
     keys: int
 
 
-def _counted(outcome: Outcome) -> ColumnElement[Any]:
-    return func.count(case((has_outcome(outcome), 1)))
-
-
 _DONE: Final = Order.ended_as == wire.COMPLETED
-_USUAL: Final = and_(_DONE, Order.currency == bindparam("usual"))
+_USUAL: Final = case((Order.currency == bindparam("usual"), 1), else_=0)
 _OTHER: Final = and_(
     _DONE,
     Order.total_minor.is_not(None),
@@ -59,86 +63,89 @@ _OTHER: Final = and_(
         Order.currency != bindparam("usual"),
     ),
 )
+_KIND: Final = outcome_number() * 2 + _USUAL
 _SUMS: Final[tuple[ColumnElement[Any], ...]] = tuple(
     column.label(name)
     for name, column in (
-        ("rides", func.count(Order.id)),
-        ("completed", func.count(case((_DONE, 1)))),
-        ("cancelled", _counted(Outcome.CANCELLED)),
-        ("no_driver", _counted(Outcome.NO_DRIVER)),
-        ("not_booked", _counted(Outcome.NOT_BOOKED)),
-        ("unknown", _counted(Outcome.UNKNOWN)),
-        ("priced", func.count(case((_DONE, Order.total_minor)))),
+        ("rides", func.count()),
+        ("priced", func.count(Order.total_minor)),
+        ("amount", func.coalesce(func.sum(Order.total_minor), 0)),
         ("driver_n", func.count(Order.driver_s)),
         ("driver_s", func.coalesce(func.sum(Order.driver_s), 0)),
         ("guest_n", func.count(Order.guest_s)),
         ("guest_s", func.coalesce(func.sum(Order.guest_s), 0)),
-        ("in_usual", func.count(case((_USUAL, Order.total_minor)))),
-        ("amount", func.coalesce(func.sum(case((_USUAL, Order.total_minor))), 0)),
     )
 )
 SUMMED: Final = tuple(each.name for each in _SUMS)
 _OTHER_SUMS: Final = (Order.currency.label("currency"), func.sum(Order.total_minor).label("amount"))
-_HERE: Final = Order.property_id == bindparam("house")
-_IN_SPAN: Final = (
-    _HERE,
+_IN_DAYS: Final = (
     Order.happens_at >= bindparam("since"),
     Order.happens_at < bindparam("until"),
 )
+_IN_SPAN: Final = (Order.property_id == bindparam("house"), *_IN_DAYS)
 
 
-def _grouped(*keys: ColumnElement[Any] | Any) -> Grouped:
-    """Rides of the index by these columns."""
-    usual = select(*keys, *_SUMS).where(*_IN_SPAN).group_by(*keys)
-    others = select(*keys, *_OTHER_SUMS).where(*_IN_SPAN, _OTHER)
-    return Grouped(usual, others.group_by(*keys, Order.currency), len(keys))
+def _grouped(number: ColumnElement[Any], *keys: ColumnElement[Any] | Any) -> Grouped:
+    """Rides of the index by a number and these columns."""
+    packed = (number * KINDS + _KIND).label("packed")
+    usual = select(packed, *keys, *_SUMS).where(*_IN_SPAN).group_by(packed, *keys)
+    plain = number.label("number")
+    others = select(plain, *keys, *_OTHER_SUMS).where(*_IN_SPAN, _OTHER)
+    return Grouped(usual, others.group_by(plain, *keys, Order.currency), len(keys))
 
 
-def _by_steps_of_sqlite() -> Grouped:
-    """By steps of time: each is a part of the index, so that nothing is sorted."""
-    number: ColumnElement[Any] = bindparam("first", type_=Integer)
-    steps = select(number.label("n")).cte("steps", recursive=True)
-    steps = steps.union_all(select(steps.c.n + 1).where(steps.c.n + 1 < bindparam("last")))
+@cache
+def times(dialect: str, changes: int) -> tuple[Grouped, Grouped]:
+    """By day, counted from 1970, and by hour of a week that begins as 1970 did, on a Thursday.
 
-    def at(n: ColumnElement[Any]) -> ColumnElement[Any]:
-        form: ColumnElement[Any] = literal_column("'%Y-%m-%d %H:%M:%S.000000'")
-        unit: ColumnElement[Any] = literal_column("'unixepoch'")
-        return func.strftime(form, n * bindparam("step"), unit, type_=Order.happens_at.type)
+    They are those of a clock that is put forward or back so many times in the span.
+    """
+    ahead: ColumnElement[Any] = bindparam(f"offset{changes}", type_=Integer)
+    for n in reversed(range(changes)):
+        before = Order.happens_at < bindparam(f"change{n}")
+        ahead = case((before, bindparam(f"offset{n}", type_=Integer)), else_=ahead)
+    local = _SECONDS[dialect] + ahead
+    return _grouped(local // 86_400), _grouped(local // 3_600 % 168)
 
-    # an outer join, whose order the planner may not change
-    here = and_(_HERE, Order.happens_at >= at(steps.c.n), Order.happens_at < at(steps.c.n + 1))
 
-    def joined(*columns: ColumnElement[Any]) -> Select[Any]:
-        return select(steps.c.n, *columns).select_from(steps).outerjoin(Order, here)
-
-    usual = joined(*_SUMS).group_by(steps.c.n).having(func.count(Order.id) > 0)
-    others = joined(*_OTHER_SUMS).where(_OTHER).group_by(steps.c.n, Order.currency)
-    return Grouped(usual, others, 1)
+# Whole seconds since 1970: SQLite rounds parts of one, which may be in the day before.
+_SECONDS: Final[dict[str, ColumnElement[Any]]] = {
+    "sqlite": cast(
+        (func.julianday(func.substr(Order.happens_at, 1, 19), type_=Float) - 2_440_587.5) * 86_400
+        + 0.5,
+        Integer,
+    ),
+    "postgresql": cast(func.floor(func.extract("epoch", Order.happens_at)), BigInteger),
+}
 
 
 def _by_dimension() -> Grouped:
     """By category, by member of staff and by cost centre: the index is read once for all three."""
-    whats = (
-        (CATEGORY, Order.category),
-        (STAFF, Order.staff_id),
-        (CENTRE, Order.cost_centre_id),
+    staff, centre = (
+        cast(func.coalesce(column, 0), BigInteger)
+        for column in (Order.staff_id, Order.cost_centre_id)
     )
-    fine = _grouped(*(column for _, column in whats))
+    fine = _grouped(staff * IDS + centre, Order.category)
     usual, others = fine.usual.cte("groups"), fine.others.cte("other_groups")
 
-    def rolled(source: Any, columns: Iterable[str], *keys: str) -> Any:
+    def rolled(source: Any, number: Any, first: Any, by: list[Any], columns: Iterable[str]) -> Any:
         parts = []
-        for what, column in whats:
-            key = source.c[column.key]
-            named = [source.c[name] for name in keys]
+        for what, column in (
+            (CATEGORY, source.c.category),
+            (STAFF, number // IDS),
+            (CENTRE, number % IDS),
+        ):
+            key = cast(column, String)
             sums = [func.sum(source.c[name]).label(name) for name in columns]
-            part = select(literal(what).label("what"), cast(key, String).label("key"), *named)
-            parts.append(part.add_columns(*sums).group_by(key, *named))
+            part = select(first.label("first"), literal(what).label("what"), key.label("key"))
+            named = [each for each in by if each is not first]
+            parts.append(part.add_columns(*named, *sums).group_by(key, *by))
         return union_all(*parts)
 
+    kind = usual.c.packed % KINDS
     return Grouped(
-        rolled(usual, SUMMED),
-        rolled(others, ["amount"], "currency"),
+        rolled(usual, usual.c.packed // KINDS, kind, [kind], SUMMED),
+        rolled(others, others.c.number, literal(0), [others.c.currency], ["amount"]),
         2,
     )
 
@@ -162,29 +169,30 @@ _ONCE_UNKNOWN: Final = and_(
     TimelineEvent.what == literal_column("'order'"),
     TimelineEvent.name == literal_column("'UNKNOWN'"),
 )
-_STEP_OF: Final = cast(
-    func.floor(func.extract("epoch", Order.happens_at) / bindparam("step", type_=Integer)),
-    BigInteger,
-)
-HOURS: Final = {
-    "sqlite": _by_steps_of_sqlite(),
-    "postgresql": _grouped(_STEP_OF.label("n")),
-}
 GROUPS: Final = _by_dimension()
 DESTINATIONS: Final = _with_place(
-    _grouped(Offer.drop_name, Offer.drop_lat.is_not(None)),
+    _grouped(case((Offer.drop_lat.is_not(None), 1), else_=0), Offer.drop_name),
     Order.id.not_in(select(Action.order_id).where(_DROP_CHANGED)),
 )
 MOST_MINUTES: Final = 60  # longer waits count as so long
 
 
+NO_WAIT: Final = MOST_MINUTES + 1  # the wait is not known
+WAITS_PACKED: Final = NO_WAIT + 1
+
+
 def _minutes(seconds: Any) -> ColumnElement[Any]:
-    minute, most = literal_column("60", Integer), literal_column(str(MOST_MINUTES), Integer)
-    return case((seconds < most * minute, seconds // minute), (seconds.is_not(None), most))
+    minute, most, unknown = (
+        literal_column(str(number), Integer) for number in (60, MOST_MINUTES, NO_WAIT)
+    )
+    whole = seconds < most * minute, seconds // minute
+    return case(whole, (seconds.is_not(None), most), else_=unknown)
 
 
-_MINUTES: Final = (_minutes(Order.driver_s), _minutes(Order.guest_s))
-WAITS: Final = select(*_MINUTES, func.count()).where(*_IN_SPAN).group_by(*_MINUTES)
+_BOTH_WAITS: Final = (_minutes(Order.driver_s) * WAITS_PACKED + _minutes(Order.guest_s)).label("n")
+WAITS: Final = select(_BOTH_WAITS, func.count()).where(*_IN_SPAN).group_by(_BOTH_WAITS)
+# Of few orders, found by rows that name the property too: if it were asked of the orders as well,
+# SQLite might read all of the span.
 _ONE: Final = (
     Order.id,
     Order.happens_at,
@@ -201,7 +209,7 @@ CHANGED: Final = (
     .select_from(Action)
     .join(Order, Order.id == Action.order_id)
     .join(Offer, Offer.id == Order.offer_id)
-    .where(_DROP_CHANGED, *_IN_SPAN)
+    .where(_DROP_CHANGED, *_IN_DAYS)
     .order_by(Action.id)
 )
 WAS_UNKNOWN: Final = (
@@ -209,7 +217,7 @@ WAS_UNKNOWN: Final = (
     .select_from(TimelineEvent)
     .join(Order, Order.id == TimelineEvent.order_id)
     .join(Offer, Offer.id == Order.offer_id)
-    .where(_ONCE_UNKNOWN, *_IN_SPAN)
+    .where(_ONCE_UNKNOWN, *_IN_DAYS)
 )
 _STOPPED: Final = and_(Action.order_id == Order.id, Action.state == "done")
 CANCELLED: Final = (

@@ -6,11 +6,9 @@ An order counts as the history counts it, so that both agree to the cent.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime, timedelta
-from math import gcd
-from operator import add
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -18,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.store import insight_queries as queries
-from ridedash.store.history import Outcome, by_index, outcome_of
+from ridedash.store.history import OUTCOMES, Outcome, by_index, outcome_of
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Staff
 
@@ -62,9 +60,16 @@ class Figures:
 
 
 COUNTS: Final = tuple(each.name for each in fields(Figures) if each.name not in ("sums", "fees"))
-COUNTED: Final = queries.SUMMED[:-2]  # by the database
-IN_USUAL: Final = len(COUNTED)  # the place of what is in the usual currency, in a row of sums
-PRICED: Final = COUNTED.index("priced")
+COUNTED: Final = {  # outcomes that have a figure of their own
+    Outcome.COMPLETED: "completed",
+    Outcome.CANCELLED: "cancelled",
+    Outcome.NO_DRIVER: "no_driver",
+    Outcome.NOT_BOOKED: "not_booked",
+    Outcome.UNKNOWN: "unknown",
+}
+SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+EPOCH: Final = date(1970, 1, 1).toordinal()
+EPOCH_WEEKDAY: Final = date(1970, 1, 1).weekday()
 
 
 class Destination(NamedTuple):
@@ -130,10 +135,21 @@ class Insights:
     guest_minutes: Counter[int] = field(default_factory=Counter)
     cancelled: list[Cancelled] = field(default_factory=list)
 
-    def add(self, keys: Keys, figures: Figures) -> None:
-        """Add figures of one ride everywhere that it is counted."""
+    def clear(self, keys: Keys) -> None:
+        """Count an order that was unknown, and is not any more, everywhere that it is counted."""
+        for group in self._of(keys):
+            group.cleared += 1
+
+    def charge(self, keys: Keys, currency: str | None, minor: int) -> None:
+        """Count a ride that was cancelled later than is free, and what that costs."""
+        for group in self._of(keys):
+            group.charged += 1
+            group.fees[currency] = group.fees.get(currency, 0) + minor
+
+    def _of(self, keys: Keys) -> tuple[Figures, ...]:
+        """The figures that one ride is part of."""
         here = keys.at.astimezone(self.tz)
-        for group in (
+        return (
             self.total,
             self.days[here.date()],
             self.week[here.weekday(), here.hour],
@@ -141,15 +157,14 @@ class Insights:
             self.staff[keys.staff_id],
             self.centres[keys.centre_id],
             self.destinations[keys.destination],
-        ):
-            group.add(figures)
+        )
 
 
 def insights(s: Session, house: House, span: Span) -> Insights:
     """All figures of a property in a span, but for fees: `cancelled` tells what they depend on."""
     by_index(s)
     found = Insights(house.tz)
-    _add_hours(s, house, span, found)
+    _add_times(s, house, span, found)
     _add_groups(s, house, span, found)
     _add_waits(s, house, span, found)
     changed = _add_destinations(s, house, span, found)
@@ -183,67 +198,97 @@ def centre_names(s: Session, property_ids: Iterable[int]) -> dict[int, str]:
     }
 
 
-def _add_hours(s: Session, house: House, span: Span, found: Insights) -> None:
-    """Days and hours of the week. The database counts by steps that fit hours of this zone."""
-    step = _step(house.tz, span)
-    steps = {
-        "step": step,
-        "first": int(span.since.timestamp()) // step,
-        "last": -(-int(span.until.timestamp()) // step),
-    }
-
-    def day(number: Any) -> date:
-        return datetime.fromtimestamp(int(number) * step, house.tz).date()
-
-    def hour(number: Any) -> tuple[int, int]:
-        at = datetime.fromtimestamp(int(number) * step, house.tz)
-        return at.weekday(), at.hour
-
-    hours = queries.HOURS[s.get_bind().dialect.name]
-    days, week = _figures(s, hours, house, _values(house, span) | steps, day, hour)
-    found.days.update(days)
-    found.week.update(week)
-    for figures in days.values():
+def _add_times(s: Session, house: House, span: Span, found: Insights) -> None:
+    """Days and hours of the week, by the clock of the property."""
+    clock = _clock(house.tz, span)
+    values: dict[str, Any] = {}
+    for n, (change, offset) in enumerate(clock):
+        values |= {f"change{n}": change, f"offset{n}": offset}
+    del values[f"change{len(clock) - 1}"]
+    days, hours = queries.times(s.get_bind().dialect.name, len(clock) - 1)
+    values |= _values(house, span)
+    found.days.update(_figures(s, days, house, values, _day))
+    found.week.update(_figures(s, hours, house, values, _hour_of_week))
+    for figures in found.days.values():
         found.total.add(figures)
 
 
-def _step(tz: ZoneInfo, span: Span) -> int:
-    """Seconds of the longest step of whole hours, or parts of one, of which no hour is cut."""
-    day, step = span.since, 3600
-    while day <= span.until:
-        offset = day.astimezone(tz).utcoffset() or timedelta(0)
-        step, day = gcd(step, int(offset.total_seconds())), day + timedelta(days=1)
-    return step
+def _day(number: int) -> date:
+    return date.fromordinal(EPOCH + number)
+
+
+def _hour_of_week(number: int) -> tuple[int, int]:
+    return (EPOCH_WEEKDAY + number // 24) % 7, number % 24
+
+
+def _clock(tz: ZoneInfo, span: Span) -> list[tuple[datetime, int]]:
+    """How many seconds the clock is ahead of UTC, and until when, throughout the span."""
+    found: list[tuple[datetime, int]] = []
+    at = span.since
+    while at < span.until:
+        offset, until = _ahead(tz, at), min(at + DAY, span.until)
+        if _ahead(tz, until) != offset:
+            until = _change(tz, at, until)
+        if found and found[-1][1] == offset:
+            found.pop()
+        found.append((until, offset))
+        at = until
+    return found
+
+
+def _change(tz: ZoneInfo, at: datetime, until: datetime) -> datetime:
+    """The first second from which the clock is not as it was at `at`; it is not at `until`."""
+    before = _ahead(tz, at)
+    while until - at > SECOND:
+        middle = at + (until - at) // SECOND // 2 * SECOND
+        at, until = (middle, until) if _ahead(tz, middle) == before else (at, middle)
+    return until
+
+
+def _ahead(tz: ZoneInfo, at: datetime) -> int:
+    return round((at.astimezone(tz).utcoffset() or timedelta(0)).total_seconds())
 
 
 def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:
     """Categories, members of staff and cost centres."""
-    (groups,) = _figures(s, queries.GROUPS, house, _values(house, span), lambda *names: names)
-    for (what, key), figures in groups.items():
-        if what == queries.CATEGORY:
-            found.categories[key] = figures
-        else:
-            people = found.staff if what == queries.STAFF else found.centres
-            people[None if key is None else int(key)] = figures
+
+    def name(_number: int, what: str, key: str) -> tuple[str, Any]:
+        return what, key if what == queries.CATEGORY else (int(key) or None)
+
+    groups: dict[str, dict[Any, Figures]] = {
+        queries.CATEGORY: found.categories,
+        queries.STAFF: found.staff,
+        queries.CENTRE: found.centres,
+    }
+    figures = _figures(s, queries.GROUPS, house, _values(house, span), name)
+    for (what, key), each in figures.items():
+        groups[what][key] = each
 
 
 def _add_waits(s: Session, house: House, span: Span, found: Insights) -> None:
-    for driver_min, guest_min, count in s.execute(queries.WAITS, _values(house, span)):
-        if driver_min is not None:
-            found.driver_minutes[driver_min] += count
-        if guest_min is not None:
-            found.guest_minutes[guest_min] += count
+    for both, count in s.execute(queries.WAITS, _values(house, span)):
+        for minutes, minute in zip(
+            (found.driver_minutes, found.guest_minutes),
+            divmod(both, queries.WAITS_PACKED),
+            strict=True,
+        ):
+            if minute != queries.NO_WAIT:
+                minutes[minute] += count
 
 
 def _add_destinations(
     s: Session, house: House, span: Span, found: Insights
 ) -> dict[int, Destination]:
     """Destinations, and those of the rides whose drop was changed, by order."""
-    (places,) = _figures(s, queries.DESTINATIONS, house, _values(house, span), _place)
-    found.destinations.update(places)
+    values = _values(house, span)
+
+    def name(known: int, name: str | None) -> Destination:
+        return _place(name, known)
+
+    found.destinations.update(_figures(s, queries.DESTINATIONS, house, values, name))
     changed: dict[int, Destination] = {}
     rides: dict[int, Figures] = {}
-    for row in s.execute(queries.CHANGED, _values(house, span)):
+    for row in s.execute(queries.CHANGED, values):
         drop = row.payload if isinstance(row.payload.get("lat"), (int, float)) else None
         if drop is not None:
             changed[row.id] = Destination(drop.get("name"), True)
@@ -262,7 +307,7 @@ def _add_unknown(
     rows = {row.id: row for row in s.execute(queries.WAS_UNKNOWN, _values(house, span))}
     for row in rows.values():
         if outcome_of(row.state, row.ended_as) is not Outcome.UNKNOWN:
-            found.add(_keys(row, changed), Figures(cleared=1))
+            found.clear(_keys(row, changed))
 
 
 def _keys(row: Any, changed: Mapping[int, Destination]) -> Keys:
@@ -277,15 +322,9 @@ def _place(name: str | None, known: Any) -> Destination:
 def _of_one(row: Any) -> Figures:
     """The figures of one ride."""
     outcome = outcome_of(row.state, row.ended_as)
-    done = outcome is Outcome.COMPLETED
-    priced = done and row.total_minor is not None
-    return Figures(
+    priced = outcome is Outcome.COMPLETED and row.total_minor is not None
+    figures = Figures(
         rides=1,
-        completed=done,
-        cancelled=outcome is Outcome.CANCELLED,
-        no_driver=outcome is Outcome.NO_DRIVER,
-        not_booked=outcome is Outcome.NOT_BOOKED,
-        unknown=outcome is Outcome.UNKNOWN,
         priced=priced,
         driver_n=row.driver_s is not None,
         driver_s=row.driver_s or 0,
@@ -293,6 +332,9 @@ def _of_one(row: Any) -> Figures:
         guest_s=row.guest_s or 0,
         sums={row.currency: row.total_minor} if priced else {},
     )
+    if outcome in COUNTED:
+        setattr(figures, COUNTED[outcome], 1)
+    return figures
 
 
 def _values(house: House, span: Span) -> dict[str, Any]:
@@ -309,32 +351,33 @@ def _figures(
     grouped: queries.Grouped,
     house: House,
     values: Mapping[str, Any],
-    *namings: Callable[..., Any],
-) -> list[dict[Any, Figures]]:
-    """Rows of a statement added up by what each naming makes of the columns of their keys.
+    name: Callable[..., Any],
+) -> dict[Any, Figures]:
+    """Rows of a statement as figures, by what `name` makes of the number and keys of a group.
 
     The usual currency needs no sorting; the others are asked for where there are any.
     """
-    n, others = grouped.keys, False
-    sums: list[dict[Any, Sequence[Any]]] = [{} for _ in namings]
+    n, others = grouped.keys + 1, False
+    found: dict[Any, Figures] = defaultdict(Figures)
     for row in s.execute(grouped.usual, values):
-        counts = row[n:]
-        others = others or counts[PRICED] > counts[IN_USUAL]
-        for groups, naming in zip(sums, namings, strict=True):
-            name = naming(*row[:n])
-            held = groups.get(name)
-            groups[name] = counts if held is None else tuple(map(add, held, counts))
-    found = [{name: _summed(each, house) for name, each in groups.items()} for groups in sums]
+        number, kind = divmod(int(row[0]), queries.KINDS)
+        rides, priced, amount, driver_n, driver_s, guest_n, guest_s = map(int, row[n:])
+        figures, outcome = found[name(number, *row[1:n])], OUTCOMES[kind // 2]
+        figures.rides += rides
+        figures.driver_n += driver_n
+        figures.driver_s += driver_s
+        figures.guest_n += guest_n
+        figures.guest_s += guest_s
+        if outcome in COUNTED:
+            setattr(figures, COUNTED[outcome], getattr(figures, COUNTED[outcome]) + rides)
+        if outcome is Outcome.COMPLETED and priced:
+            figures.priced += priced
+            if kind % 2:
+                figures.sums[house.currency] = figures.sums.get(house.currency, 0) + amount
+            else:
+                others = True
     if others:
         for row in s.execute(grouped.others, values):
-            money = Figures(sums={row[n]: int(row[n + 1])})
-            for ready, naming in zip(found, namings, strict=True):
-                ready[naming(*row[:n])].add(money)
+            sums = found[name(*row[:n])].sums
+            sums[row[n]] = sums.get(row[n], 0) + int(row[n + 1])
     return found
-
-
-def _summed(counts: Sequence[Any], house: House) -> Figures:
-    figures = Figures(**dict(zip(COUNTED, map(int, counts[:IN_USUAL]), strict=True)))
-    if counts[IN_USUAL]:
-        figures.sums[house.currency] = int(counts[IN_USUAL + 1])
-    return figures

@@ -200,6 +200,22 @@ def assert_hours_and_places(desk: Desk, where: Place, span: Span, found: Insight
     )
 
 
+def test_a_ride_is_of_its_own_day_and_hour_up_to_the_last_instant(desk: Desk) -> None:
+    where = place(desk, "Australia/Lord_Howe")
+    change = datetime(2026, 10, 3, 15, 30, tzinfo=UTC)  # 02:00 becomes 02:30
+    midnight = datetime(2026, 10, 4, 13, 0, tzinfo=UTC)
+    instant = timedelta(microseconds=1)
+    for at in (change - instant, change, midnight - instant, midnight):
+        ride(desk, where, at)
+    found = read(desk, where, where.span(date(2026, 10, 4), date(2026, 10, 5)))
+    assert {day: each.rides for day, each in found.days.items()} == {
+        date(2026, 10, 4): 3,
+        date(2026, 10, 5): 1,
+    }
+    hours = {key: each.rides for key, each in found.week.items()}
+    assert hours == {(6, 1): 1, (6, 2): 1, (6, 23): 1, (0, 0): 1}
+
+
 def test_a_ride_counts_where_it_went_after_a_change_of_drop(desk: Desk) -> None:
     where = place(desk, "Asia/Kolkata")
     taken = ("drop", "done", {"payload": {"lat": -38.6, "lng": -128.1, "name": "Old Harbour"}})

@@ -189,8 +189,7 @@ def _with_fees(found: Insights, prop: Property) -> Insights:
         policy = late_policy(each, services().settings.pace)
         if policy is not None and policy.charge is not None:
             currency = policy.currency or each.currency or prop.currency
-            fees = {currency: minor(policy.charge)}
-            found.add(each.keys, Figures(charged=1, fees=fees))
+            found.charge(each.keys, currency, minor(policy.charge))
     return found
 
 

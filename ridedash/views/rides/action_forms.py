@@ -12,6 +12,7 @@ from ridedash.geo import LatLng, is_valid
 from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.orders.resolve import Checked
 from ridedash.store.orders import OrderPage
+from ridedash.text import lines, one_line
 from ridedash.wording import gettext as _
 
 NAME_MAX: Final = 200
@@ -33,14 +34,14 @@ class FormError(Exception):
 
 def cancel_reason(form: Form) -> str:
     """The reason that is sent to the service: free text, else one of ours."""
-    return " ".join(form.get("reason", "").split())[:TEXT_MAX] or "Guest changed plans"
+    return one_line(form.get("reason", ""), TEXT_MAX) or "Guest changed plans"
 
 
 def new_drop(
     form: Form, geocoder: Geocoder, near: tuple[float, float]
 ) -> tuple[LatLng, str | None]:
     """The new drop and its name. Raises FormError."""
-    name = " ".join(form.get("name", "").split())[:NAME_MAX]
+    name = one_line(form.get("name", ""), NAME_MAX)
     typed = _point(form.get("lat", ""), form.get("lng", ""))
     if typed:
         return typed, name or coordinates_text(typed)
@@ -66,8 +67,9 @@ def feedback(form: Form) -> tuple[int, list[str], str | None]:
     rating = form.get("rating", "")
     if rating not in ("1", "2", "3", "4", "5"):
         raise FormError("feedback", _("Choose one to five stars."))
-    options = [label[:NUMBER_MAX] for label in form.getlist(f"option-{rating}")[:OPTIONS_MAX]]
-    return int(rating), options, form.get("comments", "").strip()[:TEXT_MAX] or None
+    labels = form.getlist(f"option-{rating}")[:OPTIONS_MAX]
+    options = [one_line(label, NUMBER_MAX) for label in labels]
+    return int(rating), options, lines(form.get("comments", ""), TEXT_MAX) or None
 
 
 def booking_number(form: Form) -> str:
@@ -80,7 +82,7 @@ def booking_number(form: Form) -> str:
 
 def not_booked_reason(form: Form) -> str:
     """Why staff are sure that nothing was booked. Raises FormError."""
-    reason = " ".join(form.get("reason", "").split())[:TEXT_MAX]
+    reason = one_line(form.get("reason", ""), TEXT_MAX)
     if len(reason) < REASON_MIN:
         raise FormError("resolve", _("Say how you know, in a few words."))
     return reason

@@ -8,6 +8,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
 from pydantic import ValidationError
 from sqlalchemy import select
+from sqlalchemy.orm import InstrumentedAttribute
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
@@ -84,17 +85,27 @@ def show(order_id: int) -> str | BaseResponse:
 
 def group_of(order_id: int) -> list[OrderPage]:
     """All orders of an order's group, in the order of their numbers; empty for a single ride."""
+    return pages_together(order_id, Order.group_key)
+
+
+def pages_together(
+    order_id: int, key: InstrumentedAttribute[str | None], *, light: bool = False
+) -> list[OrderPage]:
+    """All orders that have this key in common with an order, by pickup and number.
+
+    Empty where it has none. `light`: as orders_by_ids says.
+    """
     with services().db.read() as s:
         property_id = current_staff().property_id
         page = order_page(s, property_id, order_id)
         if page is None:
             abort(404)
-        if page.order.group_key is None:
+        shared = getattr(page.order, key.key)
+        if shared is None:
             return []
-        query = select(Order.id).where(
-            Order.property_id == property_id, Order.group_key == page.order.group_key
-        )
-        return orders_by_ids(s, property_id, s.scalars(query.order_by(Order.id)).all())
+        query = select(Order.id).where(Order.property_id == property_id, key == shared)
+        query = query.order_by(Order.pickup_at, Order.id)
+        return orders_by_ids(s, property_id, s.scalars(query).all(), light=light)
 
 
 def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from babel.dates import format_datetime
-from flask import Blueprint, abort, jsonify, redirect, render_template, request
-from sqlalchemy import select
+from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
@@ -14,9 +13,9 @@ from ridedash.rides.orders.onward import withdraw_onward
 from ridedash.rides.orders.schedule_times import dates_key
 from ridedash.several import SeriesAsked, read_series
 from ridedash.store.models.people import Property
-from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
+from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of
-from ridedash.views.booking.groups import GroupCar, car_of
+from ridedash.views.booking.groups import GroupCar, car_of, pages_together
 from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
@@ -100,18 +99,7 @@ def cancel(order_id: int) -> Answer:
 
 def _series_of(order_id: int) -> list[OrderPage]:
     """All orders of an order's series, by pickup; empty for a ride of none."""
-    with services().db.read() as s:
-        property_id = current_staff().property_id
-        page = order_page(s, property_id, order_id)
-        if page is None:
-            abort(404)
-        if page.order.series_key is None:
-            return []
-        query = select(Order.id).where(
-            Order.property_id == property_id, Order.series_key == page.order.series_key
-        )
-        query = query.order_by(Order.pickup_at, Order.id)
-        return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
+    return pages_together(order_id, Order.series_key, light=True)
 
 
 def _facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
 from ridedash.service.types.bookings import Done
-from ridedash.store.orders import Order
+from ridedash.store.orders import Offer, Order
 from tests.views.booking.test_pages import Desk as Booking
 from tests.views.booking.test_pages import desk, filled
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
@@ -94,6 +94,22 @@ def test_a_line_that_was_pasted_twice_is_pointed_at_and_may_be_meant(desk: Booki
 def test_a_blank_list_is_no_list(desk: Booking) -> None:
     assert desk.press(desk.form(), guest_name="", guests=" \n ;").status_code == 422
     assert desk.press(desk.form(), guests="\n").headers["Location"] == "/rides/1"
+
+
+def test_a_drop_without_a_name_is_a_pinned_place_and_none_is_told_to_the_driver(
+    rides: Desk,
+) -> None:
+    first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"))
+
+    def unname(s: Any) -> None:
+        s.query(Offer).update({"drop_name": None})
+
+    rides.add(unname)
+    page = words(rides.client().get(f"/groups/{first}").text)
+    assert "the pinned place" in page
+    assert "The guest tells the driver" not in page
+    rides.add(lambda s: s.query(Offer).update({"drop_lat": None, "drop_lng": None}))
+    assert "The guest tells the driver" in words(rides.client().get(f"/groups/{first}").text)
 
 
 def test_the_group_says_how_many_are_here(rides: Desk) -> None:

@@ -6,7 +6,7 @@ JOBS := 4
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test engines check words faults bench mutants lock screenshots clean
+.PHONY: help run test engines check words words-check faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -29,7 +29,7 @@ bench: $(VENV)/.dev ## every figure beside its baseline; ARGS="--short --only pi
 mutants: $(VENV)/.dev ## whether the tests notice wrong lines of the core; ARGS="--seed 7 --count 150"
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
-check: $(VENV)/.dev ## lint, format and types
+check: $(VENV)/.dev ## lint, format, types, and the words of each language
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -37,9 +37,14 @@ check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/oxlint static/js
 	$(BIN)/djangofmt --check templates
 	$(BIN)/djangofmt check templates
+	$(BIN)/python -m tools.words --check
 
 words: $(VENV)/.dev ## bring translations/ up to date with the code, and say what is left to do
+	@RIDEDASH_WORDS=write $(BIN)/pytest -q --no-header tests/wording/test_tier1.py
 	@$(BIN)/python -m tools.words
+
+words-check: $(VENV)/.dev
+	@$(BIN)/python -m tools.words --check
 
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 	$(BIN)/python tools/screenshots.py

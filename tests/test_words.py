@@ -2,9 +2,11 @@
 
 import io
 
-from babel.messages.catalog import Catalog
+import pytest
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
+from ridedash.wording.languages import with_catalogues
 from tools import words
 
 OLD = """
@@ -63,3 +65,60 @@ def test_the_template_has_texts_of_modules_tables_and_templates() -> None:
     for text in ("just now", "Finding a driver", "Skip to content"):
         assert template.get(text), text
     assert template.get("%(num)d star") or template.get(("%(num)d star", "%(num)d stars"))
+
+
+def entry(text: str) -> Message:
+    """The message of a file that has only this one."""
+    return next(words.messages(read_po(io.BytesIO(text.encode()), locale="de")))
+
+
+LINE = 'msgid "Line %(n)d"\nmsgstr "Zeile %(n)d"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("#, machine\n" + LINE, ""),
+        ("# reviewed: native, 2026-12\n" + LINE, ""),
+        (LINE, "it needs one mark"),
+        ("# reviewed: native, 2026-12\n#, machine\n" + LINE, "it needs one mark"),
+        ("#, machine\n" + LINE.replace("Zeile %(n)d", "Zeile"), "%(n)d is missing"),
+        ('msgid "Here"\nmsgstr ""\n', ""),
+    ],
+)
+def test_a_translation_keeps_its_facts_and_says_who_read_it(text: str, fault: str) -> None:
+    found = words.faults_of(entry(text))
+    assert (fault in found[0]) if fault else found == []
+
+
+def test_a_quote_that_is_missing_is_found() -> None:
+    right = 'msgid ""\n"Here \\"and\\" there"\nmsgstr[0] "x"\n# a comment with "one\n'
+    assert words.unclosed(right) == []
+    assert words.unclosed('msgid "Here\nmsgstr Da"\nmsgstr "a" b') == [1, 3]
+
+
+def test_the_glossary_has_a_word_in_every_language() -> None:
+    for language in with_catalogues():
+        agreed = words.glossary(language.code)
+        assert len(agreed) >= 40
+        assert all(all(each) for each in agreed.values()), language.code
+    assert words.glossary("tlh") == {}
+
+
+def test_a_translation_without_the_agreed_word_is_named() -> None:
+    agreed = {"ride": ["Fahrt"], "shared ride": ["geteilte Fahrt"]}
+
+    def missing(english: str, translated: str) -> list[str]:
+        return [word for word, _ in words.missing_words(english, translated, agreed)]
+
+    assert missing("Your ride is planned", "Ihre Fahrt ist geplant") == []
+    assert missing("Your rides are planned", "Ihre Reisen sind geplant") == ["ride"]
+    assert missing("A shared ride", "Eine Fahrt") == ["shared ride"]
+    assert missing("It is {ride}", "Es ist {ride}") == []
+
+
+def test_figures_count_what_guests_meet_and_what_was_read() -> None:
+    done, key = Catalog(locale="de"), next(iter(words.tier_1()))
+    done.add(key[1], "Da", auto_comments=["critical"], user_comments=["reviewed: native, 2026-12"])
+    done.add("Nobody reads this anywhere", "", flags=["machine"])
+    assert words.figures_of(done) == "guests=1/1 staff=0/1 critical=1/1 reviewed=1/1"

@@ -7,6 +7,7 @@ docs/languages.md 3.
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,15 +18,18 @@ from babel.core import Locale
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.frontend import parse_keywords, parse_mapping_cfg
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 
 from ridedash.wording.catalogues import FIGURES
-from ridedash.wording.languages import with_catalogues
+from ridedash.wording.languages import Language, with_catalogues
+from ridedash.wording.rules import faults
 
 ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "translations"
 TEMPLATE: Final = FOLDER / "messages.pot"
 TIER_1: Final = FOLDER / "tier1.txt"
+GLOSSARY: Final = FOLDER / "glossary.md"
+SLOT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]")
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
 MACHINE: Final = "machine"  # the flag of a message that no person has read
 CRITICAL: Final = "critical"  # the code's mark of a message about money, safety or a second booking
@@ -195,6 +199,11 @@ def tier_1() -> set[Key]:
     return {_listed(line) for line in lines if line and not line.startswith("#")}
 
 
+def listed(key: Key) -> str:
+    """A message as a line of tier1.txt."""
+    return "\t".join(filter(None, key))
+
+
 def _listed(line: str) -> Key:
     context, _, text = line.rpartition("\t")
     return context, text
@@ -241,20 +250,120 @@ def write_all() -> list[str]:
     for language in with_catalogues():
         catalogue = read(language.code)
         changes = update(catalogue, template)
-        catalogue.header_comment = header(language.code, catalogue)
         path = po_file(language.code)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(written(catalogue, figures_of(catalogue)))
+        path.write_bytes(with_head(language.code, catalogue))
         lines.append(report(language.code, catalogue, changes))
     return lines
 
 
+def with_head(code: str, catalogue: Catalog) -> bytes:
+    """A catalogue as its file, with its figures."""
+    catalogue.header_comment = header(code, catalogue)
+    return written(catalogue, figures_of(catalogue))
+
+
+def up_to_date(code: str, catalogue: Catalog, template: Catalog) -> bytes:
+    """What `make words` would write."""
+    update(catalogue, template)
+    return with_head(code, catalogue)
+
+
 def wrong() -> list[str]:
     """What is wrong in translations/, a line each."""
-    template = extract()
+    template, found = extract(), []
     if not TEMPLATE.exists() or TEMPLATE.read_bytes() != written(template):
-        return ["translations/messages.pot is not what the code says: run make words"]
-    return []
+        found.append("translations/messages.pot is not what the code says: run make words")
+    guests = tier_1()
+    for language in with_catalogues():
+        found += [f"{language.code}: {each}" for each in _wrong_in(language, template, guests)]
+    return found
+
+
+def _wrong_in(language: Language, template: Catalog, guests: set[Key]) -> list[str]:
+    path, code = po_file(language.code), language.code
+    broken = [f"line {n}: a quote is missing" for n in unclosed(path.read_text())]
+    if broken:
+        return broken
+    try:
+        catalogue = read(code)
+    except PoFileError as error:
+        return [str(error)]
+    found = []
+    for message in messages(catalogue):
+        found += [f"{key_of(message)[1]!r}: {each}" for each in faults_of(message)]
+        if message.fuzzy and key_of(message) in guests:
+            found.append(f"{key_of(message)[1]!r}: guests meet it, and it is fuzzy")
+    if language.whole:
+        done = {key_of(each) for each in messages(catalogue) if is_done(each)}
+        found += [f"{text!r}: guests meet it, and it is missing" for _, text in guests - done]
+    if not found and up_to_date(code, catalogue, template) != path.read_bytes():
+        found.append("its file is not up to date: run make words")
+    return sorted(found)
+
+
+def faults_of(message: Message) -> list[str]:
+    """What is wrong with a translation that pages show: gaps for facts, and its mark."""
+    if not is_done(message):
+        return []
+    one, plural = (message.id, "") if isinstance(message.id, str) else tuple(message.id)
+    found = [each for text in forms(message) for each in faults(one, text, plural=plural)]
+    if (MACHINE in message.flags) == is_reviewed(message):
+        found.append(f"it needs one mark: the flag {MACHINE}, or the comment {REVIEWED}")
+    return found
+
+
+def unclosed(text: str) -> list[int]:
+    """The numbers of lines whose text has no closing quote, which Babel reads in silence."""
+    begins = re.compile(r'(?:msg(?:id|str|ctxt|id_plural)(?:\[\d\])?\s+)?"')
+    return [
+        n
+        for n, line in enumerate(text.splitlines(), 1)
+        if begins.match(line) and not re.fullmatch(r'[^"]*"(?:[^"\\]|\\.)*"', line)
+    ]
+
+
+def hints() -> list[str]:
+    """Translations that lack the agreed word for one of the English text, a line each."""
+    found = []
+    for language in with_catalogues():
+        agreed = glossary(language.code)
+        for message in messages(read(language.code)):
+            if is_done(message):
+                found += [
+                    f"{language.code}: {word!r} is usually {' / '.join(partners)}: {text!r}"
+                    for text in [forms(message)[-1]]
+                    for word, partners in missing_words(key_of(message)[1], text, agreed)
+                ]
+    return found
+
+
+def glossary(code: str) -> dict[str, list[str]]:
+    """English words of the glossary, and what each is in a language."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in GLOSSARY.read_text().splitlines()
+        if line.startswith("|")
+    ]
+    column = rows[0].index(code) if code in rows[0] else 0
+    words = {row[0]: row[column].split(" / ") for row in rows[2:]}
+    return words if column else {}
+
+
+def missing_words(
+    english: str, translated: str, agreed: dict[str, list[str]]
+) -> Iterator[tuple[str, list[str]]]:
+    """Each glossary word of an English text whose partners all lack in its translation.
+
+    The longest word counts: "shared ride" is not "ride".
+    """
+    rest, written = SLOT.sub(" ", english).lower(), translated.lower()
+    for word in sorted(agreed, key=len, reverse=True):
+        pattern = rf"\b{re.escape(word)}s?\b"
+        if re.search(pattern, rest):
+            rest = re.sub(pattern, " ", rest)
+            if not any(each.lower() in written for each in agreed[word]):
+                yield word, agreed[word]
 
 
 def main() -> int:
@@ -263,7 +372,7 @@ def main() -> int:
     asked.add_argument("--check", action="store_true", help="write nothing, fail on what is wrong")
     if asked.parse_args().check:
         found = wrong()
-        print("\n".join(found) or "words: nothing is wrong")
+        print("\n".join([*hints(), *found] if found else [*hints(), "words: nothing is wrong"]))
         return int(bool(found))
     print("\n".join(write_all()))
     return 0

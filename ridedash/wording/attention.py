@@ -37,6 +37,7 @@ _LATER: Final = _(
     "The ride company can't be asked just now. Nothing was ordered. Try again in a minute, or ask "
     "at the desk."
 )
+# T: critical
 _ASK_DESK: Final = _("Nothing was ordered. Please ask at the desk.")
 
 _FOR_GUESTS: Final[dict[str, Text]] = {

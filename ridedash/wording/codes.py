@@ -33,6 +33,7 @@ class _Entry:
 
 
 _ASK: Final = _("We can't book this here. Please ask our staff")
+# T: critical
 _ASK_PAYMENT: Final = _("Please ask our staff about payment")
 
 _CAR_TYPE: Final = _Entry(
@@ -111,9 +112,11 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("The fixed price has run out"),
         _("A fixed price holds for a few minutes. Nothing was ordered."),
         _("Fix and try again: the price is fetched anew."),
+        # T: critical
         _("The price has changed. Choose again"),
     ),
     "FARE_CHANGED": _Entry(
+        # T: critical
         _("The price changed[ from {old} to {new}]"),
         _("Nothing was ordered."),
         _("Accept the new price, or go back."),
@@ -130,6 +133,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Not booked: we never reached the ride company"),
         _("Nothing was ordered."),
         _("Book again; the price is checked once more."),
+        # T: critical
         _("Not booked. Try again"),
     ),
     "EXPIRED": _Entry(
@@ -154,6 +158,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Not booked: the request could not be made"),
         _("Nothing was ordered."),
         _("Fix and try again; if it stays, ask the manager."),
+        # T: critical
         _("Not booked. Please ask our staff"),
     ),
     "NO_JOURNAL": _Entry(
@@ -166,6 +171,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Cancelled before it was ordered"),
         _("Nothing was ordered, so it costs nothing."),
         _("Book again when the guest is ready."),
+        # T: critical
         _("It was not ordered, so it costs nothing"),
     ),
     "PLAN_MISSED": _Entry(
@@ -184,6 +190,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("ridedash can't save right now, so it won't book"),
         _("Nothing was ordered."),
         _("Try again in a minute, or call the cab desk."),
+        # T: critical
         _("Out of order, please ask our staff"),
     ),
 }
@@ -193,6 +200,7 @@ _RIDE: Final[dict[str, _Entry]] = {
         _("Too late to stop: a driver accepted"),
         _("The ride is on."),
         _("Cancel the ride instead[ ({fee} may apply)]."),
+        # T: critical
         _("A driver has accepted. Cancel anyway?"),
     ),
     wire.HEADER_INVALID_DROP: _Entry(
@@ -211,6 +219,7 @@ _RIDE: Final[dict[str, _Entry]] = {
         _("Can't be cancelled now"),
         _("The ride company keeps the ride."),
         _("Call the driver or support."),
+        # T: critical
         _("Can't be cancelled now. Please ask our staff"),
         quoted=True,
     ),
@@ -269,6 +278,7 @@ _OTHER_RIDE: Final = _Entry(
     _("The ride company refused"),
     _("Nothing has changed."),
     _("Try again, or call the driver."),
+    # T: critical
     _("That was not possible. Please ask our staff"),
     quoted=True,
 )

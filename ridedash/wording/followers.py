@@ -39,7 +39,11 @@ _ORDERS: Final[dict[str, Sentence]] = {
     "SENDING": (_("Booking a ride for {guest}"), _("One moment")),
     "BOOKED": _BOOKED,
     "MATCHING": (_("Looking for a shared ride for {guest}"), _("This can take some minutes")),
-    "UNKNOWN": (_("The team is checking the booking"), _("This page tells what comes of it")),
+    "UNKNOWN": (
+        # T: critical
+        _("The team is checking the booking"),
+        _("This page tells what comes of it"),
+    ),
     "REJECTED": _NOTHING,
     "NOT_SENT": _NOTHING,
     "CLOSED_NOT_BOOKED": _NOTHING,

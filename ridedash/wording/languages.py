@@ -20,6 +20,7 @@ class Language:
     code: str  # as Babel and the folder in translations/ name it: "zh_Hans"
     own_name: str  # as its readers write it
     formats: str = ""  # the locale of dates and amounts where it is not the code: "en_GB"
+    whole: bool = False  # every text that guests meet is translated, and must stay so
 
     @property
     def tag(self) -> str:

@@ -19,7 +19,12 @@ _PAYS: Final[dict[str, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
             _("The guest pays the driver {amount} in cash."),
             _("The ride company sends no amount: the guest pays the driver what the meter shows."),
         ),
-        (_("Pay the driver {amount} in cash."), _("Pay the driver what the meter shows.")),
+        (
+            # T: critical
+            _("Pay the driver {amount} in cash."),
+            # T: critical
+            _("Pay the driver what the meter shows."),
+        ),
     ),
     wire.SVC_MONEY: (
         (
@@ -30,6 +35,7 @@ _PAYS: Final[dict[str, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
             ),
         ),
         (
+            # T: critical
             _(
                 "Paid from our ride wallet, not to the driver. If the driver asks for money, call "
                 "our desk first."
@@ -44,7 +50,10 @@ _PAYS: Final[dict[str, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
             ),
             _("We don't know how this ride is paid: ask the ride company."),
         ),
-        (_("Ask our desk how this ride is paid."),),
+        (
+            # T: critical
+            _("Ask our desk how this ride is paid."),
+        ),
     ),
 }
 _NAMES: Final[dict[str | None, Text]] = {

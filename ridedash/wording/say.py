@@ -121,32 +121,35 @@ def _known(code: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """The words of a language, and whether its lines run from right to left."""
+class Reading:
+    """The words of a language, and whether its lines run from right to left.
+
+    `reading` of a request's `g` holds that of its page.
+    """
 
     words: NullTranslations
     right_to_left: bool
 
 
-def _reading() -> _Reading:
+def _reading() -> Reading:
     """What this request is read in; looked up once for each request."""
     try:
-        found: _Reading = g.reading
+        found: Reading = g.reading
     except AttributeError:
         found = g.reading = _look_up()
     except RuntimeError:  # outside a request
-        found = _Reading(_ENGLISH, right_to_left=False)
+        found = Reading(_ENGLISH, right_to_left=False)
     return found
 
 
-def _look_up() -> _Reading:
+def _look_up() -> Reading:
     locale = flask_babel.get_locale()
     right_to_left = locale is not None and locale.text_direction == "rtl"
     try:
-        return _Reading(flask_babel.get_translations(), right_to_left)
+        return Reading(flask_babel.get_translations(), right_to_left)
     except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
         _log_once(str(locale), str(error))
-        return _Reading(_ENGLISH, right_to_left=False)
+        return Reading(_ENGLISH, right_to_left=False)
 
 
 @lru_cache(maxsize=64)

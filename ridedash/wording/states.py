@@ -40,7 +40,11 @@ _BILL: Final = _Entry(
     "money",
     (_("Ride over, bill ready: {payable}"), _("Ride over")),
     "{pays}",
-    (_("Your bill: {payable}"), _("You have arrived")),
+    (
+        # T: critical
+        _("Your bill: {payable}"),
+        _("You have arrived"),
+    ),
     "{guest_pays}",
 )
 
@@ -67,6 +71,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
         _("Driver cancelled, finding another"),
         _("Happens at most once per ride. Forget the old number plate."),
         _("Your driver had to cancel. Finding another"),
+        # T: critical
         _("Forget the old number plate"),
     ),
     wire.SOFT_ALLOCATED: _Entry(
@@ -95,6 +100,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
         _("Driver is here"),
         _("At {pickup}. Check the plate; the guest tells the driver the code."),
         _("Your driver is here"),
+        # T: critical
         _("Check the plate, tell the driver the code"),
     ),
     wire.INVOICE: _FARE_SET,
@@ -120,6 +126,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
         _("No driver found"),
         _("No ride, nothing to pay to a driver. Try again, or take another car."),
         _("No driver found this time"),
+        # T: critical
         _("No ride, nothing to pay to a driver"),
     ),
     wire.BOOKING_CANCELLED: _Entry(
@@ -132,7 +139,12 @@ _STATUSES: Final[dict[str, _Entry]] = {
             _("This ride is over.[ {said}]"),
         ),
         _("Ride cancelled"),
-        (_("A fee of {fee} may be charged"), "{free}", _("This ride is over")),
+        (
+            # T: critical
+            _("A fee of {fee} may be charged"),
+            "{free}",
+            _("This ride is over"),
+        ),
     ),
 }
 
@@ -171,7 +183,9 @@ _RESTORED: Final[dict[str, _Entry]] = {
             "The database was restored, and this order may have been sent[ at {asked}]. Do not "
             "book again yet."
         ),
+        # T: critical
         _("We are checking your booking with our team"),
+        # T: critical
         _("Please don't book again"),
     ),
 }
@@ -262,6 +276,7 @@ _ORDERS: Final[dict[str, _Entry]] = {
         _("No shared ride was found"),
         _("Nothing to pay to a driver. Other cars may be free."),
         _("No shared ride was found"),
+        # T: critical
         _("Nothing to pay to a driver"),
     ),
 }

@@ -186,6 +186,7 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
         shown,
         headline=words.headline,
         detail=words.detail,
+        # T: critical
         changed=_("Your car has changed") if shown.changed else "",
         was=was,
         plate=number,
@@ -213,7 +214,9 @@ def _ready(facts: RideFacts) -> Ready | None:
         car=page.offer.display_name,
         price=price,
         ceiling=ceiling,
+        # T: critical
         pays=_("You pay the driver in cash.") if page.order.payment == wire.CASH else "",
+        # T: critical
         meter=_("It runs by the meter, which may say more than the estimate.")
         if facts.metered
         else "",

@@ -95,6 +95,7 @@ def _when(facts: RideFacts) -> datetime:
 
 def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
     if found is not None and facts.kind is Kind.AUTO:
+        # T: critical
         return _("The ride is over, its payment is not: this may still change.")
     if found is not None:
         return _("The ride is not over: this may still change.")

@@ -1,0 +1,231 @@
+"""Every text that a guest can meet, found by showing all of it, stands in translations/tier1.txt.
+
+Where the list differs: `make words` writes it anew.
+"""
+
+import html
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from gettext import NullTranslations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask, Response, g, request
+
+from ridedash.extensions import limiter
+from ridedash.rides.orders.fields import LANGUAGES
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.orders import Order, Ride
+from ridedash.views.web import formatting
+from ridedash.wire import Kind
+from ridedash.wording import codes, followers, payment, states
+from ridedash.wording.attention import not_started_words
+from ridedash.wording.say import Reading
+from tests.views.ride_pages import (
+    ENDS,
+    NOON,
+    ORDER_STATES,
+    STATUSES,
+    Desk,
+    make_desk,
+    snapshot_facts,
+    token,
+)
+from tools import words
+
+pytestmark = pytest.mark.database
+
+LIST = words.TIER_1
+KINDS = {"point_to_point": Kind.POINT_TO_POINT, "share": Kind.SHARE, "auto": Kind.AUTO}
+# texts of files that only guests read stand in the list even where no case here shows them
+GUESTS_ALONE = (
+    "ridedash/views/guest/",
+    "ridedash/views/rides/messages.py",
+    "ridedash/wording/followers.py",
+    "templates/guest/",
+    "templates/rides/_to_guest.html",
+)
+SHEETS = ("/card", "/receipt")  # staff's pages, of which the sheet is printed for guests
+FACT = re.compile(r"[\[\]]|\{\w+\}|%\(\w+\)[a-z]")
+
+
+class Recorder(NullTranslations):
+    """English, and which texts were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[words.Key] = set()
+
+    def gettext(self, message: str) -> str:
+        self.found.add(("", message))
+        return message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        self.found.add(("", msgid1))
+        return msgid1 if n == 1 else msgid2
+
+    def pgettext(self, context: str, message: str) -> str:
+        self.found.add((context, message))
+        return message
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+def recording(app: Flask) -> Recorder:
+    """Every page is shown in English; what guests see of it is kept.
+
+    A page asks for more than it shows: the labels of staff's buttons, too.
+    """
+    found = Recorder()
+
+    @app.before_request
+    def read_english() -> None:
+        g.reading = Reading(Recorder(), right_to_left=False)
+
+    @app.after_request
+    def keep(answer: Response) -> Response:
+        shown = answer.get_data(as_text=True)
+        if request.path.endswith(SHEETS):
+            shown = shown.partition("<article")[2]
+        elif not request.path.startswith("/t/"):
+            return answer
+        asked, shown = g.reading.words.found, html.unescape(shown)
+        found.found |= {key for key in asked if longest_part(key[1]) in shown}
+        return answer
+
+    return found
+
+
+def longest_part(text: str) -> str:
+    """The longest piece of a text that stands in a page whatever its facts are."""
+    return max(FACT.split(text), key=len)
+
+
+def link(desk: Desk, order_id: int, kind: LinkKind) -> str:
+    found = make_link(
+        desk.services.db, desk.now, desk.ids["desk.property"], order_id, kind, desk.ids["desk"]
+    )
+    return f"/t/{found}"
+
+
+def orders(desk: Desk) -> Iterator[int]:
+    """A ride in each status of each kind, an order in each state, and the unusual ones."""
+    for kind, statuses in STATUSES.items():
+        for status in [*statuses, *ENDS]:
+            otp = "4821" if status in ("CLIENT_LOCATED", "INVOICE") else None
+            yield desk.order("BOOKED", status, kind, otp=otp)
+            bare = {"pickup": [-38.5, -128.0]}
+            wallet = {"payment": "svc_money", "guest": "Dr", "drop_name": None}
+            yield desk.order("BOOKED", status, kind, **wallet, ride={"facts": bare})
+    for state in ORDER_STATES:
+        yield desk.order(state)
+        yield desk.order(state, held_at=desk.now)
+    moved = snapshot_facts("point_to_point", "CALL_DRIVER")
+    swapped = {"previous_plate": "KA05MN4455", "swapped_at": desk.now, "facts": moved}
+    yield desk.order("BOOKED", "CALL_DRIVER", ride=swapped)
+    for age in (30, 90, 900):
+        seen = desk.now - timedelta(seconds=age)
+        yield desk.order("BOOKED", "CALL_DRIVER", ride={"seen_at": seen, "facts": moved})
+
+
+def show_all(desk: Desk) -> None:
+    """Each surface of a guest, in each state: the link of both kinds, the card, the receipt."""
+    staff, phone = desk.client(), desk.client(signed_in=False)
+    csrf = token(staff, "/")
+    paths = ["/t/unknown", "/t/unknown/snapshot.json"]
+    for order_id in orders(desk):
+        kinds = [LinkKind.FOLLOWER, LinkKind.RIDER]
+        paths += [made for kind in kinds if (made := _open(desk, order_id, kind))]
+        for path in (f"/rides/{order_id}/card", f"/rides/{order_id}/receipt"):
+            assert staff.get(path).status_code == 200
+        staff.post(f"/rides/{order_id}/card", data={"csrf_token": csrf, "code": "1"})
+    for path in paths:
+        with desk.app.app_context():
+            limiter.reset()
+        assert phone.get(path).status_code in (200, 404)
+
+
+def _open(desk: Desk, order_id: int, kind: LinkKind) -> str:
+    """A link; "" for an order that had none when it failed."""
+    with desk.services.db.write() as s:
+        order = s.get(Order, order_id)
+        before, order.state = order.state, "READY" if order.state != "BOOKED" else "BOOKED"
+        ended = [ride for ride in s.query(Ride).filter(Ride.order_id == order_id) if ride.ended_at]
+    made = "" if ended else link(desk, order_id, kind)
+    with desk.services.db.write() as s:
+        s.get(Order, order_id).state = before
+    return made
+
+
+def texts_of(entry: Any, names: Iterable[str]) -> Iterator[Any]:
+    for name in names:
+        given = getattr(entry, name)
+        yield from given if isinstance(given, tuple) else (given,)
+
+
+def say_all() -> None:
+    """Each sentence for guests in the tables of words, alternatives too; formats of all sizes."""
+    guests = ("guest", "guest_detail")
+    entries = [
+        *states._STATUSES.values(),
+        *states._ORDERS.values(),
+        *states._RESTORED.values(),
+        states._NO_STATUS_YET,
+        states._BILL,
+    ]
+    said = [text for entry in entries for text in texts_of(entry, guests)]
+    refusals = [*codes._CREATE.values(), *codes._RIDE.values(), codes._OTHER, codes._OTHER_RIDE]
+    said += [entry.guest for entry in refusals]
+    said += [text for _staff, for_guests in payment._PAYS.values() for text in for_guests]
+    sentences = [*followers._STATUSES.values(), *followers._ORDERS.values()]
+    said += list(itertools.chain.from_iterable(sentences))
+    said += list(states._STEPS.values())
+    for text in said:
+        assert str(text)
+    states.status_step("INVOICE", Kind.AUTO)
+    not_started_words("PRICE", "₹300", "₹250")
+    for seconds in (0, 30, 240, 1200, 4000, 28_000, 90_000):
+        at = NOON + timedelta(seconds=seconds * 3)
+        tz = formatting.zone("Asia/Kolkata")
+        formatting.minutes(seconds)
+        formatting.age(seconds)
+        formatting.planned_time(at, NOON, tz)
+        formatting.time_in_full(at, NOON, tz)
+
+
+def found_by_running(desk: Desk) -> set[words.Key]:
+    recorder = recording(desk.app)
+    show_all(desk)
+    with desk.app.test_request_context("/"):
+        g.reading = Reading(recorder, right_to_left=False)
+        say_all()
+    return recorder.found
+
+
+def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk) -> None:
+    template = {words.key_of(each): each for each in words.messages(words.extract())}
+    shown = found_by_running(desk)
+    own_names = {("", name) for _code, name in LANGUAGES}
+    unknown = sorted(shown - set(template) - own_names)
+    assert unknown == [], "texts that no translator ever sees"
+    met = {
+        key
+        for key, message in template.items()
+        for files in [{name for name, _line in message.locations}]
+        if key in shown or any(name.startswith(GUESTS_ALONE) for name in files)
+    }
+    ordered = [words.listed(key) for key in template if key in met]
+    text = "".join(f"{line}\n" for line in ordered)
+    if os.environ.get("RIDEDASH_WORDS") == "write":
+        LIST.write_text(text)
+    assert LIST.read_text() == text, "run make words"
+    assert len(ordered) > 200

@@ -48,6 +48,15 @@ def test_an_update_keeps_marks_and_takes_a_review_from_what_has_changed() -> Non
     assert changed.user_comments == []
 
 
+def test_an_update_without_a_change_of_the_code_changes_nothing() -> None:
+    catalogue, template = updated(), words.extract()
+    words.update(catalogue, template)
+    first = words.written(catalogue)
+    again = read_po(io.BytesIO(first), locale="de")
+    assert words.update(again, template) == words.Changes(0, 0, 0)
+    assert words.written(again) == first
+
+
 def test_a_file_has_the_order_of_the_code_and_nothing_that_changes_by_itself() -> None:
     text = words.written(updated()).decode()
     assert text == words.written(updated()).decode()

@@ -127,12 +127,14 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
     it is now, and no page shows it.
     """
     before = {key_of(each) for each in messages(catalogue)}
-    fuzzy_before = {key_of(each) for each in messages(catalogue) if each.fuzzy}
+    fuzzy_before = {key_of(each): each.previous_id for each in messages(catalogue) if each.fuzzy}
     catalogue.update(template)
     catalogue.obsolete.clear()
     changed = 0
     for message in messages(catalogue):
-        if message.fuzzy and key_of(message) not in fuzzy_before:
+        if message.fuzzy and key_of(message) in fuzzy_before:
+            message.previous_id = fuzzy_before[key_of(message)]
+        elif message.fuzzy:
             changed += 1
             message.user_comments = _without_review(message)
         if not forms(message):

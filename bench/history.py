@@ -17,6 +17,7 @@ from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
 from bench.growth import BASE, copied, in_bulk, known
 from bench.page_desk import Pages, pages
+from ridedash.observability.process import started
 from ridedash.store.history import PageKey, RideFilter, page, records, totals
 from ridedash.store.models.orders import Offer, Order, Ride
 from ridedash.store.models.people import Guest, Staff
@@ -230,6 +231,7 @@ def busy(vary: Callable[[Session], None] | None = None) -> Iterator[BusyProperty
             for _ in range(100):
                 shown.desk.order(status=status)
         known(shown)
+        started()  # as the processes that serve pages do
         yield BusyProperty(shown)
 
 

@@ -40,7 +40,7 @@ class Pages:
     service: FakeService
     token: str = ""  # the CSRF token of forms
 
-    def get(self, path: str, **query: str) -> bytes:
+    def get(self, path: str, **query: str | list[str]) -> bytes:
         """Get a page, which must succeed."""
         answer = self.browser.get(path, query_string=query)
         if answer.status_code != 200:

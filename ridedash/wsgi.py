@@ -3,7 +3,7 @@
 import os
 
 from ridedash import config
-from ridedash.observability.process import prepare
+from ridedash.observability.process import prepare, started
 
 settings = config.load(os.environ)
 prepare(settings, "web")
@@ -17,3 +17,4 @@ if settings.demo:
     from ridedash.views.ops.demo_tiles import DemoTiles
 
     app.wsgi_app = DemoTiles(app.wsgi_app, settings.service_url)  # type: ignore[method-assign,assignment]
+started()

@@ -17,6 +17,7 @@ from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, listen_patiently, make_server
 from ridedash.cli.sandbox_process import SandboxChild, require_store, sandbox_settings
 from ridedash.factory import create_app
+from ridedash.observability.process import started
 from ridedash.rides.worker import Worker
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
 from ridedash.views.ops import file_server
@@ -48,6 +49,7 @@ def up(environ: Mapping[str, str]) -> None:
         stack.enter_context(_running_worker(app))
         print(_welcome(settings), flush=True)
         served = with_tiles(app) if settings.demo else app.wsgi_app
+        started()
         # returns on SystemExit and on Ctrl-C
         make_server(served, web, THREADS).run()
 

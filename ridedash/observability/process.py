@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import gc
 import os
 from pathlib import Path
 from typing import IO, Final
@@ -31,6 +32,15 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
         # without the folder each process has only its own metrics
         with contextlib.suppress(OSError):
             _share_metrics(settings.instance / "metrics")
+
+
+def started() -> None:
+    """Once all is made that lives as long as the process: never look through it for garbage again.
+
+    That took a tenth of a second in the middle of some request, time and again.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def ended(path: Path) -> bool:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     Select,
     String,
+    Text,
     and_,
     bindparam,
     case,
@@ -223,7 +224,7 @@ _STOPPED: Final = and_(Action.order_id == Order.id, Action.state == "done")
 CANCELLED: Final = (
     select(
         *_ONE,
-        Offer.cancellation,
+        cast(Offer.cancellation, Text).label("policy"),
         Offer.currency,
         Ride.allotted_at,
         func.coalesce(

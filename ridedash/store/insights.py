@@ -93,7 +93,7 @@ class Cancelled(NamedTuple):
     """A cancelled ride that had a driver, and what tells whether cancelling it was free."""
 
     keys: Keys
-    policy: Mapping[str, Any] | None
+    policy: str | None  # CancellationPolicy as JSON
     currency: str | None
     allotted_at: datetime
     stopped_at: datetime | None
@@ -172,7 +172,7 @@ def insights(s: Session, house: House, span: Span) -> Insights:
     found.cancelled = [
         Cancelled(
             _keys(row, changed),
-            row.cancellation,
+            row.policy,
             row.currency,
             row.allotted_at,
             row.stopped_at,

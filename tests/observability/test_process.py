@@ -169,3 +169,13 @@ def test_a_folder_that_the_environment_names_is_not_wiped(
     process._share_metrics(tmp_path / "ours")
     assert [path.name for path in theirs.iterdir()] == ["counter_4000000.db"]
     assert not (tmp_path / "ours").exists()
+
+
+def test_what_lives_as_long_as_the_process_is_not_looked_through_for_garbage() -> None:
+    """In a process of its own: what tests make must be looked through."""
+    words = "import gc; from ridedash.observability.process import started"
+    counted = f"{words}; started(); print(gc.get_freeze_count(), gc.get_count()[2])"
+    answer = subprocess.run([sys.executable, "-c", counted], capture_output=True, check=True)
+    frozen, collected = map(int, answer.stdout.split())
+    assert frozen > 1_000
+    assert collected == 0

@@ -1,6 +1,7 @@
 """The insights: every figure is the history's, in any zone, currency and state; waits; unknowns."""
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -285,7 +286,7 @@ def test_cancelled_rides_come_with_what_tells_whether_a_fee_was_due(desk: Desk) 
         )
     (one,) = read(desk, where, where.span(NOON.date(), NOON.date())).cancelled
     assert (one.allotted_at, one.stopped_at) == (NOON - 6 * minute, NOON)
-    assert (one.policy or {}).get("charge") == "30"
+    assert json.loads(one.policy or "{}").get("charge") == "30"
     assert (one.currency, one.aborted) == ("INR", False)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from flask import abort
@@ -198,13 +199,19 @@ def late_policy(ride: Cancelled, pace: float) -> CancellationPolicy | None:
 
     As a page of a ride has it: views/rides/facts.py, `charged`.
     """
-    try:
-        policy = CancellationPolicy.model_validate(ride.policy or {})
-    except ValidationError:
-        return None
-    if not policy.charge or ride.aborted or ride.stopped_at is None:
+    policy = _policy(ride.policy) if ride.policy else None
+    if policy is None or not policy.charge or ride.aborted or ride.stopped_at is None:
         return None
     if policy.applies_after is None:
         return policy
     free_until = cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, pace)
     return policy if free_until is None or ride.stopped_at >= free_until else None
+
+
+@lru_cache(maxsize=1_000)  # few are different
+def _policy(text: str) -> CancellationPolicy | None:
+    """The policy of an offer; None for one that can't be read."""
+    try:
+        return CancellationPolicy.model_validate_json(text)
+    except ValidationError:
+        return None

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -139,13 +140,13 @@ def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
         "before: 0",
     ]
     policy = {"charge": "30", "applies_after": {"seconds": 300}}
-    ride = Cancelled(None, policy, "INR", NOON - 6 * MINUTE, NOON, False)  # type: ignore[arg-type]
+    ride = Cancelled(None, json.dumps(policy), "INR", NOON - 6 * MINUTE, NOON, False)  # type: ignore[arg-type]
     assert late_policy(ride, 1) is not None
     assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), 1) is None
     assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), 2) is not None
     assert late_policy(ride._replace(aborted=True), 1) is None
-    assert late_policy(ride._replace(policy={"charge": "30"}), 1) is not None
-    assert late_policy(ride._replace(policy={"charge": "many"}), 1) is None
+    assert late_policy(ride._replace(policy='{"charge": "30"}'), 1) is not None
+    assert late_policy(ride._replace(policy='{"charge": "many"}'), 1) is None
     assert late_policy(ride._replace(policy=None), 1) is None
 
 

@@ -79,6 +79,7 @@ def install_words(templates: Environment) -> None:
         gettext, counted, newstyle=True, pgettext=pgettext
     )
     words: dict[str, Any] = templates.globals
+    words["spoken_in"] = spoken_in
     for name in ("gettext", "ngettext", "pgettext"):
         words[name] = _isolating(words[name])
 
@@ -89,6 +90,12 @@ def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
         return fill(context, *texts, **isolated(facts))
 
     return filled
+
+
+def spoken_in(code: str, caller: Callable[[], Any]) -> Any:
+    """A part of a template in another language: `{% call spoken_in("ar") %} … {% endcall %}`."""
+    with in_language(code):
+        return caller()
 
 
 def speak(code: str) -> None:

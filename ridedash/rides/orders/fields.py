@@ -19,19 +19,30 @@ UTC_ZONE: Final = ZoneInfo("UTC")
 MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
 MOST_CARS: Final = 6  # in one group
-LANGUAGES: Final = (  # of the guest's page: code, and name in that language
+LANGUAGES: Final = (  # that a guest may speak: code, and name in that language
     ("en", "English"),
-    ("hi", "हिन्दी"),
     ("ar", "العربية"),
     ("bn", "বাংলা"),
     ("de", "Deutsch"),
     ("es", "Español"),
     ("fr", "Français"),
+    ("gu", "ગુજરાતી"),
+    ("he", "עברית"),
+    ("hi", "हिन्दी"),
+    ("it", "Italiano"),
     ("ja", "日本語"),
+    ("kn", "ಕನ್ನಡ"),
+    ("ko", "한국어"),
+    ("ml", "മലയാളം"),
+    ("mr", "मराठी"),
+    ("pa", "ਪੰਜਾਬੀ"),
+    ("pt", "Português"),
     ("ru", "Русский"),
     ("ta", "தமிழ்"),
     ("te", "తెలుగు"),
-    ("zh", "中文"),
+    ("ur", "اردو"),
+    ("zh_Hans", "简体中文"),
+    ("zh_Hant", "繁體中文"),
 )
 _SPEC: Final = "booking field"
 

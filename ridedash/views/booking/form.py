@@ -10,7 +10,7 @@ from babel.dates import format_datetime
 from flask import redirect
 from werkzeug.wrappers import Response
 
-from ridedash.extensions import services
+from ridedash.extensions import guest_languages, services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
@@ -34,6 +34,7 @@ from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
+from ridedash.wording.languages import ENGLISH
 
 # The page fetches prices again before an offer's two minutes are over, faster with the clock.
 FRESH_MS: Final = 100_000
@@ -84,6 +85,7 @@ def new_picker(*, clean: bool = False) -> Picker:
         **posted,
     )
     form.offer_accounts([(each.id, each.label) for each in accounts])
+    form.offer_languages({ENGLISH, *guest_languages(home.machine_words)})
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()

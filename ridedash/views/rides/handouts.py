@@ -27,6 +27,7 @@ from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.guest_language import guest_reads
 from ridedash.views.rides.messages import ready_message
 from ridedash.views.rides.print_assets import qr_code, still_map
 from ridedash.views.rides.receipt import receipt
@@ -36,6 +37,7 @@ from ridedash.views.web.formatting import day_time, driver_words, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import forward_form, locale, wants_json
 from ridedash.wording import gettext as _
+from ridedash.wording.say import in_language
 
 bp = Blueprint("outgoing", __name__, url_prefix="/rides/<int:order_id>")
 Answer = str | tuple[str, int] | BaseResponse
@@ -139,13 +141,14 @@ def forward_links(order_id: int) -> Answer:
 def show_receipt(order_id: int) -> str:
     """The receipt, for print. What the service sent, in its own lines."""
     page, s = own_order(order_id), services()
-    view, facts = _view(page), RideFacts(page, s.clock(), s.settings.pace, locale())
     with s.db.read() as db:
         row = db.get(CostCentre, page.order.cost_centre_id) if page.order.cost_centre_id else None
         centre = row.name if row is not None and row.property_id == page.order.property_id else ""
-    return render_template(
-        "rides/handouts/receipt.html", page=page, receipt=receipt(page, facts, view, centre)
-    )
+    reads = guest_reads(page)
+    with in_language(reads.language.code):
+        facts = RideFacts(page, s.clock(), s.settings.pace, locale())
+        said = receipt(page, facts, _view(page), centre)
+    return render_template("rides/handouts/receipt.html", page=page, receipt=said, reads=reads)
 
 
 def link_state(page: OrderPage, s: Services) -> LinkState:
@@ -225,9 +228,38 @@ def _count_showing() -> None:
     """A code that is printed, or that a new link shows, counts like a shown one."""
 
 
+@dataclass(frozen=True)
+class CardWords:
+    """The sentences of a card, in one language."""
+
+    state: str  # instead of a plate that is not known yet
+    meet: str
+    code: str
+    follow: str
+    only: str
+    desk: str
+
+
+def _card_words(page: OrderPage) -> CardWords:
+    """What the card says, in the language that is spoken now."""
+    view, phone = _view(page), page.property.phone
+    return CardWords(
+        state=_("Your car is named soon.") if view.live else view.headline,
+        meet=_("Meet at"),
+        code=view.otp.label if view.otp else _("Start code"),
+        follow=_("Follow your ride on your phone"),
+        only=_("For you only."),
+        desk=_("Desk: %(phone)s", phone=phone) if phone else "",
+    )
+
+
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
-    s = services()
+    s, reads = services(), guest_reads(page)
     view, facts = _view(page), RideFacts(page, s.clock(), s.settings.pace, locale())
+    ours = _card_words(page) if reads.other else None
+    with in_language(reads.language.code):
+        theirs, theirs_view = _card_words(page), _view(page)
+        driver = driver_words(view.driver.name) if view.driver else ""
     url = _address(token) if token else ""
     place, name = facts.pickup
     return render_template(
@@ -239,7 +271,11 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
         short=url.split("://")[-1],
         qr=qr_code(url) if url else None,
         code=code,
-        driver=driver_words(view.driver.name) if view.driver else "",
+        driver=driver,
+        car=theirs_view.cab.car if theirs_view.cab else "",
+        reads=reads,
+        theirs=theirs,
+        ours=ours,
         pickup=name,
         map=still_map(s.settings.tiles_url, place, **CARD_MAP),
         credit=s.settings.tiles_attribution,

@@ -4,7 +4,7 @@ Nothing is sent from here: a link that a person follows opens their SMS, WhatsAp
 with the words in it. The record says "prepared" (docs/security.md 6). The words hold no start code.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
@@ -21,11 +21,14 @@ from ridedash.text import lines, one_line
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.guest_language import guest_language
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale, wants_json
 from ridedash.wording import gettext as _
 from ridedash.wording import say
+from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.say import in_language
 
 bp = Blueprint("messages", __name__, url_prefix="/rides/<int:order_id>/messages")
 LONGEST: Final = 1_000  # characters of a message
@@ -47,6 +50,8 @@ class Message:
     sms: str
     whatsapp: str
     mail: str
+    meaning: str = ""  # the same for staff, where they read another language than the guest
+    tag: str = ""  # the language of the words, where that is so
 
     @property
     def ways(self) -> tuple[tuple[str, str], ...]:
@@ -80,10 +85,18 @@ def prepare(order_id: int) -> str | BaseResponse:
 
 
 def ready_message(page: OrderPage, url: str) -> Message:
-    """The message that goes with a guest's link: state, car, where to meet, the link."""
-    s = services()
+    """The message that goes with a guest's link: state, car, where to meet, the link.
+
+    In the guest's language; staff read beside it what it says.
+    """
+    s, code = services(), guest_language(page)
+    with in_language(code):
+        facts = RideFacts(page, s.clock(), s.settings.pace, code)
+        made = message_of(page, ready_words(facts, url))
+    if code == locale():
+        return made
     facts = RideFacts(page, s.clock(), s.settings.pace, locale())
-    return message_of(page, ready_words(facts, url))
+    return replace(made, meaning=ready_words(facts, url), tag=LANGUAGES[code].tag)
 
 
 def message_of(page: OrderPage, text: str) -> Message:

@@ -18,6 +18,7 @@ from ridedash.store.orders import OrderPage
 from ridedash.store.properties import favourites_of
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.guest_language import guest_reads
 from ridedash.views.rides.handouts import link_state
 from ridedash.views.rides.view_model import RideView, placed_text
 from ridedash.views.web.formatting import flight_words, full_time, span, stamp
@@ -96,6 +97,7 @@ def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
     return {
         "may_link": may_link(),
         "links": link_state(page, s),
+        "reads": guest_reads(page),
         "favourites": _favourite_drops(page, s),
     }
 

@@ -14,6 +14,7 @@ from ridedash.store.orders import OrderPage, path_of
 from ridedash.views.poll_cache.cache import offer
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
+from ridedash.views.rides.guest_language import desk_view
 from ridedash.views.rides.handouts import reveal, showings
 from ridedash.views.rides.page_context import page_context
 from ridedash.views.rides.snapshot import snapshot_of
@@ -85,7 +86,7 @@ def show_code(order_id: int) -> Answer:
 
 def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
     s = services()
-    view: RideView = ride_view(page, s.clock(), s.settings, language())
+    view: RideView = desk_view(page, s.clock(), s.settings, language())
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)

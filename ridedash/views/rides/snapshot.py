@@ -16,8 +16,8 @@ from ridedash.views.poll_cache.cache import Entry, Key, polls
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.components import OLD_PLATE_FOR
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.guest_language import desk_view
 from ridedash.views.rides.notices import STOPS_NEEDING
-from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.responses import Snapshot
@@ -72,7 +72,7 @@ def _asked_for() -> str:
 def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     """A snapshot made from the database."""
     page = own_order(order_id)
-    view = ride_view(page, now, services().settings, key.locale)
+    view = desk_view(page, now, services().settings, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     # the digest: what time alone or an account changes has no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"

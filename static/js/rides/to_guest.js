@@ -7,7 +7,8 @@ export class ToGuest {
   /** `left()` is called when the screen is turned back. */
   constructor(root, left) {
     this.dialog = root.querySelector("[data-to-guest]");
-    root.querySelector("[data-show-guest]").addEventListener("click", () => this.#show());
+    for (const button of root.querySelectorAll("[data-show-guest]"))
+      button.addEventListener("click", () => this.#show());
     this.dialog.querySelector("[data-leave]").addEventListener("click", () => this.close());
     this.dialog.addEventListener("close", () => {
       if (document.fullscreenElement) document.exitFullscreen().catch(() => {});

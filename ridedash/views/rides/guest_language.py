@@ -1,0 +1,62 @@
+"""What the guest of a ride reads: the language of their page, and of what staff show and hand out.
+
+docs/languages.md 5. The desk's own pages stay in the language of the person who works there.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from ridedash.extensions import guest_languages, language, reader_language
+from ridedash.rides.orders.fields import LANGUAGES as SPOKEN
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides.components import GuestWords, guest_words, start_code
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
+from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
+from ridedash.wording.readers import Surface, negotiate
+from ridedash.wording.say import in_language
+
+
+@dataclass(frozen=True)
+class OwnWords(GuestWords):
+    """What a guest reads who reads another language than the desk."""
+
+    code_label: str
+
+
+@dataclass(frozen=True)
+class GuestReads:
+    """The language in which a guest reads, as the desk sees it."""
+
+    language: Language
+    speaks: str  # the own name of what the desk was told, where the guest's page can't be in it
+    other: bool  # whether it is another one than the desk reads now
+
+
+def guest_reads(page: OrderPage) -> GuestReads:
+    """The language of a ride's guest."""
+    code, told = guest_language(page), page.guest.language or ""
+    offered = guest_languages(page.property.machine_words)
+    unknown = bool(told) and not negotiate([told], offered)
+    speaks = dict(SPOKEN).get(told, told) if unknown else ""
+    return GuestReads(LANGUAGES[code], speaks, code != language())
+
+
+def guest_language(page: OrderPage) -> str:
+    """Its code: what the desk was told, if it is offered, else the property's or English."""
+    told, prop = page.guest.language, page.property
+    if not told and not prop.language:
+        return ENGLISH
+    return reader_language(Surface.PRINT, own=told, house=prop.language, machine=prop.machine_words)
+
+
+def desk_view(page: OrderPage, now: datetime, settings: PaceSettings, locale: str) -> RideView:
+    """The view model of a ride for staff: what they turn to the guest is in the guest's words."""
+    view, code = ride_view(page, now, settings, locale), guest_language(page)
+    if code == locale:
+        return view
+    with in_language(code):
+        facts = RideFacts(page, now, settings.pace, code)
+        label = start_code(facts)
+        said = asdict(guest_words(facts)) | {"code_label": label.label if label else ""}
+    return replace(view, guest=OwnWords(**said))

@@ -1,7 +1,7 @@
 """Forms of the pages: a trip to ask prices for, and a booking of one of its products."""
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -29,7 +29,6 @@ from ridedash.inputs import calendar_day, flight_number, is_flight_number, row_i
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import (
     FIELDS,
-    LANGUAGES,
     MAX_NOTE,
     MOST_CARS,
     UTC_ZONE,
@@ -307,21 +306,6 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.account.choices = [SelectChoice(str(id_), label) for id_, label in accounts]
         if self.account.data is None and accounts:
             self.account.data = accounts[0][0]
-
-    def offer_languages(self, codes: Collection[str]) -> None:
-        """Set which languages of a guest their page can be in; staff are told of the others."""
-        page, told = _("Guest's page"), _("Told to staff; the guest's page is in English")
-        known = [
-            SelectChoice(
-                code,
-                name,
-                render_kw={"lang": code.replace("_", "-")},
-                optgroup=page if code in codes else told,
-            )
-            for code, name in LANGUAGES
-        ]
-        known.sort(key=lambda each: each.optgroup != page)
-        self.language.choices = [SelectChoice("", _("Not said")), *known]
 
     def offer_centres(self, centres: Sequence[tuple[int, str]]) -> None:
         """Set the cost centres to choose from, as (id, name); "None" is the default."""

@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_datetime
 from flask import redirect
 from werkzeug.wrappers import Response
+from wtforms.fields.choices import SelectChoice
 
 from ridedash.extensions import guest_languages, services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
-from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
+from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, control_of
 from ridedash.rides.orders.onward import NoCarLater, change_onward
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
@@ -85,12 +86,28 @@ def new_picker(*, clean: bool = False) -> Picker:
         **posted,
     )
     form.offer_accounts([(each.id, each.label) for each in accounts])
-    form.offer_languages({ENGLISH, *guest_languages(home.machine_words)})
+    form.language.choices = _languages({ENGLISH, *guest_languages(home.machine_words)})
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()
     drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
     return Picker(form=form, home=home, accounts=accounts, favourites=drops)
+
+
+def _languages(codes: set[str]) -> list[SelectChoice]:
+    """What a guest may speak: first the languages that their page can be in, by these codes."""
+    page, told = _("Guest's page"), _("Told to staff; the guest's page is in English")
+    found = [
+        SelectChoice(
+            code,
+            name,
+            render_kw={"lang": code.replace("_", "-")},
+            optgroup=page if code in codes else told,
+        )
+        for code, name in LANGUAGES
+    ]
+    found.sort(key=lambda each: each.value not in codes)
+    return [SelectChoice("", _("Not said")), *found]
 
 
 def trip_picker(trip: TripForm, *, search: bool) -> Picker:

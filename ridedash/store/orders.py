@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from sqlalchemy import BindParameter, Select, bindparam, or_, select
-from sqlalchemy.orm import Session, defer
+from sqlalchemy import BindParameter, Select, bindparam, exists, or_, select
+from sqlalchemy.orm import Session, aliased, defer
 from sqlalchemy.orm.attributes import set_committed_value
 
 from ridedash.geo import LatLng, thinned
@@ -290,7 +290,7 @@ def orders_by_ids(
     groups, series = places_of(s, [row[0] for row in rows.values()])
     if light:
         _load_unworded(s, [row[1] for row in rows.values()])
-    around = _around(s, found)
+    around = _around(s, rows)
     return [_page(rows[order_id], around, groups, series) for order_id in found]
 
 
@@ -337,8 +337,17 @@ def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
 
 # Statements are built once: that takes SQLAlchemy longer than the database takes to answer.
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
+_NEXT: Final = aliased(Order)
 _PAGES: Final = (
     select(Order, Offer, Guest, Account, Property, Staff, Ride)
+    # what most orders lack is not asked for in statements of its own
+    .add_columns(
+        exists().where(Action.order_id == Order.id),
+        exists().where(Attention.order_id == Order.id, Attention.cleared_at.is_(None)),
+        or_(
+            exists().where(_NEXT.supersedes == Order.id), exists().where(_NEXT.back_of == Order.id)
+        ),
+    )
     .join(Offer, Offer.id == Order.offer_id)
     .join(Guest, Guest.id == Order.guest_id)
     .join(Account, Account.id == Order.account_id)
@@ -368,7 +377,7 @@ _GROUPS: Final = (
 _SERIES: Final = (
     select(Order.series_key, Order.id).where(Order.series_key.in_(_KEYS)).order_by(Order.id)
 )
-_Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
+_Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride, bool, bool, bool]
 _Around = tuple[
     dict[int, list[Action]],
     dict[int, list[TimelineEvent]],
@@ -379,7 +388,7 @@ _Around = tuple[
 
 
 def _page(row: _Row, around: _Around, groups: Places, series: Places) -> OrderPage:
-    order, offer, guest, account, place, staff, ride = row
+    order, offer, guest, account, place, staff, ride, *_more = row
     order_id = order.id
     actions, events, attention, newer, backs = around
     return OrderPage(
@@ -400,20 +409,22 @@ def _page(row: _Row, around: _Around, groups: Places, series: Places) -> OrderPa
     )
 
 
-def _around(s: Session, ids: Sequence[int]) -> _Around:
-    parameters = {"ids": ids}
+def _around(s: Session, rows: Mapping[int, _Row]) -> _Around:
+    """What belongs to these orders; their rows tell for which of them something is there."""
+    acted, noted, followed = ([n for n, row in rows.items() if row[i]] for i in (7, 8, 9))
     actions: dict[int, list[Action]] = {}
-    for action in s.scalars(_ACTIONS, parameters):
+    for action in s.scalars(_ACTIONS, {"ids": acted}) if acted else ():
         actions.setdefault(action.order_id, []).append(action)
     events: dict[int, list[TimelineEvent]] = {}
-    for event in s.scalars(_EVENTS, parameters):
+    for event in s.scalars(_EVENTS, {"ids": list(rows)}):
         events.setdefault(event.order_id, []).append(event)
     attention: dict[int, list[Attention]] = {}
-    for item in s.scalars(_ATTENTION, parameters):
+    for item in s.scalars(_ATTENTION, {"ids": noted}) if noted else ():
         attention.setdefault(item.order_id, []).append(item)
     newer: dict[int, int] = {}
     backs: dict[int, int] = {}
-    for order_id, supersedes, back_of in s.execute(_LATER, parameters):
+    later = s.execute(_LATER, {"ids": followed}) if followed else ()
+    for order_id, supersedes, back_of in later:
         if supersedes is not None:
             newer[supersedes] = max(order_id, newer.get(supersedes, 0))
         if back_of is not None:

@@ -4,7 +4,7 @@ See docs/architecture.md 7.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -82,11 +82,11 @@ class RideView:
 
     def as_json(self) -> dict[str, Any]:
         """The snapshot: only what can change, without what is empty."""
-        body = asdict(self)
+        body = dict(vars(self))
         for name in ("seen_at", "updated", "freshness"):
             del body[name]
         if self.cab:
-            del body["cab"]["spelled"]  # the script spells it
+            body["cab"] = replace(self.cab, spelled="")  # the script spells it
         if not any(action.name == "cancel" and action.allowed for action in self.actions):
             body["fee_from"] = ""
         body["steps"] = [[step.state, step.time] for step in self.steps]
@@ -268,7 +268,9 @@ def _stops(page: OrderPage) -> bool:
 
 
 def _lean(value: Any) -> Any:
-    """A value without its empty fields, so that the snapshot stays small."""
+    """A value as JSON without its empty fields, so that the snapshot stays small."""
+    if is_dataclass(value):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {
             name: _lean(item)

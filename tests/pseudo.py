@@ -26,7 +26,7 @@ OPTIONS: Final = {"templates/**.html": {"newstyle_gettext": "true", "trimmed": "
 XA, XB = "en-XA", "ar-XB"
 LOCALES: Final = {XA: "en", XB: "ar"}  # whose dates, amounts and direction they borrow
 # what a translator leaves as it is: {slot}, %(name)s, %%, and the brackets of an optional part
-KEPT: Final = re.compile(r"(\{\w+\}|%\(\w+\)[sdg]|%%|[\[\]])")
+KEPT: Final = re.compile(r"(\{\w+\}|%\(\w+\)[\d.]*[a-z]|%%|[\[\]])")
 ACCENTS: Final = str.maketrans("aceiouyzACEIOUYZ", "áçéíóúýžÁÇÉÍÓÚÝŽ")
 ARABIC: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ابجدهفغحيژكلمنوپقرستثظوخيز", "")
 SHORT: Final = 10  # letters; a label below doubles when it is translated

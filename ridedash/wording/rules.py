@@ -12,8 +12,8 @@ log = logging.getLogger(__name__)
 
 _SLOT: Final = re.compile(r"\{(\w*)\}")
 _OPTIONAL: Final = re.compile(r"\[[^\[\]]*\]")
-_NAME: Final = re.compile(r"%\((\w+)\)([a-z])")
-_PERCENT: Final = re.compile(r"%(?!%|\(\w+\)[a-z])")  # where a doubled one is taken out already
+_NAME: Final = re.compile(r"%\((\w+)\)([\d.]*[a-z])")
+_PERCENT: Final = re.compile(r"%(?!%|\(\w+\)[\d.]*[a-z])")  # where a doubled one is taken out already
 
 
 def faults(english: str, translated: str, *, plural: str = "") -> list[str]:

@@ -13,6 +13,7 @@ RIGHT = [
     ("[Asked {asked}, ]no clear answer", "keine klare Antwort[ ({asked})]"),
     ("Line %(n)d: %(why)s", "%(why)s (Zeile %(n)d)"),
     ("%(n)s %%", "%(n)s %%"),
+    ("%(n).1f km", "%(n).1f km"),
     ("Discount ({n} %)", "Rabatt ({n} %)"),
     ("Here", "Da"),
 ]
@@ -26,6 +27,8 @@ WRONG = [
     ("Here", "Da {n}", "{n} is no slot"),
     ("Line %(n)d", "Zeile %(nn)d", "%(nn)d is no fact"),
     ("Line %(n)d", "Zeile %(n)s", "%(n)d is missing"),
+    ("%(n).1f km", "%(km).1f km", "%(km).1f is no fact"),
+    ("%(n).1f km", "%(n)d km", "%(n).1f is missing"),
     ("Line %(n)d", "100 % %(n)d", "must be doubled"),
     ("Line %(n)d", "100% %(n)d", "must be doubled"),
     ("Here", "100 %", "a percent sign is not in the English text"),

@@ -17,7 +17,10 @@ from typing import Any, Final
 from babel.messages.catalog import Catalog
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from flask_babel import Babel
+
+from ridedash.wording.languages import LANGUAGES
 
 ROOT: Final = Path(__file__).parents[1]
 METHODS: Final = [("ridedash/**.py", "python"), ("templates/**.html", "jinja2")]
@@ -111,3 +114,13 @@ def _compiled(name: str) -> bytes:
     made = BytesIO()
     write_mo(made, catalog)
     return made.getvalue()
+
+
+def letters(code: str) -> str:
+    """The letters of a language's translations, and of its own name."""
+    text = ROOT / f"translations/{code}/LC_MESSAGES/messages.po"
+    said = LANGUAGES[code].own_name
+    if text.exists():
+        with text.open("rb") as file:
+            said += "".join(str(message.string) for message in read_po(file, locale=code))
+    return "".join(letter for letter in said if letter.isalpha())

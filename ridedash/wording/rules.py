@@ -13,7 +13,8 @@ log = logging.getLogger(__name__)
 _SLOT: Final = re.compile(r"\{(\w*)\}")
 _OPTIONAL: Final = re.compile(r"\[[^\[\]]*\]")
 _NAME: Final = re.compile(r"%\((\w+)\)([\d.]*[a-z])")
-_PERCENT: Final = re.compile(r"%(?!%|\(\w+\)[\d.]*[a-z])")  # where a doubled one is taken out already
+# where a doubled one is taken out already
+_PERCENT: Final = re.compile(r"%(?!%|\(\w+\)[\d.]*[a-z])")
 
 
 def faults(english: str, translated: str, *, plural: str = "") -> list[str]:

@@ -1,0 +1,152 @@
+"""Layouts hold in long languages and from right to left: nothing is cut off, covered or outside.
+
+On every change in the pseudo-locales and German; with RIDEDASH_TEST_LANGUAGES=all in all that there
+are, which takes minutes.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from ridedash.store import properties
+from ridedash.wording.languages import LANGUAGES
+from tests import pseudo
+from tests.views.layout import layout_faults
+from tests.views.ride_pages import HASH, NOON
+from tests.views.served import Served, served_desk
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+ALL = os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all"
+SPOKEN = [pseudo.XA, pseudo.XB, *(LANGUAGES if ALL else ["de"])]
+HEIGHT = 900
+NOBODYS = "\ue123"  # for private use: no face has it
+TRANSLATIONS = Path(__file__).parents[2] / "translations"
+LEFT_AND_RIGHT = """() => {
+  const middle = (part) => {
+    const box = document.querySelector(part).getBoundingClientRect();
+    return (box.left + box.right) / 2;
+  };
+  const digits = (part) => {
+    const texts = document.createTreeWalker(document.querySelector(part), NodeFilter.SHOW_TEXT);
+    let text = texts.nextNode();
+    while (!/\\d/.test(text.data)) text = texts.nextNode();
+    const at = (n) => {
+      const range = document.createRange();
+      range.setStart(text, n);
+      range.setEnd(text, n + 1);
+      return range.getBoundingClientRect().left;
+    };
+    return at(text.data.trimEnd().length - 1) - at(text.data.search(/\\d/));
+  };
+  return { middle: Object.fromEntries(PARTS.map((part) => [part, middle(part)])),
+           digits: DIGITS.map(digits) };
+}"""
+
+MISSING = """([lang, letters]) => {
+  document.documentElement.lang = lang;
+  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+  [canvas.width, canvas.height] = [40, 40];
+  const drawn = (letter) => {
+    pen.clearRect(0, 0, 40, 40);
+    pen.font = "24px system-ui, sans-serif";
+    pen.fillText(letter, 4, 30);
+    return pen.getImageData(0, 0, 40, 40).data.join();
+  };
+  const box = drawn("\\u{10fffd}");
+  return letters.filter((letter) => drawn(letter) === box);
+}"""
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        home = found.desk.ids["desk.property"]
+        found.desk.add(lambda s: properties.add_staff(s, home, "boss", HASH, "admin", NOON))
+        yield found
+
+
+def speak(served: Served, name: str, folder: Path) -> None:
+    if name in pseudo.LOCALES:
+        pseudo.speak(served.desk.app, name, folder)
+    else:
+        pseudo.use(served.desk.app, name, TRANSLATIONS)
+
+
+def rides(served: Served) -> dict[str, int]:
+    """A ride in each group of the board."""
+    order: Any = served.desk.order
+    return {
+        "coming": order("BOOKED", "CALL_DRIVER", otp="4821", attention=("silent",)),
+        "done": order("BOOKED", "COMPLETED"),
+        "bill": order("BOOKED", "INVOICE", "auto"),
+        "unknown": order("UNKNOWN"),
+        "planned": order("SCHEDULED"),
+        "waiting": order("WAITING"),
+        "refused": order("REJECTED"),
+    }
+
+
+def faults(page: Page, path: str, *widths: int) -> list[str]:
+    page.goto(path)
+    found = []
+    for width in widths:
+        page.set_viewport_size(ViewportSize(width=width, height=HEIGHT))
+        found += [f"{path[:20]} {width}: {fault}" for fault in layout_faults(page)]
+    return found
+
+
+def test_no_words_are_cut_off_covered_or_outside_of_a_page(served: Served, tmp_path: Path) -> None:
+    ids = rides(served)
+    links = [served.link(ids[name]) for name in ("coming", "bill", "waiting")]
+    links.append(served.link(ids["coming"], "follower"))
+    desk = ["/", "/rides/new", *(f"/rides/{ids[name]}" for name in ("coming", "unknown"))]
+    papers = [f"/rides/{ids['coming']}/card", f"/rides/{ids['done']}/receipt"]
+    pages = ["/admin/property", "/admin/staff", "/history", "/handover", "/me", *papers]
+    staff, phone = served.staff("boss"), served.phone()
+    found = []
+    for name in SPOKEN:
+        speak(served, name, tmp_path)
+        for path in desk:
+            found += [f"{name} {each}" for each in faults(staff, path, 1024, 1440)]
+        for path in pages:
+            found += [f"{name} {each}" for each in faults(staff, path, 1280)]
+        for path in (*links, "/sign-in"):
+            found += [f"{name} {each}" for each in faults(phone, path, 320, 390)]
+    assert found == []
+
+
+def test_arabic_pages_mirror_english_ones_and_keep_plates_and_numbers(
+    served: Served, tmp_path: Path
+) -> None:
+    ids, width = rides(served), 1280
+    page = served.staff("boss", viewport={"width": width, "height": HEIGHT})
+    parts = [".brand", ".bar-search", ".bar-nav", ".state-mark", ".step:first-child"]
+    digits = [".state .plate", "bdi[data-slot='driver.phone']", ".guest-card a[href^='tel:']"]
+    script = LEFT_AND_RIGHT.replace("PARTS", repr(parts)).replace("DIGITS", repr(digits))
+    seen = {}
+    for name in (pseudo.XA, pseudo.XB):
+        speak(served, name, tmp_path)
+        page.goto(f"/rides/{ids['coming']}")
+        seen[name] = page.evaluate(script)
+    for part in parts:
+        english, arabic = (seen[name]["middle"][part] for name in (pseudo.XA, pseudo.XB))
+        assert (english < width / 2) != (arabic < width / 2), (part, english, arabic)
+    assert all(run > 0 for name in seen for run in seen[name]["digits"]), seen
+    zoom = page.locator(".leaflet-control-zoom-in")
+    assert zoom.get_attribute("title") == pseudo.from_the_right("Zoom in")
+
+
+def test_every_offered_script_has_its_glyphs(browser: Browser) -> None:
+    """With Debian's Noto packages no letter of a translation is drawn as the missing glyph."""
+    with browser.new_page() as page:
+        missing = {
+            language.tag: page.evaluate(
+                MISSING, [language.tag, sorted({*pseudo.letters(language.code), NOBODYS})]
+            )
+            for language in LANGUAGES.values()
+        }
+    assert missing == {tag: [NOBODYS] for tag in missing}

@@ -1,8 +1,8 @@
 """Answers the addresses of static files before Flask: compressed, and to be kept for a year.
 
-Files are compressed once for each release, into the instance folder. What a release served stays
-there for a day after it was replaced, so that a page that was open during an update goes on with
-its own modules until it is loaded anew.
+Files are compressed once for each release, without their comments, into the instance folder. What
+a release served stays there for a day after it was replaced, so that a page that was open during an
+update goes on with its own modules until it is loaded anew.
 """
 
 import fcntl
@@ -25,6 +25,7 @@ from whitenoise.compress import Compressor
 
 from ridedash.extensions import Services
 from ridedash.views.ops import static_files
+from ridedash.views.ops.lean_files import lean
 from ridedash.views.ops.static_files import StaticFiles
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _is_whole(files: StaticFiles, made: Path) -> bool:
     """
     try:
         for name, path in files.paths.items():
-            data = path.read_bytes()
+            data = lean(name, path.read_bytes())
             if (made / name).read_bytes() != data:
                 return False
             packed = [(made / (name + end), unpack) for end, unpack in UNPACK.items()]
@@ -134,7 +135,7 @@ def _compress(files: StaticFiles, folder: Path) -> None:
         for name, path in files.paths.items():
             copy = Path(made, name)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+            copy.write_bytes(lean(name, path.read_bytes()))
             if compressor.should_compress(name):
                 compressor.compress(str(copy))
         shutil.rmtree(folder / files.digest, ignore_errors=True)

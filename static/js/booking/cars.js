@@ -133,6 +133,7 @@ export class Cars extends EventTarget {
     this.at = 0;
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
+    this.box.style.minBlockSize = "";
     // a button in it may be pressed at this moment: leaving the empty drop has led here
     if (!this.box.querySelector("[data-drops]"))
       this.box.replaceChildren(this.empty.content.cloneNode(true));
@@ -184,8 +185,11 @@ export class Cars extends EventTarget {
       setTimeout(() => {
         this.status.classList.remove("visually-hidden");
         this.status.textContent = this.words.loading;
-        if (!this.box.querySelector("[data-products]"))
+        if (!this.box.querySelector("[data-products]")) {
           this.box.replaceChildren(this.skeleton.content.cloneNode(true));
+          // what stands below stays there when fewer cars come
+          this.box.style.minBlockSize = `${this.box.offsetHeight}px`;
+        }
       }, SKELETON_MS),
       setTimeout(() => (this.status.textContent = this.words.slow), SLOW_MS),
     ];

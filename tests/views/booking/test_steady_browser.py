@@ -1,0 +1,40 @@
+"""Prices appear in Chromium without moving anything that is on the page already."""
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.views.booking.test_pages import Desk, desk
+from tests.views.booking.test_pages_browser import Browsed, browsed
+
+__all__ = ["browsed", "desk"]
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+WATCH = """() => {
+  window.moved = [];
+  const sources = (entry) => entry.sources.map(({ node }) => node?.className ?? "gone").join();
+  new PerformanceObserver((list) => list.getEntries().forEach((each) => moved.push(sources(each))))
+    .observe({ type: "layout-shift" });
+}"""
+# the browser has drawn what came, and told the observer
+DRAWN = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
+  () => setTimeout(done))))"""
+
+
+@pytest.mark.parametrize("path", ["/", "/rides/new"])
+def test_prices_move_nothing(browsed: Browsed, desk: Desk, path: str) -> None:
+    page = browsed.page
+    held: list[Route] = []
+    page.route("**/products.json*", lambda route: held.append(route))
+    browsed.open(path)
+    for end, place in (("pickup", "-38.5, -128.0"), ("drop", "-38.51, -128.01")):
+        page.fill(f"#{end}", place)
+        page.press(f"#{end}", "Enter")
+    expect(page.locator(".product-ghost").first).to_be_visible()
+    page.evaluate(DRAWN)
+    page.evaluate(WATCH)
+    held[-1].continue_()
+    expect(page.locator(".product-radio:checked")).to_be_visible()
+    expect(page.locator("[data-book-go]")).to_be_enabled()
+    page.evaluate(DRAWN)
+    assert page.evaluate("window.moved") == []
+    assert browsed.faults == []

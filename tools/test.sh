@@ -19,14 +19,16 @@ fi
 
 # The run on SQLite writes the names of the test files that the run on PostgreSQL has to collect.
 RIDEDASH_TEST_FILES=$(mktemp)
-export RIDEDASH_TEST_FILES
+# All processes of both runs share the templates that one of them has compiled.
+RIDEDASH_TEST_TEMPLATES=$(mktemp -d)
+export RIDEDASH_TEST_FILES RIDEDASH_TEST_TEMPLATES
 
 clean_up() {
     code=$?
     if [ -n "$in_memory" ] && [ "$code" != 0 ]; then
         echo "what the tests left is in $in_memory (memory)"
     else
-        rm -rf "$RIDEDASH_TEST_FILES" ${in_memory:+"$in_memory"}
+        rm -rf "$RIDEDASH_TEST_FILES" "$RIDEDASH_TEST_TEMPLATES" ${in_memory:+"$in_memory"}
     fi
     exit "$code"
 }

@@ -1,0 +1,87 @@
+"""What every app of the tests compiles alike: templates, routes, statements, headers of files.
+
+Tests make thousands of apps, and each would compile all of it again: that is half of the time of a
+test that reads a page.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
+from jinja2.bccache import Bucket
+from sqlalchemy import Dialect, Engine
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
+from werkzeug.routing import Rule
+
+from ridedash.views.ops.file_server import FileServer
+
+_Builder = Callable[..., tuple[str, str]]  # makes an address from a rule and the values in it
+STATEMENTS: Final = 5_000  # of a whole run; an engine by itself keeps 500
+
+
+class Templates(FileSystemBytecodeCache):
+    """Compiled templates, which a process reads once."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self._read: dict[tuple[str, str], Any] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        key = bucket.key, bucket.checksum
+        bucket.code = self._read.get(key)
+        if bucket.code is None:
+            super().load_bytecode(bucket)
+            self._read[key] = bucket.code
+
+
+def share(folder: str) -> None:
+    """Let all apps from now on have in common what doesn't depend on them."""
+    Flask.jinja_options = {"bytecode_cache": Templates(folder)}
+    _share_routes()
+    _share_statements()
+    _share_headers()
+
+
+def _share_routes() -> None:
+    compile_builder = Rule._compile_builder
+    known: dict[Any, _Builder] = {}
+
+    def compiled(rule: Rule, append_unknown: bool = True) -> _Builder:
+        key = rule.rule, tuple(rule._trace), repr(rule.defaults), append_unknown
+        if key not in known:
+            known[key] = compile_builder(rule, append_unknown)
+        return known[key]
+
+    Rule._compile_builder = compiled  # type: ignore[method-assign]
+
+
+def _share_statements() -> None:
+    """Compiled statements are kept by dialect: here those of all engines of a kind are equal."""
+    known: LRUCache[Any, Any] = LRUCache(STATEMENTS)
+
+    def share_with(_kind: type[Dialect], engine: Engine) -> None:
+        engine._compiled_cache = known
+
+    for kind in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+        kind.__eq__ = lambda self, other: type(self) is type(other)  # type: ignore[method-assign]
+        kind.__hash__ = lambda self: hash(type(self))  # type: ignore[method-assign]
+        kind.engine_created = classmethod(share_with)  # type: ignore[method-assign,assignment]
+
+
+def _share_headers() -> None:
+    """The headers of a release's files, whose address has a digest of what is in them."""
+    get_static_file = FileServer.get_static_file
+    known: dict[Any, Any] = {}
+
+    def found(server: FileServer, path: str, url: str, stat_cache: Any = None) -> Any:
+        if stat_cache is not None:  # of the instance folder, whose files tests damage
+            return get_static_file(server, path, url, stat_cache)
+        key = path, url, tuple(server._head.items())
+        if key not in known:
+            known[key] = get_static_file(server, path, url)
+        return known[key]
+
+    FileServer.get_static_file = found

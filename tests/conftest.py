@@ -37,9 +37,16 @@ LAUNCH = [  # root in a container can't use the browser's sandbox; no background
 ]
 
 
-# Their shared fixtures start slowly: all tests of one run in the same process of `make test`,
-# before the rest.
+# Their shared fixtures start slowly: all tests of one run in the same process of `make test`.
 TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_upkeep.py"}
+
+# What takes longest begins first, so that no process works alone at the end.
+FIRST = (
+    "test_hostile_input.py",
+    *("processes", "e2e", "test_canary.py", "test_upkeep.py"),
+    *("faults", "test_axe.py", "test_crashes.py", "test_planned_machine.py"),
+    *("test_permissions.py", "test_same_answers.py", "cli"),
+)
 
 
 class Together(LoadScopeScheduling):
@@ -49,12 +56,23 @@ class Together(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return min(TOGETHER & set(nodeid.partition("::")[0].split("/")), default=nodeid)
+        return min(TOGETHER & _names(nodeid), default=nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    config.option.loadscopereorder = False  # it would begin with the largest number of tests
     return Together(config, log)
+
+
+def _names(nodeid: str) -> set[str]:
+    """The names of a test's folders and file."""
+    return set(nodeid.partition("::")[0].split("/"))
+
+
+def _turn(item: pytest.Item) -> int:
+    names = _names(item.nodeid)
+    return next((turn for turn, name in enumerate(FIRST) if name in names), len(FIRST))
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +112,7 @@ def database(tmp_path: Path) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_turn)  # after pytest-randomly has shuffled them
     for item in items:
         if "database" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)

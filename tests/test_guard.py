@@ -603,6 +603,7 @@ GET /accounts/callback accounts.callback
 GET /admin admin.home
 GET /admin/accounts admin_accounts.show
 GET /admin/audit admin_audit.show
+GET /admin/languages admin_languages.show
 GET /admin/places admin_places.show
 GET /admin/properties admin_properties.show
 GET /admin/property admin.show
@@ -651,6 +652,7 @@ POST /admin/audit/export.csv admin_audit.export
 POST /admin/cost-centres admin_places.add_centre
 POST /admin/cost-centres/<int:centre_id> admin_places.change_centre
 POST /admin/invitations/<int:invitation_id>/withdraw admin_staff.withdraw
+POST /admin/languages admin_languages.save
 POST /admin/places admin_places.save
 POST /admin/properties admin_properties.create
 POST /admin/properties/<int:property_id>/open admin_properties.look_at

@@ -6,7 +6,7 @@ from flask import Flask
 from werkzeug.routing import BaseConverter
 
 from ridedash.inputs import row_id
-from ridedash.views.admin import accounts, audit_log, face, places, properties, staff
+from ridedash.views.admin import accounts, audit_log, face, languages, places, properties, staff
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
 from ridedash.views.board import pages as board
@@ -44,6 +44,7 @@ BLUEPRINTS = (
     *(
         own_property.bp,
         face.bp,
+        languages.bp,
         places.bp,
         staff.bp,
         accounts.bp,
@@ -81,6 +82,7 @@ def settings_tabs() -> list[dict[str, Any]]:
         ("places", "/admin/places", _("Places"), MANAGE),
         ("staff", "/admin/staff", _("Staff"), MANAGE),
         ("accounts", "/admin/accounts", _("Accounts"), MANAGE),
+        ("languages", "/admin/languages", _("Languages"), MANAGE),
         ("audit", "/admin/audit", _("Audit log"), AUDIT),
         ("properties", "/admin/properties", _("All properties"), ADMIN),
         ("me", "/me", _("You"), SEE),

@@ -22,6 +22,7 @@ from ridedash.extensions import (
     is_poll,
     language,
     limiter,
+    offered,
     reader_language,
     services,
 )
@@ -46,6 +47,7 @@ from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import nonce
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.offered import Level
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak
 
@@ -315,6 +317,7 @@ def _rendered(template: str, **facts: Any) -> str:
         "csp_nonce": nonce() if "map" in facts else "",
         "demo_words": demo_words(services().settings),
         "languages": _choices(),
+        "by_machine": offered().level(language()) is Level.MACHINE,
         **reading(),
     }
     return app.jinja_env.get_template(template).render(**known, **facts)

@@ -171,3 +171,15 @@ def test_staff_are_offered_what_is_nearly_whole_for_them(desk: Desk) -> None:
         assert spoken(desk.client(signed_in=False).get(link(desk, "ar")).text) == ARABIC
         sign_in = desk.client(signed_in=False).get("/sign-in", headers={"Accept-Language": "ar"})
         assert spoken(sign_in.text) == ENGLISH
+
+
+def test_a_machines_words_say_so_and_lead_to_english(phone: FlaskClient, desk: Desk) -> None:
+    """Not where people have read them, and not in English."""
+    address = link(desk, "ar")
+    page = phone.get(address).text
+    said = page.split("guest-by-machine")[1].split("</p>")[0]
+    assert "Translated by a machine. The English text holds." in said
+    assert 'href="?lang=en#lang-en"' in said
+    assert "guest-by-machine" not in phone.get(f"{address}?lang=en").text
+    with marked_words(desk.app, CODES, READ):
+        assert "guest-by-machine" not in phone.get(address).text

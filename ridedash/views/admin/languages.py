@@ -1,0 +1,90 @@
+"""Settings of languages: how far each one has come, and whether guests get a machine's words."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from flask import Blueprint, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import offered, services
+from ridedash.store.models.people import Property
+from ridedash.views.admin.property import message_for, record
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+from ridedash.wording import lazy
+from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
+from ridedash.wording.offered import Level
+
+bp = Blueprint("admin_languages", __name__, url_prefix="/admin/languages")
+LEVELS: Final = {
+    Level.REVIEWED: lazy("Reviewed"),
+    Level.CHECKED: lazy("Checked"),
+    Level.MACHINE: lazy("Machine"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A language in the table. The figures are whole percentages, rounded down."""
+
+    language: Language
+    level: str
+    guests: int
+    staff: int
+    for_guests: bool
+    for_staff: bool
+
+
+@bp.get("")
+@needs(MANAGE)
+def show() -> str:
+    """The languages, and the switch."""
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+    return render_template(
+        "admin/languages.html",
+        lines=lines(machine=prop.machine_words),
+        machine_words=prop.machine_words,
+        message=message_for({"saved": _("Saved.")}),
+        tab="languages",
+    )
+
+
+@bp.post("")
+@needs(MANAGE)
+def save() -> BaseResponse:
+    """Offer guests what only a machine has translated, or stop that."""
+    wanted = "machine_words" in request.form
+    with services().db.write() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        if prop.machine_words != wanted:
+            prop.machine_words = wanted
+            record(s, "property.changed", f"properties:{prop.id}", changed=["machine_words"])
+    return redirect("/admin/languages?said=saved", code=303)
+
+
+def lines(*, machine: bool) -> list[Line]:
+    """Each language but English, and to whom this property offers it."""
+    known, found = offered(), []
+    for code, language in LANGUAGES.items():
+        figures = known.figures.get(code)
+        if code == ENGLISH or figures is None:
+            continue
+        level = known.level(code)
+        found.append(
+            Line(
+                language,
+                str(LEVELS[level]),
+                _percent(figures.guests),
+                _percent(figures.staff),
+                figures.for_guests and (machine or level is not Level.MACHINE),
+                figures.for_staff,
+            )
+        )
+    return found
+
+
+def _percent(share: Fraction) -> int:
+    return int(share * 100)

@@ -53,7 +53,7 @@ def test_the_card_is_in_the_guests_language_with_the_desks_beside_it(desk: Desk)
     card = page.split('<article class="sheet"')[1].split("</article>")[0]
     assert 'lang="ar" dir="rtl"' in card
     assert '<span class="sheet-theirs">⟨ar⟩Meet at</span>' in card
-    assert '<span class="sheet-ours" lang="de" dir="ltr">⟨de⟩Meet at</span>' in card
+    assert '<span class="sheet-ours"><bdi lang="de" dir="ltr">⟨de⟩Meet at</bdi></span>' in card
     assert languages(page.split("<article")[0]) == {"de"}
 
 

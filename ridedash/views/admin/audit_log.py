@@ -9,7 +9,6 @@ from typing import Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_datetime
 from flask import Blueprint, Response, render_template, request
 from sqlalchemy.orm import Session
 
@@ -24,7 +23,7 @@ from ridedash.store.properties import staff_of
 from ridedash.text import one_line
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import zone
+from ridedash.views.web.formatting import clock_time, day_text, joined, zone
 from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
 from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import locale
@@ -352,13 +351,18 @@ def _query(**more: int) -> str:
     return urlencode(query | more)
 
 
+def _moment(at: datetime, tz: ZoneInfo) -> str:
+    clock = clock_time(at, tz, seconds=True)
+    return joined(day_text(at.astimezone(tz), "yMMMd", locale()), clock, locale())
+
+
 def _line(
     row: AuditRow, names: dict[str, str], rides: dict[int | None, Record], tz: ZoneInfo
 ) -> AuditLine:
     order = _order(row)
     bad = row.result in ("refused", "throttled")
     return AuditLine(
-        at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
+        at=_moment(row.at, tz),
         instant=row.at.isoformat(),
         who=names.get(row.who) or actor_words(row.who, {}),
         what=str(ACTIONS.get(row.what, row.what)),

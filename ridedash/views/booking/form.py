@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_datetime
 from flask import redirect
 from werkzeug.wrappers import Response
 from wtforms.fields.choices import SelectChoice
@@ -31,7 +30,7 @@ from ridedash.views.booking.pickup_times import pickup_said, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import zone
+from ridedash.views.web.formatting import day_text, weekday_time, zone
 from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
@@ -55,7 +54,7 @@ def dates_of(rides: Sequence[SeriesRide], tz: ZoneInfo) -> list[ShownDate]:
     moved = _("clocks go forward: the time as typed does not exist on that day")
     return [
         ShownDate(
-            str(format_datetime(ride.at.astimezone(tz), "EEE d MMM HH:mm", locale=locale())),
+            weekday_time(ride.at, tz, locale()),
             moved if ride.moved else "",
         )
         for ride in rides
@@ -305,7 +304,7 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
     # where a refusal is shown that has no control of its own to be seen
     elsewhere = {"supersedes": "offer", "pickup_day": "pickup_date"}
     if isinstance(error, NoCarLater):
-        at = format_datetime(error.pickup_at.astimezone(form.tz), "EEE d MMM", locale=locale())
+        at = day_text(error.pickup_at.astimezone(form.tz), "MMMEd", locale())
         words["later_car"] = _(
             "The ride of %(at)s is in a car of its own, %(car)s, which is not offered for this "
             "trip. Change that ride alone first; nothing was changed.",

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from babel.dates import format_datetime
 from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -17,7 +16,7 @@ from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of
 from ridedash.views.booking.groups import GroupCar, car_of, pages_together
 from ridedash.views.web.current_user import by_staff, current_staff
-from ridedash.views.web.formatting import zone
+from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -122,7 +121,7 @@ def _line(number: int, page: OrderPage, first: OrderPage) -> SeriesLine:
     later = (first.order.pickup_at or first.order.due_at) <= (order.pickup_at or order.due_at)
     return SeriesLine(
         car=car_of(number, page),
-        at=str(format_datetime(at, "EEE d MMM HH:mm", locale=locale())),
+        at=weekday_time(at, tz, locale()),
         planned=planned,
         onward=planned and later,
     )

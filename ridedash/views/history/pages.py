@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from babel.dates import format_date
 from flask import Blueprint, redirect, render_template, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
@@ -14,6 +13,7 @@ from ridedash.store.history import PageKey, Totals, categories, page, records, t
 from ridedash.store.properties import cost_centres_of, staff_of
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of, spans
 from ridedash.views.history.rows import amount, line, outcomes
+from ridedash.views.web.formatting import day_text
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -81,8 +81,7 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
         "chosen": filters,
         "spans": spans(query.today, filters),
         "days": " – ".join(
-            str(format_date(day, "d MMM y", locale=locale()))
-            for day in dict.fromkeys((filters.first, filters.last))
+            day_text(on, "yMMMd", locale()) for on in dict.fromkeys((filters.first, filters.last))
         ),
         "query": filters.query(),
         "filtered": bool(filters.without_person() or filters.person()),

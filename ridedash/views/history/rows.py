@@ -5,11 +5,19 @@ from datetime import datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_datetime
-
 from ridedash.store.history import Outcome, Record, outcome_of
 from ridedash.store.orders import OrderState
-from ridedash.views.web.formatting import belonging, day_time, flight_words, money, plate, stamp
+from ridedash.views.web.formatting import (
+    belonging,
+    clock_time,
+    day_text,
+    day_time,
+    flight_words,
+    joined,
+    money,
+    plate,
+    stamp,
+)
 from ridedash.wire import kind_of
 from ridedash.wording import Audience, order_words, status_words
 from ridedash.wording import gettext as _
@@ -105,8 +113,8 @@ def amount(minor: int | None, currency: str | None, locale: str) -> str:
 def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:
     """Day and time in the property's zone; with the year unless it is the present one."""
     here = at.astimezone(tz)
-    pattern = "EEE d MMM HH:mm" if here.year == now.astimezone(tz).year else "d MMM y HH:mm"
-    return str(format_datetime(here, pattern, locale=locale))
+    parts = "MMMEd" if here.year == now.astimezone(tz).year else "yMMMd"
+    return joined(day_text(here, parts, locale), clock_time(at, tz, locale), locale)
 
 
 def _live(record: Record) -> State:

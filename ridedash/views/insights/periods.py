@@ -6,10 +6,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_date
+from babel.dates import format_interval
 
 from ridedash.store.insights import Span
+from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
+from ridedash.wording.languages import formats_of
 
 DAY: Final = timedelta(days=1)
 MOST_DAYS: Final = 366
@@ -33,12 +35,13 @@ class Period:
     def words(self, locale: str) -> str:
         """The days as people write them: "1 – 31 May 2026"."""
         if self.first == self.last:
-            return str(format_date(self.first, "d MMM y", locale=locale))
-        pattern = "d MMM y"
+            return day_text(self.first, "yMMMd", locale)
+        if locale != "en":
+            return str(format_interval(self.first, self.last, "yMMMd", locale=formats_of(locale)))
+        parts = "yMMMd"
         if self.first.year == self.last.year:
-            pattern = "d MMM" if self.first.month != self.last.month else "d"
-        first = format_date(self.first, pattern, locale=locale)
-        return f"{first} – {format_date(self.last, 'd MMM y', locale=locale)}"
+            parts = "MMMd" if self.first.month != self.last.month else "d"
+        return f"{day_text(self.first, parts)} – {day_text(self.last, 'yMMMd')}"
 
 
 def _midnight(day: date, tz: ZoneInfo) -> datetime:

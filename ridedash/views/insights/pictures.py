@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from babel.dates import format_date, get_day_names
+from babel.dates import get_day_names
 
 from ridedash.store.insights import Figures, Insights
 from ridedash.views.insights.periods import Period
+from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
 
 FULL: Final = 100.0  # the height of a picture, and the width of a bar
@@ -148,14 +149,14 @@ def hour_words(day: int, hour: int, locale: str) -> str:
     return f"{get_day_names('wide', locale=locale)[day]} {hour:02d}–{hour + 1:02d}"
 
 
-def day_words(day: date, locale: str) -> str:
+def day_words(on: date, locale: str) -> str:
     """A day in a table."""
-    return str(format_date(day, "EEE d MMM", locale=locale))
+    return day_text(on, "MMMEd", locale)
 
 
-def day_label(day: date, locale: str) -> str:
+def day_label(on: date, locale: str) -> str:
     """A day below a bar."""
-    return str(format_date(day, "d MMM", locale=locale))
+    return day_text(on, "MMMd", locale)
 
 
 def nice(most: int) -> int:

@@ -84,13 +84,15 @@ def needs_drop() -> str:
 
 
 def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
-    """Two amounts as a span, the currency named once where it stands in front: ₹210–260."""
+    """Two amounts as a span, the currency named once: ₹210–260, 210–260 ₹."""
     first, second = money(low, currency, locale), money(high, currency, locale)
     if first == second:
         return first
     symbol = get_currency_symbol(currency, locale=locale) if currency else ""
     if symbol and first.startswith(symbol):
         second = second.removeprefix(symbol).strip()
+    elif symbol and second.endswith(symbol):
+        first = first.removesuffix(symbol).strip()
     return f"{first}–{second}"
 
 

@@ -4,17 +4,19 @@ Pure; the locale and zone are handed in.
 """
 
 import re
-from datetime import datetime
+from copy import copy
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel.core import Locale, UnknownLocaleError
-from babel.dates import format_datetime
+from babel.dates import format_datetime, format_skeleton, get_datetime_format
 from babel.numbers import format_currency, format_decimal
 
 from ridedash.wording import gettext as _
+from ridedash.wording.languages import formats_of
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 SHORT_PLATE: Final = 16  # longer texts are no number plates; they are shown as they came
@@ -26,22 +28,28 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
     if amount is None:
         return ""
     known, whole = _known(locale), amount == amount.to_integral_value()
+    digits = (0, 0) if whole else (2, 2)
     if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
         return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))
     try:
-        pattern = "¤#,##0" if whole else None
+        pattern = copy(Locale.parse(known).currency_formats["standard"])
+        pattern.frac_prec = digits
         return _sign(
-            format_currency(
-                amount, currency, locale=known, format=pattern, currency_digits=not whole
-            )
+            format_currency(amount, currency, pattern, locale=known, currency_digits=False)
         )
     except (UnknownLocaleError, ValueError):
         return f"{amount} {currency}"
 
 
 def _sign(text: str) -> str:
-    """The text with a typographic minus sign, which is as wide as a plus."""
-    return text.replace("-", "−", 1) if text.startswith("-") else text
+    """The text with a typographic minus sign, which is as wide as a plus.
+
+    Where lines run from right to left, a mark keeps it before its figures.
+    """
+    bare = text.lstrip("\u200e\u200f")
+    if not bare.startswith("-"):
+        return text
+    return text.replace("-", "\u200e−" if text.startswith("\u200f") else "−", 1)
 
 
 @lru_cache(maxsize=32)
@@ -75,7 +83,28 @@ def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en
     """Hours and minutes, and the day before them unless that is today; "" when unknown."""
     if at is None or at.astimezone(tz).date() == now.astimezone(tz).date():
         return clock_time(at, tz, locale)
-    return str(format_datetime(at.astimezone(tz), "d MMM HH:mm", locale=_known(locale)))
+    return joined(day_text(at.astimezone(tz), "MMMd", locale), clock_time(at, tz, locale), locale)
+
+
+def day_text(at: date, parts: str, locale: str = "en") -> str:
+    """A day as the language writes its parts: MMMd (5 Mar), MMMEd (Thu 5 Mar), yMMMd (5 Mar 2026).
+
+    A moment is taken on its own clock.
+    """
+    return str(format_skeleton(parts, at, locale=_known(formats_of(locale))))
+
+
+def joined(day: str, time: str, locale: str = "en") -> str:
+    """A day and a time as the language puts them together: "5 Mar 16:05", "3月5日 16:05"."""
+    known = _known(formats_of(locale))
+    if isinstance(known, str) or known.language == "en":
+        return f"{day} {time}"  # in a table of ours, where a comma only takes room
+    return str(get_datetime_format("short", known)).format(time, day)
+
+
+def weekday_time(at: datetime, tz: ZoneInfo, locale: str = "en") -> str:
+    """A day with its weekday, and the time there: "Thu 5 Mar 16:05"."""
+    return joined(day_text(at.astimezone(tz), "MMMEd", locale), clock_time(at, tz, locale), locale)
 
 
 def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
@@ -87,7 +116,7 @@ def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     return _(
         "%(time)s on %(day)s",
         time=time,
-        day=str(format_datetime(here, "EEE d MMM", locale=_known(locale))),
+        day=day_text(here, "MMMEd", locale),
     )
 
 
@@ -97,10 +126,10 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     Tomorrow, Tue 24 Nov, 06:15, in 14 h 20 min.
     """
     here, time = at.astimezone(tz), clock_time(at, tz, locale)
-    day = str(format_datetime(here, "EEE d MMM", locale=_known(locale)))
+    on = day_text(here, "MMMEd", locale)
     days = (here.date() - now.astimezone(tz).date()).days
     ahead = _ahead(int((at - now).total_seconds() + 59) // 60, days)
-    words = {"day": day, "time": time, "ahead": ahead}
+    words = {"day": on, "time": time, "ahead": ahead}
     if days in (0, 1):
         today, tomorrow = (
             _("Today, %(day)s, %(time)s, %(ahead)s"),
@@ -116,9 +145,9 @@ def flight_words(
     """A flight for staff: LH 760, leaves Tue 24 Nov 21:40; "" for none."""
     at = ""
     if departs_at is not None:
-        here = departs_at.astimezone(tz)
         at = _(
-            "leaves %(at)s", at=str(format_datetime(here, "EEE d MMM HH:mm", locale=_known(locale)))
+            "leaves %(at)s",
+            at=weekday_time(departs_at, tz, locale),
         )
     return ", ".join(filter(None, (number, at)))
 
@@ -152,7 +181,9 @@ def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
     if at is None:
         return ""
-    return str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
+    here, known = at.astimezone(tz), _known(formats_of(locale))
+    on, clock = day_text(here, "yMMMd", locale), format_datetime(here, "HH:mm z", locale=known)
+    return f"{on}, {clock}" if locale == "en" else joined(on, clock, locale)
 
 
 def stamp(at: datetime | None) -> str:

@@ -1,0 +1,50 @@
+"""Every translation there is: shown with its facts known and unknown, and read fast."""
+
+import re
+import time
+from pathlib import Path
+
+from babel.support import Translations
+
+from ridedash.wording import catalogues, say
+from ridedash.wording.languages import with_catalogues
+from tools import words
+
+LEFT = re.compile(r"\{|\}|\[|\]|%\(")
+NAMES = re.compile(r"%\((\w+)\)([a-z])|%\((\w+)\)\.\d([a-z])")
+TEXTS = re.compile(r"\{(\w+)\}")
+SECONDS = 0.03
+
+
+def filled(text: str, fact: str | None) -> str:
+    """A translation as pages fill it: its %(names), then its {slots} with facts or without."""
+    if "%(" in text:
+        found = [(a or c, b or d) for a, b, c, d in NAMES.findall(text)]
+        text %= {name: "x" if kind == "s" else 3 for name, kind in found}
+    return str(say(text, dict.fromkeys(TEXTS.findall(text), fact)))
+
+
+def test_every_translation_can_be_shown_with_facts_and_without() -> None:
+    wrong = []
+    for language in with_catalogues():
+        for message in words.messages(words.read(language.code)):
+            if not words.is_done(message):
+                continue
+            for text in words.forms(message):
+                shown = [filled(text, "x"), filled(text, None)]
+                if any(map(LEFT.search, shown)):
+                    wrong.append((language.code, text, shown))
+    assert wrong == []
+
+
+def test_a_catalogue_is_read_in_a_moment(tmp_path: Path) -> None:
+    """At the first page in its language, once in a process; the quickest of five counts."""
+    folders = [str(each) for each in catalogues.prepare(words.FOLDER, tmp_path)]
+    for language in with_catalogues():
+        took = []
+        for _ in range(5):
+            began = time.process_time()
+            found = [Translations.load(folder, [language.code]) for folder in folders]
+            took.append(time.process_time() - began)
+        assert any(isinstance(each, Translations) for each in found)
+        assert min(took) <= SECONDS, language.code

@@ -36,13 +36,13 @@ class Language:
 # English dates read "5 Mar", as they do where the program is at home
 _ROWS: Final = (
     Language(ENGLISH, "English", "en_GB"),
-    Language("hi", "हिन्दी"),
-    Language("ar", "العربية"),
-    Language("es", "Español"),
-    Language("fr", "Français"),
-    Language("de", "Deutsch"),
-    Language("ja", "日本語"),
-    Language("zh_Hans", "简体中文"),
+    Language("hi", "हिन्दी", whole=True),
+    Language("ar", "العربية", whole=True),
+    Language("es", "Español", whole=True),
+    Language("fr", "Français", whole=True),
+    Language("de", "Deutsch", whole=True),
+    Language("ja", "日本語", whole=True),
+    Language("zh_Hans", "简体中文", whole=True),
 )
 LANGUAGES: Final[dict[str, Language]] = {row.code: row for row in _ROWS}
 

@@ -61,6 +61,7 @@ def _shown(asked: Asked, month: Month, language: str) -> dict[str, Any]:
                 ("driver", _("Press to driver"), now.driver_minutes),
                 ("guest", _("Driver to guest"), now.guest_minutes),
             )
+            if minutes
         ],
         "tables": tables(month, language),
     }

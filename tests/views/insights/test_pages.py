@@ -205,6 +205,15 @@ def test_thousands_of_cost_centres_are_one_line_beside_the_greatest(
     assert len([row for row in rows(client) if row["part"] == "cost_centre"]) == 25
 
 
+def test_waits_that_nobody_knows_have_no_picture(desk: Desk, client: FlaskClient) -> None:
+    order_id = done(desk)
+    assert 'id="wait-' not in client.get("/insights").text
+    change(desk, order_id, driver_s=100)
+    shown = client.get("/insights").text
+    assert 'id="wait-driver"' in shown
+    assert 'id="wait-guest"' not in shown
+
+
 def test_no_rides_are_said_to_be_none(client: FlaskClient) -> None:
     text = client.get("/insights").text
     assert "Nothing was booked in these days" in text

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Staff
@@ -58,6 +58,7 @@ def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Se
         assert len(PAGE.findall(page.pdf(format=paper))) == 1, paper
     page.goto("/insights?" + "&".join(f"property={each}" for each in houses(served)))
     assert len(PAGE.findall(page.pdf(format="A4"))) == 1, "of two properties"
+    assert_counts_fit_on_paper(page)
     page.get_by_text("As a table").first.click()
     expect(page.get_by_role("table", name="Figures by day")).to_be_visible()
     phone = served.staff(viewport=PHONE, scheme="dark")
@@ -65,6 +66,24 @@ def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Se
     phone.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     assert violations(phone) == []
     assert not phone.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def assert_counts_fit_on_paper(page: Page) -> None:
+    """A hundred thousand rides are one number in one line."""
+    page.set_viewport_size({"width": 718, "height": 1000})  # of A4 without its margins
+    page.emulate_media(media="print")
+    lines = page.locator("tr:not(.off-paper) > .figures-rides").evaluate_all(
+        """cells => cells.map((cell) => {
+            const range = document.createRange();
+            cell.textContent = "100,182";
+            range.selectNodeContents(cell);
+            return range.getClientRects().length;
+        })"""
+    )
+    assert 1 in lines
+    assert set(lines) <= {0, 1}  # none: of a row that paper leaves out
+    page.emulate_media(media="screen")
+    page.set_viewport_size(DESKTOP)
 
 
 def test_pictures_have_their_colours_and_the_page_writes_no_styles(served: Served) -> None:

@@ -3,6 +3,7 @@
 Also what all pages of `/admin` share.
 """
 
+from functools import cache
 from typing import Any, Final, NamedTuple
 from zoneinfo import available_timezones
 
@@ -167,7 +168,7 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
     }
     if not typed["name"]:
         wrong["name"] = _("Type the property's name.")
-    if typed["timezone"] not in available_timezones():
+    if typed["timezone"] not in time_zones():
         wrong["timezone"] = _("Choose a time zone from the list.")
     if typed["currency"] and typed["currency"] not in list_currencies():
         wrong["currency"] = _("Choose a currency from the list.")
@@ -182,6 +183,12 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
     return wrong, valid
 
 
+@cache
+def time_zones() -> frozenset[str]:
+    """The names of all time zones; to find them in the files takes ten milliseconds."""
+    return frozenset(available_timezones())
+
+
 def choices() -> Facts:
     """The lists that a property chooses from: names by code, in the page's language."""
     locale = get_locale() or Locale("en")
@@ -190,9 +197,7 @@ def choices() -> Facts:
         code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(list_currencies())
     }
     zones = sorted(
-        name
-        for name in available_timezones()
-        if "/" in name and not name.startswith(("Etc/", "posix"))
+        name for name in time_zones() if "/" in name and not name.startswith(("Etc/", "posix"))
     )
     return {
         "countries": sorted(countries.items(), key=lambda each: each[1]),

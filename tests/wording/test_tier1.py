@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask, Response, g, request
+from flask import Flask, Response, request
 
-from ridedash.extensions import limiter
+from ridedash.extensions import babel, limiter
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.orders import Order, Ride
@@ -24,7 +24,6 @@ from ridedash.views.web import formatting
 from ridedash.wire import Kind
 from ridedash.wording import codes, followers, payment, states
 from ridedash.wording.attention import not_started_words
-from ridedash.wording.say import Reading
 from tests.views.ride_pages import (
     ENDS,
     NOON,
@@ -80,29 +79,36 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-def recording(app: Flask) -> Recorder:
-    """Every page is shown in English; what guests see of it is kept.
+def recording(app: Flask, asked: Recorder) -> set[words.Key]:
+    """What guests see of every page that is shown from now on, in English, by what `asked` has.
 
     A page asks for more than it shows: the labels of staff's buttons, too.
     """
-    found = Recorder()
-
-    @app.before_request
-    def read_english() -> None:
-        g.reading = Reading(Recorder(), right_to_left=False)
+    seen: set[words.Key] = set()
 
     @app.after_request
     def keep(answer: Response) -> Response:
+        found, asked.found = asked.found, set()
         shown = answer.get_data(as_text=True)
         if request.path.endswith(SHEETS):
             shown = shown.partition("<article")[2]
         elif not request.path.startswith("/t/"):
             return answer
-        asked, shown = g.reading.words.found, html.unescape(shown)
-        found.found |= {key for key in asked if longest_part(key[1]) in shown}
+        shown = html.unescape(shown)
+        seen.update(key for key in found if longest_part(key[1]) in shown)
         return answer
 
-    return found
+    return seen
+
+
+@pytest.fixture
+def asked(desk: Desk) -> Iterator[Recorder]:
+    """The words of English, as Flask-Babel hands them out in this process."""
+    with desk.app.app_context():
+        domain, found = babel.domain_instance, Recorder()
+    kept, domain.cache = domain.cache, {("en", "messages"): found}
+    yield found
+    domain.cache = kept
 
 
 def longest_part(text: str) -> str:
@@ -202,18 +208,18 @@ def say_all() -> None:
         formatting.time_in_full(at, NOON, tz)
 
 
-def found_by_running(desk: Desk) -> set[words.Key]:
-    recorder = recording(desk.app)
+def found_by_running(desk: Desk, asked: Recorder) -> set[words.Key]:
+    seen = recording(desk.app, asked)
     show_all(desk)
     with desk.app.test_request_context("/"):
-        g.reading = Reading(recorder, right_to_left=False)
+        asked.found = set()
         say_all()
-    return recorder.found
+    return seen | asked.found
 
 
-def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk) -> None:
+def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk, asked: Recorder) -> None:
     template = {words.key_of(each): each for each in words.messages(words.extract())}
-    shown = found_by_running(desk)
+    shown = found_by_running(desk, asked)
     own_names = {("", name) for _code, name in LANGUAGES}
     unknown = sorted(shown - set(template) - own_names)
     assert unknown == [], "texts that no translator ever sees"

@@ -43,7 +43,12 @@ FAULTS = """() => {
       if (!scrolls) words.push([node, rect]);
     }
   }
-  const inFront = (node) => node.closest("dialog, .demo-band, .bar, .band, .desk-book, [popover]");
+  // a bar that stays in view covers what is scrolled beneath it
+  const inFront = (node) => {
+    for (let box = node; box; box = box.parentElement)
+      if (/sticky|fixed/.test(getComputedStyle(box).position)) return box;
+    return node.closest("dialog, [popover]");
+  };
   for (let a = 0; a < words.length; a++)
     for (let b = a + 1; b < words.length; b++) {
       const [one, r] = words[a], [two, s] = words[b];

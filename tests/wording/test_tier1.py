@@ -91,7 +91,7 @@ def recording(app: Flask, asked: Recorder) -> set[words.Key]:
         found, asked.found = asked.found, set()
         shown = answer.get_data(as_text=True)
         if request.path.endswith(SHEETS):
-            shown = shown.partition("<article")[2]
+            shown = shown.partition("<article")[2].partition("</article>")[0]
         elif not request.path.startswith("/t/"):
             return answer
         shown = html.unescape(shown)

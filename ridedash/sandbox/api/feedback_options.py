@@ -30,7 +30,7 @@ NEEDS_SUB_CATEGORY: Final = frozenset({"rental", "outstation"})
 
 
 def options(category: str, sub_category: str) -> dict[str, Any]:
-    """The body of feedback options.
+    """The body of the answer to feedback_options.
 
     Raises Refusal for an unknown category, and for rental or outstation without sub_category.
     """

@@ -71,9 +71,11 @@ class City:
     places: tuple[Place, ...]
     hotspots: tuple[Hotspot, ...]
     unshareable: tuple[Ring, ...]
-    """Areas to which no shared cab goes."""
+    """Areas in which a shared ride may not end: such a drop is refused as unsuitable."""
     no_share_heading: tuple[Ring, ...]
-    """Areas towards which no shared cab is ever headed."""
+    """Areas in which a shared ride may not end: such a drop is refused as having no cab that goes
+    that way.
+    """
     roads: RoadNetwork
 
     def contains(self, p: LatLng) -> bool:
@@ -118,7 +120,7 @@ def city_at(p: LatLng) -> City | None:
 
 
 def plans() -> tuple[Plan, Plan]:
-    """The plans that the cities are built from, in the same order."""
+    """The plans of Port Meridian and Saltmere, in the order of `cities()`."""
     return port_meridian.PLAN, saltmere.PLAN
 
 

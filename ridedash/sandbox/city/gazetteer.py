@@ -19,12 +19,15 @@ class _Entry(NamedTuple):
     """The words of the name, then those of kind, area and city."""
     own: int
     """How many of the words belong to the name."""
-    late: int
-    """Added to the rank of a match: a street stands after every place, unless named in full."""
+    rank_offset: int
+    """Added to the rank of a match, so that streets come after all places; see _score()."""
 
 
 def plain(text: str) -> str:
-    """Lower-case letters without accents and digits; everything else becomes single spaces."""
+    """The text in lower-case ASCII letters and digits, without accents.
+
+    Apostrophes are left out; anything else between two words becomes one space.
+    """
     letters = (
         unicodedata.normalize("NFKD", text)
         .encode("ascii", "ignore")
@@ -62,7 +65,7 @@ def _area(city: City, here: LatLng) -> str:
 
 
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
-    """The places and streets that match every word of a query, or all places if it is empty.
+    """The places and streets that match every word of a query; all places if the query is empty.
 
     The order is: best match, then nearest to `near`, then name.
     """
@@ -86,8 +89,8 @@ def _entries() -> tuple[_Entry, ...]:
             name = plain(place.name)
             own = tuple(name.split())
             more = tuple(plain(f"{place.kind} {place.area} {city.name}").split())
-            late = 4 if place.kind == "street" else 0
-            found.append(_Entry(place, name, own + more, len(own), late))
+            rank_offset = 4 if place.kind == "street" else 0
+            found.append(_Entry(place, name, own + more, len(own), rank_offset))
     return tuple(found)
 
 
@@ -107,17 +110,17 @@ def _score(entry: _Entry, wanted: str) -> int | None:
     """The rank of a match, lowest first, or None if there is none.
 
     0: the whole name. 1: its beginning. 2: beginnings of words of the name. 3: beginnings of words
-    of name, kind, area or city. Streets but for the whole name come after all of these.
+    of name, kind, area or city. A street that is not named in full ranks below all of these.
     """
     if not wanted:
-        return None if entry.late else 0
+        return None if entry.rank_offset else 0
     if entry.name == wanted:
         return 0
     if entry.name.startswith(wanted):
-        return 1 + entry.late
+        return 1 + entry.rank_offset
     words = wanted.split()
     if all(any(own.startswith(word) for own in entry.words[: entry.own]) for word in words):
-        return 2 + entry.late
+        return 2 + entry.rank_offset
     if all(any(each.startswith(word) for each in entry.words) for word in words):
-        return 3 + entry.late
+        return 3 + entry.rank_offset
     return None

@@ -31,7 +31,7 @@ Text = Any  # a lazy string, or a str
 
 
 def gettext(text: str, **facts: object) -> str:
-    """A text in the reader's language with its %(name)s filled."""
+    """A text in the reader's language, with each %(name)s replaced by the fact of that name."""
     translated = str(_reading().words.gettext(text))
     if translated != text and not usable(text, translated):
         translated = text
@@ -39,7 +39,7 @@ def gettext(text: str, **facts: object) -> str:
 
 
 def pgettext(context: str, text: str, **facts: object) -> str:
-    """The same of a text that means one thing here and another elsewhere; `context` says which."""
+    """Like gettext(), for a text with several meanings; `context` says which one is meant."""
     translated = str(_reading().words.pgettext(context, text))
     if translated != text and not usable(text, translated):
         translated = text
@@ -52,7 +52,7 @@ def ngettext(one: str, many: str, num: int, **facts: object) -> str:
 
 
 def counted(one: str, many: str, num: int) -> str:
-    """The same with its %(name)s still to be filled, as templates do."""
+    """Like ngettext(), but %(num)d and each %(name)s stay in the text: Jinja fills them in."""
     translated = str(_reading().words.ngettext(one, many, num))
     if translated in (one, many) or usable(one, translated, many):
         return translated
@@ -65,7 +65,7 @@ def lazy(text: str, **facts: object) -> Text:
 
 
 def lazy_pgettext(context: str, text: str) -> Text:
-    """The same of a text that has a context."""
+    """Like lazy(), for a text with several meanings (see pgettext)."""
     return LazyString(pgettext, context, text)
 
 
@@ -73,7 +73,7 @@ def install_words(templates: Environment) -> None:
     """Give templates `_()`, `ngettext()` and `pgettext()` in the reader's language.
 
     Jinja escapes the facts of a sentence and fills them in; the text itself is ours and is not
-    escaped. Facts are set apart before, as everywhere.
+    escaped. Facts pass through isolated() first, as in gettext().
     """
     templates.install_gettext_callables(  # type: ignore[attr-defined] # of its extension i18n
         gettext, counted, newstyle=True, pgettext=pgettext
@@ -93,13 +93,16 @@ def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spoken_in(code: str, caller: Callable[[], Any]) -> Any:
-    """A part of a template in another language: `{% call spoken_in("ar") %} … {% endcall %}`."""
+    """Render a block of a template in another language.
+
+    `{% call spoken_in("ar") %} … {% endcall %}`
+    """
     with in_language(code):
         return caller()
 
 
 def speak(code: str) -> None:
-    """Answer the rest of this request in a language."""
+    """Use a language for the rest of this request."""
     g.language = code
     g.pop("reading", None)
     flask_babel.refresh()
@@ -107,7 +110,7 @@ def speak(code: str) -> None:
 
 @contextmanager
 def in_language(code: str) -> Iterator[None]:
-    """Texts in another language than the page's, within a request. An unknown one is English."""
+    """Use another language than the page's, within a request; English for an unknown code."""
     before = g.pop("reading", None)
     try:
         with flask_babel.force_locale(_known(code)):
@@ -129,9 +132,9 @@ def _known(code: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """The words of a language, and whether its lines run from right to left.
+    """The translations of a language, and whether it is written from right to left.
 
-    `reading` of a request's `g` holds that of its page.
+    `g.reading` holds those of the request's language; `in_language` replaces them for a while.
     """
 
     words: NullTranslations
@@ -139,7 +142,7 @@ class Reading:
 
 
 def _reading() -> Reading:
-    """What this request is read in; looked up once for each request."""
+    """The translations for this request, looked up once. English outside a request."""
     try:
         found: Reading = g.reading
     except AttributeError:
@@ -184,9 +187,9 @@ class Words:
 def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
     """A sentence with its `{slots}` filled.
 
-    A `[part]` in brackets is left out when one of its facts is unknown. Of several sentences, the
-    first one is used of which all facts outside brackets are known, else the last one. A fact is
-    inserted as it is: slots and brackets in it have no effect.
+    A `[part]` in brackets is left out when one of its facts is unknown. `text` may be a list of
+    sentences: the first whose facts outside brackets are all known is used, else the last. A fact
+    is inserted as it is: slots and brackets in it have no effect.
     """
     choices = list(text) if isinstance(text, (list, tuple)) else [text]
     for choice in choices:
@@ -205,25 +208,32 @@ def _drop_unknown(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def _fill(text: str, facts: Mapping[str, str | None]) -> str:
-    backwards = _reading().right_to_left
-    return _SLOT.sub(lambda match: _apart(facts.get(match.group(1)) or "", backwards), text)
+    right_to_left = _reading().right_to_left
+    return _SLOT.sub(lambda match: _isolate(facts.get(match.group(1)) or "", right_to_left), text)
 
 
 def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
-    """The facts of a sentence; each text that runs against the page is set apart, so that it
-    doesn't reorder the sentence. Markup stays as it is.
+    """The facts of a sentence, ready to be filled in.
+
+    A text with letters of the other writing direction gets Unicode isolates around it, so that it
+    doesn't reorder the sentence. Values that are not exactly `str`, such as Markup, stay as they
+    are.
     """
-    backwards = _reading().right_to_left
+    right_to_left = _reading().right_to_left
     return {
-        name: _apart(fact, backwards) if type(fact) is str else fact for name, fact in facts.items()
+        name: _isolate(fact, right_to_left) if type(fact) is str else fact
+        for name, fact in facts.items()
     }
 
 
-def _apart(fact: str, right_to_left: bool) -> str:
-    """The fact, isolated if one of its letters, or a figure, runs against the line."""
+def _isolate(fact: str, right_to_left: bool) -> str:
+    """The fact, in isolates (U+2068, U+2069) if it has a character of the other direction.
+
+    In a sentence from right to left, that is any Latin letter or figure.
+    """
     if fact.isascii() and not right_to_left:
         return fact
-    against = ("L", "EN") if right_to_left else ("R", "AL")
-    if any(unicodedata.bidirectional(letter) in against for letter in fact):
+    opposite = ("L", "EN") if right_to_left else ("R", "AL")
+    if any(unicodedata.bidirectional(letter) in opposite for letter in fact):
         return f"\u2068{fact}\u2069"
     return fact

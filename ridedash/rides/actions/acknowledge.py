@@ -25,10 +25,10 @@ STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 
 
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
-    """Clear an attention item ("Keep both" for late_double).
+    """Clear an attention item: a member of staff has seen it.
 
-    False for an order of another property, and for what only a decision about the order ends:
-    `unknown` and `held`.
+    For `late_double` that is the button "Keep both". False for an order of another property, and
+    for `unknown` and `held`: these end only with a decision about the order.
     """
     if name in (transitions.UNKNOWN, transitions.HELD):
         return False

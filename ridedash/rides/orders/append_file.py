@@ -9,10 +9,10 @@ import threading
 from pathlib import Path
 from typing import Final
 
-# bytes that are written with zeros ahead, so that a line needs no free disk space
+# how many zero bytes are written ahead of the lines, so that a new line needs no free disk space
 PREPARED: Final = 128 * 1024
 RESERVE: Final = 32 * 1024  # with fewer prepared bytes than this, nothing is sent
-BLOCK: Final = 64 * 1024
+BLOCK: Final = 64 * 1024  # bytes of one read in the search for the last line
 
 
 class AppendFile:
@@ -37,7 +37,7 @@ class AppendFile:
             raise
 
     def ready(self) -> bool:
-        """Whether a line could be appended now. A failure is followed by a trial."""
+        """Whether a line could be appended now. After a failed write or sync it tries one first."""
         with self._lock:
             if self._fd < 0 or not is_in_place(self._fd, self.path):
                 return False
@@ -86,7 +86,7 @@ class AppendFile:
             self._fd = -1
 
     def _sync(self, number: int) -> None:
-        """Sync the line of that number; a thread whose line another one has synced is done."""
+        """Sync up to the line of that number, unless the sync of another thread has reached it."""
         with self._syncing:
             if self._synced >= number:
                 return
@@ -118,14 +118,17 @@ def is_in_place(fd: int, path: Path) -> bool:
 
 
 def _end_of(fd: int) -> int:
-    """Where the next line begins: behind the last byte that is not zero, on a line of its own."""
+    """Where the next line begins: behind the last byte that is not zero.
+
+    A line that was written only in part is ended there, so that the next one starts anew.
+    """
     end = os.fstat(fd).st_size
     while end > 0:
         begin = max(0, end - BLOCK)
         block = os.pread(fd, end - begin, begin).rstrip(b"\0")
         if block:
             end = begin + len(block)
-            if block[-1:] != b"\n":  # a line that was torn
+            if block[-1:] != b"\n":  # the process or the machine stopped within a line
                 os.pwrite(fd, b"\n", end)
                 end += 1
             return end

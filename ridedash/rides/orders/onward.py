@@ -1,9 +1,12 @@
-"""A series of planned rides from one of them on: changed or withdrawn together.
+"""Changing or withdrawing a ride of a series together with all later rides of the series.
 
+The *shown* ride is the one whose page is open; "onward" means this ride and the later ones.
 Each ride stays an order of its own, with its own audit entry and timeline event. Rides that are
 ordered already, were withdrawn or are over are never touched: only SCHEDULED ones are, each read
-under its lock (docs/booking-protocol.md 1.3, Planned rides). Another trip or another car needs a
-price for each ride: its own car's, for its own trip. They are asked for before anything is locked.
+under its lock (docs/booking-protocol.md 1.3, Planned rides).
+
+When the trip or the car changes, each ride needs a new price, for the car and the trip that it will
+then have. The service is asked for these prices before anything is locked.
 """
 
 from collections.abc import Collection, Mapping
@@ -45,20 +48,23 @@ class NoCarLater(RequestRefused):
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question for a price: a car, for a trip, by an account."""
+    """What the service is asked the price of: a car for a trip, with the token of an account."""
 
     trip: Trip
     category: str
     account_id: int
 
 
-Listed = Mapping[_Asked, Product | None]  # None: that car is not offered
+# the answers to these questions; None: the car is not offered for the trip
+Listed = Mapping[_Asked, Product | None]
 
 
 @dataclass(frozen=True)
 class _Onward:
-    """What changes of the shown ride and therefore of the later ones; `was` are its values before,
-    by attribute of the request.
+    """What changes in the shown ride, and therefore in the later ones too.
+
+    `changed` has names as `change.differences` gives them; `was` has the earlier values of the
+    shown ride, by attribute of BookingRequest.
     """
 
     shown_id: int
@@ -70,11 +76,11 @@ class _Onward:
 
     @property
     def is_priced(self) -> bool:
-        """Whether the rides need other prices than they have."""
+        """Whether the rides need new prices, because the trip or the car changes."""
         return bool({"trip", "category"} & set(self.changed))
 
     def asked_of(self, s: Session, order: Order) -> _Asked:
-        """The price that another ride needs: of the car and the trip that it will have."""
+        """The question for the price of a later ride, with the car and trip that it will have."""
         trip, category, account_id = self.trip, self.category, order.account_id
         if "trip" not in self.changed:
             trip = trip_of(s.get_one(Offer, order.offer_id))
@@ -86,16 +92,15 @@ class _Onward:
 
 
 def change_onward(runtime: Runtime, wanted: Change) -> int:
-    """Change a ride of a series and the same of each later one that is still planned.
+    """Change the shown ride, and make the same change in each later one that is still planned.
 
-    Only what the request changes of its own ride is changed of the others: a note that another ride
-    has of its own stays, and so do its car when the trip is changed and its trip when the car is.
-    The pickup keeps its day on each ride and gets the new time of day in the request's zone; so
-    does the departure of a flight. Returns the number of rides that were changed. All of them
-    change, or none.
+    A value that the request leaves alone in the shown ride stays as it is in every later one: its
+    note, its car if only the trip changes, its trip if only the car does. Each ride keeps its day;
+    a new time of day is in the request's zone, for the pickup and for the departure of a flight.
+    Either all rides change or none. Returns how many did.
 
-    Raises what `change` raises; NoCarLater; RequestRefused of "pickup_day" when the request has
-    another day, and of "later_price" when the service gives no price for a later ride.
+    Raises what `change` raises, and NoCarLater; RequestRefused("pickup_day") when the request has
+    another day, RequestRefused("later_price") when the service gives no price for a later ride.
     """
     listed = _listed(runtime, wanted)
     return retry_conflict(lambda: _change_onward(runtime, wanted, listed))
@@ -104,7 +109,8 @@ def change_onward(runtime: Runtime, wanted: Change) -> int:
 def _listed(runtime: Runtime, wanted: Change) -> Listed:
     """The products that the later rides need, as they are offered now."""
     request = wanted.request
-    with runtime.db.read() as s:  # nothing is locked: what is changed is decided once more
+    # without a lock, so _change_onward() decides again what changes, with the rides locked
+    with runtime.db.read() as s:
         shown = s.get(Order, wanted.order_id)
         if shown is None or shown.property_id != request.property_id:
             return {}
@@ -141,7 +147,7 @@ def _product(runtime: Runtime, asked: _Asked) -> Product | None:
 
 
 def _onward(shown: Order, wanted: Change, changed: Collection[str], offer: Offer) -> _Onward:
-    """What changes of the rides; `offer` is the one that was chosen for the shown ride."""
+    """The change to apply; `offer` is the one that was chosen for the shown ride."""
     was = {name: getattr(shown, name) for name in ("flight", "departs_at", "pickup_at")}
     return _Onward(shown.id, wanted.request, changed, trip_of(offer), offer.category, was)
 
@@ -170,9 +176,9 @@ def _change_onward(runtime: Runtime, wanted: Change, listed: Listed) -> int:
 
 
 def _own_offer(s: Session, order: Order, onward: _Onward, listed: Listed, now: datetime) -> int:
-    """Store the price of a later ride's own car for its own trip; its id.
+    """Store the new price of a later ride as an offer. Returns the id of the offer.
 
-    Raises NoCarLater and RequestRefused; Overtaken when the rides are others than were asked for.
+    Raises NoCarLater and RequestRefused; Overtaken when the rides have changed since `listed`.
     """
     asked = onward.asked_of(s, order)
     if asked not in listed:
@@ -190,9 +196,10 @@ def _own_offer(s: Session, order: Order, onward: _Onward, listed: Listed, now: d
 def withdraw_onward(
     db: Database, clock: Clock, order_id: int, staff_id: int, shown: Collection[int]
 ) -> int:
-    """Withdraw a ride of a series and each later one that is still planned, of those in `shown`.
+    """Withdraw a ride of a series and each later one that is still planned.
 
-    Returns the number of rides that were withdrawn.
+    Only rides whose ids are in `shown`, the ones that the user was shown. Returns how many were
+    withdrawn.
     """
     now = clock()
     with db.write() as s:
@@ -208,7 +215,10 @@ def withdraw_onward(
 
 
 def _planned_from(s: Session, first: Order) -> list[Order]:
-    """The rides of a series from this one on that are still planned, locked in one order."""
+    """This ride and the later ones of its series, those that are still planned, sorted by id.
+
+    A write session locks them in that sequence, so that two changes can't deadlock.
+    """
     query = select(Order).where(
         Order.property_id == first.property_id,
         Order.series_key == first.series_key,
@@ -221,13 +231,13 @@ def _planned_from(s: Session, first: Order) -> list[Order]:
 
 
 def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
-    """The request for another ride of the series: its own values, but for what was changed."""
+    """The request for a later ride: its own values, except those that the shown ride changes."""
     request, changed, tz = onward.request, onward.changed, onward.request.tz
     values: dict[str, Any] = {
         each.name: ordered_value(order, each) for each in CHANGEABLE if each.change not in changed
     }
     values["offer_id"] = order.offer_id
-    if "category" in changed:  # the seats are the new car's
+    if "category" in changed:  # the number of seats goes with the car
         values["seats"] = request.seats
     if "guest" not in changed:
         guest = s.get_one(Guest, order.guest_id)
@@ -242,7 +252,7 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
 
 
 def _flight_of(order: Order, onward: _Onward) -> dict[str, Any]:
-    """The flight of another ride: what was changed of it, on the ride's own day."""
+    """The flight of a later ride: the changed number, the changed time on that ride's own day."""
     request = onward.request
     flight, departs_at = order.flight, order.departs_at
     if request.flight != onward.was["flight"]:

@@ -40,7 +40,7 @@ CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
 
 
 def new_group() -> str:
-    """What the cars of a group have in common, or the rides of a series."""
+    """A random key for all orders of a group, or of a series."""
     return secrets.token_hex(GROUP_BYTES)
 
 
@@ -66,7 +66,8 @@ def guard_of(
 ) -> str | None:
     """The key of the duplicate-booking guard: property, guest and pickup cell.
 
-    None for a guest without name and phone (docs/booking-protocol.md 1.2).
+    The guest is the telephone number, else name and room (docs/booking-protocol.md 1.2). None
+    without all three.
     """
     digits = "".join(char for char in phone or "" if char.isdigit())
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
@@ -78,10 +79,13 @@ def guard_of(
 
 
 def other_car(s: Session, property_id: int, key: str) -> Order | None:
-    """An open order of a group whose first order, which had the guard, has ended."""
+    """An open order without a guard, one car of a group, to which the guard `key` would belong.
+
+    The first car of a group has the guard; after its end the others are found only like this.
+    """
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
-    more = select(Order).where(*without_guard)
-    for order in s.scalars(more.where(Order.group_key.is_not(None))):
+    in_group = Order.group_key.is_not(None)
+    for order in s.scalars(select(Order).where(*without_guard, in_group)):
         guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
         if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key:
             return order
@@ -107,7 +111,7 @@ def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBoo
     )
 
 
-# what no page shows of a product is not stored
+# fields of a product that no page shows: they are not stored
 UNSHOWN: Final = {"ride_later", "select_applicable", "nearest", "image"}
 
 
@@ -140,8 +144,8 @@ def seat_prices(product: Product) -> Mapping[str, str]:
 def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: datetime) -> Order:
     """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError.
 
-    The caller adds what it knows of the whole press: the digest of the form, whether this is
-    another car of a guest, and whose way back it is.
+    The caller adds what depends on the other orders of the same press of Book: the digest of the
+    whole form, whether the guest has another car, and the order whose way back this is.
     """
     reference, request = new_reference(), part.request
     body = new_booking(request, offer, reference).model_dump_json()
@@ -185,9 +189,9 @@ def restated(body: str, **changes: str | None) -> str:
 
 
 def bill(order: Order, affiliate_uid: str | None) -> None:
-    """Put the `affiliate_uid` of the order's account into its frozen body.
+    """Put the `affiliate_uid` of the order's account, to which it is billed, into its frozen body.
 
-    It is the account's and not the form's: the digest of the form must not depend on it. Raises
+    It is not part of the form, so the digest of the form does not depend on it. Raises
     pydantic.ValidationError.
     """
     if NewBooking.model_validate_json(order.body).affiliate_uid == affiliate_uid:
@@ -204,7 +208,7 @@ def digest(body: str) -> str:
 def _schedule_columns(
     request: BookingRequest, offer: Offer, guard: str | None, now: datetime
 ) -> dict[str, Any]:
-    """An order for now is ready to be sent; a planned one has no guard until it comes due."""
+    """The columns of its state: READY for a ride now, else SCHEDULED, without a guard until due."""
     if request.pickup_at is None:
         return {
             "state": OrderState.READY,

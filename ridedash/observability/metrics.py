@@ -100,7 +100,9 @@ class Metrics:
             registry=r,
         )
         self._answers = cache(
-            lambda method, route, hundred: self._pages.labels(method, route, f"{hundred}xx")
+            lambda method, route, status_class: self._pages.labels(
+                method, route, f"{status_class}xx"
+            )
         )
         self._remembered = Counter(
             "ridedash_http_remembered", "Polls answered from the poll cache", registry=r
@@ -121,7 +123,7 @@ class Metrics:
         self._turns.labels(calls, state).inc()
 
     def order(self, outcome: str) -> None:
-        """Count an order that has a new state."""
+        """Count an order that has a new state, which is `outcome`."""
         self._orders.labels(outcome).inc()
 
     def poll(self, outcome: str, late_s: float) -> None:
@@ -138,14 +140,14 @@ class Metrics:
         self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
-        """Count polls that were answered from memory before any route, not in `answered`."""
+        """Count polls that the poll cache answered; they reach no route and not `answered()`."""
         self._remembered.inc(polls)
 
     def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:
         """These gauges and the metrics of all processes, in the text format of Prometheus."""
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
-        shown.register(_Looked(tuple(gauges)))
+        shown.register(_GaugeCollector(tuple(gauges)))
         if folder is None:
             return prometheus_client.generate_latest(shown) + prometheus_client.generate_latest(
                 self.registry
@@ -154,8 +156,8 @@ class Metrics:
         MultiProcessCollector(shown, path=folder)
         try:
             return prometheus_client.generate_latest(shown)
-        # a starting process has just removed the oldest files, so the remaining ones are read
         except FileNotFoundError:
+            # a process that starts removed old files meanwhile: read the ones that are left
             return prometheus_client.generate_latest(shown)
 
 
@@ -167,7 +169,9 @@ def _drop_gauges_of_ended_processes(folder: Path) -> None:
                 mark_process_dead(int(path.stem.rpartition("_")[2]), str(folder))
 
 
-class _Looked(Collector):
+class _GaugeCollector(Collector):
+    """Gauges whose values were read for one answer to /metrics."""
+
     def __init__(self, gauges: tuple[GaugeReading, ...]) -> None:
         self._gauges = gauges
 

@@ -40,12 +40,12 @@ IDLE_CONNECTIONS: Final = 50
 
 CAUSE_CHARS: Final = 300
 _CONNECTING: Final = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError)
-# numbers and places in sources, which the words repeat: [Errno 111], [SSL: …], (_ssl.c:1006)
+# parts of an error message that add nothing to its words: [Errno 111], [SSL: …], (_ssl.c:1006)
 _CODES: Final = re.compile(r"\[(?:Errno|SSL)[^]]*\] ?| ?\(_ssl\.c:\d+\)")
 
 LibraryRequest = httpx.Request | httpcore.Request
 
-# Raised by a transport that the caller handed in, these prove that nothing was sent.
+# If a transport that was passed to Http raises one of these, nothing was sent.
 _BEFORE_SENDING: Final = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -99,9 +99,10 @@ class Answer:
 
 
 def safe_address(url: str) -> str:
-    """The URL itself.
+    """Return the URL if it is safe to send tokens to.
 
-    Raises ValueError unless it is https, or http to this machine, without credentials.
+    Raises ValueError unless it is https, or http to this machine, and has neither credentials nor
+    a fragment.
     """
     parts = urlsplit(url)
     local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
@@ -156,7 +157,10 @@ class Http:
         raise failure
 
     def _prepared(self, request: Request, deadline: Deadline) -> LibraryRequest:
-        """The request of httpx. Raises NoAnswer (nothing sent) when a value fits no header."""
+        """The request as the library takes it.
+
+        Raises NoAnswer (nothing sent) when it can't be built: a header with a line feed, say.
+        """
         bodyless = request.method == "GET" and request.json is None and request.form is None
         try:
             if bodyless and self._transport is None and is_simple(request.url):
@@ -209,9 +213,9 @@ class Http:
 
 
 def _cause(exc: Exception) -> str:
-    """The words of the system, of TLS or of the proxy for a connection that did not open; else "".
+    """Why a connection did not open, in the words of the system, TLS or the proxy; else "".
 
-    Other errors may quote what was to be sent, and with it a token.
+    The messages of other errors are left out: they may quote the request, and with it a token.
     """
     if not isinstance(exc, _CONNECTING):
         return ""

@@ -38,7 +38,7 @@ _AMOUNTS: Final = (
 
 
 class Surcharge(Fact):
-    """One element of `surcharge`; the interface doesn't show its shape: each part is optional."""
+    """One element of `surcharge`. Its shape is not documented, so every field is optional."""
 
     name: str | None = None
     type: str | None = None  # e.g. a multiplier, a percentage or an amount
@@ -136,7 +136,10 @@ class Package(Fact):
 
     @classmethod
     def list_from_wire(cls, value: Any) -> tuple[Self, ...]:
-        """Parse `sub_categories`, each with its `packages`, whose members have varying names."""
+        """Parse `sub_categories`: one Package for each of their `packages`, or for one without any.
+
+        The field names of packages vary, so several are tried.
+        """
         return tuple(
             cls._one(row(sub), each)
             for sub in rows(value)

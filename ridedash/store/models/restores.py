@@ -1,4 +1,4 @@
-"""Tables of a restored database: how far it has come, what was noticed, which orders it has lost.
+"""Tables by which a restore from a backup is noticed, recorded and repaired.
 
 See docs/booking-protocol.md 1.7.
 """
@@ -13,9 +13,9 @@ from ridedash.store.database.database import Base, ShortText
 
 
 class Watermark(Base):
-    """How far this database has come: one row, which every heartbeat of a worker raises.
+    """How far this database has come: a single row, raised by every heartbeat of a worker.
 
-    A worker that has seen a higher one knows that the database was restored from a backup.
+    A worker that has seen a higher watermark knows that the database was restored from a backup.
     """
 
     __tablename__ = "watermark"
@@ -33,7 +33,7 @@ class Restore(Base):
     # the last moment that the database knows of; None where it is not known
     restored_to: Mapped[datetime | None]
     noticed_at: Mapped[datetime]
-    # by `ridedash db accept-restore`; until then the planned rides of before are held
+    # by `ridedash db accept-restore`; until then rides planned before the restore are held
     accepted_at: Mapped[datetime | None]
 
 
@@ -42,16 +42,18 @@ class LostOrder(Base):
 
     __tablename__ = "lost_orders"
     __table_args__ = (Index("lost_orders_of_property", "property_id", "closed_at"),)
+    # the partner reference, sent as `merchant_txn_id`
     mtx: Mapped[str] = mapped_column(ShortText(32), primary_key=True)
     # None where the database has lost the property as well
     property_id: Mapped[int | None] = mapped_column(ForeignKey("properties.id"))
-    account_id: Mapped[int]  # of then: the database may have lost it
+    account_id: Mapped[int]  # no foreign key: the database may have lost the account too
     category: Mapped[str] = mapped_column(ShortText(64))
     attempt: Mapped[int]
     sent_at: Mapped[datetime]
     # the fields of sent_journal.KEPT_OF_OUTCOME; None while no answer is known
     outcome: Mapped[dict[str, Any] | None]
     listed_at: Mapped[datetime]
-    # taken up again or looked at, or nothing was booked
+    # when staff made an order from it or dismissed it, or it was known that nothing was booked
     closed_at: Mapped[datetime | None]
-    order_id: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))  # taken up again as this
+    # the order that staff made from it
+    order_id: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))

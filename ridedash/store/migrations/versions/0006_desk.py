@@ -1,5 +1,5 @@
-"""The desk: guests that are found again, favourites, scheduled and grouped orders, links,
-invitations, notes.
+"""The desk: search of earlier guests, favourites, planned rides, groups, links, invitations and
+shift notes.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,7 @@ depends_on = None
 
 
 def _whole(name: str, **options: Any) -> sa.Column[int]:
+    """A column of 64-bit integers; SQLite has one size of INTEGER."""
     return sa.Column(name, sa.BigInteger().with_variant(sa.Integer(), "sqlite"), **options)
 
 
@@ -98,7 +99,7 @@ def _places() -> None:
 
 
 def _secrets() -> None:
-    """What opens a door is kept as a hash."""
+    """Links and invitations: whoever has the token gets in, so only its hash is stored."""
     _owned(
         "links",
         *_secret(),

@@ -32,7 +32,7 @@ Answer = str | tuple[str, int] | BaseResponse
 @bp.get("")
 @needs(SEE)
 def show() -> str:
-    """The page."""
+    """The page of the user's own settings."""
     return _page({})
 
 
@@ -44,7 +44,7 @@ def change_password() -> Answer:
     Wrong guesses are throttled as at sign-in.
     """
     s, me, address = services(), current_staff(), request.remote_addr or ""
-    fresh = request.form.get("password", "")
+    new_password = request.form.get("password", "")
     with s.db.write() as db:
         staff = db.get_one(Staff, me.id)
         property_name = db.get_one(Property, staff.property_id).name
@@ -57,9 +57,10 @@ def change_password() -> Answer:
         with s.db.write() as db:
             _record(db, "password.changed", "refused")
         return _page({"current": _("That is not your present password.")}), 422
-    weak = password_error(fresh, property_name, staff.name, staff.sign_in_name)
-    if weak or fresh != request.form.get("repeated", ""):
+    weak = password_error(new_password, property_name, staff.name, staff.sign_in_name)
+    if weak or new_password != request.form.get("repeated", ""):
         with s.db.write() as db:
+            # the present password was right: this try does not count as a guess
             sign_in_succeeded(db, staff.sign_in_name, address)
         wrong = (
             {"password": weak}
@@ -67,18 +68,19 @@ def change_password() -> Answer:
             else {"repeated": _("The two passwords differ. Type the same one twice.")}
         )
         return _page(wrong), 422
-    _keep_password(staff, fresh, address)
+    _store_password(staff, new_password, address)
     return redirect("/me?said=password", code=303)
 
 
-def _keep_password(staff: Staff, fresh: str, address: str) -> None:
-    s, seen, hashed = services(), current_sign_in(), passwords.hashed(fresh)
+def _store_password(staff: Staff, new_password: str, address: str) -> None:
+    """Store the password and end all sign-ins; this browser gets a new one with the old expiry."""
+    s, before, hashed = services(), current_sign_in(), passwords.hashed(new_password)
     with s.db.write() as db:
         db.get_one(Staff, staff.id).password_hash = hashed
         sign_in_succeeded(db, staff.sign_in_name, address)
         close_all_sign_ins(db, staff.id)
         sid = open_sign_in(
-            db, staff.id, s.clock(), property_id=seen.property_id, until=seen.expires_at
+            db, staff.id, s.clock(), property_id=before.property_id, until=before.expires_at
         )
         _record(db, "password.changed", "ok")
     begin(sid)
@@ -135,14 +137,14 @@ def _record(db: Session, what: str, result: str) -> None:
 
 def _page(wrong: dict[str, str]) -> str:
     s = services()
-    known = {
+    messages = {
         "password": _("Your password is changed. Other browsers are signed out."),
         "preferences": _("Saved."),
     }
-    said = known.get(request.args.get("said", ""), "") if not wrong else ""
+    said = messages.get(request.args.get("said", ""), "") if not wrong else ""
     with s.db.read() as db:
         staff = db.get_one(Staff, current_staff().id)
-        house = db.get_one(Property, current_staff().property_id).language
+        property_language = db.get_one(Property, current_staff().property_id).language
         count = sign_ins_of(db, [staff.id], s.clock()).get(staff.id, 0)
     return render_template(
         "auth/profile.html",
@@ -152,5 +154,5 @@ def _page(wrong: dict[str, str]) -> str:
         message=said,
         tab="me",
         languages=staff_languages(),
-        usual=LANGUAGES[reader_language(Surface.STAFF, house=house)],
+        usual=LANGUAGES[reader_language(Surface.STAFF, house=property_language)],
     )

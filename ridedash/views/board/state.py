@@ -14,9 +14,11 @@ from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
 from ridedash.views.poll_cache.cache import FRESH_S
 from ridedash.views.rides.facts import RideFacts
 
-_SERVES: Final = timedelta(seconds=FRESH_S)
-# facts that no row shows
+# at the latest after this time a row is made anew
+_ROW_VALID_FOR: Final = timedelta(seconds=FRESH_S)
+# facts about the cab, which no row shows; the map takes its position from `Item.cab`
 OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})
+# columns that polls of the service write and no row shows, and what SQLAlchemy adds
 AT_EVERY_POLL: Final = frozenset(
     {
         "_sa_instance_state",
@@ -68,10 +70,14 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class Board:
-    """All rows in their order."""
+    """All rows, in the order in which the page lists them.
+
+    `order` is the order ids in that sequence; `order_rev`, `cabs_rev` and `rows_rev` change with
+    what they are named after.
+    """
 
     items: tuple[Item, ...]
-    rows: dict[int, StoredRow]  # by order, for the next board
+    rows: dict[int, StoredRow]  # by order id, for the next board
 
     @cached_property
     def order(self) -> list[int]:
@@ -142,29 +148,34 @@ def _is_valid(kept: StoredRow | None, key: Key, now: datetime) -> bool:
 
 
 def _made(facts: RideFacts, key: Key, before: StoredRow | None) -> StoredRow:
-    """A row: the earlier one with its cab's new position, if nothing else has changed.
+    """A row made from the database, or the earlier one with the new position of its cab.
 
-    That is so after most polls of the service.
+    Most polls of the service bring nothing but a position, so most rows need not be made anew.
     """
     inputs, now = _inputs(facts.page), facts.now
+    # the version may have risen, if the inputs have stayed the same
     if (
         before is not None
         and before.inputs == inputs
         and _is_valid(before, key._replace(version=before.key.version), now)
     ):
         moved = replace(before.item, cab=cab_of(facts))
+        # a stale row shows when the service last answered, which is no input: it is made anew
         return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, inputs)
     return _new(facts, key, inputs)
 
 
 def _new(facts: RideFacts, key: Key, inputs: list[Any]) -> StoredRow:
     made = item(facts, stale=key.stale, paused=key.paused)
-    latest = facts.now + _SERVES  # names may change without a new version
+    latest = facts.now + _ROW_VALID_FOR  # names may change while the version does not
     return StoredRow(key, made, min(made.expires, latest), facts.now, inputs)
 
 
 def _inputs(page: OrderPage) -> list[Any]:
-    """Every column that was read for a row, without those that each poll writes."""
+    """Every column that was read for a row, without those in AT_EVERY_POLL.
+
+    The lease and the owner of the order are added again: they belong to its sending.
+    """
     rows = (
         page.order,
         page.offer,
@@ -184,7 +195,7 @@ def _inputs(page: OrderPage) -> list[Any]:
         page.order.owner,
     ]
     if page.ride is not None:
-        # whether a stop request is late depends on the last answer
+        # with a stop request the row also depends on when the service last answered
         stopped = any(each.name in ("abort", "cancel") for each in page.actions)
         facts = {k: v for k, v in page.ride.facts.items() if k not in OF_THE_CAB}
         inputs += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]

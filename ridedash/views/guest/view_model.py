@@ -1,4 +1,4 @@
-"""The view model of a link's page: the guest's own, and the smaller one of a follower.
+"""The view models of the pages behind links: the guest's, and a smaller one for followers.
 
 Both list the fields that they show; nothing is derived by removing fields from the staff's page
 (docs/security.md 6).
@@ -33,8 +33,9 @@ from ridedash.wording import gettext as _
 from ridedash.wording.attention import not_started_words
 from ridedash.wording.followers import follower_words
 
-POLL_MS: Final = 3_000  # three devices behind one address stay below the limit of a link
-LAST: Final = 4  # letters of a plate that a follower sees
+# so three devices that share an IP address stay within the 60 requests a minute of a link
+POLL_MS: Final = 3_000
+PLATE_END: Final = 4  # how many characters a follower sees of a plate, the last ones
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Ready:
     """What the guest reads before they start the ride, on their own page only."""
 
     car: str
-    price: str  # of the time when staff made the link
+    price: str  # as it was when staff made the link
     ceiling: str
     pays: str
     meter: str  # that the ride may cost more than its estimate, or ""
@@ -60,7 +61,10 @@ class Ready:
 
 @dataclass(frozen=True)
 class GuestView:
-    """Everything on a link's page that can change: instants, never ages. "" is not shown."""
+    """Everything on a link's page that can change. A field that is "" is not shown.
+
+    Its JSON has instants and no ages, so that it changes only when the ride does.
+    """
 
     version: int
     status: str | None
@@ -68,7 +72,7 @@ class GuestView:
     detail: str
     tone: str
     icon: str
-    changed: str  # the message that the car is another one, or ""
+    changed: str  # the message that another car comes instead, or ""
     was: str  # the previous plate
     plate: str
     spelled: str
@@ -92,7 +96,7 @@ class GuestView:
 
     @property
     def age_text(self) -> str:
-        """The age of the shown facts when the page is rendered; its script counts on."""
+        """The age of the shown facts, as rendered; the script of the page then keeps it current."""
         if self.freshness in ("stale", "lost"):
             return _("Not updating · last news {age}").replace("{age}", self.updated)
         if self.updated:
@@ -100,7 +104,7 @@ class GuestView:
         return _("No news yet")
 
     def as_json(self) -> dict[str, Any]:
-        """The body of a poll: without empty fields and without those of the headers."""
+        """The body of a poll: without empty fields, the age (which is in headers) and `spelled`."""
         body = asdict(self)
         for name in ("seen_at", "updated", "freshness", "spelled"):
             del body[name]
@@ -120,7 +124,7 @@ def guest_view(
     locale: str,
     code: str = "",
 ) -> GuestView:
-    """The view of a link of that kind. `code`: the start code for the rider, or ""."""
+    """The view that a link of this kind shows. `code`: the start code, or "" to hide it."""
     facts = RideFacts(page, now, settings.pace, locale)
     view = ride_view(page, now, settings, locale, Audience.GUEST)
     follows = _follower(facts, view)
@@ -140,7 +144,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
     headline, detail = follower_words(facts.page.order.state, facts.status, facts.kind, known)
     swapped = any(notice.name == "swapped" for notice in view.notices)
     number = view.cab.plate if view.cab else ""
-    last = number.replace(" ", "")[-LAST:]
+    last = number.replace(" ", "")[-PLATE_END:]
     seen = facts.snapshot
     return GuestView(
         version=view.version,
@@ -173,21 +177,21 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
     )
 
 
-def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> GuestView:
+def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> GuestView:
     """The follower's view with the fields that only the guest may see."""
     words = parts.guest_words(facts)
     found = guest_invoice(facts, view)
     number = view.cab.plate if view.cab else ""
     driver, over = view.driver, facts.status in wire.TERMINAL
     ride = facts.page.ride
-    was = plate(ride.previous_plate) if shown.changed and ride else ""
+    was = plate(ride.previous_plate) if follower.changed and ride else ""
     pickup = Pin(*facts.pickup[0], facts.pickup[1])
     return replace(
-        shown,
+        follower,
         headline=words.headline,
         detail=words.detail,
         # T: critical
-        changed=_("Your car has changed") if shown.changed else "",
+        changed=_("Your car has changed") if follower.changed else "",
         was=was,
         plate=number,
         spelled=spelled(number),
@@ -230,7 +234,7 @@ def _due(facts: RideFacts) -> str:
 
 
 def _updated(facts: RideFacts, view: RideView) -> str:
-    """The age of what is shown; an order without a ride is as new as the database."""
+    """The age of what is shown: 0 for an order without a ride, which is read from the database."""
     return view.updated if facts.page.ride else age(0)
 
 

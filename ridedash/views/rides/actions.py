@@ -1,4 +1,4 @@
-"""What staff do to a ride, one route each; every one leads back to the page of the ride."""
+"""What staff do to a ride: one route for each action, which redirects to the page of the ride."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -63,7 +63,7 @@ def cancel(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/drop")
 @needs(BOOK)
 def change_drop(order_id: int) -> Answer:
-    """Change the drop to a point on the map or list, or to the only place of a typed name."""
+    """Change the drop to a chosen point, or to a typed name that only one place has."""
     page = own_order(order_id)
     s = services()
     near = page.offer.pickup_lat, page.offer.pickup_lng
@@ -96,7 +96,7 @@ def withdraw(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/restore")
 @needs(BOOK)
 def restore(order_id: int) -> Answer:
-    """Undo the withdrawal of a planned ride, within seconds."""
+    """Undo the withdrawal of a planned ride; possible for some seconds after it."""
     return _step(order_id, "restore", resolve.restore)
 
 
@@ -111,7 +111,7 @@ def release(order_id: int) -> Answer:
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=member_key)
 def start(order_id: int) -> Answer:
-    """Order a ride in the place of the guest for whom it waits, within the same limits."""
+    """Order a WAITING ride for the guest who was to start it, within the same limits."""
     own_order(order_id)
     s = services()
     try:
@@ -233,7 +233,10 @@ def _done_or_too_late(done: bool) -> ActionResult:
 
 
 def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
-    """Redirect to the page with the result; a refusal is stored, and the page reads it there."""
+    """Redirect to the page of the ride; the query names a result that the page puts into words.
+
+    A refusal by the service is stored with the action, from where the page reads it.
+    """
     code = f"-{result.code}" if result.code in SAYABLE_CODES and result.outcome != "done" else ""
     said = f"?said={name}-{result.outcome}{code}" if result.outcome in SAYABLE else ""
     return redirect(f"/rides/{order_id}{said}", code=303)

@@ -31,8 +31,9 @@ def expires_at(page: OrderPage, now: datetime, pace: float) -> datetime:
     order, ride = page.order, page.ride
     facts, tz = RideFacts(page, now, pace, "en"), zone(page.property.timezone)
     changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time(0), tz)]
-    ended = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
-    changes += [each + STOPS_NEEDING for each in ended if each]
+    # a failed order stops needing attention so long after one of these (views/rides/notices.py)
+    starts = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
+    changes += [each + STOPS_NEEDING for each in starts if each]
     if ride and ride.swapped_at:
         changes.append(ride.swapped_at + OLD_PLATE_FOR)
     instants = (facts.fee_from, facts.next_retry, undo_until(order), order.guest_until)
@@ -48,21 +49,21 @@ def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
     if cache is None:
         _count_poll()
         return key, _made(order_id, key, now)
-    try:  # made once for all who ask, so that no one needs to be held back
+    try:  # one snapshot is made for everybody who asks, so polls need no rate limit here
         return key, cache.share(key, lambda _before: _made(order_id, key, now))
-    except NotFound:  # which is not stored
+    except NotFound:  # a 404 is not cached: each one reads the database, so these are limited
         _count_miss()
         raise
 
 
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
 def _count_poll() -> None:
-    """One browser may poll one ride four times a second: open pages don't share a limit."""
+    """Rate limit of polls without the cache: each sign-in has 240 a minute for each ride."""
 
 
 @limiter.limit("240/minute", key_func=lambda: current_sign_in().sign_in)
 def _count_miss() -> None:
-    """One browser may ask for so many rides that are not there."""
+    """Rate limit of polls of rides that do not exist: each sign-in has 240 a minute."""
 
 
 def _asked_for() -> str:
@@ -70,11 +71,11 @@ def _asked_for() -> str:
 
 
 def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
-    """A snapshot made from the database."""
+    """Make the snapshot of an order from the database. 404 for another property's."""
     page = own_order(order_id)
     view = desk_view(page, now, services().settings, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    # the digest: what time alone or an account changes has no version
+    # the checksum is needed too: a change by time alone, or of the account, raises no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"
     serves_s = (expires_at(page, now, services().settings.pace) - now).total_seconds()
     return Entry(

@@ -29,7 +29,7 @@ def whole_number(text: str, least: int = 0, most: int = MAX_ID) -> int | None:
 
 
 def row_id(text: str) -> int | None:
-    """The id of a row; None for a text that is no id of any row."""
+    """The id of a database row, from 1 up; None for anything else."""
     return whole_number(text, 1)
 
 
@@ -72,12 +72,12 @@ def utc_instant(text: str) -> datetime | None:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else None
 
 
-# an airline of two or three signs, up to four digits, perhaps a letter
+# an airline code of two or three characters, one to four digits, perhaps a letter
 _FLIGHT: Final = re.compile(r"([A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) ?([0-9]{1,4}[A-Z]?)")
 
 
 def flight_number(text: str | None) -> str:
-    """A flight number as tickets have it; a text that is none in capitals.
+    """A flight number as tickets print it; any other text only in capitals.
 
     >>> flight_number("lh760"), flight_number("soon")
     ('LH 760', 'SOON')

@@ -1,4 +1,4 @@
-"""A file that a manager chose, made into a logo that is safe to show: drawn or written anew.
+"""Turns a file that a manager chose into a logo that is safe to show.
 
 What a file is follows from its first bytes, never from its name or what a browser calls it. A PNG
 is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and written
@@ -17,6 +17,7 @@ from ridedash.face.svg_cleaning import clean_svg
 from ridedash.face.svg_reading import read_svg
 
 KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
+# a byte order mark, white space, then "<": an SVG or no image at all
 BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 
 
@@ -40,7 +41,7 @@ def _drawn(data: bytes) -> Logo:
 
 
 def _written(data: bytes) -> Logo:
-    """The logo of an SVG: what is allowed of it. One that weighs too much can't be made lighter."""
+    """The logo of an SVG, with only the allowed elements. Raises BadLogo if that is too large."""
     clean = clean_svg(read_svg(data))
     content = clean.text.encode()
     if len(gzip.compress(content)) > SHOWN_BYTES:

@@ -28,7 +28,8 @@ BEHIND_S: Final = 1.0  # how old its last answer may be while another thread ask
 FRESH_S: Final = 30.0  # longest life of an entry: names change without a new revision
 LATE_S: Final = 1.0  # how long an expired entry still serves while one thread makes the next
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-OVERLAP_S: Final = 60.0  # ended secrets are read again for so long: commits may be out of order
+# for so long ended secrets are read again: a lower number may be committed after a higher one
+OVERLAP_S: Final = 60.0
 MAX_VIEWERS: Final = 200_000  # 1,000 bytes each as browsers send them, 1,500 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
@@ -44,20 +45,24 @@ Head = list[tuple[str, str]]
 
 
 class Key(NamedTuple):
-    """Which page an entry is for: its address (of a link /t/), who may see it, its language."""
+    """Which page an entry is for: its address, who may see it, its language.
+
+    All pages of links have the address /t/: what they show follows from order and kind of link.
+    """
 
     page: str
     audience: Audience
     locale: str
 
 
-EntryKey = tuple[str, Audience, str | None]  # a Key, or what looks one up
+EntryKey = tuple[str, Audience, str | None]  # a Key, or a plain tuple that equals one
 
 
 class Viewer(NamedTuple):
-    """Who sent a credential: the hash of a sign-in or link, and until when that is believed.
+    """Who sent a credential: the hash of a sign-in or link, and until when it counts as verified.
 
-    `sign_in` is what Flask read of a sign-in, given back to it with the viewer's next question.
+    `sign_in` is what Flask read from the database about a sign-in. With the viewer's next request
+    it is handed to Flask again, which then need not read it.
     """
 
     secret: str
@@ -67,7 +72,7 @@ class Viewer(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An HTTP answer that can be sent again; without a body only as 304."""
+    """An HTTP answer that can be sent again. If `body` is None, it can only be sent as a 304."""
 
     tag: str
     head: Head
@@ -79,8 +84,8 @@ class Answer(NamedTuple):
 class Entry(Generic[T]):
     """A value made from the database, and until when it may be used.
 
-    Time alone changes it after `serves_s` seconds; with 0 it is not stored. Without a revision
-    that alone bounds it. The middleware fills in `answer`.
+    Time alone changes it after `serves_s` seconds; with 0 it is not stored. Before that, an
+    entry with a revision ends when its order has a newer one. The middleware fills in `answer`.
     """
 
     value: T
@@ -97,7 +102,7 @@ def polls() -> "PollCache | None":
 
 
 def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
-    """Let the middleware send this answer again until then, to who shows the same credential."""
+    """Let the middleware send this answer again, until `until`, to senders of this credential."""
     known = request.environ.get(KNOWN)
     request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
 
@@ -114,7 +119,7 @@ class PollCache:
         self.viewers: dict[Credential, Viewer] = {}
         self.entries: dict[EntryKey, Entry[Any]] = {}
         self.ended: dict[str, float] = {}  # secrets that ended early, and when that was read
-        self._numbers = deque([(NEVER, 0)])  # highest number read, by time
+        self._numbers = deque([(NEVER, 0)])  # (when, the highest number of an ended secret by then)
         self._making: dict[EntryKey, threading.Event] = {}
 
     def admit(self, credential: Credential, viewer: Viewer) -> None:
@@ -138,7 +143,7 @@ class PollCache:
     def share(self, key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
         """The valid entry of a key; if there is none, one thread makes it while others wait.
 
-        `make` gets the value before, where that is still stored. What it raises is raised.
+        `make` gets the previous value, if that is still stored. Its exceptions go to the caller.
         """
         found = self.valid(key)
         if found is not None:
@@ -159,7 +164,8 @@ class PollCache:
                 with self._lock:
                     if len(self.entries) < MAX_ENTRIES or key in self.entries:
                         self.entries[key] = made
-                    if writes != self.writes:  # it may have been read before them
+                    # a write of this process came meanwhile, and `made` may be older than it
+                    if writes != self.writes:
                         self.looked_at = NEVER
             return made
         finally:

@@ -27,8 +27,9 @@ GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
 class Do:
     """The suggested action.
 
-    `what` is open (the panel `on` of the ride), again, seen (the item `on`), call or go. `href`
-    leads there without scripts.
+    `what` is "open" (the panel named `on` of the ride), "again" (book again), "seen" (clear the
+    attention item named `on`), "call" (a telephone number) or "go" (another page). `href` leads
+    there without scripts.
     """
 
     what: str
@@ -56,7 +57,7 @@ def need_of(
     if page.order.state == OrderState.UNKNOWN:
         return Need("", _open(facts, _("Say what happened"), "resolve"))
     double = next((n for n in notices if n.name == LATE_DOUBLE), None)
-    # checked before `superseded_by`: the order was mostly booked again
+    # before `superseded_by`, which would hide it: such an order has usually been booked again
     if double is not None:
         return Need(double.title, _about(facts, double))
     if page.superseded_by is not None:
@@ -115,6 +116,7 @@ def _about(facts: RideFacts, notice: Notice) -> Do:
         return Do("go", _("Change"), f"/rides/new?change={order.id}")
     if notice.name in ("not_known", "no_driver", "poison"):
         return _call(facts, facts.snapshot.driver_number, _("Call driver"))
+    # notices about an action begin with its name, as cancel_armed does; so is its panel named
     panel = notice.name.split("_")[0]
     return _open(
         facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else ""

@@ -48,14 +48,15 @@ FORWARDED: Final = {
     "follower": "outgoing.make_follower_link",
     "end": "outgoing.end_all_links",
 }
-showings: Final = limiter.shared_limit(  # of the ride's page, of printed cards and of links
+# one limit for every way to see a start code: on the ride's page, on a card, behind a new link
+showings: Final = limiter.shared_limit(
     "10/hour", scope="start_code", key_func=lambda: f"staff:{current_staff().get_id()}"
 )
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """The links of a ride in words, and which may be made."""
+    """The links of a ride, and which further ones may be made. `words` sums it up for staff."""
 
     words: str
     any: bool
@@ -68,7 +69,7 @@ class LinkState:
 @bp.get("/card")
 @needs(SEE)
 def card(order_id: int) -> str:
-    """The guest's card without its QR code: a link is made by a press, never by looking."""
+    """The guest's card without its QR code: a GET makes no link."""
     return _card(own_order(order_id))
 
 
@@ -102,8 +103,8 @@ def make_card(order_id: int) -> Answer:
 def make_rider_link(order_id: int) -> Answer:
     """Make a link for the guest, to be copied; with `replace` it ends the guest's earlier ones.
 
-    While the ride has a start code, the link shows it to whoever makes the link: that counts and is
-    recorded like showing it on the page.
+    While the ride has a start code, whoever makes the link can see the code behind it. That is
+    limited and recorded like showing the code on the page.
     """
     _count_code(own_order(order_id))
     return _make_link(order_id, LinkKind.RIDER)
@@ -139,7 +140,7 @@ def forward_links(order_id: int) -> Answer:
 @bp.get("/receipt")
 @needs(SEE)
 def show_receipt(order_id: int) -> str:
-    """The receipt, for print. What the service sent, in its own lines."""
+    """The receipt, for print, with the lines of the bill as the service sent them."""
     page, s = own_order(order_id), services()
     with s.db.read() as db:
         row = db.get(CostCentre, page.order.cost_centre_id) if page.order.cost_centre_id else None
@@ -152,7 +153,7 @@ def show_receipt(order_id: int) -> str:
 
 
 def link_state(page: OrderPage, s: Services) -> LinkState:
-    """How the links of a ride stand, for its page."""
+    """The state of a ride's links, for its page."""
     with s.db.read() as db:
         links = live_links(db, page.order.property_id, page.order.id, s.clock())
     riders = [link for link in links if link.kind is LinkKind.RIDER]
@@ -177,9 +178,9 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
 
 
 def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
-    """The code in clear, recorded with how it was shown; "" when there is none now.
+    """The start code, decrypted; "" when there is none now. The audit log gets an entry.
 
-    `by` is "page", "card", or "link": whoever makes a guest's link can open it.
+    `by` is where it is shown: "page", "card" or "link" (whoever makes a guest's link can open it).
     """
     s, staff, ride = services(), current_staff(), page.ride
     code = otp_of(ride, s.vault) if view.otp is not None and ride is not None else None
@@ -200,10 +201,10 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
 
 
 def guest_links(pages: Sequence[OrderPage]) -> dict[int, str]:
-    """A new link for the guest of each of these rides that may have one, by order.
+    """Make a link for the guest of each of these rides that may have one: addresses by order id.
 
-    Counts and is recorded like any link that shows a start code. 429 above the limit, before any
-    link is made.
+    Limited and recorded like any link that shows a start code. 429 above the limit, before any link
+    is made.
     """
     for page in pages:
         _count_code(page)
@@ -218,14 +219,14 @@ def guest_links(pages: Sequence[OrderPage]) -> dict[int, str]:
 
 
 def _count_code(page: OrderPage) -> None:
-    """Count what shows the code to the user, if there is one now. 429 above the limit."""
+    """Count towards the limit of `showings`, if the ride has a start code now. 429 above it."""
     if _view(page).otp is not None:
         _count_showing()
 
 
 @showings
 def _count_showing() -> None:
-    """A code that is printed, or that a new link shows, counts like a shown one."""
+    """Has no body: the limit of `showings` is counted by the call."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ class CardWords:
 
 
 def _card_words(page: OrderPage) -> CardWords:
-    """What the card says, in the language that is spoken now."""
+    """What the card says, in the current language: see `in_language`."""
     view, phone = _view(page), page.property.phone
     return CardWords(
         state=_("Your car is named soon.") if view.live else view.headline,
@@ -256,6 +257,7 @@ def _card_words(page: OrderPage) -> CardWords:
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     s, reads = services(), guest_reads(page)
     view, facts = _view(page), RideFacts(page, s.clock(), s.settings.pace, locale())
+    # a card in another language of the guest repeats its words in the language of staff
     ours = _card_words(page) if reads.other else None
     with in_language(reads.language.code):
         theirs, theirs_view = _card_words(page), _view(page)
@@ -284,7 +286,7 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
 
 
 def _opens(s: Services, token: str, page: OrderPage) -> bool:
-    """Whether a token that the page sent back is this guest's own and still holds."""
+    """Whether a token that the page sent back is a link of this guest that is still valid."""
     with s.db.read() as db:
         shared, _known = find_link(db, token, s.clock())
     return shared is not None and shared.kind is LinkKind.RIDER and shared.order_id == page.order.id

@@ -1,4 +1,4 @@
-"""A static map for print: tiles side by side in one SVG, without a script. Pure."""
+"""A static map and a QR code for print, both as SVG without a script. Pure."""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ import segno
 
 from ridedash.geo import LatLng
 
-# px of a tile's place; a tile is drawn one px wider, so that no hairline shows between two
+# px from tile to tile; each is drawn one px larger, so that no hairline shows between two tiles
 CELL: Final = 256
 FURTHEST: Final = 85.0  # degrees of latitude that the projection knows
 
@@ -74,7 +74,7 @@ class QrCode:
 
 
 def qr_code(text: str) -> QrCode:
-    """The code of a text, level M."""
+    """The QR code of a text, with error correction level M."""
     made = segno.make_qr(text, error="m", boost_error=False)
     size = made.symbol_size(border=QUIET)[0]
     rows = enumerate(made.matrix_iter(border=QUIET))
@@ -88,7 +88,7 @@ def _run(x: int, y: int, width: int) -> str:
 
 
 def _runs(row: Iterable[int]) -> list[tuple[int, int]]:
-    """Where dark modules stand beside each other in a row: the first one and how many."""
+    """The runs of dark modules in a row of the QR code, as (first column, length)."""
     found, x = [], 0
     for dark, same in groupby(row):
         width = len(list(same))

@@ -45,7 +45,7 @@ POINT_STYLE: Final[dict[str, Any]] = {
     "fill_opacity": 0.25,
 }
 
-# A placeholder in the cached script for the page's own view: a point that no map shows.
+# Stands in the cached script where a page's own center and zoom are put; no map is centred there.
 _NOWHERE: Final = (0.123456789, 0.987654321)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE: Final = re.compile(r"\bvar ([a-z_]+[a-z0-9_]*) =")
@@ -54,7 +54,7 @@ _TILES: Final = re.compile(
 )
 
 
-# The sandbox's own tiles, of this host or of a sandbox on this machine: they exist by night too.
+# Tiles of the sandbox, by way of this host or on this machine: only these have a dark version.
 _SANDBOX_TILES: Final = re.compile(
     r"((?:https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]+)?)?/tiles)(/\{z\}/\{x\}/\{y\}\.svg)"
 )
@@ -73,12 +73,12 @@ class MapSettings(Protocol):
 class MapParts:
     """A rendered map, for templates/booking/_map.html.
 
-    `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, and
-    `script` the code that makes it (for a function in a script element with the page's nonce: it
-    needs Leaflet, which comes later). `zone` is the
-    global of the hotspot's layer, which map.js takes over, or None. `tiles` is the global of the
-    base layer, `by_day` and `by_night` are the addresses of its tiles; the latter is "" when there
-    are none by night.
+    `name` is the global that holds the Leaflet map (for `data-map`), and `html` its element.
+    `script` is the code that makes the map; the page puts it into a function, to be called when
+    Leaflet is loaded, in a script element with the page's nonce. `zone` is the global of the
+    hotspot's layer, which map.js takes over, or None. `tiles` is the global of the base layer,
+    `by_day` and `by_night` are the addresses of its tiles for light and dark pages; `by_night` is
+    "" when there are no dark tiles.
     """
 
     name: str
@@ -146,7 +146,7 @@ def map_parts(
 
 
 def tiles_by_night(by_day: str) -> str:
-    """The address of tiles for a dark page; "" for those of others, which map.css inverts."""
+    """The address of the sandbox's dark tiles; "" for other tiles, which map.css inverts."""
     own = _SANDBOX_TILES.fullmatch(by_day)
     return f"{own[1]}/dark{own[2]}" if own else ""
 
@@ -167,7 +167,7 @@ def _frame(
     root = frame.get_root()
     root.render()
     script = root.script.render().replace("</", "<\\/")
-    script = _VARIABLE.sub(r"window.\1 =", script)  # what map.js finds by its name
+    script = _VARIABLE.sub(r"window.\1 =", script)  # globals, so that map.js finds them by name
     script = re.sub(r"\s*\n\s*", "\n", script)
     if by_night := tiles_by_night(tiles_url):
         dark = 'matchMedia("(prefers-color-scheme: dark)").matches'

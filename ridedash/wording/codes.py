@@ -48,7 +48,7 @@ _OTHER_CITY: Final = _Entry(
     _("Use an outstation car, or choose a nearer drop."),
     _("That's outside the city. Choose another place"),
 )
-_OURS: Final = _Entry(
+_OUR_KEY: Final = _Entry(
     _("Not booked"),
     _("The ride company refused this desk's key."),
     _("Ask the manager to check the link to the ride company."),
@@ -101,7 +101,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Try again in a few minutes, or pick another car."),
         _("No car right now. Other cars may be free"),
     ),
-    wire.INVALID_PARTNER_KEY: _OURS,
+    wire.INVALID_PARTNER_KEY: _OUR_KEY,
     wire.RATE_LIMIT: _Entry(
         _("Too many requests at once"),
         _("The ride company asked us to wait. Nothing was ordered."),
@@ -303,12 +303,13 @@ def refusal(
 ) -> Refusal:
     """The words for a code of the service, one of our own, or the header of a drop change.
 
-    `ordering` tells a refused booking from a refused action on a ride. Facts: fee, drop, old, new.
-    With an unlisted code, or none, the service's message is quoted, or the code without a message.
+    `ordering`: a booking was refused, else an action on a ride. Facts: fee, drop, old, new. A
+    `quoted` entry, as that of unlisted codes, quotes the service's message; without one, the code.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:
         return Refusal(say(entry.guest, facts), "", "")
+    # the service also sends BOOKING_FAILED as a message, which says nothing
     empty = wire.normal_code(message or "") in ("", wire.BOOKING_FAILED)
     quote = ""
     if entry.quoted:

@@ -19,7 +19,7 @@ from ridedash.wording import gettext as _
 from ridedash.wording.languages import formats_of
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
-SHORT_PLATE: Final = 16  # longer texts are no number plates; they are shown as they came
+LONGEST_PLATE: Final = 16  # characters; a longer text is no plate and is not spelled out
 
 
 @lru_cache(maxsize=4096)
@@ -44,7 +44,8 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
 def _sign(text: str) -> str:
     """The text with a typographic minus sign, which is as wide as a plus.
 
-    Where lines run from right to left, a mark keeps it before its figures.
+    If the text begins with a right-to-left mark, a left-to-right mark before the minus keeps it in
+    front of its figures.
     """
     bare = text.lstrip("\u200e\u200f")
     if not bare.startswith("-"):
@@ -75,7 +76,7 @@ def clock_time(
     """An instant as hours and minutes in the property's zone; "" when unknown."""
     if at is None:
         return ""
-    # the same in every language of ours
+    # every language of the program writes it so, hence `_locale` is not used
     return at.astimezone(tz).strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
@@ -89,7 +90,7 @@ def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en
 def day_text(at: date, parts: str, locale: str = "en") -> str:
     """A day as the language writes its parts: MMMd (5 Mar), MMMEd (Thu 5 Mar), yMMMd (5 Mar 2026).
 
-    A moment is taken on its own clock.
+    A datetime is written in its own time zone: convert it first.
     """
     return str(format_skeleton(parts, at, locale=_known(formats_of(locale))))
 
@@ -98,7 +99,7 @@ def joined(day: str, time: str, locale: str = "en") -> str:
     """A day and a time as the language puts them together: "5 Mar 16:05", "3月5日 16:05"."""
     known = _known(formats_of(locale))
     if isinstance(known, str) or known.language == "en":
-        return f"{day} {time}"  # in a table of ours, where a comma only takes room
+        return f"{day} {time}"  # without the comma of English, which only takes room in tables
     return str(get_datetime_format("short", known)).format(time, day)
 
 
@@ -201,7 +202,7 @@ def minutes(seconds: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """How long ago, in the words that the page's script uses when it counts on."""
+    """How long ago, in the words with which the page's script goes on counting."""
     whole = max(0, int(seconds))
     if whole < 5:
         return _("just now")
@@ -213,7 +214,7 @@ def age(seconds: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """A running time: 0:42, 12:05."""
+    """A duration as a stopwatch shows it, minutes and seconds: 0:42, 12:05."""
     whole = max(0, int(seconds))
     return f"{whole // 60}:{whole % 60:02d}"
 
@@ -230,11 +231,11 @@ def plate(text: str | None) -> str:
 
 def spelled(text: str) -> str:
     """A plate letter by letter, for reading aloud."""
-    return " ".join(text.replace(" ", "")) if len(text) <= SHORT_PLATE else text
+    return " ".join(text.replace(" ", "")) if len(text) <= LONGEST_PLATE else text
 
 
 def initials(name: str | None) -> str:
-    """Up to two letters in place of a picture, which is never loaded."""
+    """Up to two initials, shown in place of the driver's picture: pictures are never loaded."""
     words = re.findall(r"\w+", name or "")
     picked = [words[0], words[-1]] if len(words) > 1 else words
     return "".join(word[0] for word in picked).upper()

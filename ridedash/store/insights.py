@@ -1,8 +1,9 @@
 """The insights: what the rides of a time span add up to, by hour, category, person and place.
 
-Sums are made by the database: from one index (models.orders.HISTORY), but for destinations, which
-stand in the offers. Few rows are read one by one: changed drops, unknown outcomes, cancelled rides.
-An order counts as the history counts it, so that both agree to the cent.
+The database adds up. It reads one index alone (models.orders.HISTORY), except for destinations,
+which are in the offers. Few rows are read one by one: rides with a changed drop, orders whose
+outcome was unknown, cancelled rides. An order is
+counted as in the history, so that both agree to the cent.
 """
 
 from collections import Counter, defaultdict
@@ -25,21 +26,21 @@ Money = dict[str | None, int]  # hundredths by currency; never added up across c
 
 @dataclass(slots=True)
 class Figures:
-    """What some rides add up to. Waits are whole seconds."""
+    """What some rides add up to. Waits are whole seconds: `_n` counts them, `_s` is their sum."""
 
     rides: int = 0
     completed: int = 0
     cancelled: int = 0
     no_driver: int = 0
     not_booked: int = 0
-    unknown: int = 0  # still
+    unknown: int = 0  # orders whose outcome is still unknown
     priced: int = 0  # completed rides with a price
     driver_n: int = 0  # rides of which the wait for a driver is known
     driver_s: int = 0
     guest_n: int = 0  # rides of which the driver's way to the guest is known
     guest_s: int = 0
     cleared: int = 0  # orders that were unknown, and are not any more
-    charged: int = 0  # cancelled later than is free
+    charged: int = 0  # cancelled too late to be free
     sums: Money = field(default_factory=dict)  # of completed rides
     fees: Money = field(default_factory=dict)  # what cancelling these cost by their policies
 
@@ -102,7 +103,7 @@ class Cancelled(NamedTuple):
 
 @dataclass(frozen=True)
 class House:
-    """A property, as its figures are read: days and hours are of its zone."""
+    """The facts of a property that its insights need: days and hours are those of its time zone."""
 
     id: int
     tz: ZoneInfo
@@ -130,7 +131,7 @@ class Insights:
     staff: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     centres: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     destinations: dict[Destination, Figures] = field(default_factory=lambda: defaultdict(Figures))
-    # rides by whole minutes of waiting: from the press to a driver, from then to the guest
+    # rides by whole minutes: from the press of Book to a driver, and from there to the arrival
     driver_minutes: Counter[int] = field(default_factory=Counter)
     guest_minutes: Counter[int] = field(default_factory=Counter)
     cancelled: list[Cancelled] = field(default_factory=list)
@@ -141,7 +142,7 @@ class Insights:
             group.cleared += 1
 
     def charge(self, keys: Keys, currency: str | None, minor: int) -> None:
-        """Count a ride that was cancelled later than is free, and what that costs."""
+        """Count a ride that was cancelled too late to be free, and what that costs."""
         for group in self._of(keys):
             group.charged += 1
             group.fees[currency] = group.fees.get(currency, 0) + minor
@@ -161,7 +162,7 @@ class Insights:
 
 
 def insights(s: Session, house: House, span: Span) -> Insights:
-    """All figures of a property in a span, but for fees: `cancelled` tells what they depend on."""
+    """All figures of a property in a span, except fees: those follow from `cancelled`."""
     by_index(s)
     found = Insights(house.tz)
     _add_times(s, house, span, found)
@@ -204,7 +205,7 @@ def _add_times(s: Session, house: House, span: Span, found: Insights) -> None:
     values: dict[str, Any] = {}
     for n, (change, offset) in enumerate(clock):
         values |= {f"change{n}": change, f"offset{n}": offset}
-    del values[f"change{len(clock) - 1}"]
+    del values[f"change{len(clock) - 1}"]  # the last offset lasts to the end of the span
     days, hours = queries.times(s.get_bind().dialect.name, len(clock) - 1)
     values |= _values(house, span)
     found.days.update(_figures(s, days, house, values, _day))
@@ -237,7 +238,7 @@ def _clock(tz: ZoneInfo, span: Span) -> list[tuple[datetime, int]]:
 
 
 def _change(tz: ZoneInfo, at: datetime, until: datetime) -> datetime:
-    """The first second from which the clock is not as it was at `at`; it is not at `until`."""
+    """When the offset from UTC changes, to the second: after `at` and not after `until`."""
     before = _ahead(tz, at)
     while until - at > SECOND:
         middle = at + (until - at) // SECOND // 2 * SECOND
@@ -253,6 +254,7 @@ def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:
     """Categories, members of staff and cost centres."""
 
     def name(_number: int, what: str, key: str) -> tuple[str, Any]:
+        # the statement has ids as texts beside the categories, and 0 for none
         return what, key if what == queries.CATEGORY else (int(key) or None)
 
     groups: dict[str, dict[Any, Figures]] = {
@@ -279,7 +281,7 @@ def _add_waits(s: Session, house: House, span: Span, found: Insights) -> None:
 def _add_destinations(
     s: Session, house: House, span: Span, found: Insights
 ) -> dict[int, Destination]:
-    """Destinations, and those of the rides whose drop was changed, by order."""
+    """Add the figures by destination. Returns the destinations of changed drops, by order id."""
     values = _values(house, span)
 
     def name(known: int, name: str | None) -> Destination:
@@ -353,13 +355,15 @@ def _figures(
     values: Mapping[str, Any],
     name: Callable[..., Any],
 ) -> dict[Any, Figures]:
-    """Rows of a statement as figures, by what `name` makes of the number and keys of a group.
+    """Run a statement. Returns the figures of each group of rides, by the name of the group.
 
-    The usual currency needs no sorting; the others are asked for where there are any.
+    `name` makes that name from the number and the keys of a row (queries.Grouped). Sums in other
+    currencies than the property's need a second statement, which is run only where there are some.
     """
     n, others = grouped.keys + 1, False
     found: dict[Any, Figures] = defaultdict(Figures)
     for row in s.execute(grouped.usual, values):
+        # kind: the outcome, and whether the prices are in the property's currency
         number, kind = divmod(int(row[0]), queries.KINDS)
         rides, priced, amount, driver_n, driver_s, guest_n, guest_s = map(int, row[n:])
         figures, outcome = found[name(number, *row[1:n])], OUTCOMES[kind // 2]

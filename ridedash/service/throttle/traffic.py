@@ -40,9 +40,8 @@ RESERVE: Final = {
     Priority.WAITING: 0.375,
     Priority.REST: 0.5,
 }
-WAITING_IN_A_ROW: Final = (
-    3  # polls for waiting guests between two others, when there is too little capacity for all
-)
+# polls for waiting guests between two other polls, when there is too little capacity for all
+WAITING_IN_A_ROW: Final = 3
 
 
 class Result(Enum):
@@ -51,12 +50,12 @@ class Result(Enum):
     ANSWERED = "answered"  # whatever the answer was: a refusal and a 4xx are answers
     FAILED = "failed"  # no answer, or a 5xx, or a body that is not the service's
     LIMITED = "limited"  # a 429
-    VOID = "void"  # it never became a call, for a reason of ours
+    VOID = "void"  # no call was made, for a reason on our side
 
 
 @dataclass(frozen=True)
 class Permit:
-    """The right to make one call."""
+    """The right to make one call. `epoch` is that of the breaker when the call began."""
 
     priority: Priority
     started: float
@@ -70,7 +69,7 @@ class Permit:
 
 
 class Traffic:
-    """Decides for one host and one partner key.
+    """Decides which calls may start, for one host and one partner key.
 
     Safe to share between threads; times are monotonic seconds.
     """
@@ -89,10 +88,8 @@ class Traffic:
         self._pause = pause
         self._lock = threading.Lock()
         self._bucket = TokenBucket(rate, monotonic())
-        self._breakers = {
-            True: Breaker(chance),
-            False: Breaker(chance),
-        }  # by whether it is for writes
+        # the breaker of writes, and the one of reads
+        self._breakers = {True: Breaker(chance), False: Breaker(chance)}
         self._budget = RetryBudget()
         self._silence = Silence()
         self._queue = dict.fromkeys(Priority, 0)  # calls that wait for a token
@@ -154,7 +151,10 @@ class Traffic:
 
     @property
     def silent_since(self) -> float | None:
-        """The first failure of a run of two or more; None while the service answers."""
+        """When the service stopped answering: the first failure of a run of two or more.
+
+        Without such a run it is when the breaker of reads opened; None while the service answers.
+        """
         with self._lock:
             now = self._now()
             since = self._silence.since(now)
@@ -214,8 +214,8 @@ class Traffic:
         silent = self._breakers[priority is Priority.WRITE].wait_s(now)
         if silent > 0:
             return silent, Throttled.SILENT
-        # `capacity` keeps the two priorities of polls apart; a poll that was claimed must not fail
-        # for its priority.
+        # Both priorities of polls have the reserve of WAITING here: `capacity` has told them apart
+        # before the polls were claimed, and a claimed poll must not be refused for its priority.
         reserve = self._reserve(min(priority, Priority.WAITING))
         needed = 1 + reserve + self._queued_before(priority, itself=not queued)
         return self._bucket.wait_s(needed, now), Throttled.LIMITED
@@ -254,16 +254,15 @@ class Traffic:
         breaker.succeeded(permit.epoch, now)
         self._silence.answered()
         if was_open and breaker.opened_at is None:
-            self._bucket.drain(
-                now
-            )  # every caller waits for this: they start at the rate, without a burst
+            # all callers have waited for this: let them start at the rate, without a burst
+            self._bucket.drain(now)
 
     def _note_limit(
         self, permit: Permit, result: Result, retry_after_s: float | None, now: float
     ) -> None:
         """Stop every call after a 429.
 
-        The 429s of calls that were under way then are the same one.
+        Calls that had started before it may get a 429 too: these do not lengthen the next wait.
         """
         if result is not Result.LIMITED:
             if permit.started >= self._limited_at:

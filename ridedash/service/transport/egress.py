@@ -22,8 +22,9 @@ class Egress:
     """The way out of this machine; by default a direct one, with the usual certificates.
 
     `ca_file` holds further certificates in PEM, trusted beside the usual ones. `proxy` is the URL
-    of a proxy for https, with name and password if it wants them. `direct` lists hosts that are
-    called without it: names, which stand for those below them too. This machine always is.
+    of a proxy for https, with name and password if it wants them. `direct` lists the hosts
+    that are called without the proxy: a name also stands for its subdomains. This machine is always
+    called directly.
     """
 
     ca_file: str = ""
@@ -66,14 +67,15 @@ def open_tunnel(
 ) -> httpcore.NetworkStream:
     """A stream to `target` through the proxy at the end of `stream`, which is closed if that fails.
 
-    `target` is a host and a port; `tls` is for an https proxy itself. Raises httpcore.ProxyError
-    when the proxy refuses, with its status, or hangs up; ConnectTimeout when it is too slow.
+    `target` is a host and a port; `tls` is used if the proxy itself is reached by https. Raises
+    httpcore.ProxyError when the proxy refuses, with its status, or hangs up; ConnectTimeout when it
+    is too slow.
     """
     host, port = target
     try:
         if egress.proxy_url.scheme == "https":
             stream = stream.start_tls(tls, egress.proxy_address[0])
-        answer = _asked(stream, egress, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        answer = _connect(stream, egress, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
     except httpcore.ReadTimeout:
         stream.close()
         raise httpcore.ConnectTimeout("the proxy does not answer") from None
@@ -90,11 +92,12 @@ def open_tunnel(
     raise httpcore.ProxyError(f"the proxy answers HTTP {answer.status}")
 
 
-def _asked(stream: httpcore.NetworkStream, egress: Egress, target: str) -> httpcore.Response:
+def _connect(stream: httpcore.NetworkStream, egress: Egress, target: str) -> httpcore.Response:
+    """The proxy's answer to CONNECT. `target` is "host:port"."""
     scheme = egress.proxy_url.scheme.encode()
     name, port = egress.proxy_address
-    at: dict[str, Any] = {"scheme": scheme, "host": name.encode(), "port": port}
+    origin: dict[str, Any] = {"scheme": scheme, "host": name.encode(), "port": port}
     headers = [(b"Host", target.encode()), *egress.proxy_headers]
-    url = httpcore.URL(**at, target=target.encode())
+    url = httpcore.URL(**origin, target=target.encode())
     connection = httpcore.HTTP11Connection(httpcore.Origin(scheme, name.encode(), port), stream)
     return connection.handle_request(httpcore.Request(b"CONNECT", url, headers=headers))

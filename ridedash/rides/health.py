@@ -20,14 +20,14 @@ ENDED: Final = "ended"
 
 
 def this_host() -> str:
-    """The name of this machine, as the names of its workers begin."""
+    """The name of this machine; the names of its workers begin with it."""
     return socket.gethostname()[:40]
 
 
 def absent_hosts(s: Session, now: datetime) -> dict[str, datetime]:
-    """Other machines that had a worker and have none alive: when each was last heard.
+    """Other machines that had a worker and have none alive, and when each was last heard.
 
-    Of those that the database still knows: a heartbeat is kept for a day.
+    Only machines of the last day: older heartbeats are deleted.
     """
     heard: dict[str, datetime] = {}
     for row in s.execute(select(Heartbeat.worker, Heartbeat.beat_at).order_by(Heartbeat.beat_at)):
@@ -49,7 +49,7 @@ def write_heartbeat(
 
     `silent_since` is the instant since which this worker gets no answers from the service; None
     while it gets them. `ready`: whether its answer journal can store an answer; else it sends
-    nothing. `beside` is called in the same transaction.
+    nothing. `beside` is called within the transaction, to write something along with it.
     """
     with db.write() as s:
         s.execute(
@@ -70,7 +70,7 @@ def write_heartbeat(
 def write_end(db: Database, worker: str) -> None:
     """Replace the row of a worker that stops by the row ENDED, with the same heartbeat.
 
-    Until that heartbeat is too old, /readyz and the pages don't change: a restart takes seconds.
+    So /readyz and the pages notice a missing worker only after ALIVE: a restart takes seconds.
     """
     with db.write() as s:
         row = s.get(Heartbeat, worker)
@@ -98,7 +98,7 @@ def is_alive(age_s: float | None) -> bool:
 
 
 def can_send(s: Session, now: datetime) -> bool:
-    """Whether a worker is alive whose answer journal can store an answer: only that one sends."""
+    """Whether a worker is alive whose answer journal can store an answer: others send nothing."""
     alive = Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
     ready = select(Heartbeat.worker).where(*alive, Heartbeat.unready_since.is_(None))
     return s.scalars(ready).first() is not None

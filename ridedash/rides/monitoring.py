@@ -1,7 +1,7 @@
-"""What load balancers and Prometheus ask a process, answered within a time of its own.
+"""The answers of /readyz and /metrics, given within DEADLINE_S even if the database hangs.
 
-The database may be frozen or slow. Then a question is answered without it after DEADLINE_S, and
-further ones at once: one thread waits for the database, and not each thread that is asked.
+Only one thread at a time waits for the database. A request waits for that thread until DEADLINE_S
+after its start, then answers without the database; requests that come later do so at once.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from ridedash.rides.runtime import Clock
 from ridedash.store.database.database import Database, DatabaseBusy
 
 T = TypeVar("T")
-DEADLINE_S: Final = 3.0  # shorter than the patience of balancers, five seconds or more
+DEADLINE_S: Final = 3.0  # shorter than the timeout of load balancers, five seconds or more
 CHECKS: Final = ("database", "migrations", "worker", "sending")
 
 
@@ -76,7 +76,8 @@ class Monitor:
 
     def _look(self) -> dict[str, bool]:
         checks = dict.fromkeys(CHECKS, False)
-        with contextlib.suppress(SQLAlchemyError, DatabaseBusy):  # it says how far this came
+        # after an error, `checks` has what was found before it
+        with contextlib.suppress(SQLAlchemyError, DatabaseBusy):
             checks["migrations"] = self._db.revision_ok()
             checks["database"] = True
             if checks["migrations"]:  # without tables there is no heartbeat to read

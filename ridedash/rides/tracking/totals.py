@@ -1,4 +1,4 @@
-"""What a ride costs: the service's total, or the sum of its lines. Pure.
+"""What a ride costs: the service's total, or the sum of the lines of its bill. Pure.
 
 See docs/booking-protocol.md 3.4.
 """
@@ -35,7 +35,8 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
         return None
     if trip.payable_amount is not None:
         return trip.payable_amount
-    return trip.cash_paid or sum_of(trip)  # no cash proves nothing: the wallet may have paid
+    # cash of 0 doesn't mean that nothing is owed: the guest's wallet may have paid
+    return trip.cash_paid or sum_of(trip)
 
 
 def cost_of(trip: TripInfo | None) -> Decimal | None:
@@ -60,7 +61,7 @@ def sum_of(trip: TripInfo) -> Decimal | None:
 
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:
-    """The total as far as it is known."""
+    """The total of a ride of any kind; None while it is not known."""
     return cost_of(facts.trip) if kind is Kind.AUTO else total_of(facts.price)
 
 

@@ -12,14 +12,14 @@ from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError
 
 EPIPE_CODE = 141  # what a shell shows for a program that SIGPIPE ended
-COUNTING = ("up", "worker")  # the other commands end soon, or belong to the service
+WITH_METRICS = ("up", "worker")  # the others end soon, or play the ride service
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one command; a wrong argument or setting is one sentence and exit code 2."""
+    """Run one command. A wrong argument or setting prints one sentence and exits with code 2."""
     options = _parser().parse_args(argv)
     try:
-        prepare(load(os.environ), options.command, counts=options.command in COUNTING)
+        prepare(load(os.environ), options.command, counts=options.command in WITH_METRICS)
         _run(options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has seen enough: `ridedash doctor | head`

@@ -103,19 +103,19 @@ def _db(services: Services, options: argparse.Namespace) -> None:
         from ridedash.cli import restores  # imported here: a worker does not need it
 
         _require_current(services)
-        deeds = {"accept-restore": restores.accept_restore, "restored-at": restores.restored_at}
-        deeds[options.action](services, options)
+        handlers = {"accept-restore": restores.accept_restore, "restored-at": restores.restored_at}
+        handlers[options.action](services, options)
         return
     with _database_errors():
         before = _revision(services.db)
     upgrade(services.db)
-    now = _revision(services.db)
-    if before == now:
-        print(f"The database is current, at revision {now}.")
+    after = _revision(services.db)
+    if before == after:
+        print(f"The database is current, at revision {after}.")
     else:
         print(
             f"The database went from {f'revision {before}' if before else 'no tables'} to revision "
-            f"{now}."
+            f"{after}."
         )
 
 
@@ -156,17 +156,20 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
 
 
 def _property_of_staff(s: Session, options: argparse.Namespace, now: datetime) -> Property:
-    """The property of that name; a new one only if that is said, since a name may be misspelt."""
+    """The property of that name.
+
+    A new one is made only with --new-property: a name that is not found may be misspelt.
+    """
     name, known = options.property_name, [each.name for each in properties.properties(s)]
-    there = properties.find_property(s, name)
+    found = properties.find_property(s, name)
     if options.new_property:
         same = [each for each in known if each.casefold() == name.casefold()]
         if same:
             raise CommandError(f"there is a property {same[0]!r}; leave --new-property out.")
         return _new_property(s, options, now)
-    if there is None:
+    if found is None:
         raise no_property(name, known, "With --new-property it is made.")
-    return there
+    return found
 
 
 def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Property:
@@ -238,14 +241,18 @@ def _erase(services: Services, options: argparse.Namespace) -> None:
 
 def _keys(services: Services, _options: argparse.Namespace) -> None:
     _require_current(services)
-    done = rotate(services.db, services.vault, services.clock)
-    print(f"{done.done} secrets were encrypted anew with the key {services.vault.first!r}.")
-    print(f"{done.left} still use an older key." if done.left else "None still uses an older key.")
+    rotated = rotate(services.db, services.vault, services.clock)
+    print(f"{rotated.done} secrets were encrypted anew with the key {services.vault.first!r}.")
+    print(
+        f"{rotated.left} still use an older key."
+        if rotated.left
+        else "None still uses an older key."
+    )
     print(
         "A process whose RIDEDASH_TOKEN_KEYS does not name that key sends and follows nothing "
         "until it is restarted."
     )
-    if done.left:
+    if rotated.left:
         raise CommandError(
             "those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts "
             "anew."

@@ -43,7 +43,11 @@ def coordinates_text(point: LatLng) -> str:
 
 
 class Search:
-    """The common part of the three searches: the limited call and the caches."""
+    """The common part of the three searches: calls with limits of time and size, and the caches.
+
+    `path` is the address of a search by name, `reverse` that of what is near a point. A subclass
+    knows how its server is asked and answers. The methods are those of model.Geocoder.
+    """
 
     path = ""
     reverse = ""
@@ -69,16 +73,15 @@ class Search:
         return list(cached)
 
     def nearby(self, point: LatLng) -> Nearby | None:
+        # in the cache each value is a tuple of one, since None means that there is no entry
         key: object = (round(point.lat, 5), round(point.lng, 5))
         cached = self._around.get(key)
         if cached is None:
             if self._around.get("down"):
                 return None
             try:
-                cached, ttl_s = (
-                    (self._nearby(self._ask(self.reverse, self._at(point), NEARBY_S)),),
-                    SEARCH_TTL_S,
-                )
+                answer = self._ask(self.reverse, self._point_params(point), NEARBY_S)
+                cached, ttl_s = (self._nearby(answer),), SEARCH_TTL_S
             except PlacesUnavailableError:
                 key, cached, ttl_s = "down", (None,), FAILURE_TTL_S
             self._around.put(key, cached, ttl_s)
@@ -107,7 +110,7 @@ class Search:
     def _place(self, item: Any) -> Place | None:
         raise NotImplementedError
 
-    def _at(self, point: LatLng) -> dict[str, str]:
+    def _point_params(self, point: LatLng) -> dict[str, str]:
         return {"lat": str(point.lat), "lon": str(point.lng)}
 
     def _nearby(self, answer: Any) -> Nearby:
@@ -138,7 +141,7 @@ class SandboxPlaces(Search):
             _position(facts),
         )
 
-    def _at(self, point: LatLng) -> dict[str, str]:
+    def _point_params(self, point: LatLng) -> dict[str, str]:
         return {"lat": str(point.lat), "lng": str(point.lng)}
 
     def _nearby(self, answer: Any) -> Nearby:
@@ -225,9 +228,9 @@ class Nominatim(Search):
             facts.get("place_id"), facts.get("name") or first, facts.get("type"), rest, point
         )
 
-    def _at(self, point: LatLng) -> dict[str, str]:
+    def _point_params(self, point: LatLng) -> dict[str, str]:
         # zoom 17: a street, not a house
-        return super()._at(point) | {"format": "jsonv2", "zoom": "17"}
+        return super()._point_params(point) | {"format": "jsonv2", "zoom": "17"}
 
     def _nearby(self, answer: Any) -> Nearby:
         facts = _mapping(_mapping(answer).get("address"))

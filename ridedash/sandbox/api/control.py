@@ -1,7 +1,7 @@
 """Control of the sandbox for tests and demos: speed, scenarios, faults, the ledger.
 
-A real service has none of it. It answers programs of its own machine only, under a name of that
-machine, so that no site can borrow its own name for it. Each request needs the header
+A real service has none of it. It answers programs of its own machine only, and only if the request
+names that machine as its host, which prevents DNS rebinding. Each request needs the header
 `X-Sandbox-Control: 1`, which a form of another site can't send.
 """
 
@@ -28,7 +28,7 @@ LONGEST_DELAY_S: Final = 120.0
 
 @bp.before_request
 def check_caller() -> None:
-    """Refuse requests of another machine, also through a proxy of this one."""
+    """Refuse requests of other machines, also those that a proxy on this machine passes on."""
     passed_on = [name for name in FORWARDED if name in request.headers]
     host = urlsplit(f"//{request.host}").hostname or ""
     if passed_on or not (_is_here(request.remote_addr or "") and _is_here(host)):

@@ -11,6 +11,10 @@ from ridedash.sandbox.city.grid import SegmentGrid
 
 JOIN_M = 13.0
 """Crossings nearer to each other than this become one junction."""
+SHORTEST_M = 0.05
+"""Pieces of a street shorter than this are dropped."""
+SMALLEST_FACE_M2 = 200
+"""Areas between streets that are not larger than this are no faces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ def weave(streets: Iterable[Street]) -> Mesh:
     numbers: dict[XY, int] = {}
     for s, street in enumerate(streets):
         for line in _split(street.line, cuts.get(s, {})):
-            if length(line) > 0.05:
+            if length(line) > SHORTEST_M:
                 a, b = _node(mesh, numbers, line[0]), _node(mesh, numbers, line[-1])
                 mesh.edges.append(Edge(a, b, line, street.name, street.rank))
     return _joined(mesh)
@@ -119,10 +123,10 @@ def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> lis
     current: Line = [line[0]]
     for i, end in enumerate(line[1:]):
         for _, point in sorted(cuts.get(i, ())):
-            if span(current[-1], point) > 0.05 or len(current) > 1:
+            if span(current[-1], point) > SHORTEST_M or len(current) > 1:
                 pieces.append([*current, point])
             current = [point]
-        if span(current[-1], end) > 0.05:
+        if span(current[-1], end) > SHORTEST_M:
             current.append(end)
     if len(current) > 1:
         pieces.append(current)
@@ -134,6 +138,7 @@ def _joined(mesh: Mesh) -> Mesh:
 
     Streets that meet a road almost opposite each other then share one junction.
     """
+    # union-find: a node leads to the one that it was merged into, a junction that stays to itself
     leader = list(range(len(mesh.nodes)))
 
     def find(n: int) -> int:
@@ -168,6 +173,7 @@ def _weights(mesh: Mesh) -> dict[int, tuple[int, int, int]]:
 
 
 def _moved(edge: Edge, a: int, b: int, nodes: list[XY]) -> Edge:
+    # without the points within 6 m of a junction, which has moved
     inner = [p for p in edge.line[1:-1] if span(p, nodes[a]) > 6 and span(p, nodes[b]) > 6]
     return Edge(a, b, [nodes[a], *inner, nodes[b]], edge.name, edge.rank)
 
@@ -180,6 +186,7 @@ def _unique(edges: Iterable[Edge]) -> list[Edge]:
         if len(edge.line) == 2:
             middle = lerp(edge.line[0], edge.line[1], 0.5)
         low, high = sorted((edge.a, edge.b))
+        # "nearly the same": in the same square of 40 m
         kept.setdefault((low, high, round(middle[0] / 40), round(middle[1] / 40)), edge)
     return list(kept.values())
 
@@ -231,8 +238,11 @@ def _flood(mesh: Mesh, around: dict[int, list[int]], start: int, part: dict[int,
 
 
 def faces(mesh: Mesh) -> list[Line]:
-    """The areas enclosed by edges as anticlockwise rings, without dead ends."""
-    return [ring for ring in _rings(mesh) if area(ring) > 200]
+    """The areas enclosed by edges as anticlockwise rings, without dead ends.
+
+    The ring around the whole mesh runs clockwise: its area is negative, and it is left out.
+    """
+    return [ring for ring in _rings(mesh) if area(ring) > SMALLEST_FACE_M2]
 
 
 def _rings(mesh: Mesh) -> list[Line]:
@@ -276,5 +286,6 @@ def _walk(
         edge = mesh.edges[number]
         ring.extend(edge.line[:-1] if forward else edge.line[:0:-1])
         out = leaving[edge.b if forward else edge.a]
+        # the next edge clockwise from the one that we came along: the face stays on the left
         half = out[out.index((number, not forward)) - 1]
     return ring

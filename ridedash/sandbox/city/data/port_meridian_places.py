@@ -4,7 +4,7 @@ from ridedash.sandbox.city.data.plan import Km, NamedPlace, Site, Zone
 
 
 def _block(x: float, y: float, half_w: float, half_h: float, lean: float = 0.0) -> tuple[Km, ...]:
-    """A parallelogram about a point."""
+    """A parallelogram around a point, in km; `lean` moves its right side up, its left side down."""
     return (
         (x - half_w, y - half_h - lean),
         (x + half_w, y - half_h + lean),

@@ -1,6 +1,6 @@
 """What a property looks like to its guests: one colour and a logo. Pure.
 
-Here are the words of the package; its modules do the work, and only they import numpy.
+Types and limits are here. The modules of the package do the work, and only they import numpy.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final
 
 MOST_BYTES: Final = 200_000  # of the file that a manager chooses
-SHOWN_BYTES: Final = 10_000  # of a logo as it goes to a guest's phone; an SVG's are counted gzipped
+SHOWN_BYTES: Final = 10_000  # of a logo as it is sent to a guest's phone, for an SVG after gzip
 NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
 
 
@@ -36,14 +36,14 @@ class BadLogo(ValueError):
 
 
 def check_shape(width: float, height: float) -> None:
-    """Refuse what would be a line beside a name. Raises BadLogo."""
+    """Refuse a logo that is too narrow or too wide to stand beside a name. Raises BadLogo."""
     if not NARROWEST <= width / height <= WIDEST:
         raise BadLogo(Unusable.SHAPE)
 
 
 @dataclass(frozen=True)
 class Logo:
-    """A logo as it is stored and served. `name` is its address: the digest, and the kind."""
+    """A logo as it is stored and served. `name` is <SHA-256 of content>.<png or svg>."""
 
     name: str
     content: bytes

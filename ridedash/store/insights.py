@@ -2,8 +2,8 @@
 
 The database adds up. It reads one index alone (models.orders.HISTORY), except for destinations,
 which are in the offers. Few rows are read one by one: rides with a changed drop, orders whose
-outcome was unknown, cancelled rides. An order is
-counted as in the history, so that both agree to the cent.
+outcome was unknown, cancelled rides. An order is counted as in the history, so that both agree to
+the cent.
 """
 
 from collections import Counter, defaultdict

@@ -262,7 +262,7 @@ class Traffic:
     ) -> None:
         """Stop every call after a 429.
 
-        Calls that had started before it may get a 429 too: these do not lengthen the next wait.
+        A 429 without Retry-After changes nothing if its call had started before the last 429.
         """
         if result is not Result.LIMITED:
             if permit.started >= self._limited_at:

@@ -116,7 +116,7 @@ def _about(facts: RideFacts, notice: Notice) -> Do:
         return Do("go", _("Change"), f"/rides/new?change={order.id}")
     if notice.name in ("not_known", "no_driver", "poison"):
         return _call(facts, facts.snapshot.driver_number, _("Call driver"))
-    # notices about an action begin with its name, as cancel_armed does; so is its panel named
+    # a notice about an action is named <action>_<outcome>, and the panel after the action
     panel = notice.name.split("_")[0]
     return _open(
         facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else ""

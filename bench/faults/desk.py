@@ -243,5 +243,5 @@ def as_json(request: BookingRequest) -> dict[str, Any]:
     return {
         name: value
         for name, value in asdict(request).items()
-        if name not in ("pickup_at", "margin")
+        if name not in ("pickup_at", "margin", "tz")
     }

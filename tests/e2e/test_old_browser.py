@@ -92,7 +92,7 @@ def test_the_board_goes_by_keys_in_the_oldest_supported_browser(
     expect(old_page.locator("[data-book-go]")).to_have_text(re.compile("^Book .*₹"))
     assert old_page.evaluate(MARK) != "none"
     old_page.keyboard.press("Control+Enter")
-    row = old_page.locator(".row", has_text="Guest Garganey")
+    row = old_page.locator(".row[data-id]", has_text="Guest Garganey")
     expect(row).to_be_visible()
     old_page.keyboard.press("Escape")
     old_page.keyboard.press("j")

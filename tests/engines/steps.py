@@ -39,7 +39,7 @@ def book(engine: Engine, guest: str) -> None:
     tab_to(engine, "drop")
     type_drop(engine)
     engine.press("Control+Enter")
-    engine.shows(".row:has(.row-link[href])", guest)  # not one that is only being booked
+    engine.shows(".row[data-id]", guest)  # not one that is only being booked
 
 
 def tab_to(engine: Engine, name: str, most: int = 20) -> None:

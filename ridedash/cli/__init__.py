@@ -78,10 +78,14 @@ def _db(parser: argparse.ArgumentParser) -> None:
     accept.add_argument(
         "--anyway",
         action="store_true",
-        help="although another machine that had workers, and its journals, are lost",
+        help="even though journals of what was sent are lost: nothing is compared with those",
     )
     restored = actions.add_parser("restored-at", help="hold what is planned: a backup was restored")
-    restored.add_argument("moment", help="when the backup was made, such as 2026-03-01T15:28")
+    restored.add_argument(
+        "moment",
+        help="when the backup was made, such as 2026-03-01T15:28 in this machine's time zone, or "
+        "2026-03-01T15:28+05:30",
+    )
 
 
 def _staff_add(parser: argparse.ArgumentParser) -> None:

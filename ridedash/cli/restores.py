@@ -25,7 +25,7 @@ def accept_restore(services: Services, options: argparse.Namespace) -> None:
     """
     journal = _journal(services)
     after_restore.compare(services.db, services.clock, journal, services.settings.pace)
-    _require_compared(services, options.anyway)
+    _require_compared(services, journal, options.anyway)
     accepted = after_restore.accept(services.db, services.clock)
     if accepted is None:
         print("No restore waits to be accepted. Nothing was changed.")
@@ -41,12 +41,23 @@ def accept_restore(services: Services, options: argparse.Namespace) -> None:
         )
 
 
-def _require_compared(services: Services, anyway: bool) -> None:
-    """Raise CommandError when the journals of other machines were not compared."""
+def _require_compared(services: Services, journal: SentJournal, anyway: bool) -> None:
+    """Raise CommandError when nothing, or not the journals of all machines, was compared."""
     with services.db.read() as s:
         waits = restores.open_restore(s) is not None
         absent = absent_hosts(s, services.clock())
-    if not waits or not absent or anyway:
+        has_sent = restores.has_sent(s)
+    if not waits or anyway:
+        return
+    if has_sent and not journal.attempts():
+        raise CommandError(
+            "Nothing was changed. The database knows of orders that were sent, and the journals "
+            f"in {journal.folder} of none, so nothing was compared: what is planned, and due, "
+            "would be ordered at once, a second time where it was ordered before. Run this where "
+            "the journals are, or let staff decide ride by ride. If they are lost: "
+            "`ridedash db accept-restore --anyway`."
+        )
+    if not absent:
         return
     each = ", ".join(f"{host} (last heard {_shown(at)})" for host, at in sorted(absent.items()))
     raise CommandError(
@@ -103,7 +114,10 @@ def _moment(text: str, now: datetime) -> datetime:
             f"{text!r} is no moment; write it as 2026-03-01T15:28, or 2026-03-01T15:28+05:30."
         ) from None
     if not OLDEST <= moment <= now:
-        raise CommandError(f"{_shown(moment)} can't be when the backup was made.")
+        raise CommandError(
+            f"{_shown(moment)} can't be when the backup was made: it is now {_shown(now)}. Pages "
+            "show the property's time; add its offset to such a time: 2026-03-01T15:28+05:30."
+        )
     return moment
 
 

@@ -176,6 +176,11 @@ def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
 CAN_BE_HELD: Final = (OrderState.SCHEDULED, OrderState.WAITING)
 
 
+def has_sent(s: Session) -> bool:
+    """Whether the database knows of an order that the service has booked."""
+    return bool(s.scalar(select(exists().where(Order.booking_id.is_not(None)))))
+
+
 def _held(property_id: int | None) -> tuple[ColumnElement[bool], ...]:
     here = true() if property_id is None else Order.property_id == property_id
     return Order.state.in_(CAN_BE_HELD), Order.held_at.is_not(None), here

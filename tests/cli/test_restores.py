@@ -1,6 +1,7 @@
 """The commands after a restore, and doctor's line about it."""
 
 import argparse
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +22,7 @@ from tests.rides.desk_world import World
 from tests.rides.dumps import dump, restore
 from tests.rides.orders.test_due import items, planned
 
+MINUTE = timedelta(minutes=1)
 NO_OPTIONS = argparse.Namespace(anyway=False)
 
 
@@ -134,6 +136,21 @@ def test_a_restore_is_accepted_without_a_machine_that_is_lost(here: Installation
     order_id, _ = restored(here)
     here.step()
     here.world.clock.go(31)
+    accept_restore(here.services, argparse.Namespace(anyway=True))
+    assert items(here.world, order_id) == {}
+
+
+def test_a_restore_is_not_accepted_by_a_machine_whose_journals_are_lost(
+    here: Installation,
+) -> None:
+    here.world.place()
+    here.step(2)
+    order_id = planned(here.world)
+    restored_at(here.services, argparse.Namespace(moment=(here.world.clock() - MINUTE).isoformat()))
+    shutil.rmtree(here.instance / "blackbox")
+    with pytest.raises(CommandError, match="nothing was compared"):
+        accept_restore(here.services, NO_OPTIONS)
+    assert items(here.world, order_id) == {"held": None}
     accept_restore(here.services, argparse.Namespace(anyway=True))
     assert items(here.world, order_id) == {}
 

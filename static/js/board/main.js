@@ -199,7 +199,7 @@ class Board {
     const row = this.known.rows.get(id);
     if (!row) return { sign: "", tone: "quiet", label: "", stale: false };
     return {
-      sign: row.room || initials(row.guest),
+      sign: row.room || initials(row.guest ?? ""), // a ride taken up again has no guest
       tone: row.tone,
       label: [row.guest, row.car].filter(Boolean).join(" · "),
       moves: row.icon === "coming" || row.icon === "riding",

@@ -69,6 +69,7 @@ export class Several extends EventTarget {
     const at = `${this.#value("pickup_date")} ${this.#value("pickup_time")}`;
     if (at === this.at) return;
     this.at = at;
+    this.#backAfter();
     if (this.isSeries) this.#soon();
   }
 
@@ -76,7 +77,16 @@ export class Several extends EventTarget {
     return this.form.elements.namedItem(name)?.value ?? "";
   }
 
+  /** The way back is not proposed for a day before the way there. */
+  #backAfter() {
+    const [there, back] = ["pickup_date", "back_date"].map((name) =>
+      this.form.elements.namedItem(name),
+    );
+    if (there?.value && back && back.value < there.value) back.value = there.value;
+  }
+
   #typed(name) {
+    if (name === "back") this.#backAfter();
     if (name === "back") this.dispatchEvent(new Event("changed"));
     if (["days", "last_day"].includes(name)) this.#soon();
     if (["back_date", "back_time"].includes(name)) this.dispatchEvent(new Event("changed"));

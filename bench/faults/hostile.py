@@ -147,7 +147,7 @@ class Trial:
 
     def products(self) -> None:
         """Request prices for a trip, as the picker does."""
-        staff = SignedIn(self.desk.staff_id, self.desk.property_id, STAFF[0], "manager")
+        staff = SignedIn(self.desk.staff_id, self.desk.property_id, STAFF[0], "manager", None, None)
         with self.desk.app.test_request_context("/"):
             for _ in range(AT_ONCE):
                 try:

@@ -201,7 +201,7 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     back = browser.post(f"/rides/{order_id}/again", data={"csrf_token": csrf_of(shown)})
     page = browser.get(back.headers["Location"]).text
     again = next(each for each in _offers(desk, page) if each.category == offer.category)
-    if f"Price changed: ₹1 → {again.price_text}" not in unescape(page):
+    if f"Price changed from ₹1 to {again.price_text}" not in unescape(page):
         faults.append("no old and new price")
     pressed = browser.post(
         "/rides/new", data=_filled(desk, page, again) | {"supersedes": str(order_id)}

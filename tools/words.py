@@ -127,14 +127,12 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
     it is now, and no page shows it.
     """
     before = {key_of(each) for each in messages(catalogue)}
-    fuzzy_before = {key_of(each): each.previous_id for each in messages(catalogue) if each.fuzzy}
+    fuzzy_before = {key_of(each) for each in messages(catalogue) if each.fuzzy}
     catalogue.update(template)
     catalogue.obsolete.clear()
     changed = 0
     for message in messages(catalogue):
-        if message.fuzzy and key_of(message) in fuzzy_before:
-            message.previous_id = fuzzy_before[key_of(message)]
-        elif message.fuzzy:
+        if message.fuzzy and key_of(message) not in fuzzy_before:
             changed += 1
             message.user_comments = _without_review(message)
         if not forms(message):
@@ -167,7 +165,6 @@ def written(catalogue: Catalog, figures: str = "") -> bytes:
         width=0,
         sort_by_file=True,
         ignore_obsolete=True,
-        include_previous=True,
         include_lineno=False,
     )
     lines = file.getvalue().decode().splitlines(keepends=True)

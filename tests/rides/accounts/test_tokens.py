@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from urllib.parse import parse_qs
 
 import httpx
@@ -14,10 +15,12 @@ from sqlalchemy.orm import Session
 from ridedash.rides.accounts.manage import DONE, AccountManager
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.accounts.tokens import (
+    MOST_CACHED,
     AccountTokens,
     NeedsReconnect,
     NoRefreshNow,
     RefreshLease,
+    TokenCache,
     TokenUnreadable,
 )
 from ridedash.service.oauth import OAuthClient
@@ -294,6 +297,100 @@ def test_the_lease_of_a_process_that_died_ends_after_seconds(world: World) -> No
     tokens = AccountTokens(world.db, world.vault, world.oauth, world.clock, pause=time_goes)
     assert tokens.refreshed(world.account_id, "good") == "fresh-1"
     assert len(pauses) == 1
+
+
+def sealed(world: World) -> str | None:
+    with world.db.read() as s:
+        return s.get_one(Account, world.account_id).access_token_enc
+
+
+def leased(world: World) -> tuple[str | None, datetime | None]:
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    return row.refresh_owner, row.refresh_until
+
+
+def test_a_process_ends_its_own_lease_and_never_that_of_another(world: World) -> None:
+    ours, theirs = (RefreshLease(world.db, world.clock) for _ in range(2))
+    assert ours.claim(world.account_id, sealed(world))
+    until = world.clock() + timedelta(seconds=10)
+    assert leased(world) == (ours.owner, until)
+    theirs.release(world.account_id)
+    ours.release(world.account_id + 1)
+    assert leased(world) == (ours.owner, until)
+    assert not theirs.claim(world.account_id, sealed(world))
+    ours.release(world.account_id)
+    assert leased(world) == (None, None)
+    assert theirs.claim(world.account_id, sealed(world))
+
+
+def test_a_lease_is_free_when_it_has_ended_or_the_clock_has_stepped_back(world: World) -> None:
+    ours, theirs = (RefreshLease(world.db, world.clock) for _ in range(2))
+    assert ours.claim(world.account_id, sealed(world))
+    world.clock.go(9.999)
+    assert not theirs.claim(world.account_id, sealed(world))
+    world.clock.go(0.001)
+    assert theirs.claim(world.account_id, sealed(world))
+    assert not ours.claim(world.account_id, sealed(world)), "ten seconds ahead is no step back"
+    world.clock.go(-0.001)
+    assert ours.claim(world.account_id, sealed(world))
+
+
+def test_there_is_no_lease_on_an_account_that_has_another_token_or_is_not_linked(
+    world: World,
+) -> None:
+    ours = RefreshLease(world.db, world.clock)
+    assert not ours.claim(world.account_id, "k1.another.token")
+    assert not ours.claim(world.account_id + 1, sealed(world))
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).state = "reconnect"
+    assert not ours.claim(world.account_id, sealed(world))
+    assert leased(world) == (None, None)
+
+
+class Counted:
+    """Tokens that are counted: a new one for each question."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def bearer(self, account_id: int) -> str:
+        self.asked.append(account_id)
+        return f"{account_id}-{len(self.asked)}"
+
+    def refreshed(self, account_id: int, stale: str) -> str:
+        self.asked.append(account_id)
+        return f"{account_id}-not-{stale}"
+
+
+def test_a_token_is_remembered_for_five_seconds_and_for_its_account_alone() -> None:
+    now, source = [100.0], Counted()
+    cache = TokenCache(source, lambda: now[0])  # type: ignore[arg-type]
+    assert (cache.bearer(1), cache.bearer(2)) == ("1-1", "2-2")
+    now[0] += 4.999
+    assert (cache.bearer(1), cache.bearer(2)) == ("1-1", "2-2")
+    now[0] += 0.001
+    assert cache.bearer(1) == "1-3"
+    assert source.asked == [1, 2, 1]
+
+
+def test_a_token_that_was_refused_is_forgotten_and_the_others_are_not() -> None:
+    source = Counted()
+    cache = TokenCache(source, lambda: 100.0)  # type: ignore[arg-type]
+    assert (cache.bearer(1), cache.bearer(2)) == ("1-1", "2-2")
+    assert cache.refreshed(1, "1-1") == "1-not-1-1"
+    assert (cache.bearer(1), cache.bearer(2)) == ("1-4", "2-2")
+
+
+def test_tokens_of_very_many_accounts_are_not_all_kept() -> None:
+    source = Counted()
+    cache = TokenCache(source, lambda: 100.0)  # type: ignore[arg-type]
+    for account_id in range(MOST_CACHED):
+        cache.bearer(account_id)
+    assert cache.bearer(0) == "0-1", "so many are kept"
+    cache.bearer(MOST_CACHED)
+    assert len(cache._cached) == 1
+    assert cache.bearer(0) == f"0-{MOST_CACHED + 2}"
 
 
 def test_new_tokens_that_the_database_does_not_take_are_kept_until_it_does(world: World) -> None:

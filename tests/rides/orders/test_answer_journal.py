@@ -1,5 +1,6 @@
 """The answer journal keeps its records, whatever happens to the process or the disk."""
 
+import json
 import os
 from pathlib import Path
 
@@ -102,6 +103,22 @@ def test_a_file_that_can_not_be_locked_leaves_nothing_open(tmp_path: Path) -> No
         JournalFile(tmp_path / "a.box", 1)
     assert len(os.listdir("/proc/self/fd")) == before
     locked.close()
+
+
+def test_an_answer_that_fits_is_stored_whole_in_any_script(tmp_path: Path) -> None:
+    journal, evidence = AnswerJournal(tmp_path, slots=2), "गाड़ी " * 220
+    assert len(evidence.encode()) < SLOT - 500 < SLOT < len(json.dumps(evidence))
+    slot = journal.file.append({"mtx": "RD-1", "evidence": evidence})
+    assert list(journal.file.pending()) == [(slot, {"mtx": "RD-1", "evidence": evidence})]
+    journal.close()
+
+
+def test_of_an_answer_that_is_too_long_the_beginning_is_stored(tmp_path: Path) -> None:
+    journal = AnswerJournal(tmp_path, slots=2)
+    journal.file.append({"mtx": "RD-1", "evidence": "ab" * SLOT})
+    [(_, record)] = journal.file.pending()
+    assert record == {"mtx": "RD-1", "evidence": "ab" * (SLOT // 4)}
+    journal.close()
 
 
 @given(st.text(max_size=2048))

@@ -327,6 +327,21 @@ def test_while_a_page_waits_no_poll_goes_before_it():
     assert seen == [0]
 
 
+def test_whoever_comes_while_others_of_their_priority_wait_has_the_turn_after_them():
+    desk, seen = Desk(10), []
+    for _ in range(3):
+        desk.call(priority=Priority.WRITE)
+
+    def pause(seconds):
+        seen.append(desk.traffic.wait_s(Priority.PAGE) - seconds)
+        desk.now += seconds
+        seen.append(desk.throttled(Priority.PAGE))
+
+    desk.traffic._pause = pause
+    assert desk.traffic.enter(Priority.PAGE, 2.0).started == desk.now
+    assert seen == [pytest.approx(0.1), ("limited", 0.1)]
+
+
 def test_among_many_polls_for_waiting_guests_the_rest_has_every_fourth_turn():
     desk, polls = Desk(45), []
     for _ in range(450):

@@ -1,0 +1,217 @@
+"""The polls of one worker: no more than may go, one that fails alone, and none lost at a stop."""
+
+import threading
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from ridedash.rides.tracking.claims import Claim
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.pool import LATEST_S, ROUND_S, Polling
+from ridedash.service.throttle.traffic import Priority
+from ridedash.store.database.database import DatabaseBusy
+from tests.rides.desk_world import World
+
+PLENTY = {Priority.WAITING: 400, Priority.REST: 400}
+
+
+class Played:
+    """A tracker by hand: rides that are due, and answers that come when they are let go."""
+
+    def __init__(self, world: World, due: int, capacity: dict[Priority, int] | None = None) -> None:
+        self.due = [claim_of(world, number) for number in range(1, due + 1)]
+        self.asked: SimpleQueue[int] = SimpleQueue()
+        self.answers = threading.Semaphore(0)
+        self.errors: dict[int, Exception] = {}
+        self.bounds: list[tuple[int, int]] = []
+        self.recorded: list[int] = []
+        self.refuses: Exception | None = None
+        may = dict(capacity or PLENTY)
+        traffic = SimpleNamespace(capacity=lambda priority: may[priority])
+        self.runtime: Any = SimpleNamespace(db=world.db, client=SimpleNamespace(traffic=traffic))
+
+    def claim(self, most: int, rest: int) -> list[Claim]:
+        self.bounds.append((most, rest))
+        taken, self.due = self.due[:most], self.due[most:]
+        return taken
+
+    def ask(self, claim: Claim) -> Any:
+        self.asked.put(claim.ride_id)
+        assert self.answers.acquire(timeout=60)
+        if claim.ride_id in self.errors:
+            raise self.errors[claim.ride_id]
+        return claim.ride_id
+
+    def record(self, polls: Sequence[Any]) -> int:
+        if self.refuses is not None:
+            raise self.refuses
+        self.recorded += polls
+        return len(polls)
+
+
+def claim_of(world: World, number: int) -> Claim:
+    row: Any = None
+    return Claim(number, number, world.account_id, 1, f"C{number}", None, world.clock(), row)
+
+
+def finished(polling: Polling, left: int) -> None:
+    """Wait until so many polls are still under way."""
+    end = time.monotonic() + 60
+    while polling._out > left:
+        assert time.monotonic() < end, "the polls did not end in time"
+        threading.Event().wait(0.002)
+
+
+def pool(played: Played, threads: int = 1, woken: threading.Event | None = None) -> Polling:
+    tracker: Any = played
+    return Polling(tracker, threads, (woken or threading.Event()).set)
+
+
+def test_without_a_ride_that_is_due_there_is_no_next_round(world: World) -> None:
+    polling = pool(Played(world, due=0))
+    assert polling.round() is None
+
+
+def test_two_polls_for_each_thread_are_claimed_and_the_next_when_these_have_ended(
+    world: World,
+) -> None:
+    played = Played(world, due=9)
+    polling = pool(played, threads=2)
+    assert polling.round() == ROUND_S
+    assert (played.bounds, len(played.due)) == ([(4, 4)], 5)
+    assert polling.round() == ROUND_S
+    assert played.bounds == [(4, 4)], "all four are still under way"
+    played.answers.release(4)
+    polling.start()
+    finished(polling, 0)
+    polling.round()
+    assert sorted(played.recorded) == [1, 2, 3, 4]
+    most, rest = played.bounds[1]
+    assert most == rest >= 4
+    played.answers.release(9)
+    polling.stop()
+
+
+@pytest.mark.parametrize(
+    ("waiting", "rest", "bounds"),
+    [(3, 1, [(3, 1)]), (1, 0, [(1, 0)]), (400, 2, [(4, 2)]), (0, 0, []), (2, -5, [(2, 0)])],
+)
+def test_no_more_is_claimed_than_the_service_has_room_for(
+    world: World, waiting: int, rest: int, bounds: list[tuple[int, int]]
+) -> None:
+    played = Played(world, 9, {Priority.WAITING: waiting, Priority.REST: rest})
+    polling = pool(played, threads=2)
+    polling.round()
+    assert played.bounds == bounds
+
+
+def test_claims_that_no_thread_has_taken_yet_use_the_room_too(world: World) -> None:
+    played = Played(world, 2, {Priority.WAITING: 3, Priority.REST: 3})
+    polling = pool(played, threads=2)
+    polling.round()
+    polling.round()
+    assert played.bounds == [(3, 3), (1, 1)]
+
+
+@pytest.mark.parametrize("error", [DatabaseBusy("busy"), OSError("gone"), ValueError("a mistake")])
+def test_a_poll_that_fails_costs_that_poll_and_not_the_thread(
+    world: World, error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    played = Played(world, due=2)
+    played.errors[1] = error
+    polling = pool(played)
+    polling.start()
+    polling.round()
+    played.answers.release(2)
+    finished(polling, 0)
+    polling.stop()
+    assert played.recorded == [2]
+    assert [record.getMessage()[:21] for record in caplog.records] == ["poll of ride 1 failed"]
+
+
+def test_a_claim_whose_lease_may_end_before_the_answer_is_not_polled(world: World) -> None:
+    played = Played(world, due=0)
+    polling = pool(played)
+    now = time.monotonic()
+    polling._waiting.put((claim_of(world, 1), now - LATEST_S - 1))
+    polling._waiting.put((claim_of(world, 2), now))
+    played.answers.release(2)
+    polling.start()
+    assert played.asked.get(timeout=60) == 2
+    finished(polling, -2)
+    polling.stop()
+    assert played.recorded == [2]
+
+
+def test_the_loop_is_woken_when_more_rides_may_be_due_and_few_polls_are_left(
+    world: World,
+) -> None:
+    for due, wakes in ((9, True), (1, False)):
+        played, woken = Played(world, due), threading.Event()
+        polling = pool(played, 1, woken)
+        polling.start()
+        polling.round()
+        played.answers.release(2)
+        finished(polling, 0)
+        polling.stop()  # waits for the threads: whether they woke the loop is settled
+        assert woken.is_set() is wakes
+
+
+def test_a_stop_records_what_was_answered_and_gives_back_what_was_not_asked(world: World) -> None:
+    world.service.tracks |= {
+        f"C{n}": [{"booking_id": f"C{n}", "booking_status": "CALL_DRIVER"}] for n in (1, 2, 3)
+    }
+    with world.worker() as worker:
+        ids = [world.book(worker) for _ in range(3)]
+    world.clock.go(60)
+    asked, go_on, answer = threading.Event(), threading.Event(), world.service.tracked
+
+    def slow(key: str) -> httpx.Response:
+        asked.set()
+        assert go_on.wait(60)
+        return answer(key)
+
+    world.service.tracked = slow  # type: ignore[method-assign]
+    polling = Polling(Tracker(world.runtime), 1, lambda: None)
+    polling.start()
+    assert polling.round() == ROUND_S  # two of three are claimed
+    assert asked.wait(60)
+    leased = [world.ride(order_id).lease_until for order_id in ids]
+    assert leased.count(world.clock() + timedelta(seconds=15)) == 2
+    thread = polling._threads[0]
+
+    class Answered:
+        """The answer comes when the stop waits for the thread, and not before."""
+
+        def join(self) -> None:
+            go_on.set()
+            thread.join(60)
+
+    polling._threads = [Answered()]  # type: ignore[list-item]
+    polling.stop()
+    assert not thread.is_alive()
+    rides = [world.ride(order_id) for order_id in ids]
+    assert [ride.lease_until for ride in rides] == [None] * 3
+    assert [ride.seen_at == world.clock() for ride in rides].count(True) == 1
+    again = Tracker(world.runtime).claim(9)
+    assert len(again) == 2, "another worker need not wait for the leases"
+
+
+def test_a_stop_without_a_database_ends_and_is_in_the_log(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    played = Played(world, due=1)
+    played.refuses = DatabaseBusy("busy")
+    polling = pool(played)
+    polling._claim()
+    polling.start()
+    played.answers.release()
+    finished(polling, 0)
+    polling.stop()
+    assert "polls were not recorded at the stop" in caplog.text

@@ -43,9 +43,7 @@ def test_each_order_takes_its_own_step_and_gets_its_own_result(world: World) -> 
         searching, found = world.book(worker), world.book(worker)
         shared = world.book(worker, kind="share")
     waiting, untouched = world.place(), world.place()
-    result = stop(
-        world, {waiting: "withdraw", searching: "abort", shared: "arm", found: "cancel"}
-    )
+    result = stop(world, {waiting: "withdraw", searching: "abort", shared: "arm", found: "cancel"})
     assert {order_id: each.outcome for order_id, each in result.items()} == {
         waiting: "done",
         searching: "done",

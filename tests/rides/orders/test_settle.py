@@ -240,9 +240,7 @@ def test_an_order_that_staff_closed_stays_closed_when_nothing_was_booked(
     assert items(world, order_id) == {}
 
 
-@pytest.mark.parametrize(
-    ("outcome", "detail"), [(BOOKED, "C1"), (MATCHING, "T1")]
-)
+@pytest.mark.parametrize(("outcome", "detail"), [(BOOKED, "C1"), (MATCHING, "T1")])
 def test_a_booking_of_an_order_that_staff_closed_is_followed_and_an_alarm(
     world: World, outcome: Outcome, detail: str
 ) -> None:

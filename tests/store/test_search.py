@@ -1,0 +1,201 @@
+"""Search along indexes: what a typed text means, in whose property, and what comes first."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import insert
+
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Offer, Order, Ride
+from ridedash.store.models.people import Account, Guest
+from ridedash.store.properties import add_property
+from ridedash.store.search import find_orders, guests_like, phone_digits, spellings
+from ridedash.text import normalised
+from tests.rides.tracking.played import START, row_of
+
+pytestmark = pytest.mark.database
+
+
+class House:
+    """Two properties, and orders in bare rows; nothing of theirs can be found by chance."""
+
+    def __init__(self, url: str) -> None:
+        self.db, self.numbers = Database(url), itertools.count(1)
+        with self.db.write() as s:
+            self.id = add_property(s, "Grand Hotel", "UTC", START).id
+            self.other = add_property(s, "Other Hotel", "UTC", START).id
+            account = row_of(Account, property_id=self.id, created_at=START)
+            self.account = s.execute(insert(Account).returning(Account.id), account).scalar_one()
+            offer = row_of(Offer, property_id=self.id, fetched_at=START, kind="auto")
+            self.offer = s.execute(insert(Offer).returning(Offer.id), offer).scalar_one()
+
+    def guest(self, name: str = "Q", phone: str | None = None, house: int | None = None) -> int:
+        ours = {"property_id": house or self.id, "created_at": START}
+        guest = row_of(Guest, **ours, name=name, phone=phone, folded=normalised(name))
+        with self.db.write() as s:
+            return s.execute(insert(Guest).returning(Guest.id), guest).scalar_one()
+
+    def order(
+        self, state: str = "BOOKED", plate: str | None = None, live: bool = False, **facts: Any
+    ) -> int:
+        number, house = next(self.numbers), facts.pop("house", self.id)
+        ours = {"property_id": house, "account_id": self.account, "created_at": START}
+        given = {name: facts.pop(name) for name in ("name", "phone") if name in facts}
+        guest_id = facts.pop("guest_id", None) or self.guest(**given, house=house)
+        plain = {"form_token": f"token-{number}", "mtx": f"ZZ-{number:06}", "due_at": START}
+        plain |= {"state": state, "offer_id": self.offer, "guest_id": guest_id, "open": False}
+        plain |= {"happens_at": START}
+        with self.db.write() as s:
+            order = row_of(Order, **ours, **(plain | facts))
+            order_id: int = s.execute(insert(Order).returning(Order.id), order).scalar_one()
+            due = START if live else None
+            ride = row_of(Ride, **ours, order_id=order_id, plate=plate, next_poll_at=due)
+            s.execute(insert(Ride), ride)
+        return order_id
+
+    def found(self, text: str, limit: int = 20) -> list[int]:
+        with self.db.read() as s:
+            return find_orders(s, self.id, text, limit)
+
+
+@pytest.fixture
+def house(database: str) -> Iterator[House]:
+    made = House(database)
+    yield made
+    made.db.close()
+
+
+LIVE = pytest.mark.parametrize("live", [True, False], ids=["live", "over"])
+
+
+@LIVE
+def test_a_plate_is_found_by_three_of_its_characters_and_by_no_fewer(
+    house: House, live: bool
+) -> None:
+    wanted = house.order(plate="KA05XY7788", live=live)
+    house.order(plate="MH12QQ1234", live=live)
+    for text in ("KA05XY7788", "ka 05 xy-7788", "788", "a05", "05X"):
+        assert house.found(text) == [wanted], text
+    for text in ("88", "05", "KAX", "7787"):
+        assert house.found(text) == [], text
+
+
+@LIVE
+def test_a_plate_is_not_found_by_letters_alone_which_are_a_name(house: House, live: bool) -> None:
+    house.order(plate="ABC123", live=live)
+    assert house.found("abc") == []
+
+
+@LIVE
+@pytest.mark.parametrize("column", ["booking_id", "mtx"])
+def test_a_number_is_found_by_three_or_more_of_its_first_characters(
+    house: House, column: str, live: bool
+) -> None:
+    wanted = house.order(live=live, **{column: "CRN9941"})
+    house.order(live=live, **{column: "CRN77"})
+    for text in ("CRN9941", "crn9941", "CRN 99", " crn 99 41 ", "CRN9"):
+        assert house.found(text) == [wanted], text
+    assert len(house.found("CRN")) == 2
+    for text in ("CR", "RN9941", "CRN99410", "CRN_9", "CR%"):
+        assert house.found(text) == [], text
+
+
+@LIVE
+def test_a_phone_is_found_by_four_digits_in_any_notation(house: House, live: bool) -> None:
+    wanted = house.order(phone="+912227783300", live=live)
+    house.order(phone="+912227784411", live=live)
+    for text in ("3300", "022 2778 3300", "+91 (0)22 2778-3300", "2778.3300", "0 3300"):
+        assert house.found(text) == [wanted], text
+    assert house.found("300") == []
+    assert house.found("03300 Q9") == []
+
+
+@LIVE
+def test_a_name_is_found_by_the_beginnings_of_its_words_all_of_them(
+    house: House, live: bool
+) -> None:
+    wanted = house.order(name="José García-Ruiz", live=live)
+    house.order(name="José Wren", live=live)
+    for text in ("garcia", "GARC", "jos rui", "ruiz  JOSE"):
+        assert house.found(text) == [wanted], text
+    for text in ("arcia", "jose heron", "%", "j_se", "-"):
+        assert house.found(text) == [], text
+
+
+def test_a_room_is_found_in_other_cases_and_by_its_beginning_while_the_ride_goes_on(
+    house: House,
+) -> None:
+    over, live = house.order(room="PH-1"), house.order(room="PH-12", live=True)
+    assert house.found("ph-1") == [live, over]
+    assert house.found("PH-") == [live]
+    assert house.found("Ph-12") == [live]
+    for text in ("H-1", "PH_1", "P%"):
+        assert house.found(text) == [], text
+    assert spellings("pH-1") == ["PH-1", "Ph-1", "pH-1", "ph-1"]
+
+
+@LIVE
+def test_nothing_of_another_property_is_ever_found(house: House, live: bool) -> None:
+    facts = {"name": "Guest Heron", "phone": "+912227783300", "plate": "KA05XY7788"}
+    numbers = {"room": "412", "booking_id": "CRN9941", "mtx": "RD-ABCDEF"}
+    for state in ("BOOKED", "UNKNOWN"):
+        for letter in "ab" if state == "BOOKED" else "cd":
+            own = {name: value + letter for name, value in numbers.items() if name != "room"}
+            house.order(state, live=live, house=house.other, **facts, **own, room="412")
+    for text in ("heron", "27783300", "KA05XY7788", "412", "CRN9941", "RD-ABC"):
+        assert house.found(text) == [], text
+    house.order(**facts, **numbers, live=live)
+    for text in ("heron", "27783300", "KA05XY7788", "412", "CRN9941", "RD-ABC"):
+        assert len(house.found(text)) == 1, text
+
+
+def test_what_is_not_over_comes_first_then_the_newest_and_no_more_than_asked(
+    house: House,
+) -> None:
+    unknown = house.order("UNKNOWN", name="Guest Heron")
+    over = [house.order(name="Guest Heron") for _ in range(3)]
+    live = house.order(name="Guest Heron", live=True)
+    refused = house.order("REJECTED", name="Guest Heron")
+    everything = [live, unknown, refused, *over[::-1]]
+    for limit in (1, 2, 3, 20):
+        assert house.found("heron", limit) == everything[:limit]
+
+
+def test_of_very_many_guests_of_one_name_the_newest_rides_are_found(house: House) -> None:
+    with house.db.write() as s:
+        ours = {"property_id": house.id, "created_at": START, "name": "Guest", "folded": " guest"}
+        rows = [row_of(Guest, **ours) for _ in range(197)]
+        s.execute(insert(Guest), rows)
+    few = [house.order(name="Guest") for _ in range(2)]
+    assert house.found("guest") == few[::-1]
+    more = [house.order(name="Guest") for _ in range(3)]
+    house.order(name="Other")
+    house.order(name="Guest", house=house.other)
+    assert house.found("guest") == [*more[::-1], *few[::-1]]
+    assert house.found("guest", 2) == more[:0:-1]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\t", "%", "_", "'", "\U0010ffff" * 3])
+def test_a_text_that_means_nothing_finds_nothing(house: House, text: str) -> None:
+    house.order(name="Guest Heron", room="412", plate="KA05XY7788", live=True)
+    assert house.found(text) == []
+
+
+def test_guests_are_those_of_the_property_and_none_for_a_text_without_words(
+    house: House,
+) -> None:
+    mine = house.guest("Guest Heron", "+912227783300")
+    house.guest("Guest Wren", "+912227784411")
+    house.guest("Guest Heron", "+912227783300", house.other)
+    with house.db.read() as s:
+        for text, ids in (("heron", [mine]), ("783300", [mine]), ("!", []), ("wren heron", [])):
+            assert list(s.scalars(guests_like(house.id, text))) == ids, text
+
+
+def test_digits_of_a_phone_need_four_and_nothing_but_a_phone_has_them() -> None:
+    assert phone_digits(" 0 3300 ") == "3300"
+    assert phone_digits("0330") == ""
+    assert phone_digits("+44 (0)20 7946 0958") == "442079460958"
+    assert phone_digits("Room 3300") == ""

@@ -1,0 +1,256 @@
+"""Sign-ins that end when they should, in every process, and guesses that get slower and slower."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select, update
+
+from ridedash.store import sign_ins
+from ridedash.store.database.database import Database
+from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff
+from ridedash.store.properties import add_property, add_staff
+
+pytestmark = pytest.mark.database
+NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+MOMENT = timedelta(milliseconds=1)
+
+
+class House:
+    """Two properties, and two people of the first."""
+
+    def __init__(self, url: str) -> None:
+        self.db = Database(url)
+        with self.db.write() as s:
+            self.id = add_property(s, "Grand Hotel", "UTC", NOON).id
+            self.other = add_property(s, "Other Hotel", "UTC", NOON).id
+            self.otter = add_staff(s, self.id, "Desk Otter", "hash", "concierge", NOON).id
+            self.heron = add_staff(s, self.id, "Desk Heron", "hash", "admin", NOON).id
+
+    def opened(self, staff_id: int, now: datetime = NOON, **facts: int | datetime) -> str:
+        with self.db.write() as s:
+            return sign_ins.open_sign_in(s, staff_id, now, **facts)  # type: ignore[arg-type]
+
+    def facts(self, sid: str, now: datetime = NOON) -> sign_ins.SignInFacts | None:
+        """What both ways to ask say; they must agree."""
+        with self.db.read() as s:
+            facts, staff = sign_ins.sign_in_facts(s, sid, now), None
+            staff = sign_ins.staff_for_sign_in(s, sid, now)
+        assert (facts and facts.staff_id) == (staff and staff.id)
+        return facts
+
+    def change(self, staff_id: int, **columns: object) -> None:
+        with self.db.write() as s:
+            for name, value in columns.items():
+                setattr(s.get_one(Staff, staff_id), name, value)
+
+    def wait(self, name: str = "x", address: str = "10.0.0.1", now: datetime = NOON) -> float:
+        """The seconds to wait before this guess; 0.0: it was made, and failed."""
+        with self.db.write() as s:
+            return sign_ins.sign_in_allowed(s, name, address, now)
+
+    def right(self, name: str = "x", address: str = "10.0.0.1") -> None:
+        with self.db.write() as s:
+            sign_ins.sign_in_succeeded(s, name, address)
+
+    def ended(self, after: int = 0) -> list[str]:
+        with self.db.read() as s:
+            return [hashed for _, hashed in sign_ins.ended_secrets(s, after)]
+
+
+@pytest.fixture
+def house(database: str) -> Iterator[House]:
+    made = House(database)
+    yield made
+    made.db.close()
+
+
+def test_a_sign_in_is_of_its_person_and_shows_their_property_for_twelve_hours(
+    house: House,
+) -> None:
+    with house.db.write() as s:
+        s.execute(update(Property).where(Property.id == house.id).values(language="de"))
+    house.change(house.otter, language="fr")
+    sid = house.opened(house.otter)
+    facts = house.facts(sid)
+    assert facts is not None
+    assert facts[1:] == (
+        NOON + timedelta(hours=12),
+        house.otter,
+        house.id,
+        "Desk Otter",
+        "concierge",
+        "fr",
+        "de",
+    )
+    with house.db.read() as s:
+        assert sid not in s.scalars(select(SignIn.id_hash)).all(), "the secret is not stored"
+    assert house.facts(sid, NOON + timedelta(hours=12) - MOMENT) is not None
+    assert house.facts(sid, NOON + timedelta(hours=12)) is None
+    for wrong in (facts.sign_in, sid[:-1], "", "é\udcff"):
+        with house.db.read() as s:
+            assert sign_ins.sign_in_facts(s, wrong, NOON) is None
+
+
+def test_a_sign_in_may_end_earlier_and_show_another_property(house: House) -> None:
+    until = NOON + timedelta(minutes=5)
+    facts = house.facts(house.opened(house.heron, property_id=house.other, until=until))
+    assert facts is not None
+    assert (facts.property_id, facts.expires_at) == (house.other, until)
+
+
+def test_sign_ins_that_have_expired_are_deleted_by_the_next_one_and_no_others(
+    house: House,
+) -> None:
+    until = {n: NOON + timedelta(hours=n) for n in (1, 2, 3)}
+    kept = [house.opened(house.otter, until=each) for each in until.values()]
+    house.opened(house.heron, until[2])
+    with house.db.read() as s:
+        assert s.scalar(select(func.count()).select_from(SignIn)) == 3
+    assert [house.facts(sid) is not None for sid in kept] == [False, True, True]
+
+
+def test_nobody_signs_in_who_is_disabled_or_unknown(house: House) -> None:
+    house.change(house.otter, disabled_at=NOON)
+    for staff_id in (house.otter, 999):
+        with pytest.raises(LookupError):
+            house.opened(staff_id)
+
+
+def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_tells_the_other_processes(
+    house: House,
+) -> None:
+    first, second, third = (house.opened(house.otter) for _ in range(3))
+    theirs = house.opened(house.heron)
+    names = {sid: facts.sign_in for sid in (first, second, third) if (facts := house.facts(sid))}
+    with house.db.write() as s:
+        sign_ins.close_sign_in(s, first)
+    assert [house.facts(sid) is None for sid in (first, second, third, theirs)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert house.ended() == [names[first]]
+    with house.db.write() as s:
+        sign_ins.close_all_sign_ins(s, house.otter)
+    assert [house.facts(sid) is None for sid in (first, second, third, theirs)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert sorted(house.ended()) == sorted(names.values())
+    with house.db.read() as s:
+        numbers = [number for number, _ in sign_ins.ended_secrets(s, 0)]
+        assert numbers == sorted(numbers)
+        assert [number for number, _ in sign_ins.ended_secrets(s, numbers[0])] == numbers[1:]
+
+
+@pytest.mark.parametrize(
+    ("change", "ends"),
+    [
+        ({"disabled_at": NOON}, True),
+        ({"role": "manager"}, True),
+        ({"property_id": 2}, True),
+        ({"name": "Otter"}, False),
+        ({"role": "concierge"}, False),
+    ],
+)
+def test_a_person_who_may_do_other_things_is_signed_out_and_nobody_else(
+    house: House, change: dict[str, object], ends: bool
+) -> None:
+    assert house.other == 2 or "property_id" not in change
+    sid, theirs = house.opened(house.otter), house.opened(house.heron)
+    known = house.facts(sid)
+    assert known is not None
+    house.change(house.otter, **change)
+    assert (house.facts(sid) is None) is ends
+    assert house.ended() == [known.sign_in] * ends
+    assert house.facts(theirs) is not None
+
+
+def test_what_has_ended_is_kept_for_a_day_and_the_newest_for_ever(house: House) -> None:
+    now = datetime.now(UTC)
+    for _ in range(3):
+        with house.db.write() as s:
+            sign_ins.close_sign_in(s, sign_ins.open_sign_in(s, house.otter, now))
+    ages = (timedelta(hours=25), timedelta(hours=23), timedelta(hours=25))
+    with house.db.write() as s:
+        ids = s.scalars(select(EndedSignIn.id).order_by(EndedSignIn.id)).all()
+        for number, age in zip(ids, ages, strict=True):
+            row = update(EndedSignIn).where(EndedSignIn.id == number)
+            s.execute(row.values(at=now - age))
+    with house.db.write() as s:
+        sign_ins.close_sign_in(s, sign_ins.open_sign_in(s, house.heron, now))
+        left = s.scalars(select(EndedSignIn.id).order_by(EndedSignIn.id)).all()
+    assert list(left[:2]) == list(ids[1:]), "the last one was the newest then"
+    assert left[2] > ids[2]
+
+
+def test_after_five_wrong_passwords_a_name_waits_and_each_more_doubles_it(house: House) -> None:
+    now = NOON
+    for _ in range(4):
+        assert house.wait(now=now) == 0
+    waits = []
+    for _ in range(8):
+        assert house.wait(now=now) == 0
+        waits.append(house.wait(now=now))
+        assert house.wait(now=now + timedelta(seconds=waits[-1]) - MOMENT) > 0
+        now += timedelta(seconds=waits[-1])
+    assert waits == [30, 60, 120, 240, 480, 900, 900, 900]
+    assert house.wait("  X ", now=now - MOMENT) > 0, "in any case and spacing it is the same name"
+    assert house.wait("y", now=now - MOMENT) == 0
+
+
+def test_an_hour_without_a_guess_or_the_right_password_begins_anew(house: House) -> None:
+    for _ in range(4):
+        house.wait()
+    later = NOON + timedelta(hours=1) + MOMENT
+    for _ in range(4):
+        assert house.wait(now=later) == 0
+        assert house.wait("y", now=later - MOMENT) == 0
+    assert house.wait(now=later) == 0
+    assert house.wait(now=later) == 30, "the fifth of this hour"
+    house.right()
+    assert house.wait(now=later) == 0
+
+
+def test_within_the_hour_nothing_is_forgotten(house: House) -> None:
+    for n in range(5):
+        assert house.wait(now=NOON + n * timedelta(hours=1)) == 0
+    assert house.wait(now=NOON + timedelta(hours=4)) == 30
+
+
+def test_thirty_wrong_passwords_from_one_address_stop_it_until_ten_minutes_are_over(
+    house: House,
+) -> None:
+    now = NOON + timedelta(minutes=4)
+    for n in range(30):
+        assert house.wait(f"name {n}", now=NOON if n == 0 else now) == 0
+    assert house.wait("one more", now=now) == 6 * 60
+    assert house.wait("one more", "10.0.0.2", now=now) == 0
+    over = NOON + timedelta(minutes=10)
+    assert house.wait("one more", now=over - MOMENT) > 0
+    assert house.wait("one more", now=over) == 0
+    assert house.wait("one more", now=over) == 0
+
+
+def test_who_types_the_right_password_uses_up_nothing_of_their_address(house: House) -> None:
+    for n in range(29):
+        assert house.wait(f"name {n}") == 0
+    for _ in range(3):
+        assert house.wait("right") == 0
+        house.right("right")
+    assert house.wait("one more") == 0
+    assert house.wait("two more") == 600
+
+
+def test_a_clock_that_has_stepped_back_locks_no_address_out(house: House) -> None:
+    for n in range(30):
+        house.wait(f"name {n}", now=NOON + timedelta(days=1))
+    assert house.wait("back", now=NOON) > 0, "the block of the other clock"
+    house.right("back")
+    assert house.wait("back", now=NOON) == 0
+    for n in range(28):
+        assert house.wait(f"again {n}", now=NOON) == 0, "the window began anew"

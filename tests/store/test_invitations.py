@@ -1,0 +1,160 @@
+"""Links for new staff and new passwords: valid once, for a day, and not past their makers."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from ridedash.store import invitations
+from ridedash.store.database.database import Database
+from ridedash.store.models.desk import Invitation
+from ridedash.store.models.people import Staff
+from ridedash.store.properties import add_property, add_staff
+
+pytestmark = pytest.mark.database
+NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+DAY = timedelta(hours=24)
+MOMENT = timedelta(milliseconds=1)
+
+
+class House:
+    """Two properties, their managers and one member of staff of the first."""
+
+    def __init__(self, url: str) -> None:
+        self.db = Database(url)
+        with self.db.write() as s:
+            self.id = add_property(s, "Grand Hotel", "UTC", NOON).id
+            self.other = add_property(s, "Other Hotel", "UTC", NOON).id
+            self.boss = add_staff(s, self.id, "Boss Otter", "hash", "manager", NOON).id
+            self.their_boss = add_staff(s, self.other, "Boss Wren", "hash", "manager", NOON).id
+            self.heron = add_staff(s, self.id, "Desk Heron", "hash", "concierge", NOON).id
+
+    def invited(self, name: str = "Desk Newt", house: int | None = None) -> tuple[int, str]:
+        by = self.their_boss if house else self.boss
+        with self.db.write() as s:
+            row, secret = invitations.invite(s, house or self.id, "concierge", name, by, NOON)
+            return row.id, secret
+
+    def new_password(self, now: datetime = NOON, made_by: int | None = None) -> tuple[int, str]:
+        with self.db.write() as s:
+            staff = s.get_one(Staff, self.heron)
+            row, secret = invitations.invite_to_new_password(s, staff, made_by or self.boss, now)
+            return row.id, secret
+
+    def opens(self, secret: str, now: datetime = NOON) -> int | None:
+        with self.db.write() as s:
+            found = invitations.open_invitation(s, secret, now)
+            held = invitations.open_invitation(s, secret, now, hold=True)
+            assert (found and found.id) == (held and held.id)
+            return found and found.id
+
+    def row(self, number: int) -> Invitation:
+        with self.db.read() as s:
+            return s.get_one(Invitation, number)
+
+
+@pytest.fixture
+def house(database: str) -> Iterator[House]:
+    made = House(database)
+    yield made
+    made.db.close()
+
+
+def test_a_link_is_valid_for_a_day_and_its_secret_is_not_stored(house: House) -> None:
+    number, secret = house.invited()
+    assert house.opens(secret) == number
+    assert house.opens(secret, NOON + DAY - MOMENT) == number
+    assert house.opens(secret, NOON + DAY) is None
+    row = house.row(number)
+    assert (row.property_id, row.role, row.name, row.made_by) == (
+        house.id,
+        "concierge",
+        "Desk Newt",
+        house.boss,
+    )
+    assert (row.made_at, row.expires_at, row.used_at, row.staff_id) == (
+        NOON,
+        NOON + DAY,
+        None,
+        None,
+    )
+    assert secret not in row.token_hash
+    for wrong in (row.token_hash, secret[:-1], "", "\udcff"):
+        assert house.opens(wrong) is None
+
+
+def test_a_link_that_was_used_is_closed_and_no_longer_listed(house: House) -> None:
+    number, secret = house.invited()
+    newer, _ = house.invited("Desk Crane")
+    with house.db.write() as s:
+        s.get_one(Invitation, number).used_at = NOON
+    assert house.opens(secret) is None
+    with house.db.read() as s:
+        assert [each.id for each in invitations.open_invitations(s, house.id, NOON)] == [newer]
+
+
+def test_the_open_links_of_a_property_are_its_own_the_newest_first(house: House) -> None:
+    first, second = house.invited()[0], house.invited("Desk Crane")[0]
+    theirs = house.invited(house=house.other)[0]
+    with house.db.read() as s:
+        for now, ids in ((NOON + DAY - MOMENT, [second, first]), (NOON + DAY, [])):
+            assert [each.id for each in invitations.open_invitations(s, house.id, now)] == ids
+        one = invitations.invitation_of(s, house.id, first)
+        assert one is not None
+        assert one.id == first
+        assert invitations.invitation_of(s, house.id, theirs) is None
+        assert invitations.invitation_of(s, house.other, theirs) is not None
+
+
+def test_a_second_link_for_a_new_password_ends_the_first_and_no_other(house: House) -> None:
+    _, invited = house.invited()
+    _, older = house.new_password()
+    later = NOON + timedelta(hours=1)
+    number, newer = house.new_password(later)
+    assert house.opens(older, later) is None
+    assert house.opens(newer, later) == number
+    assert house.opens(invited, later) is not None
+    row = house.row(number)
+    assert (row.staff_id, row.name, row.role, row.property_id) == (
+        house.heron,
+        "Desk Heron",
+        "concierge",
+        house.id,
+    )
+
+
+def test_a_link_that_had_been_used_or_had_expired_keeps_its_times(house: House) -> None:
+    used, _ = house.new_password()
+    with house.db.write() as s:
+        s.get_one(Invitation, used).used_at = NOON
+    expired, _ = house.new_password(NOON - DAY)
+    house.new_password(NOON + timedelta(hours=1))
+    assert house.row(used).expires_at == NOON + DAY
+    assert house.row(expired).expires_at == NOON
+
+
+def test_who_is_disabled_sets_no_password_by_a_link_made_before_or_after(house: House) -> None:
+    _, before = house.new_password()
+    with house.db.write() as s:
+        s.get_one(Staff, house.heron).disabled_at = NOON
+    _, after = house.new_password()
+    assert (house.opens(before), house.opens(after)) == (None, None)
+
+
+@pytest.mark.parametrize("who", ["boss", "heron"])
+def test_links_end_with_the_person_who_made_them_or_whom_they_are_for(
+    house: House, who: str
+) -> None:
+    password, _ = house.new_password()
+    invited, _ = house.invited()
+    used, _ = house.invited("Desk Crane")
+    theirs, _ = house.invited(house=house.other)
+    with house.db.write() as s:
+        s.get_one(Invitation, used).used_at = NOON
+    with house.db.write() as s:
+        invitations.end_links_of(s.connection(), getattr(house, who))
+    with house.db.read() as s:
+        left = select(Invitation.id).where(Invitation.expires_at > NOON).order_by(Invitation.id)
+        ended = {password, invited} if who == "boss" else {password}
+        assert set(s.scalars(left)) == {password, invited, used, theirs} - ended

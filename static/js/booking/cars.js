@@ -102,6 +102,7 @@ export class Cars extends EventTarget {
     const mine = (this.running = new AbortController());
     const timers = trip.compare ? [] : this.#waiting(); // a renewal shows no progress
     const before = this.choice;
+    const picked = this.picked;
     const { pickup, drop } = trip;
     const { ok, status, body, stopped } = await ask(
       this.path,
@@ -112,7 +113,7 @@ export class Cars extends EventTarget {
         drop: drop?.name,
         drop_lat: drop?.lat,
         drop_lng: drop?.lng,
-        category: this.picked,
+        category: picked,
         usual: this.usual,
         seats: before?.seats,
         before: trip.compare ? before?.offer : "",
@@ -124,8 +125,21 @@ export class Cars extends EventTarget {
     timers.forEach(clearTimeout);
     if (stopped || mine !== this.running) return null;
     this.box.removeAttribute("aria-busy");
+    const now = this.choice; // the user may have chosen while the cards were on their way
     this.#paint(ok, status, body, Boolean(trip.compare));
+    if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
     return { ok, ...body };
+  }
+
+  /** Choose the car and the seats of an earlier choice again, where the new cards have them. */
+  #choose({ category, seats }) {
+    const card = this.box.querySelector(`[data-product="${CSS.escape(category)}"]`);
+    const car = card?.querySelector("[name=offer]:enabled");
+    if (!car) return;
+    car.checked = true;
+    const seat = card.querySelector(`[name=seats][value="${CSS.escape(seats)}"]:enabled`);
+    if (seat) seat.checked = true;
+    this.#tell();
   }
 
   #clear() {

@@ -259,6 +259,27 @@ def test_the_shared_price_follows_the_seats(browsed: Browsed, desk: Desk) -> Non
     expect(price).to_have_text("₹140")
 
 
+def test_a_car_that_is_chosen_while_new_prices_come_stays_chosen(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    held: list[Route] = []
+    page.route("**/products.json*", lambda route: held.append(route))
+    with page.expect_request("**/products.json*"):
+        page.fill("#drop", "-38.51, -128.01")
+        page.press("#drop", "Enter")
+    page.locator("[data-product=share] .product-face").click()
+    page.get_by_role("radio", name="2 seats").check()
+    with page.expect_response("**/products.json*"):
+        held[-1].continue_()
+    expect(page.locator("[data-cars]")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("[data-product=share] .product-radio")).to_be_checked()
+    expect(page.get_by_role("radio", name="2 seats")).to_be_checked()
+    expect(page.locator(BOOK)).to_contain_text("₹140")
+
+
 def test_a_breakup_floats_over_the_grid_and_closes_with_escape(
     browsed: Browsed, desk: Desk
 ) -> None:

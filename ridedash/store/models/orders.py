@@ -47,6 +47,7 @@ class Offer(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    kiosk_id: Mapped[int | None]  # a row of kiosks: shown there, to a guest
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     pickup_lat: Mapped[float]
     pickup_lng: Mapped[float]
@@ -126,6 +127,7 @@ class Order(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    kiosk_id: Mapped[int | None]  # a row of kiosks: a guest booked it there, and no member of staff
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     guest_id: Mapped[int] = mapped_column(ForeignKey("guests.id"))
     offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
@@ -285,6 +287,7 @@ class Action(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    kiosk_id: Mapped[int | None]  # a row of kiosks: a guest asked for it there
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
     name: Mapped[str] = mapped_column(ShortText(12))  # abort, cancel, drop, feedback

@@ -141,6 +141,8 @@ class Guest(Base):
     note: Mapped[str | None] = mapped_column(ShortText(500))
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime | None]  # the last order
+    # what a stranger typed into a kiosk: nobody at the desk has said that it is this person
+    unverified: Mapped[bool] = mapped_column(default=False, server_default=false())
     erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
     # the normalised name, for searching
     folded: Mapped[str | None] = mapped_column(ShortText(300))

@@ -1,0 +1,197 @@
+"""Paired devices: kiosks and door displays, their pairing codes, tokens, PINs and beats.
+
+A device is no person. It is paired once by an 8-character code, and then known by a token of 256
+bits in a cookie; the database has hashes of both (docs/security.md 9).
+"""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+from werkzeug.security import check_password_hash, generate_password_hash
+
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+
+LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # of pairing codes: none looks like another one
+CODE_LENGTH: Final = 8  # 6 * 10**11 codes
+CODE_LASTS: Final = timedelta(minutes=10)
+TOKEN_BYTES: Final = 32
+REPLACED_AFTER: Final = timedelta(hours=24)
+OLD_LASTS: Final = timedelta(minutes=10)  # after the device has come with the new token
+PIN_LENGTH: Final = 6
+PIN_TRIES: Final = 5
+PIN_WAIT: Final = timedelta(minutes=15)
+
+
+class WrongPin(Exception):
+    """The PIN does not open the panel: a wrong one, none is set, or too many were tried.
+
+    `wait_s` is how long to wait before the next try; 0.0: no longer than it takes to type.
+    """
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__(f"wrong PIN, wait {wait_s:.0f} s")
+        self.wait_s = wait_s
+
+
+def new_device(s: Session, property_id: int, kind: KioskKind, name: str, now: datetime) -> Kiosk:
+    """A device that is not paired yet. Flushes."""
+    row = Kiosk(property_id=property_id, kind=kind.value, name=name, made_at=now)
+    s.add(row)
+    s.flush()
+    return row
+
+
+def devices_of(s: Session, property_id: int, kind: KioskKind | None = None) -> list[Kiosk]:
+    """The devices of a property that are not revoked, the oldest first."""
+    query = select(Kiosk).where(Kiosk.property_id == property_id, Kiosk.revoked_at.is_(None))
+    if kind is not None:
+        query = query.where(Kiosk.kind == kind.value)
+    return list(s.scalars(query.order_by(Kiosk.id)))
+
+
+def device_of(s: Session, property_id: int, kiosk_id: int, *, hold: bool = False) -> Kiosk | None:
+    """One device of a property, revoked or not; None when it is another property's.
+
+    `hold` locks the row.
+    """
+    query = select(Kiosk).where(Kiosk.property_id == property_id, Kiosk.id == kiosk_id)
+    return s.scalars(query.with_for_update() if hold else query).first()
+
+
+def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
+    """A code that pairs a device once within ten minutes, as "K7QW2MXD"; the last one counts.
+
+    Until it is used the device that is paired now stays so.
+    """
+    code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+    kiosk.pairing_hash, kiosk.pairing_until = _hashed(code), now + CODE_LASTS
+    kiosk.paired_by = staff_id
+    return code
+
+
+def pair(s: Session, kind: KioskKind, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
+    """The device of a pairing code, and the token that its browser keeps; None for a wrong code.
+
+    Needs a write session. The code is used up; an earlier browser of this device is not paired any
+    more. Let `guess_allowed` of store/sign_ins.py decide before whether a code may be tried.
+    """
+    code = "".join(typed.upper().split()).replace("-", "")
+    query = select(Kiosk).where(
+        Kiosk.pairing_hash == _hashed(code),
+        Kiosk.pairing_until > now,
+        Kiosk.kind == kind.value,
+        Kiosk.revoked_at.is_(None),
+    )
+    kiosk = s.scalars(query.with_for_update()).first()
+    return None if kiosk is None else (kiosk, begin(kiosk, now))
+
+
+def begin(kiosk: Kiosk, now: datetime) -> str:
+    """Pair a device: its new token. Earlier tokens and a code that is still open end."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    kiosk.token_hash, kiosk.old_token_hash = _hashed(token), None
+    kiosk.replaced_at = kiosk.confirmed_at = kiosk.paired_at = now
+    kiosk.pairing_hash = kiosk.pairing_until = None
+    kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
+    return token
+
+
+def unpair(kiosk: Kiosk) -> None:
+    """End the pairing; a new code pairs the device again."""
+    kiosk.token_hash = kiosk.old_token_hash = kiosk.paired_at = None
+    kiosk.pairing_hash = kiosk.pairing_until = None
+
+
+def revoke(kiosk: Kiosk, now: datetime) -> None:
+    """End a device for good. Every process asks the database, so it ends at once in all."""
+    unpair(kiosk)
+    kiosk.revoked_at = now
+
+
+def device_with(s: Session, kind: KioskKind, token: str, now: datetime) -> Kiosk | None:
+    """The paired device of a token; None for a token that is unknown, ended or of another kind."""
+    hashed = _hashed(token)
+    query = select(Kiosk).where(
+        or_(Kiosk.token_hash == hashed, Kiosk.old_token_hash == hashed),
+        Kiosk.kind == kind.value,
+        Kiosk.revoked_at.is_(None),
+    )
+    row = s.scalars(query).first()
+    if row is None or row.token_hash == hashed:
+        return row
+    used = row.confirmed_at
+    return row if used is None or now < used + OLD_LASTS else None
+
+
+def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
+    """The token to go on with, once in 24 hours; None: the one that came stays.
+
+    Needs a write session. The old one stays valid until the device has come with the new one, and
+    ten minutes more: an answer that is lost on its way must not end a pairing.
+    """
+    row = s.get(Kiosk, kiosk_id, with_for_update=True)
+    hashed = _hashed(token)
+    if row is None or row.replaced_at is None or hashed not in (row.token_hash, row.old_token_hash):
+        return None
+    if hashed == row.token_hash:
+        row.confirmed_at = row.confirmed_at or now
+        due = now >= row.replaced_at + REPLACED_AFTER
+    else:  # has it lost the answer with the new one?
+        due = row.confirmed_at is None and now >= row.replaced_at + OLD_LASTS
+    if not due:
+        return None
+    fresh = secrets.token_urlsafe(TOKEN_BYTES)
+    row.token_hash, row.old_token_hash = _hashed(fresh), hashed
+    row.replaced_at, row.confirmed_at = now, None
+    return fresh
+
+
+def note_beat(
+    s: Session, kiosk_id: int, now: datetime, release: str, health: dict[str, Any]
+) -> None:
+    """Note that a device is alive, the release of its document, and how it is. Needs a write."""
+    row = s.get(Kiosk, kiosk_id, with_for_update=True)
+    if row is not None:
+        row.seen_at, row.release, row.health = now, release, health
+
+
+def set_pin(kiosk: Kiosk, pin: str) -> None:
+    """The PIN of its panel: six digits. Raises ValueError."""
+    if not (len(pin) == PIN_LENGTH and pin.isascii() and pin.isdigit()):
+        raise ValueError("a PIN is six digits")
+    kiosk.pin_hash = generate_password_hash(pin)
+    kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
+
+
+def count_pin(kiosk: Kiosk, now: datetime) -> None:
+    """Count a try as wrong before it is verified, so that parallel tries are all counted.
+
+    Raises WrongPin where none may be tried now. The row must be locked; commit, then `verify_pin`.
+    """
+    blocked = kiosk.pin_blocked_until
+    if kiosk.pin_hash is None or (blocked is not None and now < blocked):
+        raise WrongPin((blocked - now).total_seconds() if blocked else 0.0)
+    kiosk.pin_tries += 1
+    if kiosk.pin_tries >= PIN_TRIES:
+        kiosk.pin_tries, kiosk.pin_blocked_until = 0, now + PIN_WAIT
+
+
+def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
+    """Compare a PIN that was counted; slow by design. Raises WrongPin."""
+    if kiosk.pin_hash is None or not check_password_hash(kiosk.pin_hash, pin):
+        blocked = kiosk.pin_blocked_until
+        wait_s = (blocked - now).total_seconds() if blocked else 0.0
+        raise WrongPin(max(0.0, wait_s))
+
+
+def forget_tries(kiosk: Kiosk) -> None:
+    """Forget the wrong PINs, after a right one."""
+    kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,194 @@
+"""Paired devices: codes that pair once, tokens that are replaced, PINs with few tries."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import inspect
+
+from ridedash.store import kiosks
+from ridedash.store.database.database import Database
+from ridedash.store.kiosks import WrongPin
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.properties import add_property
+
+pytestmark = pytest.mark.database
+NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+MOMENT = timedelta(milliseconds=1)
+DAY = timedelta(hours=24)
+KIOSK, DOOR = KioskKind.KIOSK, KioskKind.DOOR
+
+
+class House:
+    """Two properties, and a kiosk of the first."""
+
+    def __init__(self, url: str) -> None:
+        self.db = Database(url)
+        with self.db.write() as s:
+            self.id = add_property(s, "Grand Hotel", "UTC", NOON).id
+            self.other = add_property(s, "Other Hotel", "UTC", NOON).id
+            self.lobby = kiosks.new_device(s, self.id, KIOSK, "Lobby", NOON).id
+
+    def row(self) -> Kiosk:
+        with self.db.read() as s:
+            return s.get_one(Kiosk, self.lobby)
+
+    def code(self, now: datetime = NOON) -> str:
+        with self.db.write() as s:
+            return kiosks.make_pairing_code(s.get_one(Kiosk, self.lobby), None, now)
+
+    def pair(self, code: str, now: datetime = NOON, kind: KioskKind = KIOSK) -> str | None:
+        with self.db.write() as s:
+            paired = kiosks.pair(s, kind, code, now)
+            return paired[1] if paired else None
+
+    def paired(self) -> str:
+        token = self.pair(self.code())
+        assert token
+        return token
+
+    def knows(self, token: str | None, now: datetime = NOON, kind: KioskKind = KIOSK) -> bool:
+        with self.db.read() as s:
+            found = kiosks.device_with(s, kind, token or "", now)
+            assert found is None or found.id == self.lobby
+            return found is not None
+
+    def renewed(self, token: str, now: datetime) -> str | None:
+        with self.db.write() as s:
+            return kiosks.renewed(s, self.lobby, token, now)
+
+    def tries(self, pin: str, now: datetime = NOON) -> float | None:
+        """The wait after a wrong PIN; None after a right one."""
+        try:
+            with self.db.write() as s:
+                kiosks.count_pin(s.get_one(Kiosk, self.lobby, with_for_update=True), now)
+            kiosks.verify_pin(self.row(), pin, now)
+        except WrongPin as error:
+            return error.wait_s
+        with self.db.write() as s:
+            kiosks.forget_tries(s.get_one(Kiosk, self.lobby))
+        return None
+
+
+@pytest.fixture
+def house(database: str) -> Iterator[House]:
+    made = House(database)
+    yield made
+    made.db.close()
+
+
+def test_a_code_pairs_once_within_ten_minutes_and_is_read_as_people_type_it(house: House) -> None:
+    code = house.code()
+    assert len(code) == 8
+    assert set(code) <= set("23456789ABCDEFGHJKMNPQRSTVWXYZ")
+    assert house.pair("WRQNGC2D") is None
+    assert house.pair(code, kind=DOOR) is None, "a code is of one kind of device"
+    token = house.pair(f" {code[:4].lower()}-{code[4:]} ")
+    assert house.knows(token)
+    assert not house.knows(token, kind=DOOR)
+    assert house.pair(code) is None, "used"
+    assert house.pair(house.code(), NOON + kiosks.CODE_LASTS) is None, "too late"
+    assert house.pair(house.code(), NOON + kiosks.CODE_LASTS - MOMENT)
+    assert not house.knows(token), "the browser that was paired before"
+
+
+def test_only_the_last_code_counts_and_the_paired_device_stays_until_it_is_used(
+    house: House,
+) -> None:
+    token = house.paired()
+    first, second = house.code(), house.code()
+    assert house.knows(token)
+    assert house.pair(first) is None
+    assert house.pair(second)
+
+
+def test_neither_code_nor_token_nor_pin_is_readable_in_the_database(house: House) -> None:
+    code, token = house.code(), house.paired()
+    with house.db.write() as s:
+        kiosks.set_pin(s.get_one(Kiosk, house.lobby), "482159")
+    row = house.row()
+    stored = [getattr(row, column.key) for column in inspect(Kiosk).columns]
+    assert not any(secret in str(stored) for secret in (code, token, "482159"))
+    assert len(token) >= 43, "256 bits"
+
+
+def test_a_token_is_replaced_after_a_day_and_the_old_one_lives_ten_minutes_more(
+    house: House,
+) -> None:
+    old, later = house.paired(), NOON + DAY
+    assert house.renewed(old, later - MOMENT) is None
+    new = house.renewed(old, later)
+    assert new
+    assert house.renewed(old, later) is None, "a request that came at the same time"
+    assert house.knows(old, later)
+    assert house.knows(new, later)
+    assert house.renewed(new, later + MOMENT) is None, "the device has come with it"
+    assert house.knows(old, later + timedelta(minutes=10))
+    assert not house.knows(old, later + MOMENT + timedelta(minutes=10))
+    assert house.knows(new, later + 100 * DAY)
+
+
+def test_a_device_that_never_got_its_new_token_keeps_the_old_one_and_gets_another(
+    house: House,
+) -> None:
+    """Its power was cut while the answer was on its way."""
+    old, later = house.paired(), NOON + DAY
+    lost = house.renewed(old, later)
+    morning = later + timedelta(hours=9)
+    assert house.knows(old, morning)
+    again = house.renewed(old, morning)
+    assert again not in (None, lost)
+    assert house.knows(again, morning)
+    assert not house.knows(lost, morning)
+    assert house.renewed("somebody's", morning) is None
+
+
+def test_a_device_that_is_unpaired_can_be_paired_again_and_a_revoked_one_can_not(
+    house: House,
+) -> None:
+    token = house.paired()
+    with house.db.write() as s:
+        kiosks.unpair(s.get_one(Kiosk, house.lobby))
+    assert not house.knows(token)
+    token, code = house.paired(), house.code()
+    with house.db.write() as s:
+        kiosks.revoke(s.get_one(Kiosk, house.lobby), NOON)
+    assert not house.knows(token)
+    assert house.pair(code) is None
+    with house.db.read() as s:
+        assert kiosks.devices_of(s, house.id) == []
+        assert kiosks.device_of(s, house.id, house.lobby), "its rides name it"
+
+
+def test_devices_are_of_one_property_and_one_kind(house: House) -> None:
+    with house.db.write() as s:
+        door = kiosks.new_device(s, house.id, DOOR, "Entrance", NOON)
+        kiosks.new_device(s, house.other, KIOSK, "Their lobby", NOON)
+        assert [row.name for row in kiosks.devices_of(s, house.id)] == ["Lobby", "Entrance"]
+        assert kiosks.devices_of(s, house.id, DOOR) == [door]
+        assert kiosks.device_of(s, house.other, door.id) is None
+        assert kiosks.device_of(s, house.id, door.id, hold=True) is door
+
+
+def test_five_wrong_pins_close_the_panel_for_a_quarter_of_an_hour(house: House) -> None:
+    assert house.tries("482159") == 0.0, "none is set"
+    with house.db.write() as s:
+        row = s.get_one(Kiosk, house.lobby)
+        for wrong in ("48215", "4821590", "48215a", "４８２１５９"):
+            with pytest.raises(ValueError, match="six digits"):
+                kiosks.set_pin(row, wrong)
+        kiosks.set_pin(row, "482159")
+    assert [house.tries("000000") for _ in range(4)] == [0.0] * 4
+    assert house.tries("482159") is None, "a right one is forgiven the wrong ones before"
+    assert [house.tries("000000") for _ in range(5)] == [0.0] * 4 + [900.0]
+    assert house.tries("482159") == 900.0
+    assert house.tries("482159", NOON + timedelta(minutes=15) - MOMENT) is not None
+    assert house.tries("482159", NOON + timedelta(minutes=15)) is None
+
+
+def test_a_beat_says_that_a_device_is_alive(house: House) -> None:
+    with house.db.write() as s:
+        kiosks.note_beat(s, house.lobby, NOON, "1.2", {"screen": "start"})
+        kiosks.note_beat(s, house.lobby + 1_000, NOON, "1.2", {})
+    row = house.row()
+    assert (row.seen_at, row.release, row.health) == (NOON, "1.2", {"screen": "start"})

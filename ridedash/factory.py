@@ -15,6 +15,7 @@ from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from ridedash.views.poll_cache.middleware import PollMiddleware
 from ridedash.views.web import (
     errors,
+    formatting,
     permissions,
     request_checks,
     request_log,
@@ -46,6 +47,7 @@ def create_app(
     security_headers.init_app(app, settings)
     errors.init_app(app)
     app.jinja_env.add_extension(responses.NoIndentation)
+    app.jinja_env.filters["tel"] = formatting.tel
     permissions.init_app(app)
     registry.init_app(app)
     files = static_files.read(_folder("static"))

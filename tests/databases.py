@@ -77,6 +77,16 @@ def settings_for(instance: Path) -> dict[str, str]:
     return {"RIDEDASH_DATABASE_URL": _of_instances[instance]}
 
 
+def migrated_instance(instance: Path) -> None:
+    """Give a program that has not run yet its database, as `ridedash db upgrade` leaves it."""
+    if kind() == SQLITE:
+        _check(None)
+        instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+        shutil.copy(_sqlite_template(), instance / "ridedash.db")
+    else:
+        _of_instances[instance] = new_database(instance)
+
+
 @functools.cache
 def shared_postgres() -> PostgresServer:
     """The PostgreSQL server of this session; skips the test without one, or fails if required."""

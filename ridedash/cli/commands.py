@@ -128,7 +128,7 @@ def _revision(db: Database) -> str:
 
 
 def _staff(services: Services, options: argparse.Namespace) -> None:
-    from werkzeug.security import generate_password_hash  # imported here: a worker doesn't need it
+    from ridedash.store import passwords  # imported here: a worker doesn't need it
 
     _require_current(services)
     password = _from_stdin("password")
@@ -139,7 +139,7 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
         raise CommandError(
             f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata."
         ) from None
-    now, hashed = services.clock(), generate_password_hash(password)
+    now, hashed = services.clock(), passwords.hashed(password)
     with services.db.write() as s:
         if properties.find_staff(s, options.name) is not None:
             raise CommandError(f"somebody already signs in as {options.name!r}.")

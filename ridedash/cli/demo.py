@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from werkzeug.security import generate_password_hash
-
 from ridedash.extensions import Services
 from ridedash.sandbox import SANDBOX_USERS, mint_token
 from ridedash.sandbox.city.city import cities
 from ridedash.secrets_file import demo_secrets
-from ridedash.store import accounts, properties
+from ridedash.store import accounts, passwords, properties
 
 HOTEL = "grand-meridian-hotel"
 SIGN_IN_NAME = "desk"
@@ -39,7 +37,7 @@ def seed(services: Services) -> None:
             pickup_lat=hotel.position.lat,
             pickup_lng=hotel.position.lng,
         )
-        hashed = generate_password_hash(password)
+        hashed = passwords.hashed(password)
         staff = properties.add_staff(session, property_.id, "Front desk", hashed, "manager", now)
         staff.sign_in_name = SIGN_IN_NAME
         for user, token in tokens:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import Database, insert_if_new
@@ -99,8 +99,7 @@ def is_alive(age_s: float | None) -> bool:
 
 def can_send(s: Session, now: datetime) -> bool:
     """Whether a worker is alive whose answer journal can store an answer: others send nothing."""
-    alive = Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
-    ready = select(Heartbeat.worker).where(*alive, Heartbeat.unready_since.is_(None))
+    ready = select(Heartbeat.worker).where(*_alive(now), Heartbeat.unready_since.is_(None))
     return s.scalars(ready).first() is not None
 
 
@@ -109,9 +108,11 @@ def service_silent_since(s: Session, now: datetime) -> datetime | None:
 
     None while all workers get answers, and when none is alive.
     """
-    return s.scalar(
-        select(func.min(Heartbeat.silent_since)).where(Heartbeat.beat_at >= now - ALIVE)
-    )
+    return s.scalar(select(func.min(Heartbeat.silent_since)).where(*_alive(now)))
+
+
+def _alive(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
 
 
 class Counts(NamedTuple):
@@ -140,9 +141,7 @@ def counts(s: Session, now: datetime) -> Counts:
     overdue, first = s.execute(
         select(func.count(), func.min(Ride.next_poll_at)).where(Ride.next_poll_at <= now)
     ).one()
-    rows = s.execute(select(Heartbeat.worker, Heartbeat.beat_at, Heartbeat.silent_since)).all()
-    alive = [row for row in rows if now - row.beat_at <= ALIVE]
-    last = max((row.beat_at for row in rows), default=None)
+    alive = s.execute(select(Heartbeat.worker, Heartbeat.silent_since).where(*_alive(now))).all()
     return Counts(
         orders=orders,
         unknown_oldest_s=_age_s(unknown, now),
@@ -150,7 +149,7 @@ def counts(s: Session, now: datetime) -> Counts:
         overdue=overdue,
         late_s=_age_s(first, now),
         workers=sum(row.worker != ENDED for row in alive),
-        worker_silent_s=None if last is None else _age_s(last, now),
+        worker_silent_s=heartbeat_age(s, now),
         service_silent_s=max((_age_s(row.silent_since, now) for row in alive), default=0.0),
     )
 

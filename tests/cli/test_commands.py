@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.cli.http_server import listen, listen_patiently
-from tests.databases import SQLITE, kind, settings_for
+from tests.databases import SQLITE, kind, migrated_instance, settings_for
 from tests.running import check_files, clean_environment, running
 
 pytestmark = pytest.mark.database
@@ -150,7 +150,7 @@ def test_an_unusable_instance_folder_gives_one_sentence(
 
 
 def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> None:
-    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    migrated_instance(tmp_path)
     password = "a long enough phrase"
     added = ridedash(
         tmp_path,
@@ -208,7 +208,7 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
 def test_a_command_that_fails_explains_it_in_a_sentence(
     tmp_path: Path, words: list[str], given: str, said: str
 ) -> None:
-    ridedash(tmp_path, "db", "upgrade")
+    migrated_instance(tmp_path)
     done = ridedash(tmp_path, *words, given=given)
     assert done.returncode == 2
     assert said in done.stderr

@@ -13,7 +13,7 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import head, known
 from tests.cli.test_commands import RIDEDASH, ridedash
-from tests.databases import settings_for
+from tests.databases import migrated_instance, settings_for
 from tests.running import clean_environment
 
 pytestmark = pytest.mark.database
@@ -51,7 +51,7 @@ def test_an_upgrade_prints_the_first_and_the_last_revision(tmp_path: Path) -> No
 
 
 def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) -> None:
-    ridedash(tmp_path, "db", "upgrade")
+    migrated_instance(tmp_path)
     assert ridedash(tmp_path, *FIRST, "--role", "manager", given=PHRASE + "\n").returncode == 0
     assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 2
     assert ridedash(tmp_path, *LINK, given="token-for-this-test\n").returncode == 0
@@ -72,7 +72,7 @@ def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) ->
 
 
 def test_the_name_of_somebody_disabled_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    ridedash(tmp_path, "db", "upgrade")
+    migrated_instance(tmp_path)
     assert ridedash(tmp_path, *STAFF, "--new-property", given=PHRASE + "\n").returncode == 0
     db = database(tmp_path)
     with db.write() as s:
@@ -89,7 +89,7 @@ def test_the_name_of_somebody_disabled_is_refused_in_one_sentence(tmp_path: Path
 def test_secrets_typed_on_a_terminal_are_not_echoed(
     tmp_path: Path, words: tuple[str, ...], typed: str
 ) -> None:
-    ridedash(tmp_path, "db", "upgrade")
+    migrated_instance(tmp_path)
     wren = ("staff", "add", "--new-property", "--property", "Hotel A", "--name", "wren")
     ridedash(tmp_path, *wren, given=PHRASE + "\n")
     code, seen = on_a_terminal(tmp_path, words, typed)
@@ -137,7 +137,7 @@ def test_help_shows_the_defaults(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_property_makes_no_new_one_and_the_closest_is_named(tmp_path: Path) -> None:
-    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    migrated_instance(tmp_path)
     first = ridedash(tmp_path, *FIRST, given=PHRASE + "\n")
     assert first.returncode == 0, first.stderr
     misspelt = ("--property", "hotle A", "--name", "wren")
@@ -152,7 +152,7 @@ def test_a_misspelt_property_makes_no_new_one_and_the_closest_is_named(tmp_path:
 
 
 def test_a_property_that_is_there_is_not_made_again(tmp_path: Path) -> None:
-    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    migrated_instance(tmp_path)
     assert ridedash(tmp_path, *FIRST, given=PHRASE + "\n").returncode == 0
     for name in ("Hotel A", "HOTEL A"):
         words = ("staff", "add", "--new-property", "--property", name, "--name", "wren")

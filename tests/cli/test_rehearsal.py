@@ -23,7 +23,8 @@ def commands(web: int, service: int) -> list[str]:
     """The lines of the page, with other ports."""
     section = PAGE.read_text().split("## Rehearse\n")[1].split("\n## ")[0]
     block = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0]
-    return block.replace(":8000", f":{web}").replace(":8001", f":{service}").splitlines()
+    assert block.count("8000") == block.count("8001") == 1, "the ports stand in one line"
+    return block.replace("web=8000 service=8001", f"web={web} service={service}").splitlines()
 
 
 def written(folder: Path, lines: list[str]) -> dict[str, dict[str, str]]:
@@ -45,8 +46,7 @@ class Rehearsal:
     def __init__(self, folder: Path, web: int, service: int) -> None:
         self.folder = folder
         self.lines = commands(web, service)
-        ports = {"RIDEDASH_PORT": str(web), "RIDEDASH_SANDBOX_PORT": str(service)}
-        self.settings = {name: ports | given for name, given in written(folder, self.lines).items()}
+        self.settings = written(folder, self.lines)
 
     def words(self, start: str) -> tuple[str, list[str]]:
         """Name and words of the line that starts so."""
@@ -61,7 +61,8 @@ class Rehearsal:
             cwd=self.folder,
             env=clean_environment(**self.settings[name]),
             input=given,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=120,
             check=False,

@@ -18,6 +18,7 @@ from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
 from ridedash.store.models.orders import Heartbeat
 from tests.cli.test_commands import ridedash
+from tests.databases import migrated_instance
 from tests.rides.desk_world import World
 from tests.rides.dumps import dump, restore
 from tests.rides.orders.test_due import items, planned
@@ -180,7 +181,7 @@ def test_a_moment_that_can_not_be_is_refused_and_nothing_is_held(
 
 @pytest.mark.database
 def test_the_commands_are_on_the_command_line(tmp_path: Path) -> None:
-    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    migrated_instance(tmp_path)
     done = ridedash(tmp_path, "db", "accept-restore")
     assert (done.returncode, done.stderr) == (0, "")
     assert "No restore waits" in done.stdout

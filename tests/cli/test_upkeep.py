@@ -11,7 +11,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.encryption import new_key
 from ridedash.store.models.people import Guest
 from tests.cli.test_commands import ridedash
-from tests.databases import settings_for
+from tests.databases import migrated_instance, settings_for
 
 pytestmark = pytest.mark.database
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.database
 @pytest.fixture
 def instance(tmp_path: Path) -> Path:
     folder = tmp_path / "instance"
-    assert ridedash(folder, "db", "upgrade").returncode == 0
+    migrated_instance(folder)
     words = ("staff", "add", "--new-property", "--property", "Hotel A", "--name", "otter")
     words += ("--country", "IN")
     assert ridedash(folder, *words, given="seven herons over the lagoon\n").returncode == 0

@@ -3,6 +3,7 @@
 See docs/booking-protocol.md 3.2.
 """
 
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import select
@@ -40,7 +41,7 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
         transitions.clear_attention(s, order, name, now)
         if name == NOT_BOOKED:
             transitions.add_event(s, order, "event", SEEN_NOT_BOOKED, now)
-        _record(s, order, staff_id, "attention.seen", name, clock)
+        _record(s, order, staff_id, "attention.seen", name, now)
         return True
 
 
@@ -61,10 +62,10 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
         transitions.add_event(s, order, "event", STOPPED, now)
         for name in (*STOPPABLE, NO_DRIVER, POISON):
             transitions.clear_attention(s, order, name, now)
-        _record(s, order, staff_id, "ride.stop_following", "stopped", clock)
+        _record(s, order, staff_id, "ride.stop_following", "stopped", now)
         return True
 
 
-def _record(s: Session, order: Order, staff_id: int, what: str, result: str, clock: Clock) -> None:
+def _record(s: Session, order: Order, staff_id: int, what: str, result: str, now: datetime) -> None:
     who, subject = by_staff(staff_id), f"orders:{order.id}"
-    audit.record(s, who, what, subject, result, clock(), property_id=order.property_id)
+    audit.record(s, who, what, subject, result, now, property_id=order.property_id)

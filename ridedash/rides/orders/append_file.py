@@ -45,6 +45,8 @@ class AppendFile:
                 if self._size - self._end < RESERVE:
                     self._prepare()
                 if self._broken:
+                    # over the first byte of what a failed append may have left: its caller was told
+                    # that it is not journalled, so no reader may take the piece for a line
                     os.pwrite(self._fd, b"\n", self._end)
                     os.fdatasync(self._fd)
                     self._end, self._broken = self._end + 1, False

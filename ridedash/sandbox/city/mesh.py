@@ -147,15 +147,13 @@ def _joined(mesh: Mesh) -> Mesh:
             n = leader[n]
         return n
 
-    spread: dict[int, XY] = {}
     weight = _weights(mesh)
     for edge in sorted(mesh.edges, key=lambda e: e.rank):
         if span(edge.line[0], edge.line[-1]) > JOIN_M or length(edge.line) > JOIN_M:
             continue
         a, b = sorted((find(edge.a), find(edge.b)), key=lambda n: weight[n])
-        if a != b and span(spread.get(a, mesh.nodes[a]), mesh.nodes[b]) < 2 * JOIN_M:
+        if a != b and span(mesh.nodes[a], mesh.nodes[b]) < 2 * JOIN_M:
             leader[b] = a
-            spread.setdefault(a, mesh.nodes[a])
     edges = [_moved(edge, find(edge.a), find(edge.b), mesh.nodes) for edge in mesh.edges]
     return Mesh(
         mesh.nodes,

@@ -81,5 +81,5 @@ def _page(typed: dict[str, str], wrong: dict[str, str]) -> str:
         wrong=wrong,
         message=message,
         tab="properties",
-        **choices(),
+        **choices(typed),
     )

@@ -4,11 +4,12 @@ Also what all pages of `/admin` share.
 """
 
 from functools import cache
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 from zoneinfo import available_timezones
 
 from babel.core import Locale
-from babel.numbers import list_currencies
+from babel.numbers import get_territory_currencies, list_currencies
 from flask import Blueprint, redirect, render_template, request
 from flask_babel import get_locale
 from sqlalchemy.orm import Session
@@ -134,6 +135,16 @@ def house_languages() -> list[Language]:
     return [row for code, row in LANGUAGES.items() if code in codes]
 
 
+def _language_hint() -> str:
+    """Who reads the language of a property, and which ones are not offered to its staff."""
+    hint = _("Of staff and guests for whom no other one is known.")
+    alone = [row for row in house_languages() if row.code not in {ENGLISH, *offered().staff}]
+    if not alone:
+        return hint
+    names = ", ".join(row.own_name for row in alone)
+    return f"{hint} {_('Staff read English in place of: %(languages)s.', languages=names)}"
+
+
 def property_page(wrong: dict[str, str]) -> str:
     """The forms with the stored values, and the messages of fields that can't be used."""
     prop = _own_property()
@@ -189,20 +200,35 @@ def time_zones() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def choices() -> Facts:
-    """The lists that a property chooses from: names by code, in the page's language."""
+@cache
+def places_zones() -> frozenset[str]:
+    """UTC and one time zone for each place: what else has a name is an older name of one."""
+    lines = files("tzdata").joinpath("zoneinfo/zone.tab").read_text().splitlines()
+    return frozenset({"UTC", *(line.split("\t")[2] for line in lines if line[:1] not in ("#", ""))})
+
+
+@cache
+def currencies_in_use() -> frozenset[str]:
+    """The codes of what is legal tender somewhere today."""
+    return frozenset(
+        code for land in Locale("en").territories for code in get_territory_currencies(land)
+    )
+
+
+def choices(typed: dict[str, str]) -> Facts:
+    """The lists that a property chooses from: names by code, in the page's language.
+
+    What was chosen in `typed` is among them, if it ever was a time zone or a currency.
+    """
     locale = get_locale() or Locale("en")
     countries = {code: locale.territories.get(code, code) for code in COUNTRIES}
-    money = {
-        code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(list_currencies())
-    }
-    zones = sorted(
-        name for name in time_zones() if "/" in name and not name.startswith(("Etc/", "posix"))
-    )
+    codes = currencies_in_use() | ({typed.get("currency", "")} & list_currencies())
+    money = {code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(codes)}
+    zones = places_zones() | ({typed.get("timezone", "")} & time_zones())
     return {
         "countries": sorted(countries.items(), key=lambda each: each[1]),
         "currencies": list(money.items()),
-        "zones": [(name, name.replace("_", " ")) for name in ("UTC", *zones)],
+        "zones": [(name, name.replace("_", " ")) for name in ("UTC", *sorted(zones - {"UTC"}))],
     }
 
 
@@ -244,7 +270,8 @@ def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[
         door=f"{services().settings.public_url}/sign-in?at={prop.door}" if prop.door else "",
         tab="property",
         languages=house_languages(),
-        **choices(),
+        language_hint=_language_hint(),
+        **choices(typed),
     )
 
 

@@ -13,12 +13,12 @@ from flask import Blueprint, Response, current_app, redirect, render_template, r
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
-from werkzeug.security import check_password_hash, generate_password_hash
+from werkzeug.security import check_password_hash
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import login_manager, reader_language, services
 from ridedash.secrets_file import demo_secrets
-from ridedash.store import audit
+from ridedash.store import audit, passwords
 from ridedash.store.actors import VISITOR, by_staff
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import find_staff, property_at
@@ -144,7 +144,7 @@ def password_holds(staff: Staff | None, password: str) -> bool:
 @cache
 def _dummy_hash() -> str:
     """A hash that no password matches, as costly as a real one."""
-    return generate_password_hash(secrets.token_urlsafe(16))
+    return passwords.hashed(secrets.token_urlsafe(16))
 
 
 def _wait(target: str, name: str, wait_s: float) -> tuple[str, int] | BaseResponse:

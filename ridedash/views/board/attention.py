@@ -10,6 +10,7 @@ from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import Notice
+from ridedash.views.web.formatting import tel
 from ridedash.wording import action_words
 from ridedash.wording import gettext as _
 
@@ -135,8 +136,8 @@ def _stop(facts: RideFacts) -> Do:
 
 
 def _call(facts: RideFacts, number: str | None, label: str) -> Do:
-    digits = "".join(each for each in number or "" if each.isdigit() or each == "+")
-    return Do("call", label, f"tel:{digits}") if digits else _open(facts, _("Look"), "")
+    dial = tel(number)
+    return Do("call", label, dial) if dial else _open(facts, _("Look"), "")
 
 
 def _open(facts: RideFacts, label: str, panel: str) -> Do:

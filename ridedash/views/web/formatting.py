@@ -62,6 +62,15 @@ def _known(locale: str) -> Locale | str:
         return locale
 
 
+def tel(number: str | None) -> str:
+    """The address that dials a number; "" for none.
+
+    The plus stands as it is: not every phone reads "%2B" as one.
+    """
+    digits = "".join(each for each in number or "" if each in "+0123456789")
+    return f"tel:{digits}" if digits.strip("+") else ""
+
+
 def zone(name: str) -> ZoneInfo:
     """The zone of a property; UTC when its name is not one."""
     try:
@@ -129,7 +138,9 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     here, time = at.astimezone(tz), clock_time(at, tz, locale)
     on = day_text(here, "MMMEd", locale)
     days = (here.date() - now.astimezone(tz).date()).days
-    ahead = _ahead(int((at - now).total_seconds() + 59) // 60, days)
+    # Whole minutes that are left: a time typed as "in 17 min" is the first whole minute from which
+    # on 17 have passed, so it reads "in 17 min" again.
+    ahead = _ahead(int((at - now).total_seconds()) // 60, days)
     words = {"day": on, "time": time, "ahead": ahead}
     if days in (0, 1):
         today, tomorrow = (

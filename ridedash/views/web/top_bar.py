@@ -11,7 +11,7 @@ from ridedash.extensions import services
 from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.models.people import Property, Staff
-from ridedash.store.restores import waiting
+from ridedash.store.restores import Waiting, waiting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import age, day_time, stamp, zone
 from ridedash.views.web.permissions import ADMIN, MANAGE, may
@@ -56,6 +56,7 @@ class StaffBar:
     stopped: str  # the message that no worker runs, and since when; "" while one runs
     silent: str  # the message that the ride service does not answer, and since when; or ""
     restored: str = ""  # the message that the database was restored, and what waits; or ""
+    decide: bool = False  # whether something waits for a decision since then
     alerts: tuple[Alert, ...] = field(default=())
     shortcuts: bool = True  # whether the user has single-key shortcuts on
     sound: bool = False
@@ -73,6 +74,7 @@ class StaffBar:
             "text": self.unknown_text,
         }
         fields |= {"stopped": self.stopped, "silent": self.silent, "restored": self.restored}
+        fields["decide"] = self.decide
         return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
 
 
@@ -82,6 +84,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
     prop = db.get(Property, staff.property_id)
     count, since = unknown_orders(db, staff.property_id)
     stopped = _stopped(db, prop, now)
+    found = None if prop is None else waiting(db, prop.id, homeless=may(ADMIN))
     text = _("%(n)d unknown", n=count)
     if since is not None:
         text = f"{text} · {age((now - since).total_seconds())}"
@@ -93,7 +96,8 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         stamp(since),
         stopped,
         "" if stopped or prop is None else _silent(db, prop, now),
-        "" if prop is None else _restored(db, prop, now),
+        "" if prop is None or found is None else _restored(found, prop, now),
+        found is not None and bool(found.held or found.lost),
         tuple(map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names))),
     )
 
@@ -136,11 +140,8 @@ def _silent(db: Session, prop: Property, now: datetime) -> str:
     )
 
 
-def _restored(db: Session, prop: Property, now: datetime) -> str:
+def _restored(found: Waiting, prop: Property, now: datetime) -> str:
     """The message that the database was restored from a backup, and how much waits for people."""
-    found = waiting(db, prop.id, homeless=may(ADMIN))
-    if found is None:
-        return ""
     said = [_("The database was restored from a backup.")]
     if found.restored_to is not None:
         at = day_time(found.restored_to, now, zone(prop.timezone), locale())

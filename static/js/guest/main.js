@@ -7,7 +7,7 @@ import { ageText, freshness, patternsOf } from "../shared/ages.js";
 import { Cab } from "../shared/cab.js";
 import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
-import { at, element, setIcon, setText } from "../shared/slots.js";
+import { at, element, setIcon, setText, tel } from "../shared/slots.js";
 
 const TICK_MS = 1_000;
 const SILENT_MS = 15_000;
@@ -108,7 +108,7 @@ class GuestPage {
     const call = root.querySelector("[data-call]");
     if (call) {
       call.hidden = !body.driver_phone;
-      call.href = `tel:${encodeURIComponent((body.driver_phone ?? "").replaceAll(" ", ""))}`;
+      call.href = tel(body.driver_phone);
     }
     this.#draw();
   }

@@ -41,8 +41,7 @@ export class RideSlots {
         );
         return setText(slot, value ?? "");
       case "driver.phone":
-        if (slot.localName === "a")
-          slot.href = `tel:${encodeURIComponent((value ?? "").replaceAll(" ", ""))}`;
+        if (slot.localName === "a") slot.href = tel(value);
         else setText(slot, value ?? "");
         return undefined;
       case "share_url":
@@ -155,6 +154,12 @@ export function at(facts, path) {
 export function setText(node, text) {
   if (!node || node.textContent === text || node.textContent.trim() === text) return;
   node.textContent = text;
+}
+
+/** The address that dials a number, as tel() in views/web/formatting.py makes it. */
+export function tel(number) {
+  const digits = (number ?? "").replaceAll(/[^0-9+]/g, "");
+  return /\d/.test(digits) ? `tel:${digits}` : "";
 }
 
 /** Show another symbol of the sprite in the use element of `node`. */

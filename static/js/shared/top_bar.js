@@ -14,8 +14,8 @@ const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 
 /**
- * Show {unknown, text, restored, stopped, silent}; the board, which polls the same facts, calls
- * this too.
+ * Show {unknown, text, restored, decide, stopped, silent}; the board, which polls the same facts,
+ * calls this too.
  */
 export function showBar(facts) {
   if (bar) {
@@ -23,6 +23,7 @@ export function showBar(facts) {
     if (barText.textContent !== facts.text) barText.textContent = facts.text;
   }
   showBand(restored, facts.restored);
+  if (restored) restored.querySelector("a").hidden = !facts.decide;
   showBand(stopped, facts.stopped);
   showBand(silent, facts.silent);
 }

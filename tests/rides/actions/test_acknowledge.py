@@ -149,3 +149,24 @@ def test_only_a_ride_that_is_followed_can_be_followed_no_longer(world: World) ->
         s.execute(update(Ride).where(Ride.order_id == waiting).values(next_poll_at=None))
     assert not stop_following(world.db, world.clock, waiting, world.staff_id)
     assert (world.page(waiting).order.open, recorded(world)) == (True, [])
+
+
+def test_the_clock_is_read_once_for_each_press(world: World) -> None:
+    with world.worker() as worker:
+        order_id, _ = two_rides(world, worker)
+    raised(world, order_id, "car_swapped", "too_old")
+    reads: list[datetime] = []
+
+    def clock() -> datetime:
+        world.clock.go(1)
+        reads.append(world.clock())
+        return reads[-1]
+
+    assert acknowledge(world.db, clock, order_id, world.staff_id, "car_swapped")
+    assert stop_following(world.db, clock, order_id, world.staff_id)
+    assert len(reads) == 2
+    found = items(world, order_id)
+    assert [found["car_swapped"], found["too_old"]] == reads
+    query = select(AuditRow.at).where(AuditRow.what.in_(BY_STAFF)).order_by(AuditRow.id)
+    with world.db.read() as s:
+        assert list(s.scalars(query)) == reads

@@ -262,6 +262,37 @@ def test_a_journal_that_could_not_be_written_is_not_ready_until_a_write_succeeds
     assert not journal.ready()
 
 
+@pytest.mark.parametrize("left_out", [1, 9, 60])
+def test_what_the_disk_took_a_part_of_is_no_line_whatever_comes_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: int
+) -> None:
+    """Nor if only its end is missing: whoever wrote it was told that nothing was journalled."""
+    journal, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
+    whole_write, done = os.pwrite, []
+
+    def part(fd: int, data: bytes, at: int) -> int:
+        taken = data if done else data[:-left_out]
+        done.append(at)
+        return whole_write(fd, taken, at)
+
+    monkeypatch.setattr(os, "pwrite", part)
+    with pytest.raises(OSError, match="part of the line"):
+        journal.sent(entry("RD-torn-and-longer-than-the-next-one"))
+    assert journal.ready()
+    journal.sent(entry("RD-2"))
+    other.refresh()
+    assert [other.knows(name, 1) for name in ("RD-torn-and-longer-than-the-next-one", "RD-2")] == [
+        False,
+        True,
+    ]
+    os.close(journal._file._fd if journal._file else -1)  # the process is killed
+    again = SentJournal(tmp_path, 0)
+    again.sent(entry("RD-3"))
+    assert references(tmp_path) == {"RD-2", "RD-3"}
+    again.close()
+    other.close()
+
+
 @pytest.mark.parametrize("way", ["deleted", "moved", "replaced"])
 def test_a_journal_that_is_gone_from_its_folder_is_not_ready(tmp_path: Path, way: str) -> None:
     folder = tmp_path / "blackbox"

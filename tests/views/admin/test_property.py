@@ -14,6 +14,7 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import CostCentre, Favourite, Invitation
 from ridedash.store.models.people import Account, Property, SignIn, Staff
+from tests.marked_words import GUESTS_ONLY, READ, marked_words
 from tests.views.ride_pages import NOON, PASSWORD, Desk, compact, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -111,6 +112,48 @@ def test_an_invalid_field_has_a_message_and_nothing_is_saved(
     assert answer.status_code == 422
     assert f'id="{field}-error"' in answer.text
     assert row(desk, Property, desk.ids["desk.property"]).name == "Grand Meridian Hotel"
+
+
+def options(page: str, name: str) -> list[str]:
+    """The values that a list of the form offers, without the empty one."""
+    part = page.partition(f'<select id="{name}"')[2].partition("</select>")[0]
+    return [value for value in re.findall(r'<option[^>]*? value="([^"]*)"', part) if value]
+
+
+def test_each_place_has_one_time_zone_and_no_currency_is_of_the_past(desk: Desk) -> None:
+    page = desk.client().get("/admin/property").text
+    zones, money = options(page, "timezone"), options(page, "currency")
+    assert {"UTC", "Asia/Kolkata", "Europe/Lisbon", "Europe/Oslo"} <= set(zones)
+    older_names = {"Asia/Calcutta", "US/Eastern", "Brazil/East", "America/Buenos_Aires"}
+    assert not older_names & set(zones)
+    assert len(zones) == len(set(zones))
+    assert {"EUR", "INR", "USD", "JPY", "CHF", "KWD"} <= set(money)
+    assert not {"DEM", "XXX", "XTS", "XAU", "ADP", "USN"} & set(money)
+    assert 120 < len(money) < 180
+
+
+def test_what_a_property_has_stays_in_its_lists_whatever_its_age(desk: Desk) -> None:
+    home = desk.ids["desk.property"]
+    with desk.services.db.write() as s:
+        prop = s.get_one(Property, home)
+        prop.timezone, prop.currency = "Asia/Calcutta", "DEM"
+    client = desk.client()
+    page = client.get("/admin/property").text
+    assert '<option value="Asia/Calcutta" selected>' in page
+    assert '<option value="DEM" selected>' in page
+    kept = FACTS | {"timezone": "Asia/Calcutta", "currency": "DEM"}
+    assert post(client, "/admin/property", **kept).status_code == 303
+    assert row(desk, Property, home).timezone == "Asia/Calcutta"
+
+
+def test_the_language_says_which_ones_staff_do_not_read(desk: Desk) -> None:
+    client, hint = desk.client(), "Staff read English in place of:"
+    with marked_words(desk.app, ["ar"], GUESTS_ONLY):
+        assert f"{hint} العربية." in client.get("/admin/property").text
+    with marked_words(desk.app, ["de"], READ):
+        page = client.get("/admin/property").text
+    assert "Deutsch" in page
+    assert hint not in page
 
 
 def favourites(desk: Desk) -> list[tuple[str, int, str]]:

@@ -233,8 +233,8 @@ def test_the_guest_sees_plate_car_driver_and_both_calls(desk: Desk, phone: Flask
     assert snapshot["plate"] == "KA 01 AB 1234"
     assert snapshot["car"] == "White · Mini · Tata Tiago"
     assert snapshot["driver"] == "Driver Cedar"
-    assert 'href="tel:%2B910000012345"' in text
-    assert 'href="tel:%2B910000000000"' in text
+    assert 'href="tel:+910000012345"' in text
+    assert 'href="tel:+910000000000"' in text
     assert "Updated just now" in text
 
 

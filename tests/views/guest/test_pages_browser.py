@@ -193,7 +193,7 @@ def test_the_page_updates_by_itself_until_the_ride_ends(served: Served) -> None:
     )
     expect(page.locator(".map-cab").first).to_be_visible()
     expect(page.get_by_role("link", name="Call driver")).to_have_attribute(
-        "href", "tel:%2B910000012345"
+        "href", "tel:+910000012345"
     )
     served.move(order_id, "CLIENT_LOCATED", CODE)
     expect(page.locator(".guest-digits")).to_have_text(CODE)

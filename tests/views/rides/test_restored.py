@@ -86,7 +86,8 @@ def test_every_page_of_staff_says_what_waits_since_the_restore(
         page = compact(client.get(path).text)
         assert f"<span>{said}</span>" in page, path
         assert '<a href="/restored">' in page
-    assert client.get("/board.json?only=bar").json["bar"]["restored"] == said
+    bar = client.get("/board.json?only=bar").json["bar"]
+    assert (bar["restored"], bar["decide"]) == (said, True)
     assert "1 planned ride waits for you." in desk.client(name="other").get("/").text
 
 
@@ -100,7 +101,10 @@ def test_a_restore_with_nothing_to_decide_is_said_until_it_is_accepted(
     desk: Desk, client: FlaskClient
 ) -> None:
     restored(desk)
-    assert "What was entered after that is missing." in client.get("/").text
+    page = client.get("/").text
+    assert "What was entered after that is missing." in page
+    assert '<a href="/restored" hidden>' in page, "nothing is left to decide"
+    assert client.get("/board.json?only=bar").json["bar"]["decide"] is False
     accept(desk.services.db, desk.services.clock)
     assert client.get("/board.json?only=bar").json["bar"]["restored"] == ""
 

@@ -4,9 +4,12 @@ The expected texts are written by hand from the charts of CLDR, not taken from B
 """
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import pytest
+
+from ridedash.rides.orders.typed_time import read_time
 from ridedash.views.insights.periods import Period
 from ridedash.views.rides.offer_price import money_range
 from ridedash.views.web.formatting import (
@@ -15,6 +18,7 @@ from ridedash.views.web.formatting import (
     day_time,
     full_time,
     money,
+    time_in_full,
     weekday_time,
     zone,
 )
@@ -140,3 +144,14 @@ def test_an_unknown_language_and_an_unknown_currency_are_written_somehow() -> No
     assert money(Decimal("5.5"), "INR", "tlh") == "5.5 INR"
     assert money(Decimal(1250), None) == "1,250"
     assert money(None, "INR") == ""
+
+
+@pytest.mark.parametrize("second", [0, 1, 30, 59])
+@pytest.mark.parametrize("typed", [15, 17, 60, 77])
+def test_a_time_so_many_minutes_ahead_reads_as_it_was_typed(typed: int, second: int) -> None:
+    now = NOON.replace(second=second, microsecond=second * 1000)
+    found = read_time(f"in {typed} min", now, KOLKATA)
+    hours, minutes = divmod(typed, 60)
+    words = {15: "in 15 min", 17: "in 17 min", 60: "in 1 h", 77: "in 1 h 17 min"}
+    assert time_in_full(found.at, now, KOLKATA).endswith(words[typed])
+    assert found.at - now >= timedelta(hours=hours, minutes=minutes)

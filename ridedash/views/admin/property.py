@@ -142,7 +142,8 @@ def _language_hint() -> str:
     if not alone:
         return hint
     names = ", ".join(row.own_name for row in alone)
-    return f"{hint} {_('Staff read English in place of: %(languages)s.', languages=names)}"
+    instead = _("Staff read English in place of: %(languages)s.", languages=names)
+    return f"{hint} {instead}"
 
 
 def property_page(wrong: dict[str, str]) -> str:
@@ -211,7 +212,7 @@ def places_zones() -> frozenset[str]:
 def currencies_in_use() -> frozenset[str]:
     """The codes of what is legal tender somewhere today."""
     return frozenset(
-        code for land in Locale("en").territories for code in get_territory_currencies(land)
+        code for land in Locale("en").territories for code in get_territory_currencies(str(land))
     )
 
 

@@ -610,6 +610,9 @@ GET /accounts/callback accounts.callback
 GET /admin admin.home
 GET /admin/accounts admin_accounts.show
 GET /admin/audit admin_audit.show
+GET /admin/kiosks admin_kiosks.show
+GET /admin/kiosks/<int:kiosk_id> admin_kiosks.one
+GET /admin/kiosks/new admin_kiosks.form
 GET /admin/languages admin_languages.show
 GET /admin/places admin_places.show
 GET /admin/properties admin_properties.show
@@ -659,7 +662,15 @@ POST /admin/audit/export.csv admin_audit.export
 POST /admin/cost-centres admin_places.add_centre
 POST /admin/cost-centres/<int:centre_id> admin_places.change_centre
 POST /admin/invitations/<int:invitation_id>/withdraw admin_staff.withdraw
+POST /admin/kiosks admin_kiosks.add
+POST /admin/kiosks/<int:kiosk_id> admin_kiosks.change
+POST /admin/kiosks/<int:kiosk_id>/hints admin_hints.add
+POST /admin/kiosks/<int:kiosk_id>/out-of-order admin_kiosk.set_out_of_order
+POST /admin/kiosks/<int:kiosk_id>/pair admin_kiosk.pair
+POST /admin/kiosks/<int:kiosk_id>/pin admin_kiosk.set_pin
+POST /admin/kiosks/<int:kiosk_id>/revoke admin_kiosk.revoke
 POST /admin/languages admin_languages.save
+POST /admin/pickup-hints/<int:hint_id>/remove admin_hints.remove
 POST /admin/places admin_places.save
 POST /admin/properties admin_properties.create
 POST /admin/properties/<int:property_id>/open admin_properties.look_at

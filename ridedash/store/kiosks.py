@@ -45,9 +45,13 @@ def new_device(s: Session, property_id: int, kind: KioskKind, name: str, now: da
     return row
 
 
-def devices_of(s: Session, property_id: int, kind: KioskKind | None = None) -> list[Kiosk]:
-    """The devices of a property that are not revoked, the oldest first."""
-    query = select(Kiosk).where(Kiosk.property_id == property_id, Kiosk.revoked_at.is_(None))
+def devices_of(
+    s: Session, property_id: int, kind: KioskKind | None = None, *, ended: bool = False
+) -> list[Kiosk]:
+    """The devices of a property, the oldest first; those that are revoked only with `ended`."""
+    query = select(Kiosk).where(Kiosk.property_id == property_id)
+    if not ended:
+        query = query.where(Kiosk.revoked_at.is_(None))
     if kind is not None:
         query = query.where(Kiosk.kind == kind.value)
     return list(s.scalars(query.order_by(Kiosk.id)))

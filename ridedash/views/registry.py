@@ -6,7 +6,18 @@ from flask import Flask
 from werkzeug.routing import BaseConverter
 
 from ridedash.inputs import row_id
-from ridedash.views.admin import accounts, audit_log, face, languages, places, properties, staff
+from ridedash.views.admin import (
+    accounts,
+    audit_log,
+    face,
+    kiosk_deeds,
+    kiosks,
+    languages,
+    pickup_hints,
+    places,
+    properties,
+    staff,
+)
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
 from ridedash.views.board import pages as board
@@ -51,6 +62,9 @@ BLUEPRINTS = (
         accounts.link_bp,
         audit_log.bp,
         properties.bp,
+        kiosks.bp,
+        kiosk_deeds.bp,
+        pickup_hints.bp,
     ),
     *(monitoring.bp, monitoring.metrics_bp, faces.bp),
 )
@@ -82,6 +96,7 @@ def settings_tabs() -> list[dict[str, Any]]:
         ("places", "/admin/places", _("Places"), MANAGE),
         ("staff", "/admin/staff", _("Staff"), MANAGE),
         ("accounts", "/admin/accounts", _("Accounts"), MANAGE),
+        ("kiosks", "/admin/kiosks", _("Kiosks"), MANAGE),
         ("languages", "/admin/languages", _("Languages"), MANAGE),
         ("audit", "/admin/audit", _("Audit log"), AUDIT),
         ("properties", "/admin/properties", _("All properties"), ADMIN),

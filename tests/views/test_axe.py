@@ -9,6 +9,8 @@ from sqlalchemy import update
 
 from ridedash.store import properties
 from ridedash.store.invitations import invite
+from ridedash.store.kiosks import begin, new_device
+from ridedash.store.models.kiosks import KioskKind, PickupHint
 from ridedash.store.orders import Order
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
 from tests.views.rides.test_restored import lost, planned, restored
@@ -43,6 +45,7 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "group_stop.ask": lambda served, _: f"/groups/{_group(served.desk)}/cancel",
     "series.show": lambda served, _: f"/series/{_series(served.desk)}",
     "series.ask": lambda served, _: f"/series/{_series(served.desk)}/cancel",
+    "admin_kiosks.one": lambda served, _: f"/admin/kiosks/{_kiosk(served.desk)}",
     "group_cards.show": lambda served, _: f"/groups/{_group(served.desk)}/cards",
 }
 
@@ -77,6 +80,18 @@ def _series(desk: Desk) -> int:
     together = update(Order).where(Order.id.in_(ids)).values(series_key=f"S-{ids[0]}")
     desk.add(lambda s: s.execute(together))
     return ids[0]
+
+
+def _kiosk(desk: Desk) -> int:
+    """A kiosk that was heard of, without a PIN or voices, and with a way to a point."""
+    with desk.services.db.write() as s:
+        home = desk.ids["desk.property"]
+        row = new_device(s, home, KioskKind.KIOSK, "Lobby", NOON)
+        begin(row, NOON)
+        row.seen_at, row.health = NOON, {"voices": ["en"], "fonts": ["en"]}
+        way = {"words": {"en": "Past the fountain"}, "metres": 40, "steps": False}
+        s.add(PickupHint(property_id=home, kiosk_id=row.id, point="Gate 2", **way))
+        return row.id
 
 
 def routes(desk: Desk) -> dict[str, str]:

@@ -18,6 +18,7 @@ from ridedash.store.actors import ActorKind, by_staff
 from ridedash.store.audit import AuditFilter, AuditRow, entries, record
 from ridedash.store.database.database import Database
 from ridedash.store.history import Record, records
+from ridedash.store.kiosks import devices_of
 from ridedash.store.models.people import Property
 from ridedash.store.properties import staff_of
 from ridedash.text import one_line
@@ -88,6 +89,15 @@ ACTIONS: Final = {
     "account.default": lazy("Chose the default account"),
     "account.removed": lazy("Removed an account"),
     "account.affiliate": lazy("Changed an account's affiliate id"),
+    "kiosk.added": lazy("Added a kiosk"),
+    "kiosk.changed": lazy("Changed a kiosk"),
+    "kiosk.pairing": lazy("Made a pairing code for a kiosk"),
+    "kiosk.pin": lazy("Set the staff PIN of a kiosk"),
+    "kiosk.out_of_order": lazy("Put a kiosk out of order"),
+    "kiosk.in_order": lazy("Put a kiosk back in order"),
+    "kiosk.revoked": lazy("Revoked a kiosk"),
+    "kiosk.hint": lazy("Described the way to a pickup point"),
+    "kiosk.hint_removed": lazy("Removed the way to a pickup point"),
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }
@@ -238,6 +248,7 @@ def _exported(
 def _names(s: Session, property_id: int) -> dict[str, str]:
     """Who may stand in an entry, by its name in the audit log."""
     people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
+    people |= {f"kiosk:{each.id}": each.name for each in devices_of(s, property_id, ended=True)}
     others = (ActorKind.GUEST, ActorKind.WORKER, ActorKind.CLI, ActorKind.VISITOR)
     return people | {kind.value: str(KINDS[kind]) for kind in others}
 
@@ -258,6 +269,12 @@ def _order(row: AuditRow) -> int | None:
     """The order that an entry is about."""
     table, _colon, number = row.subject.partition(":")
     return row_id(number) if table == "orders" else None
+
+
+def _subject(row: AuditRow, names: dict[str, str]) -> str:
+    """The person or the kiosk that an entry is about, unless it is who acted; "" for others."""
+    about = row.subject.replace("kiosks:", "kiosk:")
+    return names.get(about, "") if about != row.who else ""
 
 
 def _rides(
@@ -369,7 +386,7 @@ def _line(
         result=_result(row.result),
         order=order,
         guest=_guest(rides.get(order)),
-        subject=names.get(row.subject, "") if row.subject != row.who else "",
+        subject=_subject(row, names),
         tone="warn" if bad else "quiet",
         key=row.who,
         machine=row.who == "worker" or (row.what, row.result) == ("order.move", "READY"),

@@ -11,7 +11,9 @@ from werkzeug.routing import Rule
 
 from ridedash.store.accounts import add_account
 from ridedash.store.invitations import invite
+from ridedash.store.kiosks import new_device
 from ridedash.store.models.desk import CostCentre, ShiftNote
+from ridedash.store.models.kiosks import KioskKind, PickupHint
 from ridedash.store.models.people import Staff
 from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
 from tests.views.ride_pages import NOON, Desk, make_desk, token
@@ -52,6 +54,9 @@ NEEDS = {
         admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.make_default
         admin_accounts.remove admin_accounts.name_affiliate admin_accounts.forward_change
         insights.show
+        admin_kiosks.show admin_kiosks.form admin_kiosks.add admin_kiosks.one admin_kiosks.change
+        admin_kiosk.pair admin_kiosk.set_pin admin_kiosk.set_out_of_order admin_kiosk.revoke
+        admin_hints.add admin_hints.remove
     """,
     "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",
@@ -74,6 +79,8 @@ ROWS = (
     "invitation_id",
     "property_id",
     "note_id",
+    "kiosk_id",
+    "hint_id",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name"}  # secrets that can't be guessed, or public files
@@ -92,6 +99,7 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
     found = {
         "order_id": desk.order("BOOKED", "CALL_DRIVER", prop=who),
         "account_id": new_account(desk, who),
+        "kiosk_id": new_kiosk(desk, who),
     }
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=property_id, name="Spa", closed_at=None)
@@ -107,7 +115,8 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
         note = ShiftNote(
             property_id=property_id, staff_id=desk.ids[who], text="Call the spa", made_at=NOON
         )
-        s.add_all([centre, colleague, note])
+        hint = PickupHint(property_id=property_id, point="Gate 2", words={})
+        s.add_all([centre, colleague, note, hint])
         s.flush()
         invitation, _ = invite(s, property_id, "concierge", "Somebody", desk.ids[who], NOON)
         found |= {
@@ -115,6 +124,7 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
             "staff_id": colleague.id,
             "invitation_id": invitation.id,
             "note_id": note.id,
+            "hint_id": hint.id,
         }
     return found | {"property_id": property_id}
 
@@ -123,6 +133,12 @@ def new_account(desk: Desk, who: str) -> int:
     with desk.services.db.write() as s:
         vault, property_id = desk.services.vault, desk.ids[f"{who}.property"]
         return add_account(s, vault, property_id, "Another account", "token", NOON).id
+
+
+def new_kiosk(desk: Desk, who: str) -> int:
+    with desk.services.db.write() as s:
+        property_id = desk.ids[f"{who}.property"]
+        return new_device(s, property_id, KioskKind.KIOSK, "Lobby", NOON).id
 
 
 def routes(app: Flask) -> list[tuple[str, Rule]]:
@@ -204,8 +220,11 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
         for foreign in (False, True) if set(rule.arguments) & set(ROWS) else (False,):
             # some pages end the sign-in: a fresh one for each cell
             client = desk.client(signed_in=role is not None)
+            who = "other" if foreign else "desk"
             if "account_id" in rule.arguments:  # one of the cells removes it
-                rows[foreign]["account_id"] = new_account(desk, "other" if foreign else "desk")
+                rows[foreign]["account_id"] = new_account(desk, who)
+            if "kiosk_id" in rule.arguments:  # as this one
+                rows[foreign]["kiosk_id"] = new_kiosk(desk, who)
             path = address(rule, rows[foreign])
             csrf = ""
             if method == "POST":

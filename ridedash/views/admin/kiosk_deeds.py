@@ -1,0 +1,79 @@
+"""What managers do with a device: pair it, set its PIN, put it out of order, revoke it."""
+
+import re
+from typing import Final
+
+from flask import Blueprint, redirect, request
+
+from ridedash.extensions import services
+from ridedash.store import kiosks
+from ridedash.views.admin.kiosks import device_page, mine
+from ridedash.views.admin.property import Answer, record
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("admin_kiosk", __name__, url_prefix="/admin/kiosks/<int:kiosk_id>")
+PIN: Final = re.compile(r"[0-9]{6}", re.ASCII)
+COMMON_PINS: Final = frozenset({"123456", "654321", "123123", "112233", "121212", "012345"})
+
+
+@bp.post("/pair")
+@needs(MANAGE)
+def pair(kiosk_id: int) -> Answer:
+    """A new pairing code. It is shown once: only its hash is stored."""
+    with services().db.write() as s:
+        row = mine(s, kiosk_id)
+        code = kiosks.make_pairing_code(row, current_staff().id, services().clock())
+        record(s, "kiosk.pairing", f"kiosks:{row.id}")
+    return device_page(kiosk_id, code=code)
+
+
+@bp.post("/pin")
+@needs(MANAGE)
+def set_pin(kiosk_id: int) -> Answer:
+    """The six digits by which staff leave the kiosk's screen, stored as a hash."""
+    pin = request.form.get("pin", "").strip()[:20]
+    with services().db.read() as s:
+        mine(s, kiosk_id)
+    why = _weakness(pin)
+    if why:
+        return device_page(kiosk_id, wrong={"pin": why}), 422
+    with services().db.write() as s:
+        row = mine(s, kiosk_id)
+        kiosks.set_pin(row, pin)
+        record(s, "kiosk.pin", f"kiosks:{row.id}")
+    return redirect(f"/admin/kiosks/{kiosk_id}?said=pin", code=303)
+
+
+@bp.post("/out-of-order")
+@needs(MANAGE)
+def set_out_of_order(kiosk_id: int) -> Answer:
+    """Take a device out of order, or back in order (`what=in`)."""
+    out = request.form.get("what") != "in"
+    with services().db.write() as s:
+        row = mine(s, kiosk_id)
+        if row.out_of_order != out:
+            row.out_of_order = out
+            record(s, "kiosk.out_of_order" if out else "kiosk.in_order", f"kiosks:{row.id}")
+    return redirect(f"/admin/kiosks/{kiosk_id}?said=saved", code=303)
+
+
+@bp.post("/revoke")
+@needs(MANAGE)
+def revoke(kiosk_id: int) -> Answer:
+    """End a device for good: its cookie opens nothing any more."""
+    with services().db.write() as s:
+        row = mine(s, kiosk_id)
+        kiosks.revoke(row, services().clock())
+        record(s, "kiosk.revoked", f"kiosks:{row.id}")
+    return redirect("/admin/kiosks?said=revoked", code=303)
+
+
+def _weakness(pin: str) -> str:
+    """Why a PIN can't be used; "" when it can."""
+    if not PIN.fullmatch(pin):
+        return _("Type six digits.")
+    if len(set(pin)) == 1 or pin in COMMON_PINS:
+        return _("That is the first one that others try. Choose another.")
+    return ""

@@ -1,0 +1,160 @@
+"""The form of a kiosk or door display: what was typed, what is wrong with it, what is stored."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from flask_babel import get_locale
+from werkzeug.datastructures import MultiDict
+
+from ridedash.forms import PhoneError, read_phone
+from ridedash.inputs import row_id, time_of_day, whole_number
+from ridedash.places import Geocoder
+from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
+from ridedash.text import one_line
+from ridedash.views.admin.property import TypedPlace, UnknownPlace, read_place
+from ridedash.wording import gettext as _
+from ridedash.wording.languages import ENGLISH, LANGUAGES
+
+NAME_MAX: Final = 60
+PLACE_MAX: Final = 120
+MOST_LANGUAGES: Final = 8  # that fit on the first screen
+IDLE_S: Final = (20, 600)
+DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+SHOWS: Final = ("number", "room", "initials")
+Form = MultiDict[str, str]
+Hours = dict[str, list[list[str]]]
+
+
+@dataclass
+class KioskForm:
+    """What the form shows: typed texts by field, the place, and the errors by field."""
+
+    typed: dict[str, Any]
+    place: TypedPlace = field(default_factory=TypedPlace)
+    wrong: dict[str, str] = field(default_factory=dict)
+    valid: dict[str, Any] = field(default_factory=dict)
+
+
+def blank_form(kind: str) -> KioskForm:
+    """The form for a new device, with the values that most have."""
+    return KioskForm(
+        {
+            "kind": kind if kind in set(KioskKind) else KioskKind.KIOSK.value,
+            "rule": WhoPays.DRIVER.value,
+            "languages": list(LANGUAGES)[:MOST_LANGUAGES],
+            "default_language": ENGLISH,
+            "shows": "number",
+            "hours": {},
+        }
+    )
+
+
+def stored_form(row: Kiosk) -> KioskForm:
+    """The form with the values of a row."""
+    texts = ("kind", "name", "place", "rule", "default_language", "desk_phone", "shows")
+    typed: dict[str, Any] = {name: getattr(row, name) or "" for name in texts}
+    typed |= {name: getattr(row, name) for name in ("printer", "attended", "marks")}
+    typed["account_id"] = str(row.account_id or "")
+    typed["idle_s"] = str(row.idle_s or "")
+    typed["languages"] = list(row.languages) or list(LANGUAGES)
+    typed["hours"] = {day: spans[0] for day, spans in row.hours.items() if spans}
+    typed["timed"] = bool(row.hours)
+    return KioskForm(typed, TypedPlace.stored(None, row.lat, row.lng))
+
+
+def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> KioskForm:
+    """The posted form without its place, which needs a search: `read_position`.
+
+    `accounts`: the names by id of those that may be chosen.
+    """
+    typed: dict[str, Any] = {
+        "name": one_line(form.get("name", ""), NAME_MAX),
+        "place": one_line(form.get("place", ""), PLACE_MAX),
+        "desk_phone": one_line(form.get("desk_phone", ""), 40),
+        "languages": [code for code in LANGUAGES if code in form.getlist("languages")],
+        "hours": _typed_hours(form),
+    }
+    names = ("kind", "rule", "default_language", "shows", "idle_s", "account_id")
+    typed |= {name: form.get(name, "")[:20] for name in names}
+    typed |= {name: name in form for name in ("printer", "attended", "marks", "timed")}
+    read = KioskForm(typed)
+    _read_words(read)
+    _read_choices(read, accounts)
+    _read_numbers(read, country)
+    _read_hours(read)
+    return read
+
+
+def read_position(read: KioskForm, form: Form, geocoder: Geocoder) -> None:
+    """The device's own pickup point; an empty field means the property's."""
+    read.place = TypedPlace.typed(form, "position")
+    try:
+        if read.place.name:
+            read.place = read_place(form, "position", geocoder)
+    except UnknownPlace as error:
+        read.wrong["position"] = str(error)
+    read.valid |= {"lat": read.place.lat, "lng": read.place.lng}
+
+
+def day_names() -> dict[str, str]:
+    """The days of the week by their keys, in the page's language."""
+    names = get_locale().days["format"]["wide"] if get_locale() else {}
+    return {day: str(names.get(n, day)).capitalize() for n, day in enumerate(DAYS)}
+
+
+def _read_words(read: KioskForm) -> None:
+    typed = read.typed
+    read.valid |= {"name": typed["name"], "place": typed["place"] or None}
+    read.valid |= {name: typed[name] for name in ("printer", "attended", "marks")}
+    if not typed["name"]:
+        read.wrong["name"] = _("Type a name, such as Lobby.")
+
+
+def _read_choices(read: KioskForm, accounts: Mapping[int, str]) -> None:
+    typed, valid, wrong = read.typed, read.valid, read.wrong
+    for name, known in (("rule", WhoPays), ("shows", SHOWS)):
+        valid[name] = typed[name]
+        if typed[name] not in {str(each) for each in known}:
+            wrong[name] = _("Choose one from the list.")
+    number = row_id(typed["account_id"]) if typed["account_id"] else None
+    valid["account_id"] = number
+    if typed["account_id"] and number not in accounts:
+        wrong["account_id"] = _("Choose one from the list.")
+    languages = typed["languages"]
+    valid["languages"], valid["default_language"] = languages, typed["default_language"]
+    if not 1 <= len(languages) <= MOST_LANGUAGES:
+        wrong["languages"] = _("Choose one to eight languages.")
+    elif typed["default_language"] not in languages:
+        wrong["default_language"] = _("Choose one of the languages above.")
+
+
+def _read_numbers(read: KioskForm, country: str | None) -> None:
+    typed, valid, wrong = read.typed, read.valid, read.wrong
+    valid["idle_s"] = whole_number(typed["idle_s"], *IDLE_S) if typed["idle_s"] else None
+    if typed["idle_s"] and valid["idle_s"] is None:
+        wrong["idle_s"] = _("Type seconds from 20 to 600, or nothing.")
+    valid["desk_phone"] = None
+    try:
+        valid["desk_phone"] = read_phone(typed["desk_phone"], country) or None
+    except PhoneError as error:
+        wrong["desk_phone"] = str(error)
+
+
+def _typed_hours(form: Form) -> dict[str, list[str]]:
+    spans = {day: [form.get(f"{day}_{end}", "")[:5] for end in ("from", "to")] for day in DAYS}
+    return {day: span for day, span in spans.items() if any(span)}
+
+
+def _read_hours(read: KioskForm) -> None:
+    """Hours by day; a day that is left out is closed. Without `timed` it is always open."""
+    hours: Hours = {}
+    for day, (opens, closes) in read.typed["hours"].items() if read.typed["timed"] else ():
+        first, last = time_of_day(opens), time_of_day(closes)
+        if first is None or last is None or first >= last:
+            read.wrong["hours"] = _("Type when it opens and, later, when it closes: 06:00, 23:00.")
+            return
+        hours[day] = [[opens, closes]]
+    if read.typed["timed"] and not hours:
+        read.wrong["hours"] = _("Type the times of one day at least.")
+    read.valid["hours"] = hours

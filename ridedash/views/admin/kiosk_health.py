@@ -1,0 +1,166 @@
+"""What the settings say about a kiosk's health: its last beat, its voices and fonts, its visits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from ridedash.__about__ import __version__
+from ridedash.store.kiosk_desk import ALIVE, Visits
+from ridedash.store.models.kiosks import Kiosk
+from ridedash.text import one_line
+from ridedash.views.web.formatting import age
+from ridedash.wording import gettext as _
+from ridedash.wording import lazy, ngettext
+from ridedash.wording.languages import LANGUAGES
+
+SKEW_S: Final = 30  # by how much a device's clock may be wrong
+SCREENS: Final = {
+    "start": lazy("Start"),
+    "where": lazy("Where to?"),
+    "place": lazy("Another place"),
+    "car": lazy("Which car?"),
+    "who": lazy("Who are you?"),
+    "check": lazy("Check"),
+    "booking": lazy("Booking"),
+    "booked": lazy("Booked"),
+    "ride": lazy("My ride"),
+}
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A language of a kiosk, and whether the device can speak it aloud and write it."""
+
+    name: str
+    tag: str
+    voice: bool | None  # None: the device has not said
+    font: bool | None
+
+
+@dataclass(frozen=True)
+class Health:
+    """A kiosk in words. `tone` and `state` are for its badge; `wrong` is what a person can mend."""
+
+    tone: str
+    state: str
+    seen: str
+    wrong: tuple[str, ...]
+    release: str
+    language: str
+    spoken: tuple[Spoken, ...]
+    visits: str
+    left: str
+
+
+def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
+    """The health of a device now; `visits`: those of today, None without any."""
+    tone, state = _state(row, now)
+    seen = age((now - row.seen_at).total_seconds()) if row.seen_at else _("never")
+    found = visits or Visits()
+    language = LANGUAGES.get(found.language or "")
+    return Health(
+        tone,
+        state,
+        seen,
+        tuple(_wrong(row)),
+        row.release or "",
+        language.own_name if language else "",
+        spoken_by(row),
+        _visits(found),
+        ", ".join(f"{screen_name(name)} {count}" for name, count in found.left),
+    )
+
+
+def spoken_by(row: Kiosk) -> tuple[Spoken, ...]:
+    """Each language of a device, with what its last beat said of voices and fonts."""
+    voices, fonts = (known(row.health, name) for name in ("voices", "fonts"))
+    return tuple(
+        Spoken(
+            language.own_name,
+            language.tag,
+            _has(voices, code, language.tag),
+            _has(fonts, code, language.tag),
+        )
+        for code, language in LANGUAGES.items()
+        if not row.languages or code in row.languages
+    )
+
+
+def known(health: Mapping[str, Any], name: str) -> set[str] | None:
+    """The languages for which a device has voices or fonts; None when it has not said.
+
+    A beat sends codes, parted by commas, or a list of them.
+    """
+    said = health.get(name)
+    if isinstance(said, str):
+        said = said.split(",")
+    if isinstance(said, Mapping):
+        said = [code for code, has in said.items() if has]
+    if not isinstance(said, list):
+        return None
+    return {str(each).strip() for each in said if str(each).strip()}
+
+
+def skew_s(row: Kiosk) -> float | None:
+    """By how many seconds the device's clock is ahead of ours; None when it has not said."""
+    said = row.health.get("skew_s")
+    return float(said) if isinstance(said, int | float) else None
+
+
+def screen_name(name: str) -> str:
+    """A screen of the kiosk in words; another one as it is called."""
+    return str(SCREENS.get(name, one_line(name, 20)))
+
+
+def _has(said: set[str] | None, code: str, tag: str) -> bool | None:
+    if said is None:
+        return None
+    return any(each in (code, tag) or each.split("-")[0] == code for each in said)
+
+
+def _state(row: Kiosk, now: datetime) -> tuple[str, str]:
+    if row.token_hash is None:
+        return "quiet", _("Not paired yet")
+    if row.out_of_order:
+        return "warn", _("Out of order")
+    if row.seen_at is None or now - row.seen_at > ALIVE:
+        return "bad", _("Silent")
+    return "ok", _("Alive")
+
+
+def _wrong(row: Kiosk) -> list[str]:
+    """What a person should mend at the device or in its settings."""
+    found: list[str] = []
+    if row.token_hash is None:
+        return found
+    if row.pin_hash is None and row.kind == "kiosk":
+        found.append(_("It has no staff PIN: nobody can leave the kiosk's screen."))
+    if row.release and row.release != __version__:
+        found.append(_("It shows release %(release)s and reloads when idle.", release=row.release))
+    ahead = skew_s(row)
+    if ahead is not None and abs(ahead) > SKEW_S:
+        found.append(_("Its clock is wrong by %(n)d s.", n=round(abs(ahead))))
+    mute = [each.name for each in spoken_by(row) if each.voice is False]
+    if mute and row.kind == "kiosk":
+        found.append(_("It can't read aloud in: %(languages)s.", languages=", ".join(mute)))
+    bare = [each.name for each in spoken_by(row) if each.font is False]
+    if bare:
+        found.append(_("Fonts are missing for: %(languages)s.", languages=", ".join(bare)))
+    if row.mm_per_px is None and row.kind == "kiosk":
+        found.append(_("Its screen is not measured yet: sizes are a guess."))
+    return found
+
+
+def _visits(found: Visits) -> str:
+    if not found.begun:
+        return _("No visit today")
+    said = [
+        ngettext("%(num)d visit today", "%(num)d visits today", found.begun),
+        _("%(n)d booked", n=found.booked),
+    ]
+    if found.helped:
+        said.append(_("%(n)d asked for help", n=found.helped))
+    if found.median_s is not None:
+        said.append(_("half within %(n)d s", n=found.median_s))
+    return " · ".join(said)

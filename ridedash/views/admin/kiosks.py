@@ -1,0 +1,237 @@
+"""Settings of kiosks and door displays: the list with its health, and the form of each device."""
+
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any, Final
+
+from flask import Blueprint, abort, redirect, render_template, request
+from sqlalchemy.orm import Session
+
+from ridedash.extensions import services
+from ridedash.store.accounts import accounts_of
+from ridedash.store.kiosk_desk import Visits, hints_of, visits_of
+from ridedash.store.kiosks import device_of, devices_of, new_device
+from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
+from ridedash.store.models.people import Property
+from ridedash.views.admin.kiosk_form import (
+    KioskForm,
+    blank_form,
+    day_names,
+    read_form,
+    read_position,
+    stored_form,
+)
+from ridedash.views.admin.kiosk_health import health_of, skew_s
+from ridedash.views.admin.property import Answer, TypedPlace, message_for, record
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import day_time, zone
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+from ridedash.wording.languages import LANGUAGES
+
+bp = Blueprint("admin_kiosks", __name__, url_prefix="/admin/kiosks")
+MOST: Final = 40  # devices of a property
+
+
+@dataclass
+class HintForm:
+    """What the form for a way to a pickup point shows, and what is wrong with it."""
+
+    typed: dict[str, Any]
+    place: TypedPlace = field(default_factory=TypedPlace)
+    wrong: dict[str, str] = field(default_factory=dict)
+    valid: dict[str, Any] = field(default_factory=dict)
+
+
+@bp.get("")
+@needs(MANAGE)
+def show() -> str:
+    """The devices of the property with their health."""
+    now, property_id = services().clock(), current_staff().property_id
+    with services().db.read() as s:
+        rows = devices_of(s, property_id)
+        visits = _visits_today(s, rows)
+    return render_template(
+        "admin/kiosks.html",
+        devices=[(row, health_of(row, visits.get(row.id), now)) for row in rows],
+        kinds=kind_names(),
+        rules=rule_names(),
+        message=message_for(_said()),
+        tab="kiosks",
+    )
+
+
+@bp.get("/new")
+@needs(MANAGE)
+def form() -> str:
+    """The form for a new device."""
+    return _form_page(blank_form(request.args.get("kind", "")))
+
+
+@bp.post("")
+@needs(MANAGE)
+def add() -> Answer:
+    """Add a device. It is paired on its own page."""
+    if request.form.get("kind") not in set(KioskKind):
+        abort(400)  # no choice of the page
+    read = _read()
+    with services().db.write() as s:
+        property_id = current_staff().property_id
+        if len(devices_of(s, property_id)) >= MOST:
+            read.wrong["name"] = _("There are forty devices already. Revoke one first.")
+        if not read.wrong:
+            kind, name = KioskKind(read.typed["kind"]), read.valid["name"]
+            row = new_device(s, property_id, kind, name, services().clock())
+            _set(row, read)
+            record(s, "kiosk.added", f"kiosks:{row.id}", kind=row.kind, rule=row.rule)
+            return redirect(f"/admin/kiosks/{row.id}?said=added", code=303)
+    return _form_page(read), 422
+
+
+@bp.get("/<int:kiosk_id>")
+@needs(MANAGE)
+def one(kiosk_id: int) -> str:
+    """A device: its health, its pairing and its settings."""
+    return device_page(kiosk_id)
+
+
+@bp.post("/<int:kiosk_id>")
+@needs(MANAGE)
+def change(kiosk_id: int) -> Answer:
+    """Store the typed settings of a device, or show which of them are not valid."""
+    with services().db.read() as s:
+        mine(s, kiosk_id)
+    read = _read()
+    if read.wrong:
+        return device_page(kiosk_id, form=read), 422
+    with services().db.write() as s:
+        row = mine(s, kiosk_id)
+        changed = _set(row, read)
+        if changed:
+            record(s, "kiosk.changed", f"kiosks:{row.id}", changed=changed)
+    return redirect(f"/admin/kiosks/{kiosk_id}?said=saved", code=303)
+
+
+def mine(s: Session, kiosk_id: int) -> Kiosk:
+    """A device of the property that is shown, or 404."""
+    row = device_of(s, current_staff().property_id, kiosk_id)
+    if row is None or row.revoked_at is not None:
+        abort(404)
+    return row
+
+
+def _set(row: Kiosk, read: KioskForm) -> list[str]:
+    """Store the values of a valid form; the names of those that changed. The kind stays."""
+    changed = sorted(name for name, value in read.valid.items() if getattr(row, name) != value)
+    for name in changed:
+        setattr(row, name, read.valid[name])
+    return changed
+
+
+def device_page(
+    kiosk_id: int,
+    *,
+    form: KioskForm | None = None,
+    hint: HintForm | None = None,
+    code: str = "",
+    wrong: dict[str, str] | None = None,
+) -> str:
+    """The page of one device. `code`: a pairing code, which is shown this once."""
+    now, property_id = services().clock(), current_staff().property_id
+    with services().db.read() as s:
+        row = mine(s, kiosk_id)
+        prop = s.get_one(Property, property_id)
+        visits = _visits_today(s, [row]).get(row.id)
+        hints = [each for each in hints_of(s, property_id) if each.kiosk_id in (None, row.id)]
+        accounts = {each.id: each.label for each in accounts_of(s, property_id)}
+    tz, skew = zone(prop.timezone), skew_s(row)
+    found = form or stored_form(row)
+    problems = found.wrong | (hint.wrong if hint else {}) | (wrong or {})
+    return render_template(
+        "admin/kiosk.html",
+        device=row,
+        health=health_of(row, visits, now),
+        skew=None if skew is None else round(skew),
+        paired_at=day_time(row.paired_at, now, tz, locale()),
+        code=code,
+        code_until=day_time(row.pairing_until, now, tz, locale()),
+        form=found,
+        hints=hints,
+        hint=hint or HintForm({}),
+        wrong=problems,
+        message="" if problems or code else message_for(_said()),
+        tab="kiosks",
+        **_lists(accounts),
+    )
+
+
+def _read() -> KioskForm:
+    property_id = current_staff().property_id
+    with services().db.read() as s:
+        country = s.get_one(Property, property_id).country
+        accounts = {each.id: each.label for each in accounts_of(s, property_id)}
+    read = read_form(request.form, country, accounts)
+    read_position(read, request.form, services().geocoder)
+    return read
+
+
+def _form_page(form: KioskForm) -> str:
+    with services().db.read() as s:
+        accounts = {each.id: each.label for each in accounts_of(s, current_staff().property_id)}
+    return render_template(
+        "admin/kiosk_new.html", form=form, wrong=form.wrong, tab="kiosks", **_lists(accounts)
+    )
+
+
+def _visits_today(s: Session, rows: list[Kiosk]) -> dict[int, Visits]:
+    prop = s.get_one(Property, current_staff().property_id)
+    here = services().clock().astimezone(zone(prop.timezone))
+    since = here.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+    return visits_of(s, [row.id for row in rows], since)
+
+
+def _lists(accounts: dict[int, str]) -> dict[str, object]:
+    """What the form chooses from."""
+    return {
+        "kinds": kind_names(),
+        "rules": rule_names(),
+        "shown": shown_names(),
+        "accounts": [(str(number), label) for number, label in accounts.items()],
+        "languages": list(LANGUAGES.values()),
+        "days": day_names(),
+    }
+
+
+def _said() -> dict[str, str]:
+    return {
+        "added": _("Added. Pair the device now: make a code, and type it there."),
+        "saved": _("Saved."),
+        "pin": _("The staff PIN is set. Tell it only to those who look after the device."),
+        "revoked": _("Revoked. That device shows nothing any more."),
+        "hint": _("Saved: guests at this kiosk read it."),
+        "removed": _("Taken off the list."),
+    }
+
+
+def kind_names() -> dict[str, str]:
+    """The kinds of devices in words."""
+    return {KioskKind.KIOSK.value: _("Guest kiosk"), KioskKind.DOOR.value: _("Door display")}
+
+
+def rule_names() -> dict[str, str]:
+    """Who may let the house pay, in words."""
+    return {
+        WhoPays.DRIVER.value: _("Guests pay the driver"),
+        WhoPays.CODE.value: _("The house may pay, with a code from the desk"),
+        WhoPays.APPROVAL.value: _("The desk approves each booking"),
+    }
+
+
+def shown_names() -> dict[str, str]:
+    """What a door display calls a ride, in words."""
+    return {
+        "number": _("The ride number"),
+        "room": _("The room"),
+        "initials": _("The guest's initials"),
+    }

@@ -173,9 +173,10 @@ def _place(found: Place) -> dict[str, Any]:
 def _suggested() -> list[dict[str, Any]]:
     """Places before a text is typed."""
     end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=row_id)
+    other = parse_coordinates(request.args.get("other", "")[:50])
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
-        return [place.facts() for place in suggested(s, home, end, guest_id)]
+        return [place.facts() for place in suggested(s, home, end, guest_id, other)]
 
 
 def _near() -> LatLng | None:

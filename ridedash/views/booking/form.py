@@ -143,7 +143,7 @@ def context(picker: Picker) -> dict[str, Any]:
 def drops_of(picker: Picker) -> list[Suggestion]:
     """The drops that are suggested to the guest of the form."""
     with services().db.read() as s:
-        return suggested(s, picker.home, "drop", picker.form.guest_id.data)
+        return suggested(s, picker.home, "drop", picker.form.guest_id.data, picker.pickup.point)
 
 
 def cars_context(picker: Picker) -> dict[str, Any]:

@@ -44,8 +44,10 @@ class Suggestion:
         return {**vars(self), "area": ""}
 
 
-def suggested(s: Session, home: Property, end: str, guest_id: int | None) -> list[Suggestion]:
-    """Places for one end of a trip, "pickup" or "drop", each once."""
+def suggested(
+    s: Session, home: Property, end: str, guest_id: int | None, other: LatLng | None
+) -> list[Suggestion]:
+    """Places for one end of a trip, "pickup" or "drop", each once; none where the other end is."""
     all_favourites = sorted(favourites_of(s, home.id).items())
     favourites = [place for (kind, _slot), place in all_favourites if kind == end]
     often: Iterable[PlaceFacts] = ()
@@ -61,6 +63,8 @@ def suggested(s: Session, home: Property, end: str, guest_id: int | None) -> lis
     found: dict[str, Suggestion] = {}
     for kind, group in groups:
         for name, lat, lng in group:
+            if other is not None and _near(LatLng(lat, lng), other):
+                continue
             place = Suggestion(name, kind, lat, lng, slots.get(name, ""), minutes.get(name, ""))
             found.setdefault(name, place)
     return list(found.values())[:SUGGESTED]

@@ -14,10 +14,10 @@ export class Drops {
     this.asked = 0;
   }
 
-  /** Show what is suggested for a guest, by id; "" is nobody. */
-  async of(guest) {
+  /** Show what is suggested for a guest, by id, "" is nobody, from a pickup: "lat,lng" or "". */
+  async of(guest, pickup) {
     const mine = (this.asked += 1);
-    const { ok, body } = await ask(this.path, { end: "drop", guest });
+    const { ok, body } = await ask(this.path, { end: "drop", guest, other: pickup });
     if (!ok || mine !== this.asked) return;
     for (const root of [this.empty.content, this.box])
       root

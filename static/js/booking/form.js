@@ -254,6 +254,7 @@ export class BookForm extends EventTarget {
       q: words,
       end,
       guest,
+      other: words ? "" : this.trip.point(end === "drop" ? "pickup" : "drop"),
       map: !this.both || this.mapped ? 1 : "",
     });
     let message = body.message ?? "";
@@ -273,14 +274,19 @@ export class BookForm extends EventTarget {
     });
     this.guests.addEventListener("chosen", ({ detail: { guest, byKey } }) => {
       this.cars.prefer(guest.category);
-      this.drops.of(guest.id);
+      this.#suggestDrops();
       const drop = this.trip.ends.drop.input;
       if (byKey && !drop.value) drop.focus(); // room and phone are filled in already
     });
     this.guests.addEventListener("dropped", () => {
       this.cars.prefer("");
-      this.drops.of("");
+      this.#suggestDrops();
     });
+  }
+
+  /** The drops for the guest, none of them where the ride begins. */
+  #suggestDrops() {
+    this.drops.of(this.guests.guest?.id ?? "", this.trip.point("pickup"));
   }
 
   #sayFound(pattern, count) {
@@ -302,6 +308,7 @@ export class BookForm extends EventTarget {
       this.failed = false;
       this.openEnd &&= !this.trip.at("drop");
       if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
+      if (end === "pickup") this.#suggestDrops();
       // the trip of the shown cards again, while another is requested
       if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon();
     });

@@ -1,10 +1,11 @@
 /**
  * The Enter key in the booking form: it moves to the next empty field, then to the cars, and never
- * sends the form; Ctrl+Enter books.
+ * sends the form; Ctrl+Enter books. Where it can't, and beside the form, it leads to what is missing.
  */
 
 import { isShown } from "../shared/slots.js";
 
+const OWN_ENTER = "a, button, input, select, textarea, summary, dialog, [contenteditable]";
 const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 
 /**
@@ -22,13 +23,32 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
       const asked = event.ctrlKey || event.metaKey;
       if (asked || (book.contains(field) && field.matches("input"))) event.preventDefault();
       if (asked && !go.disabled) book.requestSubmit(go);
+      else if (asked) say(go.textContent); // it says what is missing
       if (asked || !book.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
-      hint.textContent = words;
-      hint.classList.add("is-said");
+      say(words);
     },
     { signal },
   );
+  // Beside the form it orders nothing: it leads to the button, or to the first empty field.
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      const asked = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+      if (!asked || event.defaultPrevented || event.isComposing || !isShown(go)) return;
+      if (around.contains(event.target) || event.target.closest(OWN_ENTER)) return;
+      event.preventDefault();
+      const empty = [...book.querySelectorAll(TYPED)].filter(isShown).find((each) => !each.value);
+      (go.disabled && empty ? empty : go).focus();
+      say(go.disabled ? go.textContent : words);
+    },
+    { signal },
+  );
+
+  function say(text) {
+    hint.textContent = text.trim();
+    hint.classList.add("is-said");
+  }
 }
 
 /**

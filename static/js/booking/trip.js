@@ -29,6 +29,12 @@ export class Trip extends EventTarget {
     return { lat: Number(lat.value), lng: Number(lng.value), name: input.value };
   }
 
+  /** The position of an end as "lat,lng", or "". */
+  point(end) {
+    const { lat, lng } = this.ends[end];
+    return lat.value && lng.value ? `${lat.value},${lng.value}` : "";
+  }
+
   /** Both positions as one text: cards belong to the trip with this key. */
   get key() {
     return ["pickup", "drop"]

@@ -54,6 +54,29 @@ def test_booking_stays_on_the_page_and_clears_the_form(browsed: Browsed, desk: D
     assert browsed.faults == []
 
 
+def test_ctrl_enter_that_can_not_book_leads_to_what_is_missing(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page, hint = browsed.page, browsed.page.locator("[data-keys]")
+    browsed.open(PATH)
+    beside = "document.activeElement.blur()"
+    page.evaluate(beside)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_be_focused()
+    expect(hint).to_have_text("Choose a drop")
+    fill(page)
+    page.evaluate(beside)
+    page.keyboard.press("Control+Enter")
+    expect(go(page)).to_be_focused()
+    expect(hint).to_have_text("Enter orders nothing. Ctrl+Enter books.")
+    page.fill("#drop", "")
+    page.focus("#guest-find")
+    page.keyboard.press("Control+Enter")
+    expect(hint).to_have_text("Choose a drop")
+    assert desk.orders() == []
+    assert browsed.faults == []
+
+
 def test_the_trip_of_the_form_is_shown_on_the_boards_map(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     desk.press(desk.form())

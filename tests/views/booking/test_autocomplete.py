@@ -150,6 +150,27 @@ def test_an_empty_drop_suggests_drops_of_the_guest_then_favourites_then_of_other
     assert said(end="drop", guest="99999999999999999999") == said(end="drop")
 
 
+def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:
+    known(desk)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Harbour Station", LatLng(-38.52, -128.02))
+        set_favourite(s, 1, "drop", 2, "Our own door", LatLng(-38.5005, -128.0005))
+
+    def said(**query: str) -> list[str]:
+        places = desk.client.get("/places.json", query_string=query).get_json()["places"]
+        return [place["name"] for place in places]
+
+    door = "-38.5,-128"
+    assert "Our own door" in said(end="drop"), "for a ride that begins elsewhere"
+    assert said(end="drop", other=door) == ["Harbour Station", "Airport"]
+    assert said(end="drop", other=door, guest="1") == ["Airport", "Harbour Station"]
+    for nonsense in ("", "x", "91,0", "1"):
+        assert said(end="drop", other=nonsense) == said(end="drop")
+    page = desk.client.get("/rides/new").text  # its pickup is the property's own
+    assert "Harbour Station" in page
+    assert not re.search(r"data-drop-tile[^>]*>\s*[^/]*Our own door", page)
+
+
 def test_a_suggested_drop_says_how_long_its_way_took_from_the_property(desk: Desk) -> None:
     known(desk)
     with desk.app.extensions["ridedash"].db.write() as s:

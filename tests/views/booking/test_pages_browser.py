@@ -430,6 +430,15 @@ def test_enter_takes_the_marked_place_and_not_the_one_below_a_resting_pointer(
     expect(page.locator("#drop")).to_have_value("Arcade")
 
 
+def test_the_form_does_not_move_when_its_script_takes_over(browsed: Browsed) -> None:
+    page = browsed.page
+    page.route("**/js/booking/main.js", lambda route: route.abort())
+    page.goto(f"{browsed.url}/rides/new")
+    show = page.locator(".trip-go")
+    expect(show).to_have_count(1)
+    expect(show).to_be_hidden()
+
+
 def test_suggestions_that_come_after_the_user_typed_are_not_shown(
     browsed: Browsed, desk: Desk
 ) -> None:

@@ -1,6 +1,7 @@
 /**
  * The Enter key in the booking form: it moves to the next empty field, then to the cars, and never
- * sends the form; Ctrl+Enter books. Where it can't, and beside the form, it leads to what is missing.
+ * sends the form; Ctrl+Enter books. Where it cannot, and beside the form, it leads to what is
+ * missing.
  */
 
 import { isShown } from "../shared/slots.js";

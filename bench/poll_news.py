@@ -12,6 +12,7 @@ from bench.baselines.plain import obvious_poll, plain_poll
 from bench.frame import Ratio, Run, line
 from bench.poll_world import World, make_world
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Order, Ride
 from ridedash.views.poll_cache.cache import EXTENSION
 
@@ -84,8 +85,9 @@ def guest(run: Run) -> Ratio:
         world = make_world(folder, LINKS, POLL_LAYER="on")
         desk = world.desk
         facts = desk.services.db, desk.now, desk.ids["desk.property"]
+        staff = by_staff(desk.ids["desk"])
         links = [
-            f"/t/{make_link(*facts, ride, LinkKind.RIDER, desk.ids['desk'])}/snapshot.json"
+            f"/t/{make_link(*facts, ride, LinkKind.RIDER, staff)}/snapshot.json"
             for ride in world.rides
         ]
         ours, plain = desk.app.test_client(), plain_poll(desk.services.db).test_client()

@@ -22,6 +22,7 @@ from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
+from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import Property, Staff, Throttle
 from ridedash.store.models.restores import LostOrder
@@ -112,7 +113,7 @@ class Sweep:
         now, db = self.desk.now, self.desk.services.db
         if rule.endpoint.startswith("guest."):
             order_id = self.rows["order_id"]
-            self.rows["token"] = make_link(db, now, home, order_id, LinkKind.RIDER, staff)
+            self.rows["token"] = make_link(db, now, home, order_id, LinkKind.RIDER, by_staff(staff))
         elif rule.endpoint.startswith("invitations."):
             with db.write() as s:
                 self.rows["token"] = invite(s, home, "concierge", "Wren", staff, now)[1]

@@ -23,6 +23,7 @@ from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import PlaceError, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked
 from ridedash.store.accounts import add_account, keep_tokens
+from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault
 from ridedash.store.orders import OfferOwner, Order, OrderState, Priced, Trip, add_offer
@@ -143,6 +144,11 @@ class Desk:
             keep_tokens(account, vault, "good", "again", None, now)
             self.account_id = account.id
 
+    @property
+    def actor(self) -> Actor:
+        """The member of staff who acts."""
+        return by_staff(self.staff_id)
+
     def life(self, **options: Any) -> Life:
         """The settings of a worker process on this database."""
         told = {
@@ -158,7 +164,7 @@ class Desk:
         number = self.rng.getrandbits(60)
         return BookingRequest(
             property_id=self.property_id,
-            staff_id=self.staff_id,
+            actor=self.actor,
             account_id=self.account_id,
             form_token=f"form-{number}",
             offer_id=self._offer("share" if way in SHARES else "mini"),
@@ -230,7 +236,7 @@ class Desk:
         kind = "share" if category == "share" else "point_to_point"
         trip = Trip(PICKUP, "Lobby", DROP, "Airport")
         priced = Priced(category, kind, category.title(), "INR", "₹240", {"category": category})
-        owner = OfferOwner(self.property_id, self.staff_id)
+        owner = OfferOwner(self.property_id, self.actor)
         made = time.monotonic()
         with self.db.write() as s:
             offer_id = add_offer(s, owner, trip, priced, self.clock()).id

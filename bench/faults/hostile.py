@@ -14,12 +14,11 @@ from sqlalchemy import delete, select, update
 
 from bench.faults.bodies import Hostile
 from bench.faults.light import LIVE, Reader, honest
-from bench.faults.shop import STAFF, Service, Shop, csrf_of
+from bench.faults.shop import Service, Shop, csrf_of
 from ridedash.rides.actions.request import abort, cancel, change_drop, feedback
 from ridedash.service.errors import ServiceError
-from ridedash.store.orders import Action, Order, OrderState, Ride, Trip
+from ridedash.store.orders import Action, OfferOwner, Order, OrderState, Ride, Trip
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
-from ridedash.views.web.current_user import SignedIn
 from tests.rides.desk_world import DROP, PICKUP
 from tests.service.bodies import CREATED
 
@@ -147,11 +146,11 @@ class Trial:
 
     def products(self) -> None:
         """Request prices for a trip, as the picker does."""
-        staff = SignedIn(self.desk.staff_id, self.desk.property_id, STAFF[0], "manager", None, None)
+        owner = OfferOwner(self.desk.property_id, self.desk.actor)
         with self.desk.app.test_request_context("/"):
             for _ in range(AT_ONCE):
                 try:
-                    Estimator(self.desk.s, staff, "en").estimates(
+                    Estimator(self.desk.s, owner, "en").estimates(
                         Trip(PICKUP, "Lobby", DROP, "Airport")
                     )
                 except EstimateFailedError:
@@ -215,7 +214,7 @@ class Trial:
         self._press(self.booked[0])
 
     def _facts(self, order_id: int) -> tuple[Any, ...]:
-        return self.desk.s.runtime, order_id, self.desk.staff_id
+        return self.desk.s.runtime, order_id, self.desk.actor
 
     def _abort(self, order_id: int) -> None:
         abort(*self._facts(order_id))

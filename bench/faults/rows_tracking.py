@@ -65,7 +65,7 @@ class Sharers(CrashRun):
     def _arm(self, order_id: int) -> None:
         desk = self.desk
         if (
-            request.arm_cancel(desk.db, desk.clock, order_id, desk.staff_id, "changed mind").outcome
+            request.arm_cancel(desk.db, desk.clock, order_id, desk.actor, "changed mind").outcome
             == "armed"
         ):
             self.armed.add(order_id)

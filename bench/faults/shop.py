@@ -31,6 +31,7 @@ from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Permit, Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.store.accounts import add_account, keep_tokens
+from ridedash.store.actors import Actor, by_staff
 from ridedash.store.orders import (
     OfferOwner,
     Order,
@@ -211,6 +212,11 @@ class Shop:
         """The member of staff who acts by default."""
         return self.staff_ids[0]
 
+    @property
+    def actor(self) -> Actor:
+        """They as an actor."""
+        return by_staff(self.staff_id)
+
     def browser(self, name: str = STAFF[0]) -> FlaskClient:
         """A signed-in browser."""
         client = self.app.test_client()
@@ -228,7 +234,7 @@ class Shop:
         priced = Priced(
             category, kind, category.title(), "INR", "₹240", {"category": category}, **options
         )
-        owner = OfferOwner(self.property_id, self.staff_id)
+        owner = OfferOwner(self.property_id, self.actor)
         with self.s.db.write() as s:
             trip = Trip(PICKUP, "Lobby", DROP, "Airport")
             return add_offer(s, owner, trip, priced, self.clock()).id
@@ -254,7 +260,7 @@ class Shop:
         category = {"share": "share", "auto": "auto"}.get(kind, "mini")
         ids = {
             "property_id": self.property_id,
-            "staff_id": self.staff_id,
+            "actor": self.actor,
             "account_id": self.account_id,
         }
         form = {

@@ -17,7 +17,7 @@ from ridedash import wire
 from ridedash.rides.actions.acknowledge import STOPPED
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.store import audit
-from ridedash.store.actors import by_staff
+from ridedash.store.actors import Actor
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, Ride, TimelineEvent
@@ -63,7 +63,7 @@ class RideOver(Exception):
 
 
 def make_link(
-    db: Database, now: datetime, property_id: int, order_id: int, kind: LinkKind, staff_id: int
+    db: Database, now: datetime, property_id: int, order_id: int, kind: LinkKind, who: Actor
 ) -> str:
     """The token of a new link to an order of the property. Only its hash is stored.
 
@@ -74,11 +74,11 @@ def make_link(
         order = _lock_order(s, property_id, order_id)
         if len(_valid_rows(s, order_id, kind, now)) >= MOST_LINKS:
             raise TooManyLinks
-        return _add_link(s, order, kind, staff_id, now)
+        return _add_link(s, order, kind, who, now)
 
 
 def replace_rider_links(
-    db: Database, now: datetime, property_id: int, order_id: int, staff_id: int
+    db: Database, now: datetime, property_id: int, order_id: int, who: Actor
 ) -> str:
     """The token of a new link for the rider, which alone is valid: the earlier ones are revoked.
 
@@ -87,16 +87,16 @@ def replace_rider_links(
     with db.write() as s:
         order = _lock_order(s, property_id, order_id)
         replaced = _revoke(s, _valid_rows(s, order_id, LinkKind.RIDER, now), now)
-        return _add_link(s, order, LinkKind.RIDER, staff_id, now, replaced)
+        return _add_link(s, order, LinkKind.RIDER, who, now, replaced)
 
 
-def end_links(db: Database, now: datetime, property_id: int, order_id: int, staff_id: int) -> int:
+def end_links(db: Database, now: datetime, property_id: int, order_id: int, who: Actor) -> int:
     """Revoke every link of an order. How many were valid until now."""
     with db.write() as s:
         valid = _valid_rows(s, order_id, None, now)
         valid = [row for row in valid if row.property_id == property_id]
         for row in valid:
-            _record(s, staff_id, "link.ended", row, now, 0)
+            _record(s, who, "link.ended", row, now, 0)
         return _revoke(s, valid, now)
 
 
@@ -148,7 +148,7 @@ def _lock_order(s: Session, property_id: int, order_id: int) -> Order:
 
 
 def _add_link(
-    s: Session, order: Order, kind: LinkKind, staff_id: int, now: datetime, replaced: int = 0
+    s: Session, order: Order, kind: LinkKind, who: Actor, now: datetime, replaced: int = 0
 ) -> str:
     token = secrets.token_urlsafe(16)
     row = Link(
@@ -156,14 +156,14 @@ def _add_link(
         property_id=order.property_id,
         order_id=order.id,
         kind=kind.value,
-        made_by=staff_id,
+        made_by=who.staff_id,
         made_at=now,
     )
     s.add(row)
     s.flush()
     if row not in _valid_rows(s, order.id, kind, now):
         raise RideOver
-    _record(s, staff_id, "link.made", row, now, replaced)
+    _record(s, who, "link.made", row, now, replaced)
     return token
 
 
@@ -220,11 +220,11 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _record(s: Session, staff_id: int, what: str, row: Link, now: datetime, replaced: int) -> None:
+def _record(s: Session, who: Actor, what: str, row: Link, now: datetime, replaced: int) -> None:
     facts = {"kind": row.kind} | ({"replaced": replaced} if replaced else {})
     audit.record(
         s,
-        by_staff(staff_id),
+        who,
         what,
         f"orders:{row.order_id}",
         "ok",

@@ -38,6 +38,11 @@ class Actor:
         """The member of staff who acts; None for anybody else."""
         return self.id if self.kind is ActorKind.STAFF else None
 
+    @property
+    def kiosk_id(self) -> int | None:
+        """The kiosk on which a guest acts; None for anybody else."""
+        return self.id if self.kind is ActorKind.KIOSK else None
+
 
 WORKER: Final = Actor(ActorKind.WORKER)
 CLI: Final = Actor(ActorKind.CLI)
@@ -47,6 +52,11 @@ VISITOR: Final = Actor(ActorKind.VISITOR)
 def by_staff(staff_id: int | None) -> Actor:
     """A member of staff as an actor."""
     return Actor(ActorKind.STAFF, staff_id)
+
+
+def by_kiosk(kiosk_id: int) -> Actor:
+    """A kiosk as an actor: whoever stands there."""
+    return Actor(ActorKind.KIOSK, kiosk_id)
 
 
 def by_guest(guest_id: int) -> Actor:

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session, aliased, defer
 from sqlalchemy.orm.attributes import set_committed_value
 
 from ridedash.geo import LatLng, thinned
+from ridedash.store.actors import Actor, by_kiosk, by_staff
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import (
     Action,
     Attention,
@@ -93,10 +95,10 @@ class Priced:
 
 @dataclass(frozen=True)
 class OfferOwner:
-    """For whom an offer is made. Without an account it is one for every account."""
+    """For whom an offer is made, and who asked. Without an account it is one for every account."""
 
     property_id: int
-    staff_id: int | None
+    actor: Actor
     account_id: int | None = None
 
 
@@ -136,7 +138,8 @@ def add_offer(
     """
     offer = Offer(
         property_id=owner.property_id,
-        staff_id=owner.staff_id,
+        staff_id=owner.actor.staff_id,
+        kiosk_id=owner.actor.kiosk_id,
         account_id=owner.account_id,
         **_ends(trip),
         category=priced.category,
@@ -224,6 +227,25 @@ def order_of_staff(
     return s.scalars(
         query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))
     ).first()
+
+
+def order_of_actor(
+    s: Session, order_id: int, actor: Actor, states: Sequence[OrderState] = tuple(OrderState)
+) -> Order | None:
+    """An order in one of these states that staff, or guests on a kiosk, may act on; else None.
+
+    On a kiosk guests act on what was ordered on a kiosk of its property.
+    """
+    if actor.kiosk_id is None:
+        return order_of_staff(s, order_id, actor.staff_id or 0, states)
+    query = select(Order).join(Kiosk, Kiosk.property_id == Order.property_id)
+    here = Kiosk.id == actor.kiosk_id, Kiosk.revoked_at.is_(None), Order.kiosk_id.is_not(None)
+    return s.scalars(query.where(Order.id == order_id, Order.state.in_(states), *here)).first()
+
+
+def placed_by(order: Order | Action) -> Actor:
+    """Who placed an order, or asked for an action on it."""
+    return by_staff(order.staff_id) if order.kiosk_id is None else by_kiosk(order.kiosk_id)
 
 
 def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:

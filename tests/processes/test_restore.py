@@ -18,6 +18,7 @@ from ridedash.rides.orders.place import place
 from ridedash.rides.orders.request import offered
 from ridedash.store import properties, restores
 from ridedash.store.accounts import default_account
+from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import OfferOwner, Trip, add_offer
@@ -63,11 +64,11 @@ class Desk:
         )
         now = self.s.clock()
         with self.s.db.write() as db:
-            owner = OfferOwner(self.property_id, self.staff_id)
+            owner = OfferOwner(self.property_id, by_staff(self.staff_id))
             offer = add_offer(db, owner, Trip(self.pickup, None, DROP), offered(product), now)
         request = BookingRequest(
             property_id=self.property_id,
-            staff_id=self.staff_id,
+            actor=by_staff(self.staff_id),
             account_id=self.account_id,
             form_token=f"a form for {guest}",
             guest_name=guest,

@@ -28,6 +28,7 @@ from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
 from ridedash.store.accounts import add_account, keep_tokens
+from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.orders import (
@@ -206,6 +207,10 @@ class World:
             journal.close()
 
     @property
+    def actor(self) -> Actor:
+        return by_staff(self.staff_id)
+
+    @property
     def runtime(self) -> Runtime:
         return Runtime(self.db, self.client, self.tokens, self.clock)
 
@@ -215,7 +220,7 @@ class World:
             category, kind, category.title(), "INR", "₹240", {"category": category}, **options
         )
         with self.db.write() as s:
-            owner = OfferOwner(self.property_id, self.staff_id)
+            owner = OfferOwner(self.property_id, self.actor)
             return add_offer(s, owner, trip, priced, self.clock()).id
 
     def request(self, **facts: Any) -> BookingRequest:
@@ -223,7 +228,7 @@ class World:
         number = next(self.numbers)
         given = {
             "property_id": self.property_id,
-            "staff_id": self.staff_id,
+            "actor": self.actor,
             "account_id": self.account_id,
             "form_token": f"token-{number}",
             "guest_name": f"Guest {number}",

@@ -74,7 +74,7 @@ class SandboxWorld(World):
         priced = Priced(
             category, str(product.kind), category, product.currency, None, facts, fare_id=fare_id
         )
-        owner = OfferOwner(self.property_id, self.staff_id, self.account_id)
+        owner = OfferOwner(self.property_id, self.actor, self.account_id)
         with self.db.write() as s:
             return add_offer(s, owner, trip, priced, self.clock()).id
 
@@ -206,7 +206,7 @@ def test_a_ride_can_be_stopped_before_and_after_a_driver_came(
         means: tuple[Any, ...] = (
             sandbox.runtime,
             order_id,
-            sandbox.staff_id,
+            sandbox.actor,
         )
         more = ("guest left",) if deed == "cancel" else ()
         assert getattr(request, deed)(*means, *more).outcome == "done"
@@ -218,7 +218,7 @@ def test_a_cancel_armed_while_matching_is_sent_when_the_match_comes(sandbox: San
     sandbox.next("share_retry")
     with sandbox.worker() as worker:
         order_id = sandbox.ordered(worker, "share")
-        request.arm_cancel(sandbox.db, sandbox.clock, order_id, sandbox.staff_id, "changed mind")
+        request.arm_cancel(sandbox.db, sandbox.clock, order_id, sandbox.actor, "changed mind")
         sandbox.follow(worker, order_id, {"BOOKING_CANCELLED"})
     assert [action.state for action in sandbox.page(order_id).actions] == ["done"]
 

@@ -22,7 +22,7 @@ def test_the_link_of_a_ride_planned_weeks_ahead_opens_on_its_day(
     world: World, kind: LinkKind, ahead: int
 ) -> None:
     order_id = world.place(pickup_at=world.clock() + ahead * DAY)
-    token = make_link(world.db, world.clock(), world.property_id, order_id, kind, world.staff_id)
+    token = make_link(world.db, world.clock(), world.property_id, order_id, kind, world.actor)
     assert opens(world, token, ahead * DAY)
     assert opens(world, token, ahead * DAY + LONGEST - timedelta(seconds=1))
     assert not opens(world, token, ahead * DAY + LONGEST)
@@ -31,6 +31,6 @@ def test_the_link_of_a_ride_planned_weeks_ahead_opens_on_its_day(
 def test_the_link_of_a_ride_for_now_lasts_a_week_at_most(world: World) -> None:
     order_id = world.place()
     kind = LinkKind.RIDER
-    token = make_link(world.db, world.clock(), world.property_id, order_id, kind, world.staff_id)
+    token = make_link(world.db, world.clock(), world.property_id, order_id, kind, world.actor)
     assert opens(world, token, LONGEST - timedelta(seconds=1))
     assert not opens(world, token, LONGEST)

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from ridedash.geo import LatLng
 from ridedash.store import accounts, properties
+from ridedash.store.actors import by_staff
 from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import BadKeys, DecryptionFailed, TokenVault, new_key
@@ -199,7 +200,7 @@ def test_an_offer_signs_its_price_and_not_the_lock_of_it(db: Database, staff: St
         priced = Priced("mini", "point_to_point", "Mini", "INR", product={}, **facts)  # type: ignore[arg-type]
         with db.write() as s:
             owner, trip = (
-                OfferOwner(staff.property_id, staff.id),
+                OfferOwner(staff.property_id, by_staff(staff.id)),
                 Trip(LatLng(1, 2), drop=LatLng(3, 4)),
             )
             return add_offer(s, owner, trip, priced, NOW).signature

@@ -14,6 +14,7 @@ from werkzeug.serving import make_server
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.orders import Order, Ride, TimelineEvent
 from tests.running import whole
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
@@ -59,7 +60,7 @@ class Served:
     def link(self, order_id: int, kind: str = "rider") -> str:
         property_id, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
         db, now = self.desk.services.db, self.desk.now
-        token = make_link(db, now, property_id, order_id, LinkKind(kind), staff)
+        token = make_link(db, now, property_id, order_id, LinkKind(kind), by_staff(staff))
         return f"/t/{token}"
 
     def move(self, order_id: int, status: str, otp: str = "") -> None:

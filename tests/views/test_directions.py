@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from tests.pseudo import use
 from tests.test_styles import SHEETS, declarations, rules
 from tests.views.ride_pages import Desk, make_desk
@@ -28,7 +29,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 def test_every_page_says_the_language_and_the_direction_of_its_words(desk: Desk) -> None:
     order_id, property_id = desk.order("BOOKED", "CALL_DRIVER"), desk.ids["desk.property"]
     db, now, staff = desk.services.db, desk.now, desk.ids["desk"]
-    link = "/t/" + make_link(db, now, property_id, order_id, LinkKind("rider"), staff)
+    link = "/t/" + make_link(db, now, property_id, order_id, LinkKind("rider"), by_staff(staff))
     stranger, client = desk.client(signed_in=False), desk.client()
     ride = f"/rides/{order_id}"
     for locale, marks in {

@@ -19,6 +19,7 @@ from flask import Flask, Response, request
 from ridedash.extensions import babel, limiter
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.orders import Order, Ride
 from ridedash.views.web import formatting
 from ridedash.wire import Kind
@@ -118,7 +119,12 @@ def longest_part(text: str) -> str:
 
 def link(desk: Desk, order_id: int, kind: LinkKind) -> str:
     found = make_link(
-        desk.services.db, desk.now, desk.ids["desk.property"], order_id, kind, desk.ids["desk"]
+        desk.services.db,
+        desk.now,
+        desk.ids["desk.property"],
+        order_id,
+        kind,
+        by_staff(desk.ids["desk"]),
     )
     return f"/t/{found}"
 

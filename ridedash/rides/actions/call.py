@@ -27,8 +27,9 @@ from ridedash.service.errors import (
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import Done
 from ridedash.store import audit
-from ridedash.store.actors import WORKER, by_staff
+from ridedash.store.actors import WORKER
 from ridedash.store.models.orders import Action, Order, Ride
+from ridedash.store.orders import placed_by
 
 FEEDBACK_CALLS: Final = 3
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
@@ -176,7 +177,7 @@ def _settle(
         return
     order.version += 1
     _poll_soon(s, order.id, now)
-    who = WORKER if by_worker else by_staff(action.staff_id)
+    who = WORKER if by_worker else placed_by(action)
     what, subject = f"ride.{action.name}", f"orders:{order.id}"
     facts = {"property_id": order.property_id, "code": result.code}
     audit.record(s, who, what, subject, result.outcome, now, **facts)

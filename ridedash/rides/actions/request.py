@@ -17,10 +17,10 @@ from ridedash.rides.runtime import Clock, Runtime
 from ridedash.rides.states import TOO_LATE, may_cancel
 from ridedash.rides.states import actions as allowed_actions
 from ridedash.store import audit
-from ridedash.store.actors import by_staff
+from ridedash.store.actors import Actor
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
-from ridedash.store.orders import order_of_staff
+from ridedash.store.orders import order_of_actor
 
 __all__ = [
     "ActionResult",
@@ -40,35 +40,35 @@ LONGEST_REASON: Final = 300
 ARMABLE: Final = frozenset({OrderState.MATCHING, OrderState.BOOKED})
 
 
-def abort(runtime: Runtime, order_id: int, staff_id: int) -> ActionResult:
+def abort(runtime: Runtime, order_id: int, who: Actor) -> ActionResult:
     """Stop the search for a driver (docs/service-interface.md 2).
 
     The service refuses this with BOOKING_ALLOTED when a driver has accepted: `cancel` is for that.
     """
-    return _request(runtime, order_id, staff_id, "abort", {})
+    return _request(runtime, order_id, who, "abort", {})
 
 
-def cancel(runtime: Runtime, order_id: int, staff_id: int, reason: str) -> ActionResult:
+def cancel(runtime: Runtime, order_id: int, who: Actor, reason: str) -> ActionResult:
     """Cancel a ride that has a driver; a fee may apply (docs/service-interface.md 4)."""
     payload = {"reason": reason[:LONGEST_REASON]}
-    return _request(runtime, order_id, staff_id, "cancel", payload)
+    return _request(runtime, order_id, who, "cancel", payload)
 
 
 def change_drop(
-    runtime: Runtime, order_id: int, staff_id: int, drop: LatLng, name: str | None = None
+    runtime: Runtime, order_id: int, who: Actor, drop: LatLng, name: str | None = None
 ) -> ActionResult:
     """Change the drop of a ride (docs/service-interface.md 3).
 
     Polls of an auto have no drop to compare with: its action is done when the service accepts it.
     """
     payload = {"lat": drop.lat, "lng": drop.lng, "name": name}
-    return _request(runtime, order_id, staff_id, "drop", payload)
+    return _request(runtime, order_id, who, "drop", payload)
 
 
 def feedback(
     runtime: Runtime,
     order_id: int,
-    staff_id: int,
+    who: Actor,
     rating: int,
     options: Sequence[str] = (),
     comments: str | None = None,
@@ -78,16 +78,14 @@ def feedback(
     After an unclear answer the worker sends it again, three times at most.
     """
     payload = {"rating": rating, "options": list(options), "comments": comments}
-    return _request(runtime, order_id, staff_id, "feedback", payload)
+    return _request(runtime, order_id, who, "feedback", payload)
 
 
-def arm_cancel(
-    db: Database, clock: Clock, order_id: int, staff_id: int, reason: str
-) -> ActionResult:
+def arm_cancel(db: Database, clock: Clock, order_id: int, who: Actor, reason: str) -> ActionResult:
     """Store a cancel of a shared ride, which the worker sends as soon as there is a booking id."""
     now = clock()
     with db.write() as s:
-        order = order_of_staff(s, order_id, staff_id)
+        order = order_of_actor(s, order_id, who)
         if order is None:
             return ActionResult("not_now", NOT_FOUND)
         if order.booking_id or order.state not in ARMABLE:
@@ -95,39 +93,39 @@ def arm_cancel(
         armed = _armed_cancel(s, order_id)
         if armed is None:
             payload = {"reason": reason[:LONGEST_REASON], "armed": True}
-            armed = _add_action(s, order, staff_id, "cancel", payload, now)
+            armed = _add_action(s, order, who, "cancel", payload, now)
             armed.state, armed.calls, armed.called_at = "armed", 0, None
-            _record(s, order, staff_id, "ride.arm_cancel", now)
+            _record(s, order, who, "ride.arm_cancel", now)
         return ActionResult("armed", action_id=armed.id)
 
 
-def disarm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int) -> ActionResult:
+def disarm_cancel(db: Database, clock: Clock, order_id: int, who: Actor) -> ActionResult:
     """Withdraw an armed cancel. The result is done, or not_now when none waits any more."""
     now = clock()
     with db.write() as s:
-        order = order_of_staff(s, order_id, staff_id)
+        order = order_of_actor(s, order_id, who)
         armed = _armed_cancel(s, order_id) if order is not None else None
         if order is None or armed is None or armed.next_try_at is not None:
             return ActionResult("not_now", TOO_LATE)
         armed.state, armed.settled_at = "dropped", now
         order.version += 1
-        _record(s, order, staff_id, "ride.disarm_cancel", now)
+        _record(s, order, who, "ride.disarm_cancel", now)
         return ActionResult("done", action_id=armed.id)
 
 
 def _request(
-    runtime: Runtime, order_id: int, staff_id: int, name: str, payload: dict[str, Any]
+    runtime: Runtime, order_id: int, who: Actor, name: str, payload: dict[str, Any]
 ) -> ActionResult:
     """Commit the action, then call the service (docs/booking-protocol.md 2)."""
     now = runtime.clock()
     with runtime.db.write() as s:
-        order = order_of_staff(s, order_id, staff_id)
+        order = order_of_actor(s, order_id, who)
         if order is None:
             return ActionResult("not_now", NOT_FOUND)
         refusal = _refusal(s, order, name, now)
         if refusal is not None:
             return ActionResult("not_now", refusal)
-        action_id = _add_action(s, order, staff_id, name, payload, now).id
+        action_id = _add_action(s, order, who, name, payload, now).id
     return Caller(runtime).call(action_id)
 
 
@@ -153,11 +151,12 @@ def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
 
 
 def _add_action(
-    s: Session, order: Order, staff_id: int, name: str, payload: dict[str, Any], now: datetime
+    s: Session, order: Order, who: Actor, name: str, payload: dict[str, Any], now: datetime
 ) -> Action:
     action = Action(
         property_id=order.property_id,
-        staff_id=staff_id,
+        staff_id=who.staff_id,
+        kiosk_id=who.kiosk_id,
         account_id=order.account_id,
         order_id=order.id,
         name=name,
@@ -178,6 +177,6 @@ def _armed_cancel(s: Session, order_id: int) -> Action | None:
     return s.scalars(query).first()
 
 
-def _record(s: Session, order: Order, staff_id: int, what: str, now: datetime) -> None:
-    who, subject = by_staff(staff_id), f"orders:{order.id}"
+def _record(s: Session, order: Order, who: Actor, what: str, now: datetime) -> None:
+    subject = f"orders:{order.id}"
     audit.record(s, who, what, subject, "ok", now, property_id=order.property_id)

@@ -12,12 +12,13 @@ from typing import Final
 from ridedash.rides.actions.request import ActionResult, abort, arm_cancel, cancel
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.runtime import Runtime
+from ridedash.store.actors import Actor
 
-Step = Callable[[Runtime, int, int, str], ActionResult]
+Step = Callable[[Runtime, int, Actor, str], ActionResult]
 
 
 def stop_all(
-    runtime: Runtime, steps: Mapping[int, str], staff_id: int, reason: str
+    runtime: Runtime, steps: Mapping[int, str], who: Actor, reason: str
 ) -> dict[int, ActionResult]:
     """Take a step of STEPS for each order, by id. Returns what became of each.
 
@@ -28,23 +29,23 @@ def stop_all(
         return {}
     with ThreadPoolExecutor(len(steps), "stop-all") as pool:
         running = {
-            order_id: pool.submit(STEPS[step], runtime, order_id, staff_id, reason)
+            order_id: pool.submit(STEPS[step], runtime, order_id, who, reason)
             for order_id, step in steps.items()
         }
         return {order_id: each.result() for order_id, each in running.items()}
 
 
-def _withdraw(runtime: Runtime, order_id: int, staff_id: int, _reason: str) -> ActionResult:
-    done = withdraw(runtime.db, runtime.clock, order_id, staff_id)
+def _withdraw(runtime: Runtime, order_id: int, who: Actor, _reason: str) -> ActionResult:
+    done = withdraw(runtime.db, runtime.clock, order_id, who)
     return ActionResult("done" if done else "not_now")
 
 
-def _abort(runtime: Runtime, order_id: int, staff_id: int, _reason: str) -> ActionResult:
-    return abort(runtime, order_id, staff_id)
+def _abort(runtime: Runtime, order_id: int, who: Actor, _reason: str) -> ActionResult:
+    return abort(runtime, order_id, who)
 
 
-def _arm(runtime: Runtime, order_id: int, staff_id: int, reason: str) -> ActionResult:
-    return arm_cancel(runtime.db, runtime.clock, order_id, staff_id, reason)
+def _arm(runtime: Runtime, order_id: int, who: Actor, reason: str) -> ActionResult:
+    return arm_cancel(runtime.db, runtime.clock, order_id, who, reason)
 
 
 STEPS: Final[Mapping[str, Step]] = {

@@ -32,7 +32,14 @@ from ridedash.store.guests import GuestDetails, lock_guest, store_guest
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Account, Guest, Property
 from ridedash.store.models.restores import LostOrder
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_of_staff
+from ridedash.store.orders import (
+    OfferOwner,
+    Priced,
+    Trip,
+    add_offer,
+    order_of_staff,
+    placed_by,
+)
 
 RELEASED: Final = "released"  # timeline events
 RECOVERED: Final = "recovered"
@@ -278,5 +285,5 @@ def _offer(s: Session, order: Order, trip: Trip, now: datetime) -> int:
     product = {"category": order.category}
     name = order.category.replace("_", " ").capitalize()
     priced = Priced(order.category, order.kind, name, None, None, product)
-    owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
+    owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
     return add_offer(s, owner, trip, priced, now).id

@@ -24,7 +24,6 @@ from ridedash.rides.orders.request import (
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
-from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 
@@ -118,7 +117,7 @@ def apply(
         "was": before,
         "is": _audited(order),
     }
-    who, subject = by_staff(request.staff_id), f"orders:{order.id}"
+    who, subject = request.actor, f"orders:{order.id}"
     audit.record(s, who, "order.change", subject, order.state, now, **facts)
 
 

@@ -50,7 +50,7 @@ from ridedash.store.actors import WORKER
 from ridedash.store.database.database import retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import OfferOwner, Trip, add_offer, trip_of
+from ridedash.store.orders import OfferOwner, Trip, add_offer, placed_by, trip_of
 
 LEASE: Final = timedelta(seconds=60)  # longer than the requests of one attempt take
 LATE: Final = timedelta(seconds=60)  # later than this after the due time is shown to people
@@ -203,7 +203,7 @@ class Promoter:
             except ValidationError:
                 raise NotYet(NOT_BUILT) from None
             guard = guard_key(s, order)
-            owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
+            owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
             order.offer_id = add_offer(s, owner, claim.trip, priced, now).id
             order.body, order.body_digest, order.guard_key = body, request.digest(body), guard
             order.ready_at, order.message = now, None

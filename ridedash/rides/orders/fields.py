@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash import wire
 from ridedash.rides.orders.schedule_times import MARGIN
+from ridedash.store.actors import Actor
 
 UTC_ZONE: Final = ZoneInfo("UTC")
 MAX_NAME: Final = 120
@@ -115,14 +116,14 @@ def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
 
 @dataclass(frozen=True, kw_only=True)
 class BookingRequest:
-    """The content of a booking form, with the property, the member of staff, margin and zone.
+    """The content of a booking form, with the property, who books, margin and zone.
 
     `seats` is 1 or 2 for a shared ride, else None; `payment` is cash, svc_money or None. The
     changes of a planned ride are listed in the order of these attributes.
     """
 
     property_id: int
-    staff_id: int | None
+    actor: Actor  # a member of staff, or a kiosk
     margin: timedelta = MARGIN  # a planned ride is ordered this long, and the eta, before pickup
     tz: ZoneInfo = UTC_ZONE  # the property's: a series keeps its local times
 
@@ -274,6 +275,11 @@ class BookingRequest:
     supersedes: int | None = field(  # the id of the order that is booked again
         default=None, metadata=_field("supersedes", column="supersedes")
     )
+
+    @property
+    def staff_id(self) -> int | None:
+        """The member of staff who books; None on a kiosk."""
+        return self.actor.staff_id
 
 
 FIELDS: Final[tuple[BookingField, ...]] = tuple(

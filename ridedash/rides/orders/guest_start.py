@@ -28,10 +28,10 @@ from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
 from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
-from ridedash.store.actors import WORKER, Actor, by_staff
+from ridedash.store.actors import WORKER, Actor
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
-from ridedash.store.orders import OfferOwner, add_offer, trip_of
+from ridedash.store.orders import OfferOwner, add_offer, placed_by, trip_of
 from ridedash.wire import Kind
 
 SHORTEST: Final = timedelta(minutes=10)
@@ -163,7 +163,7 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
         transitions.add_event(s, order, "order", order.state, now)
         facts: dict[str, Any] = {"property_id": order.property_id, "offer": offer.id}
         facts |= {"until": limits.until.isoformat(), "ceiling": str(limits.ceiling)}
-        who, subject = by_staff(request.staff_id), f"orders:{order.id}"
+        who, subject = request.actor, f"orders:{order.id}"
         audit.record(s, who, "order.place", subject, order.state, now, **facts)
         return Placed(order.id, created=True, order_ids=(order.id,))
 
@@ -254,7 +254,7 @@ def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor)
         except NotYet as busy:
             raise NotStarted(busy.code) from None
         trip = trip_of(s.get_one(Offer, order.offer_id))
-        owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
+        owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
         order.offer_id = add_offer(s, owner, trip, priced, now).id
         order.body, order.body_digest = body, requests.digest(body)
         order.ready_at = order.due_at = now

@@ -189,7 +189,7 @@ def _own_offer(s: Session, order: Order, onward: _Onward, listed: Listed, now: d
         raise NoCarLater(order.pickup_at or order.due_at, old.display_name)
     if product.kind is Kind.SHARE and not seat_prices(product):
         raise RequestRefused("later_price", "no price for a shared ride")
-    owner = OfferOwner(order.property_id, onward.request.staff_id, asked.account_id)
+    owner = OfferOwner(order.property_id, onward.request.actor, asked.account_id)
     return add_offer(s, owner, asked.trip, offered(product), now).id
 
 

@@ -27,7 +27,6 @@ from ridedash.rides.orders.request import (
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
-from ridedash.store.actors import by_staff
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest, Staff
@@ -314,7 +313,7 @@ def _offer_back(s: Session, request: BookingRequest, offer: Offer, now: datetime
         product={**offer.product, **unpriced},
         cancellation=offer.cancellation,
     )
-    owner = OfferOwner(request.property_id, request.staff_id, offer.account_id)
+    owner = OfferOwner(request.property_id, request.actor, offer.account_id)
     return add_offer(s, owner, trip, priced, now)
 
 
@@ -380,6 +379,6 @@ def _record(
         facts["series"] = order.series_key
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
-    who, subject = by_staff(request.staff_id), f"orders:{order.id}"
+    who, subject = request.actor, f"orders:{order.id}"
     facts["property_id"] = order.property_id
     audit.record(s, who, "order.place", subject, order.state, now, **facts)

@@ -52,7 +52,11 @@ def new_reference() -> str:
 def request_digest(request: BookingRequest) -> str:
     """A digest of the whole request: the same form token with another digest is refused."""
     facts = asdict(request)
-    del facts["form_token"]
+    del facts["form_token"], facts["actor"]
+    # as before there were kiosks: the same press of staff is known again after an update
+    facts["staff_id"] = request.staff_id
+    if request.actor.kiosk_id is not None:
+        facts["kiosk_id"] = request.actor.kiosk_id
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -153,6 +157,7 @@ def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: 
         **order_columns(request),
         property_id=request.property_id,
         staff_id=request.staff_id,
+        kiosk_id=request.actor.kiosk_id,
         offer_id=offer.id,
         category=offer.category,
         kind=offer.kind,

@@ -22,10 +22,10 @@ from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
-from ridedash.store.actors import by_staff
+from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
-from ridedash.store.orders import order_of_staff
+from ridedash.store.orders import order_of_actor, order_of_staff
 
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
@@ -108,15 +108,15 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     return retry_conflict(reopen_once)  # a new order may take the guard at the same time
 
 
-def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
     """A state before the send to NOT_SENT, with the code WITHDRAWN. False when it is too late."""
     with db.write() as s:
-        order = order_of_staff(s, order_id, staff_id, WITHDRAWABLE)
+        order = order_of_actor(s, order_id, who, WITHDRAWABLE)
         if order is None:
             return False
         order.code = WITHDRAWN
-        order.resolved_by = staff_id
-        to, who = OrderState.NOT_SENT, by_staff(staff_id)
+        order.resolved_by = who.staff_id
+        to = OrderState.NOT_SENT
         transitions.change_state(s, order, to, clock(), who, code=WITHDRAWN)
         return True
 

@@ -30,7 +30,6 @@ from ridedash.views.booking.product_cards import (
     trip_facts,
     without_drop,
 )
-from ridedash.views.web.current_user import SignedIn
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
@@ -77,10 +76,10 @@ class Estimates:
 
 
 class Estimator:
-    """Fetches products for one member of staff."""
+    """Fetches products for one who books: a member of staff, or a guest on a kiosk."""
 
-    def __init__(self, services: Services, staff: SignedIn, locale: str) -> None:
-        self.services, self.staff, self.locale = services, staff, locale
+    def __init__(self, services: Services, owner: OfferOwner, locale: str) -> None:
+        self.services, self.owner, self.locale = services, owner, locale
 
     def named(self, name: str, point: LatLng) -> str:
         """A better name for a pin; any other as it is."""
@@ -96,7 +95,7 @@ class Estimator:
         )
         if trip.drop is None:
             with self.services.db.read() as s:
-                cards = without_drop(cards, fixed_price_categories(s, self.staff.property_id))
+                cards = without_drop(cards, fixed_price_categories(s, self.owner.property_id))
         if not cards:
             raise EstimateFailedError(
                 _("No cars here"),
@@ -157,7 +156,7 @@ class Estimator:
         self, trip: Trip, account_id: int | None
     ) -> tuple[ProductList, Trip, datetime, bool]:
         """The products, their trip, when they were fetched, whether they are a cached list."""
-        now, key = self.services.clock(), (self.staff.property_id, trip.pickup, trip.drop)
+        now, key = self.services.clock(), (self.owner.property_id, trip.pickup, trip.drop)
         lists = _cached_lists()
         try:
             listed, trip = self._ask(trip, account_id)
@@ -169,7 +168,7 @@ class Estimator:
             if last is None or now - last[2] > LAST_LIST:
                 raise down(error) from error
             return *last, True
-        for each in {key, (self.staff.property_id, trip.pickup, trip.drop)}:
+        for each in {key, (self.owner.property_id, trip.pickup, trip.drop)}:
             lists.put(each, (listed, trip, now), LAST_LIST.total_seconds())
         return listed, trip, now, False
 
@@ -197,7 +196,7 @@ class Estimator:
         if trip.drop is None:
             return listed
         vain, now = _asked_in_vain(), self.services.clock().timestamp()
-        ends = self.staff.property_id, trip.pickup, trip.drop
+        ends = self.owner.property_id, trip.pickup, trip.drop
         unpriced = [
             product
             for product in listed.products
@@ -237,7 +236,7 @@ class Estimator:
         if account_id is None:
             return None
         with self.services.db.read() as s:
-            if account_of(s, self.staff.property_id, account_id) is None:
+            if account_of(s, self.owner.property_id, account_id) is None:
                 return None
         try:
             return self.services.tokens.bearer(account_id)
@@ -247,11 +246,9 @@ class Estimator:
     def _store(
         self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime
     ) -> list[int]:
-        # An offer is for every account; staff choose one when they book.
-        owner = OfferOwner(self.staff.property_id, self.staff.id)
         with self.services.db.write() as s:
             stored = [
-                add_offer(s, owner, trip, priced(product, shown), at)
+                add_offer(s, self.owner, trip, priced(product, shown), at)
                 for product, shown in zip(products, cards, strict=True)
             ]
         return [offer.id for offer in stored]

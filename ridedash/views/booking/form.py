@@ -21,7 +21,7 @@ from ridedash.rides.orders.time_words import words_of
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
-from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
+from ridedash.store.orders import Offer, OfferOwner, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.flights import flight_of
@@ -129,7 +129,8 @@ def own_offer(offer_id: int | None) -> Offer | None:
 
 def estimator() -> Estimator:
     """Fetches prices for the member of staff who is signed in."""
-    return Estimator(services(), current_staff(), locale())
+    staff = current_staff()
+    return Estimator(services(), OfferOwner(staff.property_id, staff.actor), locale())
 
 
 def context(picker: Picker) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def cancel_all(order_id: int) -> Answer:
     if request.form.get("plan", "") != plan_of(stops):
         return _page(order_id, pages, stops, changed=True), 409
     s, steps = services(), {stop.car.order_id: stop.step for stop in stops if stop.step}
-    stop_all(s.runtime, steps, current_staff().id, cancel_reason(request.form))
+    stop_all(s.runtime, steps, current_staff().actor, cancel_reason(request.form))
     s.wake()
     return redirect(f"/groups/{order_id}", 303)
 

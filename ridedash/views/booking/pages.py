@@ -172,7 +172,7 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
     values["supersedes"] = picker.again.order.id if picker.again else None
     return BookingRequest(
         property_id=current_staff().property_id,
-        staff_id=current_staff().id,
+        actor=current_staff().actor,
         margin=timedelta(minutes=services().settings.schedule_lead_minutes),
         tz=picker.form.tz,
         **values,

@@ -49,13 +49,13 @@ def cancel(order_id: int) -> Answer:
     s, what = services(), request.form.get("what", "cancel")
     if what == "disarm":
         own_order(order_id)
-        result = disarm_cancel(s.db, s.clock, order_id, current_staff().id)
+        result = disarm_cancel(s.db, s.clock, order_id, current_staff().actor)
         return _back(order_id, "disarm", result)
     reason = action_forms.cancel_reason(request.form)
     if what == "arm":
         own_order(order_id)
         return _back(
-            order_id, "arm", arm_cancel(s.db, s.clock, order_id, current_staff().id, reason)
+            order_id, "arm", arm_cancel(s.db, s.clock, order_id, current_staff().actor, reason)
         )
     return _act(order_id, "cancel", actions.cancel, reason)
 
@@ -90,7 +90,11 @@ def give_feedback(order_id: int) -> Answer:
 @needs(BOOK)
 def withdraw(order_id: int) -> Answer:
     """Take back an order that was not sent yet."""
-    return _step(order_id, "withdraw", resolve.withdraw)
+    own_order(order_id)
+    s = services()
+    done = resolve.withdraw(s.db, s.clock, order_id, current_staff().actor)
+    s.wake()
+    return _back(order_id, "withdraw", _done_or_too_late(done))
 
 
 @bp.post("/<int:order_id>/restore")
@@ -212,7 +216,7 @@ def again(order_id: int) -> BaseResponse:
 def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: Any) -> BaseResponse:
     own_order(order_id)
     s = services()
-    result = action(s.runtime, order_id, current_staff().id, *args)
+    result = action(s.runtime, order_id, current_staff().actor, *args)
     s.wake()
     return _back(order_id, name, result)
 

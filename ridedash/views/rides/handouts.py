@@ -122,7 +122,7 @@ def make_follower_link(order_id: int) -> Answer:
 def end_all_links(order_id: int) -> Answer:
     """End every link of the ride."""
     page, s, staff = own_order(order_id), services(), current_staff()
-    end_links(s.db, s.clock(), staff.property_id, order_id, staff.id)
+    end_links(s.db, s.clock(), staff.property_id, order_id, staff.actor)
     if wants_json():
         return jsonify(state=_link_facts(page))
     return redirect(f"/rides/{order_id}#out", code=303)
@@ -313,8 +313,8 @@ def _new_link(page: OrderPage, kind: LinkKind) -> str:
     """The token of a new link; the guest's earlier ones end if the form requests it."""
     s, order_id, staff = services(), page.order.id, current_staff()
     if kind is LinkKind.RIDER and request.form.get("replace"):
-        return replace_rider_links(s.db, s.clock(), staff.property_id, order_id, staff.id)
-    return make_link(s.db, s.clock(), staff.property_id, order_id, kind, staff.id)
+        return replace_rider_links(s.db, s.clock(), staff.property_id, order_id, staff.actor)
+    return make_link(s.db, s.clock(), staff.property_id, order_id, kind, staff.actor)
 
 
 def _refused(page: OrderPage, kind: LinkKind, error: Exception) -> Answer:

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import login_manager, services
+from ridedash.store.actors import Actor, ActorKind
 from ridedash.store.sign_ins import SignInFacts, sign_in_facts
 from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
@@ -32,6 +33,11 @@ class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
     role: str
     language: str | None
     house_language: str | None
+
+    @property
+    def actor(self) -> Actor:
+        """They as the actor of what they do."""
+        return Actor(ActorKind.STAFF, self.id)
 
 
 def current_staff() -> SignedIn:

@@ -99,7 +99,7 @@ def test_what_a_person_presses_for_a_ride_is_not_sent_and_says_why(world: World)
         order_id = world.book(worker)
         worker.step()
     rotated_too_early(world)
-    arguments = (world.runtime, order_id, world.staff_id)
+    arguments = (world.runtime, order_id, world.actor)
     result = request.cancel(*arguments, "changed plans")
     assert (result.outcome, result.code, world.service.count("cancel")) == (
         "not_sent",
@@ -118,7 +118,7 @@ def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: Wo
         order_id = world.book(worker)
         worker.step()
     rotated_too_early(world)
-    arguments = (world.runtime, order_id, world.staff_id)
+    arguments = (world.runtime, order_id, world.actor)
     assert request.feedback(*arguments, 5).code == "KEY_MISSING"
     with world.worker() as without:
         for _ in range(5):

@@ -32,7 +32,7 @@ def poll(world: World, worker: Worker, status: str, **facts: Any) -> None:
 
 def ask(world: World, name: str, order_id: int, *more: Any) -> ActionResult:
     return getattr(request, name)(  # type: ignore[no-any-return]
-        world.runtime, order_id, world.staff_id, *more
+        world.runtime, order_id, world.actor, *more
     )
 
 
@@ -279,9 +279,7 @@ def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None
         order_id = matching(world, worker)
         assert ask(world, "cancel", order_id, "changed mind").outcome == "not_now"
         for _ in range(2):
-            armed = request.arm_cancel(
-                world.db, world.clock, order_id, world.staff_id, "changed mind"
-            )
+            armed = request.arm_cancel(world.db, world.clock, order_id, world.actor, "changed mind")
             assert armed.outcome == "armed"
         assert len(world.page(order_id).actions) == 1
         world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
@@ -301,7 +299,7 @@ def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(
 ) -> None:
     with world.worker() as worker:
         order_id = matching(world, worker)
-        request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        request.arm_cancel(world.db, world.clock, order_id, world.actor, "changed mind")
         world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
         world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
         world.service.answers["cancel"] = [
@@ -318,15 +316,12 @@ def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(
 def test_an_armed_cancel_can_be_taken_back_and_falls_with_the_match(world: World) -> None:
     with world.worker() as worker:
         order_id = matching(world, worker)
-        request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        request.arm_cancel(world.db, world.clock, order_id, world.actor, "changed mind")
+        assert request.disarm_cancel(world.db, world.clock, order_id, world.actor).outcome == "done"
         assert (
-            request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome == "done"
+            request.disarm_cancel(world.db, world.clock, order_id, world.actor).outcome == "not_now"
         )
-        assert (
-            request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome
-            == "not_now"
-        )
-        request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        request.arm_cancel(world.db, world.clock, order_id, world.actor, "changed mind")
         world.service.tracks["T1"] = [{"booking_status": "ALLOTMENT_FAILED"}]
         world.clock.go(4)
         worker.step()

@@ -17,7 +17,7 @@ from tests.rides.desk_world import World
 
 
 def stop(world: World, steps: dict[int, str]) -> dict[int, ActionResult]:
-    return stop_all(world.runtime, steps, world.staff_id, "guests left")
+    return stop_all(world.runtime, steps, world.actor, "guests left")
 
 
 def says(world: World, number: int, status: str) -> None:
@@ -114,7 +114,7 @@ def test_all_are_asked_at_the_same_time(world: World) -> None:
     with Http(transport=httpx.MockTransport(handle)) as http:
         client = RideClient(http, "http://127.0.0.1:1", "app-token", traffic=Traffic(math.inf))
         runtime = replace(world.runtime, client=client)
-        result = stop_all(runtime, dict.fromkeys(ids, "cancel"), world.staff_id, "guests left")
+        result = stop_all(runtime, dict.fromkeys(ids, "cancel"), world.actor, "guests left")
     assert [each.outcome for each in result.values()] == ["done"] * 3
 
 

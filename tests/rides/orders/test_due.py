@@ -376,7 +376,7 @@ def test_an_unknown_outcome_of_a_planned_ride_is_unknown_like_any_other(world: W
 
 def test_a_planned_ride_is_withdrawn_without_a_call_and_without_an_item(world: World) -> None:
     order_id = planned(world)
-    assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    assert withdraw(world.db, world.clock, order_id, world.actor)
     until_due(world)
     with world.worker() as worker:
         worker.step()
@@ -392,7 +392,7 @@ def test_a_withdrawn_plan_is_restored_within_seconds_and_is_then_ordered_in_time
 ) -> None:
     order_id = planned(world)
     assert not restore(world.db, world.clock, order_id, world.staff_id)  # nothing to undo
-    assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    assert withdraw(world.db, world.clock, order_id, world.actor)
     world.clock.go(12)
     assert restore(world.db, world.clock, order_id, world.staff_id)
     assert (world.state(order_id), world.page(order_id).order.code) == ("SCHEDULED", None)
@@ -407,7 +407,7 @@ def test_a_withdrawn_plan_is_restored_within_seconds_and_is_then_ordered_in_time
 def test_a_withdrawal_is_not_undone_later_or_after_the_ride_was_booked_again(world: World) -> None:
     late, booked_again, now = planned(world), planned(world), world.place()
     for order_id in (late, booked_again, now):
-        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+        assert withdraw(world.db, world.clock, order_id, world.actor)
     again = planned(world, supersedes=booked_again)
     assert world.state(again) == "SCHEDULED"
     assert not restore(world.db, world.clock, booked_again, world.staff_id)
@@ -422,7 +422,7 @@ def test_a_ride_that_is_planned_again_is_not_booked_a_second_time_in_its_place(
 ) -> None:
     """A form to book it again stood open while a colleague undid the withdrawal."""
     order_id = planned(world)
-    assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    assert withdraw(world.db, world.clock, order_id, world.actor)
     assert restore(world.db, world.clock, order_id, world.staff_id)
     for facts in ({}, {"pickup_at": world.clock() + HOURS}):
         with pytest.raises(RequestRefused, match="on its way again"):
@@ -433,7 +433,7 @@ def test_a_ride_that_is_planned_again_is_not_booked_a_second_time_in_its_place(
 def test_booking_again_and_undoing_at_the_same_time_leaves_one_ride(world: World) -> None:
     for _ in range(5):
         order_id = planned(world)
-        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+        assert withdraw(world.db, world.clock, order_id, world.actor)
         request = world.request(supersedes=order_id, pickup_at=world.clock() + HOURS)
 
         def again(request: Any = request) -> bool:
@@ -543,7 +543,7 @@ def test_what_is_ordered_or_withdrawn_is_changed_no_more(world: World, state: st
     order_id = planned(world)
     made = wanted(world, order_id, note="too late")
     if state == "NOT_SENT":
-        withdraw(world.db, world.clock, order_id, world.staff_id)
+        withdraw(world.db, world.clock, order_id, world.actor)
     else:
         until_due(world)
         answers(world, offered())
@@ -583,7 +583,7 @@ def test_a_withdrawal_in_the_middle_of_a_try_wins(world: World) -> None:
     taken: list[bool] = []
     with world.worker(
         failpoint=lambda name: (
-            taken.append(withdraw(world.db, world.clock, order_id, world.staff_id))
+            taken.append(withdraw(world.db, world.clock, order_id, world.actor))
             if name == "plan.asked"
             else None
         )
@@ -618,7 +618,7 @@ def test_of_a_withdrawal_and_an_attempt_at_once_one_wins(world: World) -> None:
             until_due(world)
             answers(world, offered())
             calls = [
-                lambda order_id=order_id: withdraw(world.db, world.clock, order_id, world.staff_id),
+                lambda order_id=order_id: withdraw(world.db, world.clock, order_id, world.actor),
                 lambda order_id=order_id: worker.promoter.promote(order_id),
             ]
             at_once(calls)

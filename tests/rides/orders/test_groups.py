@@ -153,7 +153,7 @@ def test_some_cars_may_fail_and_the_others_are_booked_all_the_same(world: World)
 
 def test_one_car_of_a_group_is_withdrawn_alone(world: World) -> None:
     first, second = world.placed(cars=2).order_ids
-    assert withdraw(world.db, world.clock, first, world.staff_id)
+    assert withdraw(world.db, world.clock, first, world.actor)
     assert (world.state(first), world.state(second)) == ("NOT_SENT", "READY")
 
 
@@ -162,18 +162,18 @@ def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one
 ) -> None:
     request = world.request(cars=3, guest_phone="+919845011111", form_token="the-form")
     first, *others = place(world.db, world.clock, request).order_ids
-    assert withdraw(world.db, world.clock, first, request.staff_id or 0)
+    assert withdraw(world.db, world.clock, first, request.actor)
     with pytest.raises(GuardBusy):
         place(world.db, world.clock, replace(request, cars=1, form_token="another"))
     for order_id in others:
-        assert withdraw(world.db, world.clock, order_id, request.staff_id or 0)
+        assert withdraw(world.db, world.clock, order_id, request.actor)
     assert place(world.db, world.clock, replace(request, cars=1, form_token="another")).created
 
 
 def test_a_group_of_another_property_guards_no_guest_of_ours(world: World) -> None:
     request = world.request(cars=2, guest_phone="+919845011111", form_token="the-form")
     first, other_car = place(world.db, world.clock, request).order_ids
-    assert withdraw(world.db, world.clock, first, request.staff_id or 0)
+    assert withdraw(world.db, world.clock, first, request.actor)
     with world.db.write() as s:
         other = add_property(s, "Other Hotel", "UTC", world.clock()).id
         order = s.get_one(Order, other_car)

@@ -120,9 +120,9 @@ def test_a_press_and_a_withdrawal_at_once_leave_one_of_both(world: World) -> Non
             except NotStarted as reason:
                 return reason.code
 
-        at_once([press, partial(withdraw, world.db, world.clock, order_id, 1)])
+        at_once([press, partial(withdraw, world.db, world.clock, order_id, by_staff(1))])
         assert world.state(order_id) in ("READY", "NOT_SENT")
-        withdraw(world.db, world.clock, order_id, 1)
+        withdraw(world.db, world.clock, order_id, by_staff(1))
 
 
 TROUBLE: dict[str, tuple[Any, str]] = {
@@ -211,7 +211,7 @@ def test_when_the_time_is_over_no_press_starts_it_and_the_worker_ends_it(world: 
 
 def test_staff_withdraw_it_or_order_it_themselves(world: World) -> None:
     order_id, other = waiting(world), waiting(world, guest_name="Guest Wren")
-    assert withdraw(world.db, world.clock, order_id, 1)
+    assert withdraw(world.db, world.clock, order_id, by_staff(1))
     assert not start(world.runtime, order_id, by_guest(1))
     answers(world, offered(280))
     assert start(world.runtime, other, by_staff(1))

@@ -226,18 +226,18 @@ def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
 
 def test_the_guard_opens_when_the_first_order_ends_without_a_ride(world: World) -> None:
     first = world.place(guest_name="Guest Heron")
-    assert withdraw(world.db, world.clock, first, world.staff_id)
+    assert withdraw(world.db, world.clock, first, world.actor)
     assert world.place(guest_name="Guest Heron") != first
 
 
 def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None:
     with world.worker() as worker:
         order_id = world.place()
-        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+        assert withdraw(world.db, world.clock, order_id, world.actor)
         assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "WITHDRAWN")
         worker.step()
         assert world.service.calls == []
-        assert not withdraw(world.db, world.clock, world.book(worker), world.staff_id)
+        assert not withdraw(world.db, world.clock, world.book(worker), world.actor)
 
 
 def test_an_order_is_never_sent_later_than_thirty_seconds_after_the_press(world: World) -> None:

@@ -118,7 +118,7 @@ def test_a_way_back_of_a_fixed_price_waits_for_a_price(world: World) -> None:
 
 def test_many_series_leave_room_on_the_board_for_what_failed_just_now(world: World) -> None:
     failed = world.placed().order_id
-    assert withdraw(world.db, world.clock, failed, world.staff_id)
+    assert withdraw(world.db, world.clock, failed, world.actor)
     made = [place(world.db, world.clock, series(world, MOST_RIDES)) for _ in range(4)]
 
     def listed() -> set[int]:
@@ -367,7 +367,7 @@ def to_station(world: World, category: str = "mini") -> int:
     trip = Trip(PICKUP, "Lobby", LatLng(-38.51, -128.02), "Station")
     priced = Priced(category, "point_to_point", "Car", "INR", "₹99", {"category": category})
     with world.db.write() as s:
-        owner = OfferOwner(world.property_id, world.staff_id)
+        owner = OfferOwner(world.property_id, world.actor)
         return add_offer(s, owner, trip, priced, world.clock()).id
 
 
@@ -450,7 +450,7 @@ def test_a_later_ride_that_can_not_change_stops_the_whole_change(world: World) -
 
 def test_cancelling_from_here_on_takes_only_what_was_shown(world: World) -> None:
     place(world.db, world.clock, series(world, 4))
-    assert withdraw(world.db, world.clock, 3, world.staff_id)
+    assert withdraw(world.db, world.clock, 3, world.actor)
     assert withdraw_onward(world.db, world.clock, 2, world.staff_id, {1, 2, 3}) == 1
     assert [order.state for order in world.orders()] == [
         "SCHEDULED",

@@ -351,7 +351,7 @@ def test_a_database_that_went_back_holds_its_plans_though_nothing_was_sent(world
         seen, backup = world.clock(), dump(world.db)
         world.clock.go(5)
         worker.step()
-        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+        assert withdraw(world.db, world.clock, order_id, world.actor)
     restore(world.db, backup)
     until_due(world)
     with world.worker() as worker:

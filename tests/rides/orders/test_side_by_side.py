@@ -78,7 +78,7 @@ def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world:
             withdrawn, attempt = at_once(
                 [
                     lambda order_id=order_id: withdraw(
-                        world.db, world.clock, order_id, world.staff_id
+                        world.db, world.clock, order_id, world.actor
                     ),
                     lambda order_id=order_id, worker=worker: worker.sender._claim(order_id),
                 ]
@@ -92,7 +92,7 @@ def test_a_transaction_that_reads_an_order_to_write_it_locks_out_the_others(worl
     with ThreadPoolExecutor(1) as pool:
         with world.db.write() as s:
             order = s.get_one(Order, order_id)
-            late = pool.submit(withdraw, world.db, world.clock, order_id, world.staff_id)
+            late = pool.submit(withdraw, world.db, world.clock, order_id, world.actor)
             transitions.change_state(s, order, OrderState.SENDING, world.clock(), "worker")
         assert late.result() is False
     assert world.state(order_id) == "SENDING"
@@ -105,7 +105,7 @@ def test_an_action_requested_many_times_at_once_is_called_once(world: World) -> 
         world.clock.go(4)
         worker.step()
     results = at_once(
-        [lambda: request.cancel(world.runtime, order_id, world.staff_id, "changed plans")] * 4
+        [lambda: request.cancel(world.runtime, order_id, world.actor, "changed plans")] * 4
     )
     assert sorted(result.outcome for result in results).count("done") >= 1
     cancels = [action for action in world.page(order_id).actions if action.name == "cancel"]

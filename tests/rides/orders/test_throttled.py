@@ -80,7 +80,7 @@ def test_an_action_while_writes_are_throttled_is_not_sent_and_can_be_repeated(
     arguments = (
         world.runtime,
         order_id,
-        world.staff_id,
+        world.actor,
         "changed mind",
     )
     assert request.cancel(*arguments).outcome == "not_sent"
@@ -95,7 +95,7 @@ def test_a_retry_that_could_not_be_sent_leaves_the_action_unconfirmed(world: Wor
     arguments = (
         world.runtime,
         order_id,
-        world.staff_id,
+        world.actor,
         "changed mind",
     )
     assert request.cancel(*arguments).outcome == "unconfirmed"
@@ -113,7 +113,7 @@ def test_the_actions_of_the_worker_stay_due_while_they_are_throttled(world: Worl
     arguments = (
         world.runtime,
         order_id,
-        world.staff_id,
+        world.actor,
         "changed mind",
     )
     request.cancel(*arguments)
@@ -182,7 +182,7 @@ def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) ->
     with world.worker() as worker:
         world.clock.go(5)
         worker.step()
-        arguments = (world.runtime, order_id, world.staff_id)
+        arguments = (world.runtime, order_id, world.actor)
         assert request.feedback(*arguments, 5).outcome == "unconfirmed"
         world.clock.go(11)
         worker.step()

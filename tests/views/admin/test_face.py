@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from ridedash.face import Logo
 from ridedash.face.logo import make_logo
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import LogoRow, Property, Staff
 from ridedash.views.admin import face
@@ -54,7 +55,7 @@ def invited(desk: Desk) -> str:
 def guest_page(desk: Desk, kind: LinkKind = LinkKind.RIDER) -> str:
     order, staff = desk.order("BOOKED", "CALL_DRIVER"), desk.ids["desk"]
     property_id = desk.ids["desk.property"]
-    link = make_link(desk.services.db, desk.now, property_id, order, kind, staff)
+    link = make_link(desk.services.db, desk.now, property_id, order, kind, by_staff(staff))
     return desk.client(signed_in=False).get(f"/t/{link}").text
 
 

@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Guest
 from tests.test_guard import Addresses
 from tests.views.booking.test_pages import Desk, desk
@@ -35,7 +36,7 @@ def waiting(desk: Desk, **limits: str) -> int:
 
 def link(desk: Desk, order_id: int, kind: LinkKind = LinkKind.RIDER) -> str:
     services = desk.app.extensions["ridedash"]
-    return f"/t/{make_link(services.db, desk.now, 1, order_id, kind, 1)}"
+    return f"/t/{make_link(services.db, desk.now, 1, order_id, kind, by_staff(1))}"
 
 
 def phone(desk: Desk) -> FlaskClient:
@@ -198,7 +199,7 @@ def test_staff_take_it_back_or_order_it_themselves(desk: Desk) -> None:
     path, guest = link(desk, order_id), phone(desk)
     page = guest.get(path).text
     services = desk.app.extensions["ridedash"]
-    assert withdraw(services.db, services.clock, order_id, 1)
+    assert withdraw(services.db, services.clock, order_id, by_staff(1))
     press(guest, path, page)
     assert state(desk, order_id) == "NOT_SENT"
     assert "Ride cancelled" in guest.get(path).text

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Order
 from tests.marked_words import GUESTS_ONLY, PARTLY, READ, marked_words
@@ -52,7 +53,7 @@ def link(desk: Desk, language: str | None = None, kind: LinkKind = LinkKind.RIDE
     with desk.services.db.write() as s:
         s.get_one(Guest, s.get_one(Order, order_id).guest_id).language = language
     place, staff = desk.ids["desk.property"], desk.ids["desk"]
-    return f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, staff)}"
+    return f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, by_staff(staff))}"
 
 
 def spoken(page: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from ridedash.face.logo import make_logo
 from ridedash.face.png_writing import write_png
 from ridedash.rides.share_links import LinkKind, make_link, replace_rider_links
 from ridedash.store import properties
+from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.encryption import TokenVault, new_key
@@ -63,13 +64,18 @@ def phone(desk: Desk) -> FlaskClient:
 def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
     property_id = desk.ids["desk.property"]
     return make_link(
-        desk.services.db, desk.now, property_id, order_id, LinkKind(kind), desk.ids["desk"]
+        desk.services.db,
+        desk.now,
+        property_id,
+        order_id,
+        LinkKind(kind),
+        by_staff(desk.ids["desk"]),
     )
 
 
 def replacing_link(desk: Desk, order_id: int) -> str:
     """A link for the guest that ends the earlier ones."""
-    property_id, staff = desk.ids["desk.property"], desk.ids["desk"]
+    property_id, staff = desk.ids["desk.property"], by_staff(desk.ids["desk"])
     return replace_rider_links(desk.services.db, desk.now, property_id, order_id, staff)
 
 

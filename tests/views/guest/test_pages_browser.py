@@ -13,6 +13,7 @@ import zxingcpp
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.rides.share_links import end_links
+from ridedash.store.actors import by_staff
 from ridedash.store.orders import Ride
 from tests.views.ride_pages import NOON
 from tests.views.served import PHONE, Served, served_desk, violations
@@ -146,7 +147,8 @@ def test_a_page_asks_once_more_before_it_says_that_its_link_is_not_open(served: 
     assert len(refused) == 1
     assert guest.evaluate("window.same"), "the page was not loaded again"
     desk = served.desk
-    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    staff = by_staff(desk.ids["desk"])
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, staff)
     expect(guest.get_by_role("heading", name="This link is not open")).to_be_visible()
 
 
@@ -213,7 +215,8 @@ def test_ending_a_link_clears_the_open_page(served: Served) -> None:
     page.goto(served.link(order_id))
     expect(page.locator(".plate")).to_be_visible()
     desk = served.desk
-    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    staff = by_staff(desk.ids["desk"])
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, staff)
     expect(page.get_by_role("heading", level=1)).to_have_text("This link is not open")
     assert "KA 01" not in page.content()
 

@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from ridedash.extensions import limiter
 from ridedash.rides.privacy.retention import forget_guest
 from ridedash.rides.share_links import LinkKind, end_links, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, Ride
 from ridedash.views.guest import pages
@@ -58,7 +59,12 @@ def phone(desk: Desk) -> FlaskClient:
 def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
     property_id = desk.ids["desk.property"]
     token = make_link(
-        desk.services.db, desk.now, property_id, order_id, LinkKind(kind), desk.ids["desk"]
+        desk.services.db,
+        desk.now,
+        property_id,
+        order_id,
+        LinkKind(kind),
+        by_staff(desk.ids["desk"]),
     )
     return f"/t/{token}/snapshot.json"
 
@@ -120,7 +126,8 @@ def test_a_link_that_ended_gets_404_at_once(desk: Desk, phone: FlaskClient) -> N
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     path = link(desk, order_id)
     assert [phone.get(path).status_code for _ in range(2)] == [200, 200]
-    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    staff = by_staff(desk.ids["desk"])
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, staff)
     assert phone.get(path).status_code == 404
 
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from ridedash.geo import LatLng
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.service.types.bookings import NewBooking
+from ridedash.store.actors import by_staff
 from ridedash.store.orders import Order
 from tests.views.fake_service import upfront
 from tests.views.rides.test_pages_browser import with_service
@@ -62,6 +63,6 @@ def test_the_button_goes_when_staff_take_the_ride_back(served: Served) -> None:
     page = served.phone()
     page.goto(served.link(order_id))
     expect(page.get_by_role("button", name="I'm ready")).to_be_visible()
-    withdraw(desk.services.db, desk.services.clock, order_id, desk.ids["desk"])
+    withdraw(desk.services.db, desk.services.clock, order_id, by_staff(desk.ids["desk"]))
     expect(page.get_by_role("heading", level=1)).to_have_text("Ride cancelled")
     expect(page.get_by_role("button", name="I'm ready")).to_have_count(0)

@@ -9,6 +9,7 @@ from werkzeug.test import Client, TestResponse
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from tests.marked_words import marked_words
 from tests.views.ride_pages import NOON, Desk, make_desk
@@ -29,7 +30,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def addresses(desk: Desk, order_id: int) -> list[str]:
     """Of the polls of a ride: the desk's, the guest's, a follower's."""
-    place, staff = desk.ids["desk.property"], desk.ids["desk"]
+    place, staff = desk.ids["desk.property"], by_staff(desk.ids["desk"])
     return [f"/rides/{order_id}/snapshot.json"] + [
         f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, staff)}/snapshot.json"
         for kind in LinkKind

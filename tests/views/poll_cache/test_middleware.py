@@ -19,6 +19,7 @@ from werkzeug.test import Client, TestResponse
 from ridedash.factory import create_app
 from ridedash.rides.share_links import LinkKind, end_links, make_link, replace_rider_links
 from ridedash.store import properties
+from ridedash.store.actors import Actor, by_staff
 from ridedash.store.models.people import Account, EndedSignIn, SignIn, Staff
 from ridedash.store.orders import Order, Ride
 from ridedash.store.poll_marks import revisions
@@ -627,9 +628,9 @@ def test_what_another_process_changed_is_on_the_board_within_half_a_second(
     assert process.ask("/board.json", cookie, tag).status_code == 200
 
 
-def link_facts(desk: Desk) -> tuple[int, int, LinkKind, int]:
+def link_facts(desk: Desk) -> tuple[int, int, LinkKind, Actor]:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    return desk.ids["desk.property"], order_id, LinkKind.RIDER, desk.ids["desk"]
+    return desk.ids["desk.property"], order_id, LinkKind.RIDER, by_staff(desk.ids["desk"])
 
 
 def drives(desk: Desk, order_id: int, **facts: Any) -> None:

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, RideOver, make_link
 from ridedash.store import properties
+from ridedash.store.actors import by_staff
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from tests.views.poll_cache.cases import cases
 from tests.views.ride_pages import HASH, NOON, Desk, make_desk
@@ -71,7 +72,7 @@ def test_of_a_guests_link(desk: Desk, kind: LinkKind) -> None:
     for case in cases():
         order_id = desk.order(*case[:3], **case[3])
         try:
-            token = make_link(desk.services.db, NOON, facts[0], order_id, kind, facts[1])
+            token = make_link(desk.services.db, NOON, facts[0], order_id, kind, by_staff(facts[1]))
         except RideOver:
             token = "none"
         compare(desk, browser, f"/t/{token}/snapshot.json", case)

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from ridedash.geo import LatLng
 from ridedash.places import Place
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import Staff
 from tests.test_config import LIVE
@@ -46,7 +47,7 @@ def tokens(desk: Desk, order_id: int) -> dict[str, list[str]]:
     """What addresses with a token may hold: links of guests, and an invitation."""
     owner, staff = desk.ids["desk.property"], desk.ids["desk"]
     links = [
-        make_link(desk.services.db, desk.now, owner, order_id, LinkKind(kind), staff)
+        make_link(desk.services.db, desk.now, owner, order_id, LinkKind(kind), by_staff(staff))
         for kind in ("rider", "follower")
     ]
     with desk.services.db.write() as s:

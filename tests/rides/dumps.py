@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import Integer, text
 
 from ridedash.store.database.database import Base, Database
 
@@ -31,5 +31,6 @@ def restore(db: Database, backup: Dump) -> None:
             rows = backup[table.name]
             if rows:
                 connection.execute(table.insert(), rows)
-            if db.dialect == "postgresql" and "id" in table.c:
+            numbered = "id" in table.c and isinstance(table.c.id.type, Integer)
+            if db.dialect == "postgresql" and numbered:
                 connection.execute(text(SEQUENCES.format(t=table.name)))

@@ -47,7 +47,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
     ],
     "rides": [
         {"states", "codes", "runtime"},
-        {"accounts", "privacy", "health"},
+        {"accounts", "privacy", "health", "tickets"},
         {"orders"},
         {"tracking"},
         {"actions"},

@@ -3,7 +3,9 @@
 See docs/security.md 6.
 """
 
+import base64
 import hashlib
+import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,6 +25,7 @@ from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
+TOKEN_BYTES: Final = 16
 MOST_LINKS: Final = 5  # of each kind, valid at one time
 # counted from when the link was made, or from the pickup time: no ride lasts as long
 LONGEST: Final = timedelta(days=7)
@@ -75,6 +78,34 @@ def make_link(
         if len(_valid_rows(s, order_id, kind, now)) >= MOST_LINKS:
             raise TooManyLinks
         return _add_link(s, order, kind, who, now)
+
+
+def token_of(key: str, secret: str) -> str:
+    """The token of a rider's link that is made of a secret which only one page has.
+
+    With the key of this installation nobody else can make it, and no table needs to hold it.
+    """
+    made = hmac.new(key.encode(), f"link|{secret}".encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(made[:TOKEN_BYTES]).decode().rstrip("=")
+
+
+def give_link(db: Database, now: datetime, order_id: int, who: Actor, token: str) -> None:
+    """Make the rider's link with this token (`token_of`), unless it was made before.
+
+    Raises RideOver, and LookupError when there is no such order.
+    """
+    known = select(Link).where(Link.token_hash == _hash(token))
+    with db.read() as s:
+        if s.scalars(known).first() is not None:
+            return
+        found = s.get(Order, order_id)
+    if found is None:
+        raise LookupError("no such order")
+    with db.write() as s:
+        order = _lock_order(s, found.property_id, order_id)
+        if s.scalars(known).first() is None:
+            row = _keep_link(s, order, LinkKind.RIDER, who, token, now)
+            _record(s, who, "link.made", row, now, 0)
 
 
 def replace_rider_links(
@@ -150,7 +181,15 @@ def _lock_order(s: Session, property_id: int, order_id: int) -> Order:
 def _add_link(
     s: Session, order: Order, kind: LinkKind, who: Actor, now: datetime, replaced: int = 0
 ) -> str:
-    token = secrets.token_urlsafe(16)
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    row = _keep_link(s, order, kind, who, token, now)
+    _record(s, who, "link.made", row, now, replaced)
+    return token
+
+
+def _keep_link(
+    s: Session, order: Order, kind: LinkKind, who: Actor, token: str, now: datetime
+) -> Link:
     row = Link(
         token_hash=_hash(token),
         property_id=order.property_id,
@@ -163,8 +202,7 @@ def _add_link(
     s.flush()
     if row not in _valid_rows(s, order.id, kind, now):
         raise RideOver
-    _record(s, who, "link.made", row, now, replaced)
-    return token
+    return row
 
 
 def _valid_rows(s: Session, order_id: int, kind: LinkKind | None, now: datetime) -> list[Link]:

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.observability.exceptions import reason
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
-from ridedash.rides.orders import recover
+from ridedash.rides.orders import kiosk_watch, recover
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
@@ -37,6 +37,7 @@ RECOVER_EVERY_S: Final = 1.0
 RETENTION_EVERY_S: Final = 3600.0
 PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
+KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # after a round that failed
@@ -181,6 +182,8 @@ class Worker:
         changed += self._heartbeat(always or not self.watch.settled)
         if self._is_time("recovery", RECOVER_EVERY_S, always):
             changed += recover.recover(self.runtime.db, self.runtime.clock(), self.watch.is_current)
+        if self._is_time("kiosks", KIOSKS_EVERY_S, always):
+            changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
             changed += self.retention_job(self.runtime.clock())
             self.journal.drop_old(self.runtime.clock())

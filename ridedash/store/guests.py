@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash.store.models.orders import Offer, Order
@@ -73,7 +73,32 @@ def store_guest(
     for name, value in _merged(guest, details).items():
         if getattr(guest, name) != value:
             setattr(guest, name, value)
-    guest.seen_at = now
+    guest.seen_at, guest.unverified = now, False  # staff have booked for this person
+    s.flush()
+    return guest
+
+
+def store_stranger(s: Session, property_id: int, details: GuestDetails, now: datetime) -> Guest:
+    """A new row of somebody who booked at a kiosk, marked unverified. Flushes.
+
+    With the id of a guest whom staff have named, that row as it is: nothing in it is changed.
+    """
+    if details.guest_id is not None:
+        named = guest_of(s, property_id, details.guest_id)
+        if named is not None:
+            return named
+    guest = Guest(
+        property_id=property_id,
+        staff_id=None,
+        name=details.name,
+        phone=details.phone,
+        room=details.room,
+        language=details.language,
+        unverified=True,
+        created_at=now,
+        seen_at=now,
+    )
+    s.add(guest)
     s.flush()
     return guest
 
@@ -82,19 +107,20 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
     """The row of this person, locked; None for a new guest.
 
     A phone is often shared by a family, and a room by a couple: with another name it is another
-    person.
+    person. What strangers typed at a kiosk is found only when staff have chosen that row.
     """
     if details.guest_id is not None:
         chosen = _first(s, details, _mine(property_id).where(Guest.id == details.guest_id))
         if chosen is not None:
             return chosen
+    known = _mine(property_id).where(Guest.unverified.is_(False))
     if details.phone:
-        found = _first(s, details, _mine(property_id).where(Guest.phone == details.phone), means)
+        found = _first(s, details, known.where(Guest.phone == details.phone), means)
         if found is not None:
             return found
     if not details.room:
         return None
-    here = _mine(property_id).where(
+    here = known.where(
         Guest.room.in_(_cases(details.room)), Guest.folded == normalised(details.name)
     )
     return _first(s, details, here.where(Guest.phone.is_(None)) if details.phone else here)
@@ -139,7 +165,7 @@ def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
     """Guests by room, phone or name: exact rooms, rooms with this beginning, then the last seen.
 
-    Without a text: the guests who were seen last.
+    Without a text: the guests who were seen last. Unverified ones stand behind all others.
     """
     text = " ".join(typed.split())[:120]
     if not text:
@@ -147,15 +173,17 @@ def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[G
             _mine(property_id)
             .where(Guest.seen_at.is_not(None))
             .order_by(None)
-            .order_by(Guest.seen_at.desc())
+            .order_by(Guest.unverified, Guest.seen_at.desc())
         )
         return list(s.scalars(lately.limit(limit)))
     found: dict[int, Guest] = {}
-    for which in _ways(property_id, text):
+    ways = list(_ways(property_id, text))
+    known = [(which, Guest.unverified.is_(False)) for which in ways]
+    for conditions in (*known, (or_(*ways), Guest.unverified.is_(True))):
         if len(found) < limit:
             more = (
                 _mine(property_id)
-                .where(which, Guest.id.not_in(list(found)))
+                .where(*conditions, Guest.id.not_in(list(found)))
                 .limit(limit - len(found))
             )
             found |= {guest.id: guest for guest in s.scalars(more)}
@@ -177,7 +205,9 @@ def usual(s: Session, guest_id: int) -> Usual:
 
 def _mine(property_id: int) -> Select[tuple[Guest]]:
     query = select(Guest).where(Guest.property_id == property_id, Guest.erased_at.is_(None))
-    return query.order_by(Guest.seen_at.is_(None), Guest.seen_at.desc(), Guest.id.desc())
+    return query.order_by(
+        Guest.unverified, Guest.seen_at.is_(None), Guest.seen_at.desc(), Guest.id.desc()
+    )
 
 
 def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:

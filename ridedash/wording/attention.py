@@ -80,6 +80,11 @@ def not_started_words(code: str | None, price: str, ceiling: str) -> str:
 PLANNED: Final = frozenset(
     {"not_ordered_yet", "not_started", "plan_failed"}
 )  # their detail is a code
+_KIOSK_LIMITS: Final[dict[str, Text]] = {
+    "hourly": _("It takes 30 orders an hour."),
+    "live": _("Three of its rides have no guest aboard yet."),
+    "same_guest": _("There is a ride for that name or room already."),
+}
 _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "no_driver": (
         _("No driver in time"),
@@ -132,6 +137,22 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
         _("A planned ride was not ordered"),
         _("{detail} The guest has no car: book again, or call one."),
     ),
+    "kiosk_no_ticket": (
+        _("A guest at the kiosk may have no ticket"),
+        _("{detail}: the screen went away before it showed the ticket. Look for the guest."),
+    ),
+    "kiosk_ended_early": (
+        _("Two rides of the kiosk ended before they began"),
+        _("{detail}. For an hour the kiosk asks for a desk code."),
+    ),
+    "kiosk_pins": (
+        _("Five wrong PINs were typed for this ride"),
+        _("The kiosk shows it no more. Its guest comes to the desk."),
+    ),
+    "kiosk_limit": (
+        _("The kiosk refused one more ride"),
+        _("{detail} Book it here if the guest stays with us."),
+    ),
     "late_double": (
         _("Two rides may exist for this guest"),
         _("A late answer came after “book again”."),
@@ -142,4 +163,8 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
 def attention_words(name: str, detail: str | None) -> tuple[str, str]:
     """The title of an attention item and the line below; an unknown name gets general words."""
     title, line = _ITEMS.get(name, (_("Somebody should look at this ride"), _("[{detail}]")))
-    return str(title), say(line, {"detail": reason_words(detail) if name in PLANNED else detail})
+    if name in PLANNED:
+        detail = reason_words(detail)
+    elif name == "kiosk_limit":
+        detail = str(_KIOSK_LIMITS.get(detail or "", _KIOSK_LIMITS["live"]))
+    return str(title), say(line, {"detail": detail})

@@ -3,9 +3,10 @@
 Step T1 of docs/booking-protocol.md 1.3.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 from sqlalchemy import select
@@ -48,6 +49,16 @@ class Placed:
     order_id: int
     created: bool
     order_ids: tuple[int, ...] = ()
+
+
+class Beside(Protocol):
+    """What else belongs into the commit of a new order: for a kiosk, its limits and its ticket."""
+
+    def before(self, s: Session, offer: Offer, now: datetime) -> None:
+        """Before anything is stored. Raises a PlaceError where nothing may be ordered."""
+
+    def after(self, s: Session, order_id: int, now: datetime) -> None:
+        """When the row of the order is there."""
 
 
 class PlaceError(Exception):
@@ -97,20 +108,25 @@ class RequestRefused(PlaceError):
 
 
 def place(
-    db: Database, clock: Clock, request: BookingRequest, failpoint: Failpoint = no_failpoint
+    db: Database,
+    clock: Clock,
+    request: BookingRequest,
+    failpoint: Failpoint = no_failpoint,
+    beside: Beside | None = None,
 ) -> Placed:
     """T1: one READY order in one commit (SCHEDULED with a pickup time), or the form token's order.
 
-    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, RequestRefused; DatabaseBusy when
-    nothing was ordered, CommitUnknown when it is not known whether it was: the same form pressed
-    again finds the order or makes it (docs/booking-protocol.md 1.3).
+    `beside` takes part in that commit. Raises OfferUnknown, OfferStale, TokenReused, GuardBusy,
+    RequestRefused and what `beside` raises; DatabaseBusy when nothing was ordered, CommitUnknown
+    when it is not known whether it was: the same form pressed again finds the order or makes it
+    (docs/booking-protocol.md 1.3).
     """
     now = clock()
     placed = _placed_before(db, request)  # a form that is sent again needs no write transaction
     try:
-        placed = placed or retry_conflict(lambda: _place(db, request, now))
+        placed = placed or retry_conflict(lambda: _place(db, request, now, beside))
     except CommitUnknown as lost:
-        placed = _place_after_lost_commit(db, request, now, lost)
+        placed = _place_after_lost_commit(lambda: _place(db, request, now, beside), lost)
     except DatabaseBusy:
         placed = _placed_before(
             db, request
@@ -131,17 +147,15 @@ def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
         raise DatabaseBusy("the database can't be read: nothing was written") from error
 
 
-def _place_after_lost_commit(
-    db: Database, request: BookingRequest, now: datetime, lost: CommitUnknown
-) -> Placed:
+def _place_after_lost_commit(again: Callable[[], Placed], lost: CommitUnknown) -> Placed:
     """The order that the lost commit wrote, found by its form token, else a new one."""
     try:
-        return retry_conflict(lambda: _place(db, request, now))
+        return retry_conflict(again)
     except (DatabaseBusy, SQLAlchemyError):
         raise lost from None  # "nothing was ordered" is not known
 
 
-def _place(db: Database, request: BookingRequest, now: datetime) -> Placed:
+def _place(db: Database, request: BookingRequest, now: datetime, beside: Beside | None) -> Placed:
     with db.write() as s:
         # From here on the same form, sent to another process, waits and then finds our order.
         _lock_guests(s, request)
@@ -151,7 +165,11 @@ def _place(db: Database, request: BookingRequest, now: datetime) -> Placed:
         offer = offer_of(s, request, now)
         check(s, request, offer)
         _check_times(request, now)
+        if beside is not None:
+            beside.before(s, offer, now)
         ids = _orders(s, request, offer, now)
+        if beside is not None:
+            beside.after(s, ids[0], now)
         return Placed(ids[0], created=True, order_ids=tuple(ids))
 
 
@@ -288,6 +306,9 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
 
 
 def _store_guest(s: Session, request: BookingRequest, now: datetime) -> Guest:
+    """The guest's row. What a stranger types at a kiosk never gets into one that the desk knows."""
+    if request.actor.kiosk_id is not None:
+        return guests.store_stranger(s, request.property_id, guest_of(request), now)
     return guests.store_guest(s, request.property_id, guest_of(request), now, request.staff_id)
 
 

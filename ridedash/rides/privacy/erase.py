@@ -38,6 +38,8 @@ REWRITTEN: Final = (
     "path_points",
     "attention",
     "shift_notes",
+    "kiosk_asks",
+    "tickets",
 )
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
+from ridedash.store.models.kiosks import KioskAsk, KioskCode, KioskVisit, Ticket
 from ridedash.store.models.orders import (
     UNSETTLED,
     Action,
@@ -81,12 +82,17 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
     def before(count: int) -> datetime:
         return now - timedelta(days=count)
 
+    day = before(1)  # desk codes and approvals are of minutes
     steps: tuple[Callable[[Session], int], ...] = (
         lambda s: _remove_positions(s, before(days.positions)),
         lambda s: _remove_paths(s, before(days.positions)),
         lambda s: _remove_guests(s, before(days.guests), now, key),
         lambda s: _remove_evidence(s, before(days.evidence)),
         lambda s: _remove_audit_entries(s, before(days.audit)),
+        lambda s: _remove_tickets(s, before(days.guests)),
+        lambda s: _change_batch(s, delete(KioskAsk), KioskAsk.id, KioskAsk.asked_at < day),
+        lambda s: _change_batch(s, delete(KioskCode), KioskCode.id, KioskCode.expires_at < day),
+        lambda s: _remove_visits(s, before(days.audit)),
     )
     return sum(_in_batches(db, step) for step in steps)
 
@@ -102,6 +108,7 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
         order.guard_key = order.guard_key if order.open else None
         order.version += 1
     _remove_texts(s, [order.id for order in orders])
+    _remove_kiosk_traces(s, guest, [order.id for order in orders])
     return len(orders)
 
 
@@ -182,6 +189,13 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
         s.execute(update(table).where(table.order_id.in_(order_ids)).values(detail=None))
 
 
+def _remove_kiosk_traces(s: Session, guest: Guest, order_ids: list[int]) -> None:
+    """Tickets of these rides, what was asked for them, and desk codes made for this guest."""
+    s.execute(delete(Ticket).where(Ticket.order_id.in_(order_ids)))
+    s.execute(update(KioskAsk).where(KioskAsk.order_id.in_(order_ids)).values(wish_enc=None))
+    s.execute(update(KioskCode).where(KioskCode.guest_id == guest.id).values(guest_id=None))
+
+
 def _remove_evidence(s: Session, before: datetime) -> int:
     old = (Order.evidence.is_not(None), Order.created_at < before)
     return _change_batch(s, update(Order).values(evidence=None), Order.id, *old)
@@ -190,6 +204,17 @@ def _remove_evidence(s: Session, before: datetime) -> int:
 def _remove_audit_entries(s: Session, before: datetime) -> int:
     """Nothing else ever deletes from the audit log."""
     return _change_batch(s, delete(AuditRow), AuditRow.id, AuditRow.at < before)
+
+
+def _remove_tickets(s: Session, before: datetime) -> int:
+    """Numbers and PINs of kiosk rides that were ordered before this."""
+    old = select(Order.id).where(Order.id == Ticket.order_id, Order.created_at < before).exists()
+    return _change_batch(s, delete(Ticket), Ticket.id, old)
+
+
+def _remove_visits(s: Session, before: datetime) -> int:
+    """Counts and times of visits that began before this."""
+    return _change_batch(s, delete(KioskVisit), KioskVisit.id, KioskVisit.began_at < before)
 
 
 def _change_batch(s: Session, change: Any, key: Any, *which: ColumnElement[bool]) -> int:

@@ -1,0 +1,301 @@
+"""Approvals: a booking at a kiosk that waits until the desk says yes, who pays, or no.
+
+The kiosk waits for three minutes. Name and phone are kept encrypted, and only while they are
+needed. What was approved is what is ordered: the kiosk's later words change nothing of it
+(docs/booking-protocol.md 1.9).
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from ridedash.rides.orders.kiosk_rules import HOUR, ORDERS_AN_HOUR, KioskRefused, Why
+from ridedash.store import audit
+from ridedash.store.actors import by_kiosk, by_staff
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import DecryptionFailed, TokenVault
+from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk
+from ridedash.store.models.orders import Offer
+
+LASTS: Final = timedelta(seconds=180)  # a guest who stands there waits no longer
+USED_WITHIN: Final = timedelta(seconds=180)  # after the answer: an old yes orders nothing
+# reasons of the desk that guests read (wording/kiosk.py), and our own
+REASONS: Final = ("full", "ask", "not_guest")
+PRICE: Final = "price"  # the price rose, and what was approved was another one
+LEFT: Final = "left"  # the guest went away
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a guest wants to book. Nothing in it says who pays."""
+
+    name: str
+    room: str | None
+    phone: str | None
+    seats: int | None
+
+
+@dataclass(frozen=True)
+class NewAsk:
+    """What a kiosk asks the desk; `token` is that of the order that comes of it."""
+
+    kiosk_id: int
+    property_id: int
+    visit_id: str
+    token: str
+    offer_id: int
+    wish: Wish
+
+
+@dataclass(frozen=True)
+class AskAnswer:
+    """What the desk says. `reason` is one of REASONS, for a no."""
+
+    ask_id: int
+    property_id: int
+    staff_id: int
+    approved: bool
+    house_pays: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class WaitingAsk:
+    """An approval that waits, as the desk sees it."""
+
+    id: int
+    kiosk_id: int
+    kiosk: str
+    visit_id: str
+    name: str
+    room: str | None
+    seats: int | None
+    offer: Offer
+    asked_at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True)
+class AskNow:
+    """How an approval stands. `offer_id` is the car that may be ordered, `wish` for whom.
+
+    `posted` is the offer that was shown when the desk was asked.
+    """
+
+    id: int
+    state: AskState
+    house_pays: bool
+    reason: str
+    offer_id: int
+    wish: Wish | None
+    posted: int | None = None
+
+
+def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
+    """Ask the desk. The id of what waits. Raises KioskRefused above 30 in an hour.
+
+    One of a visit waits: an earlier one of the same guest ends.
+    """
+    mine = KioskAsk.kiosk_id == new.kiosk_id, KioskAsk.asked_at > now - HOUR
+    if (s.scalar(select(func.count(KioskAsk.id)).where(*mine)) or 0) >= ORDERS_AN_HOUR:
+        raise KioskRefused(Why.HOURLY)
+    end_asks(s, new.visit_id, now)
+    row = KioskAsk(
+        property_id=new.property_id,
+        kiosk_id=new.kiosk_id,
+        visit_id=new.visit_id,
+        wish={"token": new.token, "posted": new.offer_id, "seats": new.wish.seats},
+        offer_id=new.offer_id,
+        state=AskState.WAITING.value,
+        house_pays=False,
+        asked_at=now,
+    )
+    s.add(row)
+    s.flush()
+    said = {"name": new.wish.name, "room": new.wish.room, "phone": new.wish.phone}
+    row.wish_enc = vault.encrypt(json.dumps(said), "kiosk_asks", row.id, "wish_enc")
+    facts = {"property_id": new.property_id, "offer": new.offer_id}
+    audit.record(
+        s, by_kiosk(new.kiosk_id), "kiosk.asked", f"kiosk_asks:{row.id}", "ok", now, **facts
+    )
+    return row.id
+
+
+def ask_of(
+    s: Session, vault: TokenVault, key: tuple[int, str, int], now: datetime
+) -> AskNow | None:
+    """The approval of a kiosk's order token and of the offer that its page posts; None: not asked.
+
+    `key` is (kiosk id, order token, offer id).
+    """
+    kiosk_id, token, offer_id = key
+    rows = s.scalars(
+        select(KioskAsk)
+        .where(KioskAsk.kiosk_id == kiosk_id, KioskAsk.asked_at > now - HOUR)
+        .order_by(KioskAsk.id.desc())
+    )
+    for row in rows:
+        if row.wish.get("token") != token:
+            continue
+        if offer_id in (row.wish.get("posted"), row.offer_id):
+            return _now(row, vault, now)
+    return None
+
+
+def answer_ask(db: Database, now: datetime, answer: AskAnswer) -> bool:
+    """The desk's yes or no, once. False when it waits no longer, or is another property's.
+
+    Raises ValueError for a no without one of REASONS.
+    """
+    if not answer.approved and answer.reason not in REASONS:
+        raise ValueError("say why not")
+    with db.write() as s:
+        row = s.get(KioskAsk, answer.ask_id, with_for_update=True)
+        if row is None or row.property_id != answer.property_id:
+            return False
+        if row.state != AskState.WAITING or now >= row.asked_at + LASTS:
+            return False
+        row.state = (AskState.APPROVED if answer.approved else AskState.DECLINED).value
+        row.house_pays = answer.approved and answer.house_pays
+        row.reason = None if answer.approved else answer.reason
+        row.answered_by, row.answered_at = answer.staff_id, now
+        if not answer.approved:
+            row.wish_enc = None
+        facts = {"house_pays": row.house_pays, "property_id": row.property_id}
+        subject = f"kiosk_asks:{row.id}"
+        audit.record(
+            s, by_staff(answer.staff_id), "kiosk.answered", subject, row.state, now, **facts
+        )
+        return True
+
+
+def waiting_asks(
+    s: Session, vault: TokenVault, property_id: int, now: datetime
+) -> list[WaitingAsk]:
+    """What waits for the desk's answer, the longest first."""
+    rows = s.execute(
+        select(KioskAsk, Kiosk.name, Offer)
+        .join(Kiosk, Kiosk.id == KioskAsk.kiosk_id)
+        .join(Offer, Offer.id == KioskAsk.offer_id)
+        .where(
+            KioskAsk.property_id == property_id,
+            KioskAsk.state == AskState.WAITING.value,
+            KioskAsk.asked_at > now - LASTS,
+        )
+        .order_by(KioskAsk.asked_at, KioskAsk.id)
+    )
+    found = []
+    for row, kiosk, offer in rows:
+        wish = _wish(row, vault)
+        if wish is not None:
+            found.append(
+                WaitingAsk(
+                    row.id,
+                    row.kiosk_id,
+                    kiosk,
+                    row.visit_id,
+                    wish.name,
+                    wish.room,
+                    wish.seats,
+                    offer,
+                    row.asked_at,
+                    row.asked_at + LASTS,
+                )
+            )
+    return found
+
+
+def use_ask(s: Session, ask_id: int, order_id: int) -> None:
+    """Note the order that came of an approval, in its transaction; nobody's name stays here."""
+    row = s.get_one(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
+    row.order_id, row.wish_enc = order_id, None
+
+
+def may_use(s: Session, ask_id: int, key: tuple[int, str, int], now: datetime) -> AskNow | None:
+    """An approval that may order this now; None: it may not. Without its wish.
+
+    `key` is (kiosk id, order token, offer id). A write session locks the row.
+    """
+    row = s.get(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
+    if row is None or row.state != AskState.APPROVED or row.order_id is not None:
+        return None
+    late = row.answered_at is None or now > row.answered_at + USED_WITHIN
+    if late or (row.kiosk_id, row.wish.get("token"), row.offer_id) != key:
+        return None
+    return AskNow(row.id, AskState.APPROVED, row.house_pays, "", row.offer_id, None)
+
+
+def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime) -> None:
+    """An approved car has a fresh offer. `same`: at the same price.
+
+    At another one the approval ends where the house would pay it, for it approved another price; a
+    guest who pays the driver decides alone.
+    """
+    row = s.get_one(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
+    if row.state != AskState.APPROVED or row.order_id is not None:
+        return
+    if same or not row.house_pays:
+        row.offer_id = offer_id
+    else:
+        _end(row, PRICE, now)
+
+
+def end_asks(s: Session, visit_id: str, now: datetime) -> None:
+    """End what a visit has asked and what has become no order: the guest went away."""
+    query = select(KioskAsk).where(
+        KioskAsk.visit_id == visit_id,
+        KioskAsk.order_id.is_(None),
+        KioskAsk.state.in_((AskState.WAITING.value, AskState.APPROVED.value)),
+    )
+    for row in s.scalars(query.with_for_update()):
+        _end(row, LEFT, now)
+
+
+def has_late(s: Session, now: datetime) -> bool:
+    """Whether something has waited for too long."""
+    late = KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS
+    return s.scalars(select(KioskAsk.id).where(*late).limit(1)).first() is not None
+
+
+def expire_asks(s: Session, now: datetime) -> int:
+    """End what waited for too long. How many there were."""
+    late = KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS
+    rows = s.scalars(select(KioskAsk).where(*late).with_for_update(skip_locked=True)).all()
+    for row in rows:
+        _end(row, "", now)
+    return len(rows)
+
+
+def _end(row: KioskAsk, reason: str, now: datetime) -> None:
+    row.state, row.reason, row.wish_enc = AskState.EXPIRED.value, reason or None, None
+    row.answered_at = row.answered_at or now
+
+
+def _now(row: KioskAsk, vault: TokenVault, now: datetime) -> AskNow:
+    state = AskState(row.state)
+    if state is AskState.WAITING and now >= row.asked_at + LASTS:
+        state = AskState.EXPIRED
+    return AskNow(
+        row.id,
+        state,
+        row.house_pays,
+        row.reason or "",
+        row.offer_id,
+        _wish(row, vault),
+        row.wish.get("posted"),
+    )
+
+
+def _wish(row: KioskAsk, vault: TokenVault) -> Wish | None:
+    """Who asks, decrypted; None when it is no longer kept, or its key is missing."""
+    if row.wish_enc is None:
+        return None
+    try:
+        said = json.loads(vault.decrypt(row.wish_enc, "kiosk_asks", row.id, "wish_enc"))
+    except (DecryptionFailed, ValueError):
+        return None
+    return Wish(said.get("name", ""), said.get("room"), said.get("phone"), row.wish.get("seats"))

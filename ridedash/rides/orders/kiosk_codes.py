@@ -1,0 +1,142 @@
+"""Desk codes: six digits that staff make, by which a guest may book at a kiosk, once.
+
+A code is bound to its property, lasts ten minutes, and may say that the house pays, or whose ride
+it is. It is used up in the commit that makes the order (docs/booking-protocol.md 1.9).
+"""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.store import audit
+from ridedash.store.actors import by_staff
+from ridedash.store.database.database import Database, insert_if_new
+from ridedash.store.guests import guest_of
+from ridedash.store.models.kiosks import KioskCode
+from ridedash.store.models.people import Throttle
+
+DIGITS: Final = 6
+LASTS: Final = timedelta(minutes=10)
+WRONG_CODES: Final = 5  # of one kiosk in ten minutes
+WINDOW: Final = timedelta(minutes=10)
+ATTEMPTS: Final = 20  # to find digits that no open code of the property has
+
+
+@dataclass(frozen=True)
+class NewCode:
+    """What a desk code is to be good for. `guest_id`: the ride is this guest's of the property."""
+
+    property_id: int
+    staff_id: int
+    house_pays: bool = False
+    guest_id: int | None = None
+
+
+@dataclass(frozen=True)
+class OpenCode:
+    """A code that may still be used."""
+
+    id: int
+    house_pays: bool
+    guest_id: int | None
+
+
+def make_code(db: Database, now: datetime, key: str, wanted: NewCode) -> str:
+    """A new desk code, "048213", valid once within ten minutes. Audited.
+
+    Raises LookupError for a guest of another property, or one who is erased.
+    """
+    with db.write() as s:
+        if wanted.guest_id is not None and not guest_of(s, wanted.property_id, wanted.guest_id):
+            raise LookupError("no such guest")
+        code = _unused(s, key, wanted.property_id, now)
+        row = KioskCode(
+            code_hash=_hashed(key, wanted.property_id, code),
+            property_id=wanted.property_id,
+            guest_id=wanted.guest_id,
+            house_pays=wanted.house_pays,
+            made_by=wanted.staff_id,
+            made_at=now,
+            expires_at=now + LASTS,
+        )
+        s.add(row)
+        s.flush()
+        who, subject = by_staff(wanted.staff_id), f"kiosk_codes:{row.id}"
+        facts = {"house_pays": wanted.house_pays, "guest": wanted.guest_id}
+        facts["property_id"] = wanted.property_id
+        audit.record(s, who, "kiosk.code_made", subject, "ok", now, **facts)
+        return code
+
+
+def open_code(s: Session, key: str, property_id: int, typed: str, now: datetime) -> OpenCode | None:
+    """The code that was typed, if it may still be used; None for any other. Uses nothing up."""
+    code = "".join(typed.split())
+    if not (len(code) == DIGITS and code.isascii() and code.isdigit()):
+        return None
+    row = s.scalars(
+        select(KioskCode).where(
+            KioskCode.property_id == property_id,
+            KioskCode.code_hash == _hashed(key, property_id, code),
+            KioskCode.used_at.is_(None),
+            KioskCode.expires_at > now,
+        )
+    ).first()
+    return None if row is None else OpenCode(row.id, row.house_pays, row.guest_id)
+
+
+def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
+    """Use a code, in the transaction of its order. False when another order was first."""
+    row = s.get(KioskCode, code.id, with_for_update=True, populate_existing=True)
+    if row is None or row.used_at is not None or row.expires_at <= now:
+        return False
+    row.used_at, row.used_by_kiosk = now, kiosk_id
+    return (row.house_pays, row.guest_id) == (code.house_pays, code.guest_id)
+
+
+def may_try(s: Session, kiosk_id: int, now: datetime) -> bool:
+    """Whether a kiosk may try a code now. It counts as wrong until `was_right`.
+
+    Needs a write session. Counting first stops guesses made in parallel.
+    """
+    key = _throttle(kiosk_id)
+    insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
+    row = s.get_one(Throttle, key, with_for_update=True, populate_existing=True)
+    if now - row.since >= WINDOW or row.since > now:
+        row.fails, row.since = 0, now
+    row.blocked_until = None
+    if row.fails >= WRONG_CODES:
+        return False
+    row.fails += 1
+    return True
+
+
+def was_right(s: Session, kiosk_id: int) -> None:
+    """Take back the count of a try that was right. Needs a write session."""
+    row = s.get(Throttle, _throttle(kiosk_id), with_for_update=True, populate_existing=True)
+    if row is not None:
+        row.fails = max(0, row.fails - 1)
+
+
+def _throttle(kiosk_id: int) -> str:
+    return f"kiosk-codes:{kiosk_id}"
+
+
+def _unused(s: Session, key: str, property_id: int, now: datetime) -> str:
+    """Six digits that no open code of the property has."""
+    for _ in range(ATTEMPTS):
+        code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
+        if open_code(s, key, property_id, code, now) is None:
+            return code
+    raise RuntimeError("no free desk code")
+
+
+def _hashed(key: str, property_id: int, code: str) -> str:
+    """A code as it is stored: without the key nobody finds it by trying all of them."""
+    said = f"kiosk code|{property_id}|{code}".encode()
+    return hmac.new(key.encode(), said, hashlib.sha256).hexdigest()

@@ -1,0 +1,187 @@
+"""A guest presses Book at a kiosk: an order like any other, or the reason why there is none.
+
+T1 of docs/booking-protocol.md 1.3 with what belongs to a kiosk in the same commit (1.9 there): the
+rule and the limits, a desk code or an approval that is used up, an unverified guest, the ticket,
+and the visit that it came from. Who pays follows from the rule, the code and the approval, which
+are read from the database; nothing that a form says has a part in it.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash import wire
+from ridedash.rides import tickets
+from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_codes import OpenCode
+from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why
+from ridedash.rides.orders.place import Placed, place
+from ridedash.rides.runtime import Runtime
+from ridedash.store import kiosk_visits
+from ridedash.store.actors import by_kiosk
+from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
+from ridedash.store.models.orders import Offer, Order
+
+TOKEN_LENGTH: Final = 48  # of an order's form token, hexadecimal
+
+
+@dataclass(frozen=True)
+class Press:
+    """A press of Book. `form_token` is a secret of the visit's page: one for each order.
+
+    `offer_id` is a fresh offer of the same kiosk. `code` is what was found of a desk code, `ask_id`
+    an approval; both are looked at again in the commit.
+    """
+
+    kiosk_id: int
+    property_id: int
+    visit_id: str
+    form_token: str
+    offer_id: int
+    wish: Wish
+    language: str | None = None
+    code: OpenCode | None = None
+    ask_id: int | None = None
+
+    @property
+    def token(self) -> str:
+        """The form token of the order."""
+        return order_token(self.secret)
+
+    @property
+    def secret(self) -> str:
+        """What only the page of this visit knows: its PIN and its link are made of it."""
+        return page_secret(self.kiosk_id, self.visit_id, self.form_token)
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Why a kiosk may order: `house_pays` is True only by a code or an approval of staff."""
+
+    house_pays: bool = False
+    guest_id: int | None = None
+
+
+def page_secret(kiosk_id: int, visit_id: str, form_token: str) -> str:
+    """What only the page of a visit knows, as one text."""
+    return f"{kiosk_id}|{visit_id}|{form_token}"
+
+
+def order_token(secret: str) -> str:
+    """The form token of a kiosk's order: nobody can guess or choose that of another form."""
+    said = f"kiosk order|{secret}".encode("utf-8", "replace")
+    return "k" + hashlib.sha256(said).hexdigest()[:TOKEN_LENGTH]
+
+
+def order_of_press(s: Session, kiosk_id: int, secret: str) -> Order | None:
+    """The order that the page with this secret has made at this kiosk, if any."""
+    mine = Order.form_token == order_token(secret), Order.kiosk_id == kiosk_id
+    return s.scalars(select(Order).where(*mine)).first()
+
+
+def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
+    """One order with its ticket in one commit, or the order that this form token made already.
+
+    `key` is the secret of this installation, `tz` the property's zone. Raises KioskRefused and
+    what `place` raises.
+    """
+    beside = _Beside(runtime, key, press, tz)
+    request = _request(press, beside)
+    return place(runtime.db, runtime.clock, request, runtime.failpoint, beside)
+
+
+class _Beside:
+    """What belongs to a kiosk in the commit of its order."""
+
+    def __init__(self, runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> None:
+        self.key, self.press, self.tz = key, press, tz
+        with runtime.db.read() as s:
+            kiosk = s.get(Kiosk, press.kiosk_id)
+            if kiosk is None:
+                raise KioskRefused(Why.CLOSED)
+            account = kiosk_rules.account_at(s, kiosk)
+            if account is None:
+                raise KioskRefused(Why.CLOSED)
+            self.account_id = account.id
+            self.grant = self._granted(s, kiosk, runtime.clock())
+
+    def before(self, s: Session, offer: Offer, now: datetime) -> None:
+        """Everything that was read before is read again, locked. Raises KioskRefused."""
+        press = self.press
+        kiosk = s.get(Kiosk, press.kiosk_id, with_for_update=True, populate_existing=True)
+        if kiosk is None or not _in_order(kiosk, press.property_id):
+            raise KioskRefused(Why.CLOSED)
+        kiosk_rules.watch_ended(s, kiosk, now)
+        if offer.kiosk_id != kiosk.id:
+            raise KioskRefused(Why.NOT_HERE)
+        if self._granted(s, kiosk, now) != self.grant:
+            raise KioskRefused(Why.NOT_APPROVED)  # it changed since the request was made
+        if not kiosk_rules.offered_here(offer, self.grant.house_pays):
+            raise KioskRefused(Why.NOT_HERE)
+        who = Guesswork(press.wish.name, press.wish.room)
+        kiosk_rules.check_limits(s, kiosk, who, now)
+        if press.code is not None and not kiosk_codes.use_up(s, press.code, kiosk.id, now):
+            raise KioskRefused(Why.WRONG_CODE)
+
+    def after(self, s: Session, order_id: int, now: datetime) -> None:
+        """The ticket, and what led to this order."""
+        press, order = self.press, s.get_one(Order, order_id)
+        pin = tickets.pin_of(self.key, press.secret)
+        tickets.add_ticket(s, self.key, order, pin, tickets.local_day(now, self.tz))
+        if press.ask_id is not None:
+            kiosk_asks.use_ask(s, press.ask_id, order_id)
+        visit = kiosk_visits.Visit(press.visit_id, press.kiosk_id, press.property_id)
+        kiosk_visits.note_order(s, visit, order_id, now)
+
+    def _granted(self, s: Session, kiosk: Kiosk, now: datetime) -> Grant:
+        """Who pays, by what staff have said. Raises KioskRefused where they had to say something.
+
+        A code counts under each rule; without one the rule says what is needed.
+        """
+        press = self.press
+        if press.code is not None:
+            return Grant(press.code.house_pays, press.code.guest_id)
+        rule = kiosk_rules.rule_now(kiosk, now)
+        if rule is WhoPays.DRIVER:
+            return Grant()
+        if rule is WhoPays.CODE:
+            raise KioskRefused(Why.NEEDS_CODE)
+        ask = None
+        if press.ask_id is not None:
+            ask = kiosk_asks.may_use(s, press.ask_id, (kiosk.id, press.token, press.offer_id), now)
+        if ask is None:
+            raise KioskRefused(Why.NOT_APPROVED)
+        return Grant(ask.house_pays)
+
+
+def _in_order(kiosk: Kiosk, property_id: int) -> bool:
+    """Whether a device may book at all now."""
+    ours = kiosk.property_id == property_id and kiosk.kind == KioskKind.KIOSK
+    return ours and kiosk.revoked_at is None and not kiosk.out_of_order
+
+
+def _request(press: Press, beside: _Beside) -> BookingRequest:
+    """The booking request of a press: in cash, unless staff have said that the house pays."""
+    grant, wish = beside.grant, press.wish
+    return BookingRequest(
+        property_id=press.property_id,
+        actor=by_kiosk(press.kiosk_id),
+        tz=beside.tz,
+        form_token=press.token,
+        offer_id=press.offer_id,
+        guest_name=wish.name,
+        guest_room=wish.room,
+        guest_phone=wish.phone,
+        guest_id=grant.guest_id,
+        guest_language=press.language,
+        seats=wish.seats,
+        payment=None if grant.house_pays else wire.CASH,
+        account_id=beside.account_id,
+    )

@@ -1,0 +1,83 @@
+"""What the worker looks after for kiosks, every few seconds: what no page tells any more.
+
+A guest whose ticket was never shown, rides that ended before they began, approvals that nobody
+answered, and visits that nobody has ended.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from ridedash import wire
+from ridedash.rides.orders import kiosk_asks, kiosk_rules, transitions
+from ridedash.rides.tickets import ride_number, ticket_of
+from ridedash.store import kiosk_visits
+from ridedash.store.database.database import Database
+from ridedash.store.models.kiosks import Kiosk, KioskVisit
+from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.people import Guest
+
+NO_TICKET: Final = "kiosk_no_ticket"  # an attention item; the detail is number and name
+TICKET_WITHIN: Final = timedelta(seconds=45)  # a page that works has shown it long before
+
+
+def watch(db: Database, now: datetime) -> int:
+    """One look. How many rows it changed; it writes only when there is something to do."""
+    with db.read() as s:
+        kiosks = s.scalars(select(Kiosk.id).where(Kiosk.revoked_at.is_(None))).all()
+        if not kiosks:
+            return 0
+        asked = _with_ended_rides(s, now)
+        late = kiosk_visits.without_ticket(s, kiosks, now - TICKET_WITHIN)
+        lost = kiosk_visits.still_open(s, kiosks, now)
+        waiting = kiosk_asks.has_late(s, now)
+    if not (asked or late or lost or waiting):
+        return 0
+    with db.write() as s:
+        changed = sum(_watch_ended(s, kiosk_id, now) for kiosk_id in asked)
+        changed += sum(_tell_desk(s, order_id, now) for order_id in late)
+        for visit_id in lost:
+            kiosk_visits.end_lost(s, visit_id, now)
+        return changed + len(lost) + kiosk_asks.expire_asks(s, now)
+
+
+def _with_ended_rides(s: Session, now: datetime) -> list[int]:
+    """Kiosks that ask for no code yet, of which a ride ended in the hour before it began."""
+    free = or_(Kiosk.code_until.is_(None), Kiosk.code_until <= now)
+    query = (
+        select(Kiosk.id)
+        .join(Order, and_(Order.property_id == Kiosk.property_id, Order.kiosk_id == Kiosk.id))
+        .join(Ride, Ride.order_id == Order.id)
+        .where(
+            free,
+            Kiosk.revoked_at.is_(None),
+            Order.created_at > now - kiosk_rules.LIVE_FOR,
+            Ride.status == wire.BOOKING_CANCELLED,
+            Ride.ended_at > now - kiosk_rules.HOUR,
+        )
+        .group_by(Kiosk.id)
+        .having(func.count(Ride.id) >= kiosk_rules.ENDED_EARLY)
+    )
+    return list(s.scalars(query))
+
+
+def _watch_ended(s: Session, kiosk_id: int, now: datetime) -> int:
+    kiosk = s.get(Kiosk, kiosk_id, with_for_update=True)
+    return int(kiosk is not None and kiosk_rules.watch_ended(s, kiosk, now))
+
+
+def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
+    """The power went between Book and the ticket: the guest may stand there with nothing."""
+    order = s.get_one(Order, order_id)
+    visits = select(KioskVisit).where(KioskVisit.order_id == order_id).with_for_update()
+    waiting = [row for row in s.scalars(visits) if row.screen == kiosk_visits.SENDING]
+    for row in waiting:
+        row.screen = kiosk_visits.UNSHOWN
+    if not waiting or order.state in kiosk_visits.NO_TICKET_NEEDED:
+        return len(waiting)
+    ticket, guest = ticket_of(s, order_id), s.get_one(Guest, order.guest_id)
+    number = ride_number(ticket.number) if ticket is not None else f"#{order_id}"
+    transitions.raise_attention(s, order, NO_TICKET, f"{number} · {guest.name}", now)
+    return len(waiting)

@@ -1,0 +1,173 @@
+"""Tickets of rides that guests book at a kiosk: a ride number of the day and a four-digit PIN.
+
+The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 6). A PIN
+of four digits is guessed in 10,000 tries, so the hash has a key, and five wrong ones close a
+number: then only the desk opens the ride.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from ridedash.store import audit
+from ridedash.store.actors import Actor
+from ridedash.store.models.kiosks import Ticket
+from ridedash.store.models.orders import Order
+
+PIN_DIGITS: Final = 4
+WRONG_PINS: Final = 5  # of one ride number, then it is closed
+LASTS: Final = timedelta(hours=24)  # after the press; a ride number comes again the next day
+MOST_NUMBER: Final = 9_999
+
+
+class Looked(StrEnum):
+    """What became of a typed number and PIN."""
+
+    FOUND = "ok"
+    WRONG = "wrong"  # a wrong PIN, or no such number: the same answer for both
+    CLOSED = "closed"  # too many wrong PINs
+
+
+@dataclass(frozen=True)
+class Look:
+    """The ride of a typed number and PIN. `shut` is the order whose ticket this try has closed."""
+
+    what: Looked
+    order_id: int | None = None
+    shut: int | None = None
+
+
+def pin_of(key: str, secret: str) -> str:
+    """The PIN of a visit's ticket: four digits, made of a secret that only the visit's page has.
+
+    It is the same in every answer to that page, so no table needs to hold it.
+    """
+    made = hmac.new(key.encode(), f"pin|{secret}".encode(), hashlib.sha256).digest()
+    return f"{int.from_bytes(made[:8], 'big') % 10**PIN_DIGITS:0{PIN_DIGITS}d}"
+
+
+def local_day(now: datetime, tz: ZoneInfo) -> str:
+    """The property's day, to which ride numbers belong: "2026-11-23"."""
+    return now.astimezone(tz).date().isoformat()
+
+
+def ride_number(number: int) -> str:
+    """A ride number as people read it: K27."""
+    return f"K{number}"
+
+
+def read_number(typed: str) -> int | None:
+    """The number of "K27", "k 27" or "27"; None for anything else.
+
+    >>> [read_number(text) for text in ("K27", "k 7", "27", "K", "K0", "K99999", "K\u0662")]
+    [27, 7, 27, None, None, None, None]
+    """
+    digits = "".join(typed.split()).upper().removeprefix("K")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= len(str(MOST_NUMBER))):
+        return None
+    return int(digits) or None
+
+
+def add_ticket(s: Session, key: str, order: Order, pin: str, day: str) -> Ticket:
+    """The ticket of a new order, with the next number of its property and day. Flushes.
+
+    In the transaction that makes the order: there is no kiosk order without one.
+    """
+    _lock_day(s, order.property_id, day)
+    newest = select(func.max(Ticket.number)).where(
+        Ticket.property_id == order.property_id, Ticket.day == day
+    )
+    number = (s.scalar(newest) or 0) + 1
+    row = Ticket(
+        property_id=order.property_id,
+        order_id=order.id,
+        number=number,
+        day=day,
+        pin_hash=_hashed(key, order.id, pin),
+        tries=0,
+    )
+    s.add(row)
+    s.flush()
+    return row
+
+
+def ticket_of(s: Session, order_id: int) -> Ticket | None:
+    """The ticket of an order; None when it was not booked at a kiosk."""
+    return s.scalars(select(Ticket).where(Ticket.order_id == order_id)).first()
+
+
+def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now: datetime) -> Look:
+    """The ride of a typed ride number and PIN, at this property, the newest day first.
+
+    Needs a write session: the tickets are locked, so that tries made in parallel are all counted.
+    A wrong PIN counts for each ride of the last day that has this number; a right one takes none
+    back, for the guest's own screen asks every few seconds.
+    """
+    number, pin = read_number(typed[0]), "".join(typed[1].split())
+    if number is None:
+        return Look(Looked.WRONG)
+    rows = _tickets(s, property_id, number, now)
+    still = [row for row in rows if row.closed_at is None]
+    for row in still:
+        if hmac.compare_digest(row.pin_hash, _hashed(key, row.order_id, pin)):
+            return Look(Looked.FOUND, row.order_id)
+    if rows and not still:
+        return Look(Looked.CLOSED)
+    shut = None
+    for row in still:
+        row.tries += 1
+        if row.tries >= WRONG_PINS:
+            row.closed_at, shut = now, row.order_id
+    return Look(Looked.CLOSED if shut else Looked.WRONG, shut=shut)
+
+
+def reopen(s: Session, property_id: int, order_id: int, actor: Actor, now: datetime) -> bool:
+    """The desk opens a ride again that wrong PINs have closed. False when it was not closed."""
+    query = select(Ticket).where(Ticket.order_id == order_id, Ticket.property_id == property_id)
+    row = s.scalars(query.with_for_update()).first()
+    if row is None or row.closed_at is None:
+        return False
+    row.tries, row.closed_at = 0, None
+    subject = f"orders:{order_id}"
+    audit.record(s, actor, "ticket.reopened", subject, "ok", now, property_id=property_id)
+    return True
+
+
+def _tickets(s: Session, property_id: int, number: int, now: datetime) -> list[Ticket]:
+    """The tickets of the last day that have a number, locked, the newest first."""
+    query = (
+        select(Ticket)
+        .join(Order, Order.id == Ticket.order_id)
+        .where(
+            Ticket.property_id == property_id,
+            Ticket.number == number,
+            Order.created_at > now - LASTS,
+        )
+        .order_by(Ticket.day.desc(), Ticket.id.desc())
+    )
+    return list(s.scalars(query.with_for_update(of=Ticket)))
+
+
+def _hashed(key: str, order_id: int, pin: str) -> str:
+    """A PIN as it is stored: without the key nobody finds it by trying all of them."""
+    said = f"ticket|{order_id}|{pin}".encode("utf-8", "replace")
+    return hmac.new(key.encode(), said, hashlib.sha256).hexdigest()
+
+
+def _lock_day(s: Session, property_id: int, day: str) -> None:
+    """Let no other transaction take a number of this day until this one ends.
+
+    SQLite runs one write transaction at a time anyway.
+    """
+    if s.get_bind().dialect.name != "postgresql":
+        return
+    said = hashlib.sha256(f"ticket|{property_id}|{day}".encode()).digest()
+    key = int.from_bytes(said[:8], "big", signed=True)
+    s.connection().execute(select(func.pg_advisory_xact_lock(key)))

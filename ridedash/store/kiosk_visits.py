@@ -1,0 +1,157 @@
+"""Visits of a kiosk: when, how far and how they ended. Never what was typed, or by whom."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.orm import Session
+
+from ridedash.store.database.database import insert_if_new
+from ridedash.store.models.kiosks import Kiosk, KioskVisit
+from ridedash.store.models.orders import Order
+
+ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
+LONGEST: Final = timedelta(hours=2)  # nobody stands there for so long
+KEPT_IN_SIGHT: Final = timedelta(days=1)  # what the worker looks after; it may have been away
+LOST_AFTER: Final = timedelta(minutes=10)  # without a word of the visit, and of its kiosk
+# the screens in their order: `screen` is the furthest one
+SCREENS: Final = (
+    *("start", "where", "place", "car", "meet", "people", "who", "check", "code", "asking"),
+    *("sending", "unshown", "booked", "find", "ride", "sorry", "unknown"),
+)
+SENDING: Final = "sending"
+UNSHOWN: Final = "unshown"  # the desk was told that its ticket was never shown
+# these orders have no ride to show a ticket for
+NO_TICKET_NEEDED: Final = frozenset({"REJECTED", "NOT_SENT", "FAILED", "CLOSED_NOT_BOOKED"})
+BOOKED: Final = "booked"  # the page has shown the ticket
+AIDS: Final = frozenset({"large", "lower", "contrast", "speech", "keys"})
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A visit by the random id that its page made, and the kiosk on which it happens."""
+
+    id: str
+    kiosk_id: int
+    property_id: int
+
+
+@dataclass(frozen=True)
+class End:
+    """How a visit ended, as its page tells; unknown words count as none."""
+
+    how: str = ""
+    screen: str = ""
+    language: str = ""
+    aids: Sequence[str] = ()
+    seconds: int | None = None
+
+
+def touch(s: Session, visit: Visit, now: datetime, screen: str = "") -> KioskVisit | None:
+    """The row of a visit, made if it is new, locked. None for the id of another kiosk's visit.
+
+    Needs a write session.
+    """
+    facts = {"kiosk_id": visit.kiosk_id, "property_id": visit.property_id}
+    insert_if_new(s, KioskVisit, id=visit.id, began_at=now, aids=[], **facts)
+    row = s.get_one(KioskVisit, visit.id, with_for_update=True, populate_existing=True)
+    if row.kiosk_id != visit.kiosk_id:
+        return None
+    row.screen = _furthest(row.screen, screen)
+    return row
+
+
+def note_order(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
+    """The order that this visit has made; its ticket is not shown yet."""
+    row = touch(s, visit, now, SENDING)
+    if row is not None:
+        row.order_id, row.screen = order_id, SENDING
+
+
+def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
+    """The page has shown the ticket of this order: it asks for the ride by number and PIN."""
+    row = touch(s, visit, now)
+    if row is not None and row.order_id == order_id:
+        row.screen = _furthest(row.screen, BOOKED)
+
+
+def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
+    """Whether that is known already; True also for a visit that has not made this order."""
+    row = s.get(KioskVisit, visit.id)
+    if row is None or row.order_id != order_id:
+        return True
+    return _rank(row.screen) >= _rank(BOOKED)
+
+
+def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
+    """Ring the desk until somebody answers. Asked again after an answer it rings again."""
+    row = touch(s, visit, now, screen)
+    if row is None:
+        return False
+    if row.help_at is None or row.help_answered_at is not None:
+        row.help_at, row.help_answered_at, row.help_answered_by = now, None, None
+        row.ended_at = row.how = None
+    return True
+
+
+def help_of(s: Session, visit_id: str, kiosk_id: int) -> str:
+    """How a call for help stands: "", "asked" or "coming"."""
+    row = s.get(KioskVisit, visit_id)
+    if row is None or row.kiosk_id != kiosk_id or row.help_at is None:
+        return ""
+    return "coming" if row.help_answered_at is not None else "asked"
+
+
+def end(s: Session, visit: Visit, told: End, now: datetime) -> None:
+    """Note how a visit ended; the first word about it counts."""
+    row = touch(s, visit, now, told.screen)
+    if row is None or row.ended_at is not None:
+        return
+    row.ended_at, row.how = now, told.how if told.how in ENDS else "left"
+    row.language = told.language or None
+    row.aids = sorted(AIDS.intersection(told.aids))
+    row.seconds = told.seconds
+    if told.seconds is not None:
+        row.began_at = min(row.began_at, now - timedelta(seconds=told.seconds))
+
+
+def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> list[int]:
+    """Orders made before this whose page never showed their ticket, as far as known."""
+    query = select(Order.id).join(KioskVisit, KioskVisit.order_id == Order.id)
+    recent = KioskVisit.began_at > before - KEPT_IN_SIGHT
+    mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen == SENDING
+    return list(s.scalars(query.where(*mine, Order.created_at < before)))
+
+
+def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
+    """Visits that nobody has ended, whose kiosk is silent, or that began too long ago."""
+    silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
+    quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)
+    query = (
+        select(KioskVisit.id)
+        .join(Kiosk, Kiosk.id == KioskVisit.kiosk_id)
+        .where(
+            KioskVisit.kiosk_id.in_(kiosk_ids),
+            KioskVisit.began_at > now - KEPT_IN_SIGHT,
+            KioskVisit.ended_at.is_(None),
+            or_(KioskVisit.began_at < now - LONGEST, quiet),
+        )
+    )
+    return list(s.scalars(query))
+
+
+def end_lost(s: Session, visit_id: str, now: datetime) -> None:
+    """End a visit of which nothing was heard any more."""
+    row = s.get(KioskVisit, visit_id, with_for_update=True, populate_existing=True)
+    if row is not None and row.ended_at is None:
+        row.ended_at, row.how = now, "lost"
+
+
+def _furthest(known: str | None, told: str) -> str | None:
+    return told if _rank(told) > _rank(known) else known
+
+
+def _rank(screen: str | None) -> int:
+    return SCREENS.index(screen) if screen in SCREENS else -1

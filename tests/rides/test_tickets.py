@@ -1,0 +1,106 @@
+"""Ride numbers and PINs: one of each day, five wrong PINs, never another property's ride."""
+
+from functools import partial
+
+import pytest
+
+from ridedash.rides.tickets import Look, Looked, look_up, reopen
+from ridedash.store.actors import by_staff
+from ridedash.store.models.kiosks import Ticket
+from tests.rides.desk_world import World
+from tests.rides.kiosk_world import KEY, add_kiosk, pin, press, pressed, set_kiosk, ticket
+from tests.rides.orders.test_side_by_side import at_once
+
+DAY_S = 24 * 3600
+
+
+def looked(world: World, number: str, typed: str, property_id: int = 0) -> Look:
+    with world.db.write() as s:
+        where = property_id or world.property_id
+        return look_up(s, KEY, where, (number, typed), world.clock())
+
+
+def test_numbers_begin_anew_each_day_of_the_property(world: World) -> None:
+    kiosk = add_kiosk(world)
+    made = [pressed(world, press(world, kiosk)).order_id for _ in range(2)]
+    world.clock.go(5 * 3600)  # 14:00 UTC is 19:30 in Kolkata: it is tomorrow there
+    made.append(pressed(world, press(world, kiosk)).order_id)
+    found = [ticket(world, each) for each in made]
+    assert [row.number for row in found] == [1, 2, 1]
+    assert found[1].day < found[2].day
+
+
+def test_the_pin_opens_the_ride_and_is_nowhere_in_the_database(world: World) -> None:
+    pushed = press(world, add_kiosk(world))
+    order_id = pressed(world, pushed).order_id
+    assert looked(world, "K1", pin(pushed)) == Look(Looked.FOUND, order_id)
+    assert looked(world, " 1 ", pin(pushed)) == Look(Looked.FOUND, order_id)
+    row = ticket(world, order_id)
+    assert pin(pushed) not in (row.pin_hash, str(row.number), row.day)
+    assert len(pin(pushed)) == 4
+    assert pin(pushed).isdigit()
+
+
+def wrong(pushed: str) -> str:
+    return f"{(int(pushed) + 1) % 10_000:04d}"
+
+
+def test_the_sixth_wrong_pin_finds_the_number_closed_and_the_desk_opens_it(world: World) -> None:
+    pushed = press(world, add_kiosk(world))
+    order_id = pressed(world, pushed).order_id
+    right = pin(pushed)
+    tries = [looked(world, "K1", wrong(right)) for _ in range(5)]
+    assert [each.what for each in tries] == [Looked.WRONG] * 4 + [Looked.CLOSED]
+    assert tries[-1].shut == order_id
+    assert looked(world, "K1", right).what is Looked.CLOSED
+    with world.db.write() as s:
+        assert reopen(s, world.property_id, order_id, by_staff(1), world.clock())
+    assert looked(world, "K1", right).what is Looked.FOUND
+
+
+def test_a_guest_who_looks_in_between_gives_nobody_more_tries(world: World) -> None:
+    pushed = press(world, add_kiosk(world))
+    pressed(world, pushed)
+    for _ in range(4):
+        assert looked(world, "K1", wrong(pin(pushed))).what is Looked.WRONG
+        assert looked(world, "K1", pin(pushed)).what is Looked.FOUND
+    assert looked(world, "K1", wrong(pin(pushed))).what is Looked.CLOSED
+
+
+def test_tries_made_at_once_are_all_counted(world: World) -> None:
+    pushed = press(world, add_kiosk(world))
+    order_id = pressed(world, pushed).order_id
+    at_once([partial(looked, world, "K1", wrong(pin(pushed)))] * 8)
+    assert ticket(world, order_id).closed_at is not None
+    assert ticket(world, order_id).tries == 5
+
+
+@pytest.mark.parametrize("number", ["K2", "", "K", "K0", "x", "K99999", "-1", "K1 OR 1", "١"])
+def test_an_unknown_number_is_answered_like_a_wrong_pin(world: World, number: str) -> None:
+    pushed = press(world, add_kiosk(world))
+    pressed(world, pushed)
+    assert looked(world, number, pin(pushed)) == Look(Looked.WRONG)
+
+
+def test_another_property_and_another_day_do_not_find_it(world: World) -> None:
+    kiosk = add_kiosk(world)
+    pushed = press(world, kiosk)
+    order_id = pressed(world, pushed).order_id
+    assert looked(world, "K1", pin(pushed), world.property_id + 1).what is Looked.WRONG
+    world.clock.go(DAY_S - 60)
+    assert looked(world, "K1", pin(pushed)) == Look(Looked.FOUND, order_id)
+    set_kiosk(world, kiosk, code_until=None)
+    later = press(world, kiosk)
+    newer = pressed(world, later).order_id
+    assert ticket(world, newer).number == 1  # of the next day
+    assert looked(world, "K1", pin(later)) == Look(Looked.FOUND, newer)
+    assert looked(world, "K1", pin(pushed)) == Look(Looked.FOUND, order_id)
+    world.clock.go(120)
+    assert looked(world, "K1", pin(pushed)).what is Looked.WRONG
+
+
+def test_many_kiosks_at_once_get_a_number_each(world: World) -> None:
+    presses = [press(world, add_kiosk(world)) for _ in range(6)]
+    at_once([partial(pressed, world, each) for each in presses])
+    with world.db.read() as s:
+        assert sorted(row.number for row in s.query(Ticket)) == [1, 2, 3, 4, 5, 6]

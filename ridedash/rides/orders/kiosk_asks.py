@@ -215,12 +215,14 @@ def use_ask(s: Session, ask_id: int, order_id: int) -> None:
     row.order_id, row.wish_enc = order_id, None
 
 
-def may_use(s: Session, ask_id: int, key: tuple[int, str, int], now: datetime) -> AskNow | None:
+def may_use(
+    s: Session, ask_id: int, key: tuple[int, str, int], now: datetime, *, hold: bool = False
+) -> AskNow | None:
     """An approval that may order this now; None: it may not. Without its wish.
 
-    `key` is (kiosk id, order token, offer id). A write session locks the row.
+    `key` is (kiosk id, order token, offer id). `hold` locks it, in a write session.
     """
-    row = s.get(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
+    row = s.get(KioskAsk, ask_id, with_for_update=hold or None, populate_existing=True)
     if row is None or row.state != AskState.APPROVED or row.order_id is not None:
         return None
     late = row.answered_at is None or now > row.answered_at + USED_WITHIN

@@ -121,7 +121,7 @@ class _Beside:
         kiosk_rules.watch_ended(s, kiosk, now)
         if offer.kiosk_id != kiosk.id:
             raise KioskRefused(Why.NOT_HERE)
-        if self._granted(s, kiosk, now) != self.grant:
+        if self._granted(s, kiosk, now, hold=True) != self.grant:
             raise KioskRefused(Why.NOT_APPROVED)  # it changed since the request was made
         if not kiosk_rules.offered_here(offer, self.grant.house_pays):
             raise KioskRefused(Why.NOT_HERE)
@@ -140,7 +140,7 @@ class _Beside:
         visit = kiosk_visits.Visit(press.visit_id, press.kiosk_id, press.property_id)
         kiosk_visits.note_order(s, visit, order_id, now)
 
-    def _granted(self, s: Session, kiosk: Kiosk, now: datetime) -> Grant:
+    def _granted(self, s: Session, kiosk: Kiosk, now: datetime, *, hold: bool = False) -> Grant:
         """Who pays, by what staff have said. Raises KioskRefused where they had to say something.
 
         A code counts under each rule; without one the rule says what is needed.
@@ -155,7 +155,8 @@ class _Beside:
             raise KioskRefused(Why.NEEDS_CODE)
         ask = None
         if press.ask_id is not None:
-            ask = kiosk_asks.may_use(s, press.ask_id, (kiosk.id, press.token, press.offer_id), now)
+            key = (kiosk.id, press.token, press.offer_id)
+            ask = kiosk_asks.may_use(s, press.ask_id, key, now, hold=hold)
         if ask is None:
             raise KioskRefused(Why.NOT_APPROVED)
         return Grant(ask.house_pays)

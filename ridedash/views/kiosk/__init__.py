@@ -1,0 +1,1 @@
+"""Paired devices: the kiosk on which guests book by themselves."""

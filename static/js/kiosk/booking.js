@@ -1,0 +1,343 @@
+/**
+ * What the screens of a visit do: cars, the order, a ride found again. Every answer that comes
+ * after the end of its visit is forgotten.
+ */
+
+import { ask, phoneSheet } from "./sheets.js";
+import { showPlaces } from "./screens.js";
+import { Lost } from "./server.js";
+
+const AGAIN_MS = 1_000;
+const LIVE_MS = 3_000;
+const UNKNOWN_S = 20;
+const ASKING_S = 180;
+const CODE_MS = 10_000;
+const TYPED_MS = 200;
+const GRACE_MS = 5_000; // a server that restarts is back by then
+
+export class Booking {
+  constructor(k) {
+    this.k = k;
+    this.timers = new Set();
+    this.round = 0;
+  }
+
+  /** Nothing of this visit happens any more. */
+  stop() {
+    this.round += 1;
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+  }
+
+  /** What every request of a visit carries. */
+  get said() {
+    return { visit: this.k.visit.id, lang: this.k.visit.language };
+  }
+
+  later(act, ms) {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      act();
+    }, ms);
+    this.timers.add(timer);
+    return timer;
+  }
+
+  /**
+   * The answer to a form; null when the visit, or the screen that asked, is over. A server that
+   * does not answer for five seconds ends the visit: nothing typed survives.
+   */
+  async #post(path, fields) {
+    const round = this.round;
+    const from = Date.now();
+    for (;;) {
+      try {
+        const answer = await this.k.server.post(path, { ...this.said, ...fields });
+        return round === this.round ? answer : null;
+      } catch (error) {
+        if (round !== this.round) return null;
+        if (!(error instanceof Lost)) return this.k.pulse.refused(error);
+        if (Date.now() - from > GRACE_MS) return this.k.pulse.lost();
+        await new Promise((done) => setTimeout(done, AGAIN_MS));
+        if (round !== this.round) return null;
+      }
+    }
+  }
+
+  // ---- places ----
+
+  /** Look a typed place up, once the guest pauses. */
+  search(parts) {
+    const { visit } = this.k;
+    clearTimeout(this.pause);
+    this.timers.delete(this.pause);
+    visit.page = 0;
+    if ([...visit.typed.trim()].length < 2) {
+      visit.places = null;
+      return showPlaces(this.k, parts);
+    }
+    this.pause = this.later(() => this.#look({ q: visit.typed.trim() }, parts), TYPED_MS);
+    return undefined;
+  }
+
+  searchTab(tab, parts) {
+    const { k } = this;
+    k.visit.tab = tab;
+    k.visit.page = 0;
+    for (const node of k.root.querySelectorAll(".k-tab"))
+      node.setAttribute("aria-pressed", String(node.dataset.press === `tab-${tab}`));
+    this.#look({ tab }, parts);
+  }
+
+  async #look(query, parts) {
+    const { k, round } = this;
+    const asked = (this.asked = {});
+    let found = null;
+    try {
+      found = await k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said });
+    } catch {
+      return; // what was found before stays
+    }
+    if (round !== this.round || asked !== this.asked || !parts.list.isConnected) return;
+    k.visit.places = found.results;
+    showPlaces(k, parts);
+  }
+
+  typeOrList(typing) {
+    const { visit } = this.k;
+    visit.typing = typing;
+    visit.places = null;
+    visit.typed = "";
+    visit.tab = "";
+    this.k.draw();
+  }
+
+  // ---- cars ----
+
+  async cars(shown = "car") {
+    const { k } = this;
+    const { visit } = k;
+    visit.unchosen();
+    if (shown) k.leap(shown);
+    const answer = await this.#post("/kiosk/cars", visit.trip);
+    if (!answer) return false;
+    visit.answer = answer;
+    visit.asked = Date.now();
+    k.draw();
+    if (shown === "car") k.speak(k.spoken, true);
+    return true;
+  }
+
+  /** The same car among new offers: its name is the ride company's, in every language. */
+  async again() {
+    const { visit } = this.k;
+    const { car, seats, price } = visit;
+    const answer = await this.#post("/kiosk/cars", visit.trip);
+    if (!answer) return "over";
+    const same = (answer.cars ?? []).find((each) => each.name === car.name);
+    visit.answer = answer;
+    visit.asked = Date.now();
+    if (!same) return "gone";
+    visit.chooseCar(same);
+    visit.seats = seats;
+    return visit.price === price ? "same" : { old: price, new: visit.price };
+  }
+
+  /** Another language was chosen: the server's words in it. */
+  async spoken() {
+    const { k } = this;
+    const { screen } = k.visit;
+    if (screen === "car") this.cars();
+    else if (["meet", "people", "who", "check"].includes(screen)) {
+      const found = await this.again();
+      if (found === "gone") k.leap("car");
+      else if (found !== "over") k.draw();
+    } else if (screen === "ride" || screen === "booked") this.#live(0);
+    else if (screen === "place" && k.visit.typed) k.visit.places = null;
+  }
+
+  // ---- the order ----
+
+  async order() {
+    const { k } = this;
+    const { visit } = k;
+    this.begun = Date.now();
+    k.waited = 0;
+    visit.go("sending");
+    k.draw();
+    if (visit.stale(Date.now())) {
+      const found = await this.again();
+      if (found === "over") return;
+      if (found === "gone") return void k.leap("car");
+      if (found !== "same") {
+        visit.changed = found;
+        return void k.leap("check");
+      }
+    }
+    await this.#order();
+  }
+
+  async #order() {
+    const { k, round } = this;
+    let answer = null;
+    try {
+      answer = await k.server.post("/kiosk/order", { ...this.said, ...k.visit.wish });
+    } catch (error) {
+      // the order may have been heard: the same form is sent again, and makes no second one
+      if (round !== this.round) return;
+      if (!(error instanceof Lost)) return void k.pulse.refused(error);
+    }
+    if (round !== this.round) return;
+    this.#came(answer ?? { state: "sending" });
+  }
+
+  #came(answer) {
+    const { k } = this;
+    const { visit } = k;
+    visit.words = answer.words ?? null;
+    if (answer.ride?.number) visit.ride = answer.ride;
+    const { state } = answer;
+    if (state === "sending" || state === "asking") return this.#wait(state);
+    if (state === "booked") return this.#booked();
+    if (state === "needs_code" || state === "wrong_code") {
+      visit.wrongCode = state === "wrong_code";
+      visit.code = "";
+      return k.leap("code");
+    }
+    if (state === "changed") {
+      visit.changed = answer.changed;
+      visit.car = { ...visit.car, offer: answer.changed.offer, price: answer.changed.new };
+      return k.leap("check");
+    }
+    if (state === "unknown") return this.#unknown();
+    visit.sorry = state;
+    return k.leap("sorry");
+  }
+
+  #wait(state) {
+    const { k } = this;
+    k.waited = (Date.now() - this.begun) / 1000;
+    const shown = k.visit.screen === "unknown" ? "unknown" : state;
+    const most = state === "asking" ? ASKING_S + UNKNOWN_S : UNKNOWN_S;
+    this.later(() => this.#order(), AGAIN_MS);
+    if (k.waited > most) k.leap("unknown");
+    else k.leap(shown);
+  }
+
+  #unknown() {
+    this.k.leap("unknown");
+    this.later(() => this.#order(), LIVE_MS);
+  }
+
+  #booked() {
+    const { k } = this;
+    k.visit.number = (k.visit.ride.number ?? "").replace(/^\D+/, "");
+    k.visit.pin = k.visit.ride.pin ?? "";
+    k.leap("booked");
+    this.#live(LIVE_MS);
+  }
+
+  // ---- a ride found again ----
+
+  async find() {
+    const { k } = this;
+    const { visit } = k;
+    const answer = await this.#post("/kiosk/ride", { number: visit.number, pin: visit.pin });
+    if (!answer) return;
+    if (answer.state !== "ok") {
+      const usual = { closed: "ride_closed", limited: "limited" }[answer.state] ?? "wrong_pin";
+      visit.problem = answer.words?.headline || k.t(usual);
+      visit.pin = "";
+      return void k.draw();
+    }
+    this.#seen(answer);
+    k.go("ride");
+    this.#live(LIVE_MS);
+  }
+
+  #live(ms) {
+    const round = this.round;
+    clearTimeout(this.look);
+    this.look = this.later(async () => {
+      const { number, pin, screen } = this.k.visit;
+      if (screen !== "ride" && screen !== "booked") return;
+      try {
+        const answer = await this.k.server.post("/kiosk/ride", { ...this.said, number, pin });
+        if (round !== this.round) return;
+        if (answer.state === "ok") this.#seen(answer);
+      } catch {
+        // what was known stays; the beat says when our server is away
+      }
+      if (round === this.round) this.#live(LIVE_MS);
+    }, ms);
+  }
+
+  /** A new view; the screen is drawn anew only when a word of it changed. */
+  #seen(answer) {
+    const { k } = this;
+    const { visit } = k;
+    const before = JSON.stringify([visit.view, visit.cancel]);
+    visit.view = answer.view;
+    visit.cancel = answer.cancel;
+    if (before === JSON.stringify([visit.view, visit.cancel])) return;
+    if (visit.screen === "ride" || visit.screen === "booked") {
+      k.draw();
+      k.speak([answer.view?.headline]);
+    }
+  }
+
+  /** The start code for ten seconds: nobody reads it over a shoulder later. */
+  async showCode() {
+    const { k } = this;
+    const { number, pin } = k.visit;
+    const answer = await this.#post("/kiosk/ride", { number, pin, code: "1" });
+    if (!answer?.code) return;
+    k.visit.start = { code: answer.code };
+    k.draw();
+    this.later(() => {
+      k.visit.start = null;
+      k.draw();
+    }, CODE_MS);
+  }
+
+  askCancel() {
+    const { k } = this;
+    k.frame.lay(
+      ask(k, {
+        name: "cancel",
+        title: k.t("cancel_ask"),
+        lines: [k.visit.cancel?.fee_words],
+        yes: k.t("cancel_yes"),
+        no: k.t("cancel_no"),
+        act: () => this.#cancel(),
+      }),
+    );
+  }
+
+  async #cancel() {
+    const { k } = this;
+    const { number, pin } = k.visit;
+    const answer = await this.#post("/kiosk/cancel", { number, pin });
+    if (!answer) return;
+    k.visit.cancel = null;
+    const { headline, why, next } = answer.words ?? {};
+    if (headline)
+      k.visit.view = { ...k.visit.view, headline, detail: [why, next].filter(Boolean).join(" ") };
+    k.draw();
+    this.#live(LIVE_MS);
+  }
+
+  // ---- other ways ----
+
+  async ownPhone() {
+    const { k } = this;
+    const answer = await this.#post(k.data.kiosk.own_phone, {});
+    if (answer?.qr) k.frame.lay(phoneSheet(k, answer));
+  }
+
+  askBlank(act) {
+    const { k } = this;
+    const texts = { yes: k.t("blank_yes"), no: k.t("blank_no") };
+    k.frame.lay(ask(k, { name: "blank", title: k.t("blank"), ...texts, act }));
+  }
+}

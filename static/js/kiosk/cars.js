@@ -1,0 +1,123 @@
+/** Screen C: which car, where to meet it, and for how many a shared one is. */
+
+import { noCars } from "./check.js";
+import { control, fact, icon, make, working } from "./el.js";
+import { pages } from "./frame.js";
+
+const TAGS = { cheapest: "cheapest", soonest: "soonest_car", biggest: "biggest" };
+
+export function car(k) {
+  const { answer } = k.visit;
+  if (!answer) return { question: k.t("which_car"), facts: [working(k.t("looking"))] };
+  if (answer.state !== "ok") return noCars(k, answer);
+  const list = make("div", "k-cars");
+  const { cars } = answer;
+  const most = Math.min(answer.shown || 3, cars.length);
+  const cards = cars.map((each, i) => card(k, each, i));
+  return {
+    question: k.t("which_car"),
+    facts: [make("p", "k-lead", fact(k.visit.drop.name))],
+    controls: [list, meet(k, answer.meet)],
+    look: "cars",
+    placed: () => fill(),
+  };
+  function fill() {
+    const turn = (page) => {
+      k.visit.page = page;
+      fill();
+      list.querySelector("[data-press]")?.focus({ preventScroll: true, focusVisible: false });
+    };
+    const label = (n) => (n > 0 ? k.t("more_cars", { n }) : k.t("fewer_cars"));
+    pages(list, cards, { from: k.visit.page, most, turn, label });
+  }
+}
+
+function card(k, each, i) {
+  const tag = (each.tags ?? []).map((name) => TAGS[name]).find(Boolean);
+  const left = make(
+    "span",
+    "k-car-left",
+    make("span", "k-car-name", fact(each.name)),
+    each.size ? make("span", "k-car-size", each.size) : null,
+    tag ? make("span", "k-car-tag", k.t(tag)) : null,
+    each.surge ? make("span", "k-car-surge", icon("surge"), each.surge) : null,
+  );
+  const right = make(
+    "span",
+    "k-car-right",
+    each.price_kind ? make("span", "k-car-kind", each.price_kind) : null,
+    make("span", "k-price num", fact(each.price)),
+    Number.isFinite(each.minutes)
+      ? make("span", "k-car-away", k.t("away", { n: each.minutes }))
+      : null,
+  );
+  return control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), left, right);
+}
+
+/** Where the car comes to; Change where the ride company has several points. */
+function meet(k, where) {
+  if (!where) return null;
+  const words = make(
+    "div",
+    "k-meet-words",
+    make("span", "k-label", k.t("meet_at")),
+    make("span", "k-meet-name", fact(where.name)),
+    walk(where),
+  );
+  const points = where.points ?? [];
+  const change =
+    points.length > 1
+      ? control("change", "k-button k-change", () => k.go("meet"), k.t("change"))
+      : null;
+  return make("div", "k-meet", icon("pickup"), words, change);
+}
+
+function walk({ walk: way, steps }) {
+  const text = [way, steps].filter((each) => typeof each === "string" && each).join(" · ");
+  return text ? make("span", "k-walk", text) : null;
+}
+
+/** The pickup points by name; nobody drags a pin. */
+export function meetAt(k) {
+  const { points } = k.visit.answer.meet;
+  const list = make("div", "k-results");
+  const cards = points.map((each, i) =>
+    control(
+      `point-${i}`,
+      "k-button k-card",
+      () => k.choosePoint(each),
+      make("span", "k-place-name", fact(each.name)),
+      walk(each),
+    ),
+  );
+  return {
+    question: k.t("choose_meet"),
+    controls: [list],
+    look: "list",
+    placed: () => {
+      const turn = (page) => {
+        k.visit.page = page;
+        k.draw();
+      };
+      pages(list, cards, { from: k.visit.page, turn, label: () => k.t("more") });
+    },
+  };
+}
+
+/** Seats of a shared car: two cards. */
+export function people(k) {
+  const cards = k.visit.car.seats.map(({ seats, price }) =>
+    control(
+      `seats-${seats}`,
+      "k-button k-card k-seats",
+      () => k.chooseSeats(seats),
+      make("span", "k-place-name", seats === 1 ? k.t("one_person") : k.t("people", { n: seats })),
+      make("span", "k-price num", fact(price)),
+    ),
+  );
+  return {
+    question: k.t("how_many"),
+    facts: [make("p", "k-lead", fact(k.visit.car.name))],
+    controls: [make("div", "k-places", ...cards)],
+  };
+}

@@ -1,0 +1,176 @@
+/** Screens E and F, and all that can come of a press of Book except a booking. */
+
+import { control, fact, icon, make, working } from "./el.js";
+
+/** E. All of it once more, with the money, and the one button that books. */
+export function check(k) {
+  const { visit } = k;
+  const { car, drop, answer } = visit;
+  const price = [car.price_kind, visit.price].filter(Boolean).join(" ");
+  const rows = [
+    ["to", drop.name],
+    ["from", answer?.meet?.name],
+    ["car", car.name],
+    ["for", visit.name],
+    ["price", price],
+    ["pay", car.pays],
+    ["cancelling", car.fee],
+  ];
+  const list = make(
+    "dl",
+    "k-facts",
+    ...rows
+      .filter(([, text]) => text)
+      .map(([key, text]) =>
+        make(
+          "div",
+          `k-fact k-fact-${key}`,
+          make("dt", "", k.t(key)),
+          make("dd", "", key === "pay" || key === "cancelling" ? text : fact(text)),
+        ),
+      ),
+  );
+  return {
+    question: k.t("check"),
+    facts: [visit.changed ? changed(k) : null, list].filter(Boolean),
+    controls: [make("div", "k-deeds", bookButton(k, price))],
+    look: "check",
+  };
+}
+
+function bookButton(k, price) {
+  const { visit } = k;
+  const face = visit.changed
+    ? k.t("book_for", { price: visit.changed.new })
+    : [k.t("book"), price].filter(Boolean).join(" · ");
+  const words = [make("span", "k-book-price", fact(face))];
+  if (visit.car.pays) words.push(make("span", "k-book-pays", visit.car.pays));
+  return control(
+    "book",
+    "k-button k-main k-book",
+    () => k.booking.order(),
+    make("span", "", ...words),
+  );
+}
+
+/** A price is never taken silently: the old one and the new one. */
+function changed(k) {
+  const { old, new: now } = k.visit.changed;
+  const node = make(
+    "div",
+    "k-changed",
+    make("p", "k-changed-title", k.t("price_changed")),
+    make("p", "k-changed-old", k.t("price_was", { price: old })),
+    make("p", "k-changed-new", k.t("price_now", { price: now })),
+  );
+  node.setAttribute("role", "alert");
+  return node;
+}
+
+/** F. After 4 seconds it says what is usual; after 20 the screen is another one. */
+export function sending(k) {
+  const facts = [working(k.t("booking"))];
+  if (k.waited >= 4) facts.push(make("p", "k-lead", k.t("booking_usual")));
+  return { question: k.t("booking"), facts, look: "still" };
+}
+
+/** The desk confirms; the bar counts the three minutes down. */
+export function asking(k) {
+  const line = working(k.t("asking_lead"));
+  return { question: k.t("asking"), facts: [line], look: "still" };
+}
+
+/** UNKNOWN, in its own colour: the one screen that asks not to book again. */
+export function unknown(k) {
+  const number = k.visit.ride?.number;
+  return {
+    question: k.visit.words?.headline || k.t("unknown"),
+    facts: [
+      number ? make("p", "k-number num", fact(k.t("ride", { number }))) : null,
+      make("p", "k-lead", k.visit.words?.next || k.t("unknown_next")),
+    ].filter(Boolean),
+    controls: [deeds(help(k), finish(k))],
+    look: "unknown",
+  };
+}
+
+/** X. What was not booked and why, and the next step: again, another car, or a person. */
+export function sorry(k) {
+  const { visit } = k;
+  const kind = visit.sorry ?? "not_booked";
+  const texts = {
+    no_driver: ["no_driver", ""],
+    not_booked: ["not_booked", "not_booked_next"],
+    refused: ["not_booked", "not_booked_next"],
+    declined: ["declined", "not_booked_next"],
+    limited: ["limited", ""],
+    trouble: ["trouble", "trouble_next"],
+  }[kind] ?? ["not_booked", "not_booked_next"];
+  const words = visit.words ?? {};
+  const lines = [words.why, words.next || (texts[1] && k.t(texts[1]))].filter(Boolean);
+  const again =
+    kind !== "trouble" && visit.drop
+      ? control(
+          "again",
+          "k-button k-main",
+          () => k.askCars(),
+          k.t(kind === "no_driver" ? "other_cars" : "try_again"),
+        )
+      : null;
+  return {
+    question: words.headline || k.t(texts[0]),
+    facts: lines.map((line) => make("p", "k-lead", line)),
+    controls: [deeds(again, help(k))],
+    look: "sorry",
+  };
+}
+
+/** There is no car, or none can be asked for now. */
+export function noCars(k, answer) {
+  const words = answer.words ?? {};
+  const usual = { limited: "limited", trouble: "trouble" }[answer.state] ?? "no_cars";
+  const other = control("another", "k-button k-main", () => k.anotherPlace(), k.t("another_way"));
+  return {
+    question: words.headline || k.t(usual),
+    facts: [words.why, words.next].filter(Boolean).map((line) => make("p", "k-lead", line)),
+    controls: [
+      deeds(answer.state === "none" || answer.state === "refused" ? other : null, help(k)),
+    ],
+    look: "sorry",
+  };
+}
+
+/** Before B: nobody fills in six screens for nothing. Also when this screen is out of order. */
+export function broken(k, kind) {
+  const trouble = kind === "trouble";
+  return {
+    question: k.t(trouble ? "trouble" : "broken"),
+    facts: [make("p", "k-lead", k.t(trouble ? "trouble_next" : "broken_next")), k.deskPhone].filter(
+      Boolean,
+    ),
+    controls: trouble ? [deeds(help(k), have(k))] : [],
+    look: "sorry",
+  };
+}
+
+function have(k) {
+  return control("have", "k-button", () => k.begin("find"), k.t("have"));
+}
+
+function help(k) {
+  return control(
+    "help",
+    "k-button k-helps",
+    () => k.askHelp(),
+    icon("ask"),
+    make("span", "", k.t("help")),
+  );
+}
+
+function finish(k) {
+  return control("done", "k-button", () => k.end("done"), k.t("done"));
+}
+
+function deeds(...nodes) {
+  return make("div", "k-deeds", ...nodes.filter(Boolean));
+}

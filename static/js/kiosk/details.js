@@ -1,0 +1,195 @@
+/** Screen D and all others on which something is typed: who, the desk's code, a ride's number. */
+
+import { control, make } from "./el.js";
+import { Keyboard } from "./keyboard.js";
+import { describe } from "./screens.js";
+
+const NAME_LETTERS = 20;
+const PHONE_DIGITS = 16;
+const CODE_DIGITS = 6;
+const PIN_DIGITS = 4;
+const NUMBER_DIGITS = 4;
+
+/** D. A name or a room number, and a phone number if the guest likes. */
+export function who(k) {
+  const { visit } = k;
+  return form(k, {
+    question: k.t("who"),
+    fields: [
+      {
+        key: "name",
+        label: k.t("name"),
+        why: k.t("name_why"),
+        kind: "text",
+        most: NAME_LETTERS,
+      },
+      {
+        key: "phone",
+        label: k.t("phone"),
+        why: k.t("phone_why"),
+        kind: "phone",
+        most: PHONE_DIGITS,
+      },
+    ],
+    next: k.t("next"),
+    missing: () => (visit.name.trim() ? "" : k.t("name_needed")),
+    go: () => k.go("check"),
+  });
+}
+
+/** The desk's code, where the property's rule asks for one. */
+export function code(k) {
+  const { visit } = k;
+  return form(k, {
+    question: k.t("code"),
+    fields: [
+      {
+        key: "code",
+        label: k.t("code"),
+        why: k.t("code_why"),
+        kind: "digits",
+        most: CODE_DIGITS,
+        masked: true,
+      },
+    ],
+    next: k.t("next"),
+    problem: visit.wrongCode ? visit.words?.headline || k.t("code_wrong") : "",
+    missing: () => (visit.code.length === CODE_DIGITS ? "" : k.t("code_why")),
+    go: () => k.booking.order(),
+  });
+}
+
+/** H, its first half: number and PIN. */
+export function find(k) {
+  const { visit } = k;
+  return form(k, {
+    question: k.t("my_ride"),
+    lead: k.t("my_ride_lead"),
+    fields: [
+      {
+        key: "number",
+        label: k.t("ride_number"),
+        before: "K",
+        kind: "digits",
+        most: NUMBER_DIGITS,
+      },
+      { key: "pin", label: k.t("pin"), kind: "digits", most: PIN_DIGITS, masked: true },
+    ],
+    next: k.t("show"),
+    problem: visit.problem ?? "",
+    missing: () => (visit.number && visit.pin.length === PIN_DIGITS ? "" : k.t("my_ride_lead")),
+    go: () => k.booking.find(),
+  });
+}
+
+/**
+ * A screen with fields and one keyboard, which writes into the field that is chosen. `fields` are
+ * {key, label, why, kind, most}; `key` is where the visit holds the text.
+ */
+class Form {
+  constructor(k, { fields, missing, problem = "", go }) {
+    this.k = k;
+    this.fields = fields;
+    this.missing = missing;
+    this.go = go;
+    this.note = make("p", "k-note k-problem", problem);
+    this.note.setAttribute("role", problem ? "alert" : "status");
+    this.said = make("p", "k-said"); // on a small screen, in place of both
+    this.said.setAttribute("aria-hidden", "true");
+    this.parts = fields.map((each, i) => part(k, each, () => this.#choose(i)));
+    this.at = Math.max(
+      0,
+      fields.findIndex(({ key }) => key === k.visit.field),
+    );
+    k.keyboard = new Keyboard(k, this.#target(), () => this.#written());
+    this.#mark();
+  }
+
+  /** Where the keyboard writes: into the visit, through the field that is chosen. */
+  #target() {
+    const { visit } = this.k;
+    const { key, kind, most, masked } = this.fields[this.at];
+    return {
+      kind,
+      most,
+      masked,
+      get value() {
+        return visit[key];
+      },
+      set value(text) {
+        visit[key] = text;
+      },
+    };
+  }
+
+  #choose(i) {
+    this.at = i;
+    this.k.visit.field = this.fields[i].key;
+    this.k.keyboard.turn(this.#target());
+    this.#mark();
+  }
+
+  #mark() {
+    this.parts.forEach(({ node }, i) => {
+      node.classList.toggle("is-chosen", i === this.at);
+      node.setAttribute("aria-pressed", String(i === this.at));
+    });
+    this.#say();
+  }
+
+  #say() {
+    this.said.textContent = this.note.textContent || (this.fields[this.at].why ?? "");
+    this.said.classList.toggle("is-problem", Boolean(this.note.textContent));
+  }
+
+  #written() {
+    show(this.parts[this.at], this.k.visit[this.fields[this.at].key]);
+    this.note.textContent = "";
+    this.#say();
+  }
+
+  forward() {
+    const words = this.missing();
+    if (!words) return void this.go();
+    this.note.setAttribute("role", "alert");
+    this.note.textContent = words;
+    this.#say();
+    this.k.speak([words]);
+  }
+}
+
+function form(k, { question, lead, next, ...rest }) {
+  const made = new Form(k, rest);
+  const button = control("next", "k-button k-main k-next", () => made.forward(), next);
+  const nodes = made.parts.map(({ node }) => node);
+  return {
+    question,
+    facts: lead ? [make("p", "k-lead", lead)] : [],
+    controls: [make("div", "k-entry", ...nodes, made.note, made.said, button), k.keyboard.node],
+    look: "typing",
+  };
+}
+
+/** A field that is a control too: pressing it chooses it. */
+function part(k, { key, label, why, before = "" }, choose) {
+  const field = make("input", "k-field");
+  describe(field, key, label, "");
+  const made = { field, before };
+  const title = make("span", "k-label", label);
+  const node = control(`field-${key}`, "k-part", choose, title, field);
+  field.inert = true; // the control around it is what is pressed and read
+  node.setAttribute("aria-label", label);
+  if (why) {
+    const reason = make("span", "k-why", why);
+    reason.id = `why-${key}`;
+    node.append(reason);
+    node.setAttribute("aria-describedby", reason.id);
+  }
+  made.node = node;
+  show(made, k.visit[key]);
+  return made;
+}
+
+function show({ field, before }, text) {
+  field.value = text ? before + text : before;
+}

@@ -1,0 +1,109 @@
+/** Nodes of the kiosk's screens. Every text goes in as a text: no answer can become markup. */
+
+const SVG = "http://www.w3.org/2000/svg";
+const acts = new WeakMap(); // what a control does when it is pressed
+
+/** An element with a class and children, which are nodes or texts; null and "" are left out. */
+export function make(tag, className = "", ...children) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.append(...children.flat().filter((each) => each !== null && each !== ""));
+  return node;
+}
+
+/** A fact inside a sentence, in its own direction. */
+export function fact(text, className = "") {
+  return make("bdi", className, text ?? "");
+}
+
+/** A symbol of the sprite, silent for screen readers. */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  const use = document.createElementNS(SVG, "use");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `${document.body.dataset.icons}#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * A control: touches, the five keys and screen readers all press it through touch.js. `name` finds
+ * it again after the screen was drawn anew.
+ */
+export function control(name, className, act, ...children) {
+  const node = make("button", `k-press ${className}`, ...children);
+  node.type = "button";
+  node.dataset.press = name;
+  acts.set(node, act);
+  return node;
+}
+
+/** Do what a control does; what is disabled does nothing. */
+export function press(node) {
+  if (!node.disabled && node.isConnected) acts.get(node)?.();
+}
+
+/** The picture of the start: a way through a town, in the property's colour. */
+export function motif() {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "k-motif");
+  svg.setAttribute("viewBox", "0 0 160 90");
+  svg.setAttribute("preserveAspectRatio", "xMaxYMin slice");
+  svg.setAttribute("aria-hidden", "true");
+  for (const d of [
+    "M-5 26C30 10 52 34 84 24S138 8 168 20M-5 44c38-12 62 10 92 2s56-8 82-2",
+    "M38-5c8 22-6 44 4 66M104-5c-10 26 10 46 2 74M138-5c-6 20 8 38 4 60",
+    "M44 62C52 44 72 56 84 40s24-4 34-20",
+    "M44 65a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM118 24a4 4 0 1 0 0-8 4 4 0 0 0 0 8Z",
+  ]) {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", d);
+    svg.append(path);
+  }
+  svg.children[2].setAttribute("class", "k-motif-way");
+  return svg;
+}
+
+/** A QR code of the server's: {size, path} in modules, drawn dark on white in every theme. */
+export function qrCode(qr, label) {
+  const svg = document.createElementNS(SVG, "svg");
+  const ground = document.createElementNS(SVG, "rect");
+  const path = document.createElementNS(SVG, "path");
+  svg.setAttribute("viewBox", `0 0 ${Number(qr.size)} ${Number(qr.size)}`);
+  svg.setAttribute("class", "k-qr");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  svg.setAttribute("shape-rendering", "crispEdges");
+  for (const side of ["width", "height"]) ground.setAttribute(side, String(Number(qr.size)));
+  ground.setAttribute("class", "k-qr-ground");
+  path.setAttribute("d", qr.path);
+  svg.append(ground, path);
+  return svg;
+}
+
+/** A text whose signs are read one by one: a plate, a PIN. */
+export function spelled(text, className, label = "") {
+  const node = make("p", className, text);
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", `${label} ${apart(text)}`.trim());
+  node.translate = false;
+  return node;
+}
+
+/** "KA 01" as "K A 0 1". */
+export function apart(text) {
+  return [...String(text).replaceAll(/\s/g, "")].join(" ");
+}
+
+/** The text of a pattern with its slots filled: "{n} of {of}". */
+export function filled(pattern, slots = {}) {
+  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => String(slots[name] ?? slot));
+}
+
+/** Something is on its way: a quiet ring, still where motion is not wanted. */
+export function working(text) {
+  const line = make("p", "k-working", make("span", "k-ring"), make("span", "", text));
+  line.setAttribute("role", "status");
+  return line;
+}

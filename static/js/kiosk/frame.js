@@ -1,0 +1,182 @@
+/** The frame of every screen: the property and the clock, one question, its controls, the bar. */
+
+import { control, fact, icon, make } from "./el.js";
+
+export class Frame {
+  constructor(k, root) {
+    this.k = k;
+    this.root = root;
+    this.head = root.querySelector("[data-head]");
+    this.stage = root.querySelector("[data-stage]");
+    this.bar = root.querySelector("[data-bar]");
+    this.clock = root.querySelector("[data-clock]");
+    this.place = root.querySelector("[data-place]");
+    this.sheets = root.querySelector("[data-sheets]");
+    this.covered = root.querySelector("[data-frame]");
+    setInterval(() => this.tick(), 1_000);
+  }
+
+  /** Draw a screen: {question, facts, controls, look}. `anew`: it is another one than before. */
+  draw(view, anew) {
+    const held = anew ? null : document.activeElement?.dataset.press;
+    const { language } = this.k.visit;
+    document.documentElement.lang = language;
+    document.documentElement.dir = this.k.directionOf(language);
+    this.root.dir = this.k.directionOf(language);
+    this.root.dataset.screen = this.k.screen;
+    this.root.dataset.look = view.look ?? "";
+    const question = make("h1", "k-question", view.question);
+    question.dataset.question = "";
+    question.tabIndex = -1;
+    const words = make("div", "k-words", question, ...(view.facts ?? []));
+    const controls = make("div", "k-controls", ...(view.controls ?? []));
+    this.stage.replaceChildren(words, controls);
+    this.#drawBar();
+    this.tick();
+    view.placed?.(controls);
+    this.#focus(question, held, anew);
+  }
+
+  /** Nothing of a visit is left in the document. */
+  clear() {
+    this.stage.replaceChildren();
+    this.sheets.replaceChildren();
+    this.covered.inert = false;
+    this.back = null;
+    this.place.textContent = "";
+  }
+
+  /** Lay a sheet over the screen; it takes the focus and gives it back. */
+  lay(node) {
+    this.remove(node.dataset.sheet);
+    this.back ??= document.activeElement;
+    this.covered.inert = true;
+    this.sheets.append(node);
+    (node.querySelector("[data-first]") ?? node).focus({ preventScroll: true });
+  }
+
+  remove(name) {
+    const found = this.sheets.querySelector(`[data-sheet="${name}"]`);
+    if (!found) return;
+    found.remove();
+    this.covered.inert = this.sheets.childElementCount > 0;
+    if (this.covered.inert) return;
+    if (this.back?.isConnected) this.back.focus({ preventScroll: true });
+    this.back = null;
+  }
+
+  has(name) {
+    return Boolean(this.sheets.querySelector(`[data-sheet="${name}"]`));
+  }
+
+  tick() {
+    const { timezone } = this.k.data.property;
+    const how = { hour: "numeric", minute: "2-digit", timeZone: timezone || undefined };
+    const text = new Intl.DateTimeFormat(this.k.visit.language, how).format(this.k.now);
+    if (this.clock.textContent !== text) this.clock.textContent = text;
+  }
+
+  #focus(question, held, anew) {
+    if (this.covered.inert) return;
+    const again = held && this.root.querySelector(`[data-press="${CSS.escape(held)}"]`);
+    if (again) again.focus({ preventScroll: true });
+    else if (anew) question.focus({ preventScroll: true });
+  }
+
+  #drawBar() {
+    const { k } = this;
+    const begins = k.screen === "start";
+    const parts = [
+      begins ? null : this.#way("back", "back", () => k.back(), !k.visit.mayGoBack),
+      begins ? null : this.#way("over", "again", () => k.end("left")),
+      begins ? null : this.#language(),
+      this.#aids(),
+      this.#way("help", "ask", () => k.askHelp()),
+    ];
+    this.bar.setAttribute("aria-label", k.t("help"));
+    this.bar.replaceChildren(...parts.filter(Boolean));
+  }
+
+  #way(name, sign, act, off = false) {
+    const words = make("span", "k-bar-word", this.k.t(name));
+    const node = control(`bar-${name}`, `k-bar-button k-bar-${name}`, act, icon(sign), words);
+    node.setAttribute("aria-label", this.k.t(name));
+    node.disabled = off;
+    return node;
+  }
+
+  #language() {
+    const { k } = this;
+    const own = k.choices.find((each) => each.tag === k.visit.language);
+    const words = make("span", "k-bar-word", fact(own?.name ?? k.visit.language));
+    const act = () => k.chooseLanguage();
+    const node = control("bar-language", "k-bar-button k-bar-language", act, icon("globe"), words);
+    words.lang = k.visit.language;
+    return node;
+  }
+
+  #aids() {
+    const { k } = this;
+    const names = ["large", "lower", "contrast"];
+    if (k.speech.can(k.visit.language)) names.push("aloud");
+    const nodes = names.map((name) => {
+      const label = k.t(`aid_${name}`);
+      const words = make("span", "k-bar-word", label);
+      const act = () => k.turn(name);
+      const node = control(`aid-${name}`, "k-bar-button k-aid", act, icon(`aid-${name}`), words);
+      node.setAttribute("aria-label", label);
+      node.setAttribute("aria-pressed", String(k.visit.aids.has(name)));
+      return node;
+    });
+    return make("div", "k-aids", ...nodes);
+  }
+}
+
+/** A sheet over the screen: `name` finds it, `title` says what it asks, `parts` are below. */
+export function sheet(name, title, ...parts) {
+  const id = `sheet-${name}`;
+  const heading = make("h2", "k-sheet-title", title);
+  heading.id = id;
+  const box = make("div", "k-sheet-box", heading, ...parts);
+  const node = make("div", `k-sheet k-sheet-${name}`, box);
+  node.setAttribute("role", "dialog");
+  node.setAttribute("aria-modal", "true");
+  node.setAttribute("aria-labelledby", id);
+  node.tabIndex = -1;
+  node.dataset.sheet = name;
+  return node;
+}
+
+/**
+ * A list that never scrolls: as many of its items as fit, from the page that is open, and a control
+ * that leads to the next ones. `label(n)` names it by what is left.
+ */
+export function pages(list, items, { from, most = Infinity, turn, label }) {
+  const start = from < items.length ? from : 0;
+  const shown = place(list, items.slice(start, start + most), null);
+  if (start === 0 && shown === items.length) return;
+  const left = items.length - start;
+  const more = control("more", "k-button k-more", () => turn(next()), label(left));
+  const fit = place(list, items.slice(start, start + most), more);
+  function next() {
+    return start + fit >= items.length ? 0 : start + fit;
+  }
+  more.textContent = label(items.length - start - fit);
+}
+
+/** Put in as many as fit into the list's own height, at least one; returns how many. */
+function place(list, items, last) {
+  const end = last ? [last] : [];
+  for (let count = items.length; count > 1; count -= 1) {
+    list.replaceChildren(...items.slice(0, count), ...end);
+    if (fits(list)) return count;
+  }
+  list.replaceChildren(...items.slice(0, 1), ...end);
+  return Math.min(items.length, 1);
+}
+
+/** Whether no item reaches below the list; their sensitive areas may. */
+function fits(list) {
+  const end = list.getBoundingClientRect().bottom + 1;
+  return [...list.children].every((item) => item.getBoundingClientRect().bottom <= end);
+}

@@ -1,0 +1,74 @@
+/** Watches whether anybody is there: "Still there?", and the end of a visit that nobody goes on. */
+
+const TICK_MS = 250;
+
+export class Idle {
+  /**
+   * `asks(s)` shows the question with the seconds left, and null takes it away; `over()` ends the
+   * visit. `last` are the seconds that the question stands.
+   */
+  constructor({ asks, over, last = 20 }) {
+    this.asks = asks;
+    this.over = over;
+    this.last = last;
+    this.wait = 0;
+    this.quiet = false; // ends without a question: nothing was begun that anybody would miss
+    this.from = Date.now();
+    this.asked = null;
+    setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Somebody is there: the time begins anew, as often as they like. */
+  touched() {
+    this.from = Date.now();
+    this.#ask(null);
+  }
+
+  /** Watch with this wait in seconds before the question; 0: nobody has to be there. */
+  watch(wait, quiet = false) {
+    this.wait = wait;
+    this.quiet = quiet;
+    this.touched();
+  }
+
+  #tick() {
+    if (!this.wait) return;
+    const last = this.quiet ? 0 : this.last;
+    const left = this.wait + last - (Date.now() - this.from) / 1000;
+    if (left <= 0) {
+      this.wait = 0;
+      this.#ask(null);
+      this.over();
+    } else if (left <= last) this.#ask(Math.ceil(left));
+  }
+
+  #ask(seconds) {
+    if (seconds === this.asked) return;
+    this.asked = seconds;
+    this.asks(seconds);
+  }
+}
+
+/** A short tone, so that "Still there?" is heard too; browsers may refuse it before a touch. */
+export class Tone {
+  constructor() {
+    this.context = null;
+  }
+
+  play(pitch = 660) {
+    try {
+      this.context ??= new AudioContext();
+      if (this.context.state === "suspended") this.context.resume().catch(() => {});
+      const [tone, volume] = [this.context.createOscillator(), this.context.createGain()];
+      const now = this.context.currentTime;
+      tone.frequency.value = pitch;
+      volume.gain.setValueAtTime(0.15, now);
+      volume.gain.exponentialRampToValueAtTime(0.001, now + 0.5);
+      tone.connect(volume).connect(this.context.destination);
+      tone.start(now);
+      tone.stop(now + 0.5);
+    } catch {
+      // a device without sound
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The kiosk's own keyboard: keys of 20 mm that write into readonly fields. The device's keyboard
+ * would learn the words of one guest and offer them to the next.
+ */
+
+import { control, icon, make } from "./el.js";
+
+const QWERTY = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
+const LATIN = {
+  en: QWERTY,
+  es: ["qwertyuiop", "asdfghjklñ", "zxcvbnm"],
+  fr: ["azertyuiop", "qsdfghjklm", "wxcvbn'é"],
+  de: ["qwertzuiop", "asdfghjklß", "yxcvbnmäöü"],
+};
+const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
+const ARABIC_LAST = "جدذأ";
+// signs that stand with a letter are written on a ring, so that they can be seen alone
+const HINDI = [
+  ["कखगघचछजझटठ", "डढणतथदधनपफ", "बभमयरलवशषस"],
+  ["ा ि ी ु ू े ै ो ौ ्".replaceAll(" ", ""), "अआइईउऊएऐओऔ", "ंँःृ़ङञळऋह"],
+];
+const DIGITS = ["1234567890", "-'./&,()"];
+const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+const SIGN = /\p{M}/u;
+
+export class Keyboard {
+  /**
+   * `field`: {value, kind: "text" | "digits" | "phone", most, masked}; what is masked is not read
+   * aloud. `changed()` is called after each key.
+   */
+  constructor(k, field, changed) {
+    this.k = k;
+    this.field = field;
+    this.changed = changed;
+    this.page = "letters";
+    this.node = make("div", "k-keyboard");
+    this.node.setAttribute("role", "group");
+    this.node.setAttribute("aria-label", k.t("keys"));
+    this.draw();
+  }
+
+  /** Write into another field. */
+  turn(field) {
+    this.field = field;
+    this.page = "letters";
+    this.draw();
+  }
+
+  draw() {
+    const pad = this.field.kind !== "text";
+    this.node.classList.toggle("is-pad", pad);
+    this.node.replaceChildren(...(pad ? this.#pad() : this.#text()));
+  }
+
+  /** A letter, from a key of ours or of a real keyboard. */
+  type(letter) {
+    const { field } = this;
+    const digits = field.kind === "digits" || field.kind === "phone";
+    if (digits && !/[0-9+]/.test(letter)) return;
+    if ([...field.value].length >= field.most) return;
+    if (letter === " " && (!field.value || field.value.endsWith(" "))) return;
+    const begins = field.kind === "text" && /(^|[ -])$/.test(field.value);
+    field.value += begins ? letter.toLocaleUpperCase(this.k.visit.language) : letter;
+    this.k.speak([field.masked ? this.k.t("star") : letter], true);
+    this.changed();
+  }
+
+  erase() {
+    this.field.value = [...this.field.value].slice(0, -1).join("");
+    this.changed();
+  }
+
+  #pad() {
+    const left = this.field.kind === "phone" ? this.#letter("+") : make("span");
+    return [...PAD.map((each) => this.#letter(each)), left, this.#letter("0"), this.#eraser(1)];
+  }
+
+  #text() {
+    const columns = this.k.measures.columns;
+    const rows = this.#rows();
+    const fits = rows.every((row) => [...row].length <= columns);
+    const last = rows === ARABIC ? ARABIC_LAST : "";
+    const lines = fits ? rows : broken([...rows, last], columns);
+    const keys = lines.flatMap((line) => this.#line([...line], columns));
+    return [...keys, ...this.#bottom(columns, fits ? [...last] : [])];
+  }
+
+  /** The letters of the guest's script; ja and zh have Latin ones, and lists beside. */
+  #rows() {
+    const base = this.k.visit.language.split("-")[0];
+    if (this.page === "digits") return DIGITS;
+    if (base === "ar") return ARABIC;
+    if (base === "hi") return HINDI[this.page === "signs" ? 1 : 0];
+    return LATIN[base] ?? QWERTY;
+  }
+
+  /** A row, moved to the middle by half keys: the grid has two tracks for each key. */
+  #line(letters, columns) {
+    const free = columns - letters.length;
+    return letters.map((letter, i) => {
+      const key = this.#letter(letter);
+      if (i === 0 && free > 0) key.style.setProperty("--from", String(free + 1));
+      if (i === 0) key.classList.add("is-first");
+      return key;
+    });
+  }
+
+  /** The last row: other letters, the space, and a way to take a letter back. */
+  #bottom(columns, letters) {
+    const base = this.k.visit.language.split("-")[0];
+    const signs = base === "hi" ? [this.#switch(this.page === "signs" ? "क" : "ा", "signs")] : [];
+    const digits = this.#switch(this.page === "digits" ? "" : "123", "digits");
+    digits.classList.add("is-first");
+    const eraser = this.#eraser(columns < 10 ? 1 : 2);
+    const space = control(
+      "key-space",
+      "k-key k-key-other",
+      () => this.type(" "),
+      this.k.t("key_space"),
+    );
+    const taken = 1 + letters.length + signs.length + (columns < 10 ? 1 : 2);
+    space.style.setProperty("--keys", String(columns - taken));
+    return [digits, ...signs, ...letters.map((each) => this.#letter(each)), space, eraser];
+  }
+
+  #switch(face, page) {
+    const back = this.page === page;
+    const name = this.k.t(back ? "key_letters" : "key_digits");
+    const key = control(`key-${page}`, "k-key k-key-other", () => {
+      this.page = back ? "letters" : page;
+      this.draw();
+      this.node.querySelector(`[data-press="key-${page}"]`)?.focus({ focusVisible: false });
+    });
+    key.append(shown(face || this.#first()));
+    if (page === "digits") key.setAttribute("aria-label", name);
+    return key;
+  }
+
+  /** What the key back to letters shows: the first of them. */
+  #first() {
+    return { ar: "ابت", hi: "कखग" }[this.k.visit.language.split("-")[0]] ?? "ABC";
+  }
+
+  #letter(letter) {
+    const key = control(`key-${letter}`, "k-key", () => this.type(letter));
+    key.append(shown(letter));
+    key.setAttribute("aria-label", letter);
+    return key;
+  }
+
+  #eraser(keys) {
+    const key = control("key-erase", "k-key k-key-other", () => this.erase(), icon("erase"));
+    key.setAttribute("aria-label", this.k.t("key_delete"));
+    key.style.setProperty("--keys", String(keys));
+    return key;
+  }
+}
+
+function shown(letter) {
+  return SIGN.test(letter) && [...letter].length === 1 ? `◌${letter}` : letter;
+}
+
+/** Rows of a narrow screen: the same letters by their order, which everybody knows. */
+function broken(rows, columns) {
+  const letters = [...rows.join("")].sort((a, b) => a.localeCompare(b));
+  const lines = [];
+  for (let at = 0; at < letters.length; at += columns)
+    lines.push(letters.slice(at, at + columns).join(""));
+  return lines;
+}

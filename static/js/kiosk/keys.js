@@ -1,0 +1,121 @@
+/**
+ * Five keys: two arrows or four, Enter, Back and Help. Every screen is one list of its controls in
+ * reading order; before the first stand its words, which are read again there.
+ */
+
+import { press } from "./el.js";
+
+const HELP_HELD_MS = 5_000;
+const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+const BACK = new Set(["Escape", "Backspace", "BrowserBack", "GoBack"]);
+const HELP = new Set(["F1", "Help"]);
+
+export class Keys {
+  /** `act` has touched, hush, back, help, staff, typed, headphones and moved. */
+  constructor(root, act, headphones = "F15") {
+    this.root = root;
+    this.act = act;
+    this.headphones = headphones;
+    this.held = 0;
+    addEventListener("keydown", (event) => this.#down(event));
+    addEventListener("keyup", (event) => this.#up(event));
+    addEventListener("pointerdown", () => root.classList.remove("is-by-keys"), true);
+  }
+
+  /** The controls that can be pressed now, in reading order. */
+  get list() {
+    const over = this.root.querySelector(".k-sheet:last-of-type") ?? this.root;
+    return [...over.querySelectorAll("[data-press]:not(:disabled)")].filter(
+      (node) => node.checkVisibility?.() ?? node.getClientRects().length > 0,
+    );
+  }
+
+  /** Where the focus is: {n, of}; n is 0 on the words of the screen. */
+  get position() {
+    const { list } = this;
+    return { n: list.indexOf(document.activeElement) + 1, of: list.length };
+  }
+
+  #down(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    this.act.touched();
+    this.act.hush();
+    const { key } = event;
+    if (key in STEPS) this.#move(key, event);
+    else if (key === "Enter") this.#enter(event);
+    else if (BACK.has(key)) this.#then(event, () => this.act.back(key));
+    else if (HELP.has(key)) this.#then(event, () => this.#help(event));
+    else if (key === this.headphones) this.#then(event, this.act.headphones);
+    else if (key === "Tab") this.#move(event.shiftKey ? "ArrowUp" : "ArrowDown", event);
+    else if (key.length === 1 && key !== " ") this.#then(event, () => this.act.typed(key));
+  }
+
+  #up(event) {
+    if (!HELP.has(event.key) || !this.held) return;
+    const long = event.timeStamp - this.held >= HELP_HELD_MS;
+    this.held = 0;
+    if (long) this.act.staff();
+    else this.act.help();
+  }
+
+  #help(event) {
+    if (!event.repeat) this.held = event.timeStamp;
+  }
+
+  /** On the screen's words Enter reads them again; on a control the browser's click presses it. */
+  #enter(event) {
+    const { activeElement } = document;
+    event.preventDefault();
+    if (event.repeat) return;
+    this.root.classList.add("is-by-keys");
+    if (activeElement?.dataset.press) press(activeElement);
+    else this.act.moved(null);
+  }
+
+  #move(key, event) {
+    event.preventDefault();
+    this.root.classList.add("is-by-keys");
+    const { list } = this;
+    const at = list.indexOf(document.activeElement);
+    const upright = key === "ArrowDown" || key === "ArrowUp";
+    const next =
+      upright && isKey(list[at]) ? this.#row(list, at, STEPS[key]) : at + this.#step(key);
+    const node = list[Math.min(next, list.length - 1)] ?? null;
+    if (node) node.focus();
+    else this.root.querySelector("[data-question]")?.focus();
+    this.act.moved(node);
+  }
+
+  /** Left and right follow the way a line is read. */
+  #step(key) {
+    const mirrored = this.root.dir === "rtl" && (key === "ArrowLeft" || key === "ArrowRight");
+    return mirrored ? -STEPS[key] : STEPS[key];
+  }
+
+  /** The nearest key of the row above or below; beyond the keyboard the list goes on. */
+  #row(list, at, step) {
+    const from = list[at].getBoundingClientRect();
+    const middle = from.left + from.width / 2;
+    let best = null;
+    for (let i = at + step; isKey(list[i]); i += step) {
+      const box = list[i].getBoundingClientRect();
+      const rows = Math.round(Math.abs(box.top - from.top) / box.height);
+      const off = Math.abs(box.left + box.width / 2 - middle);
+      if (rows === 1 && (best === null || off < best.off)) best = { i, off };
+      if (rows > 1) break;
+    }
+    if (best) return best.i;
+    let beyond = at;
+    while (isKey(list[beyond])) beyond += step;
+    return beyond;
+  }
+
+  #then(event, act) {
+    event.preventDefault();
+    act();
+  }
+}
+
+function isKey(node) {
+  return Boolean(node?.classList.contains("k-key"));
+}

@@ -1,0 +1,352 @@
+/** One kiosk: its visit, its screens, and the end of a visit, after which nothing is left. */
+
+import { Booking } from "./booking.js";
+import { broken } from "./check.js";
+import { filled, make } from "./el.js";
+import { Frame } from "./frame.js";
+import { Idle, Tone } from "./idle.js";
+import { Keys } from "./keys.js";
+import { Panel } from "./panel.js";
+import { Pulse } from "./pulse.js";
+import { apply, measures, paint } from "./reach.js";
+import { shades } from "./colour.js";
+import { SCREENS } from "./routes.js";
+import { Server } from "./server.js";
+import { countDown, dark, languageSheet, stillThere } from "./sheets.js";
+import { Speech } from "./speech.js";
+import { Touches } from "./touch.js";
+import { Visit, waitOf } from "./visit.js";
+
+const LAST_S = 20;
+const START_S = 45;
+const CORNER_MS = 3_000;
+// what is read of a screen after its question
+const SPOKEN = ".k-words p, .k-fact, .k-words .k-meet-words, .k-words .k-why";
+
+export class Kiosk {
+  /** `data` is what the document holds; `root` is its body. */
+  constructor(data, root) {
+    this.data = data;
+    this.root = root;
+    this.choices = data.languages;
+    this.skew = Date.parse(data.now) - Date.now() || 0;
+    this.status = { open: true, soonest: null, trouble: "", closedWords: "" };
+    this.server = new Server(data.csrf);
+    this.beats = new Server(data.csrf); // they outlive visits
+    this.speech = new Speech({ changed: () => this.draw() });
+    this.tone = new Tone();
+    this.visit = this.#fresh();
+    this.measures = this.#measured();
+    this.frame = new Frame(this, root);
+    this.idle = new Idle({
+      asks: (s) => this.#asks(s),
+      over: () => this.end("idle"),
+      last: LAST_S,
+    });
+    this.booking = new Booking(this);
+    this.pulse = new Pulse(this);
+    this.panel = new Panel(this);
+    this.keyboard = null;
+    this.drawn = "";
+  }
+
+  start() {
+    paint(document.documentElement, shades(this.data.property.colour));
+    new Touches(this.root, { touched: () => this.touched() });
+    this.keys = new Keys(this.root, this.#keyActs(), this.data.kiosk.headphone_key);
+    addEventListener("resize", () => this.#resized());
+    addEventListener("pageshow", (event) => event.persisted && this.end("lost"));
+    addEventListener("pagehide", () => this.visit.begun && this.end("lost"));
+    this.panel.watch(CORNER_MS);
+    this.#resized();
+    this.pulse.start();
+  }
+
+  // ---- what screens ask ----
+
+  /** The screen that is shown: out of order and closed stand before any visit. */
+  get screen() {
+    if (this.status.broken) return "broken";
+    const before = this.visit.screen === "start" || this.visit.screen === "where";
+    if (this.status.trouble && before && !this.visit.drop) return "trouble";
+    return this.visit.screen;
+  }
+
+  t(key, slots) {
+    const words = this.data.words[this.visit.language] ?? this.data.words.en;
+    return filled(words[key] ?? this.data.words.en[key] ?? key, slots);
+  }
+
+  directionOf(tag) {
+    return this.choices.find((each) => each.tag === tag)?.dir ?? "ltr";
+  }
+
+  get now() {
+    return new Date(Date.now() + this.skew);
+  }
+
+  /** How the desk is called, where the property has a number. */
+  get deskPhone() {
+    const phone = this.data.kiosk.desk_phone || this.data.property.phone;
+    if (!phone) return null;
+    const words = make("p", "k-lead k-desk num");
+    const [before, after = ""] = this.t("call_desk").split("{phone}");
+    const number = make("bdi", "num", phone);
+    number.dir = "ltr";
+    words.append(before, number, after);
+    return words;
+  }
+
+  // ---- drawing ----
+
+  /** Draw the screen as it is now; the focus stays on its control. */
+  draw() {
+    const screen = this.screen;
+    const anew = screen !== this.drawn;
+    this.drawn = screen;
+    if (anew) this.keyboard = null;
+    const view = SCREENS[screen]?.(this) ?? broken(this, screen);
+    this.frame.draw(view, anew);
+    this.spoken = [view.question, ...(view.spoken ?? this.#words())];
+    if (anew) this.#watch();
+    if (anew) this.speak(this.spoken, true);
+  }
+
+  /** The facts of a screen as sentences, in reading order. */
+  #words() {
+    const parts = this.frame.stage.querySelectorAll(SPOKEN);
+    return [...parts].map((part) => wordsOf(part));
+  }
+
+  speak(sentences, instead = false) {
+    this.speech.say(sentences, this.visit.language, { instead });
+  }
+
+  #measured() {
+    const { mm_per_px: mmPerPx, bottom_mm: bottomMm } = this.data.kiosk;
+    const [width, height] = [innerWidth, innerHeight];
+    return measures({ width, height, mmPerPx, bottomMm, lower: this.visit.aids.has("lower") });
+  }
+
+  #resized() {
+    this.measures = this.#measured();
+    apply(document.documentElement, this.measures, this.visit.aids);
+    this.draw();
+  }
+
+  // ---- a visit ----
+
+  #fresh() {
+    const usual = this.data.kiosk.default_language;
+    const known = this.choices.some((each) => each.tag === usual);
+    return new Visit(known ? usual : this.choices[0].tag, Date.now());
+  }
+
+  /** Somebody is there. */
+  touched() {
+    if (!this.visit.begun) {
+      this.visit.begun = true;
+      this.visit.began = Date.now();
+      this.#watch();
+    }
+    this.idle.touched();
+    this.frame.remove("dark");
+  }
+
+  /** What somebody chose on a start screen and left, a language or an aid, is forgotten too. */
+  #watch() {
+    const { screen } = this;
+    const before = screen === "start" || screen === "trouble";
+    if (!this.visit.begun) this.idle.watch(0);
+    else if (before) this.idle.watch(START_S, true);
+    else this.idle.watch(waitOf(screen, this.data.kiosk.idle_s));
+  }
+
+  stay() {
+    this.touched();
+  }
+
+  begin(screen = "where") {
+    this.go(screen);
+  }
+
+  go(screen) {
+    this.visit.go(screen);
+    this.visit.page = 0;
+    this.draw();
+  }
+
+  leap(screen) {
+    this.visit.leap(screen);
+    this.visit.page = 0;
+    this.draw();
+  }
+
+  back() {
+    if (!this.visit.mayGoBack) return;
+    this.visit.back();
+    this.visit.page = 0;
+    if (this.visit.screen === "start") this.end("left");
+    else this.draw();
+  }
+
+  /**
+   * The end, by this device alone: first the screen is another one and nothing of the guest is in
+   * the document, then our server hears of it.
+   */
+  end(how) {
+    const { visit } = this;
+    this.server.drop();
+    this.booking.stop();
+    this.speech.end();
+    this.frame.clear();
+    this.keyboard = null;
+    this.drawn = "";
+    this.visit = this.#fresh();
+    this.#resized();
+    scrollTo(0, 0);
+    if (!visit.begun) return;
+    const said = { visit: visit.id, lang: visit.language, language: visit.language };
+    this.server.tell("/kiosk/end", { ...said, ...visit.tally(how, Date.now()) });
+    this.pulse.ended();
+  }
+
+  #asks(seconds) {
+    const line = this.root.querySelector("[data-clears]");
+    if (line) {
+      line.hidden = seconds === null;
+      const words = line.querySelector(".k-clears-words");
+      if (seconds !== null) words.textContent = this.t("clears", { s: seconds });
+      return;
+    }
+    if (seconds === null) return void this.frame.remove("there");
+    if (this.frame.has("there")) return void countDown(this.root, seconds, LAST_S);
+    this.frame.lay(stillThere(this, seconds, LAST_S));
+    this.tone.play();
+    this.speak([this.t("there"), this.t("there_why")], true);
+  }
+
+  // ---- languages and aids ----
+
+  chooseLanguage() {
+    this.frame.lay(languageSheet(this));
+  }
+
+  closeSheet(name) {
+    this.frame.remove(name);
+  }
+
+  /** Nothing that was said is lost; words of the server are asked for again. */
+  speakIn(tag) {
+    const began = this.visit.screen === "start";
+    this.visit.language = tag;
+    this.frame.remove("language");
+    this.drawn = began ? this.drawn : "";
+    this.draw();
+    this.booking.spoken();
+  }
+
+  /** An aid on or off. */
+  turn(name) {
+    const { aids } = this.visit;
+    if (aids.has(name)) aids.delete(name);
+    else aids.add(name);
+    this.visit.page = 0;
+    this.#resized();
+    if (name !== "aloud") return;
+    this.speech.on = aids.has("aloud");
+    if (!this.speech.on) this.speech.hush();
+    this.speak([...this.spoken, this.t("spoken_keys")], true);
+  }
+
+  // ---- keys and help ----
+
+  #keyActs() {
+    return {
+      touched: () => this.touched(),
+      hush: () => this.speech.hush(),
+      back: (key) => this.#backKey(key),
+      help: () => this.askHelp(),
+      staff: () => this.panel.open(),
+      typed: (letter) => this.#typed(letter),
+      headphones: () => this.#headphones(),
+      moved: (node) => this.#moved(node),
+    };
+  }
+
+  /** A real keyboard takes a letter back with the key that is Back elsewhere. */
+  #backKey(key) {
+    const open = this.frame.sheets.lastElementChild?.dataset.sheet;
+    if (open) this.frame.remove(open);
+    else if (key === "Backspace" && this.keyboard?.field.value) this.keyboard.erase();
+    else this.back();
+  }
+
+  #typed(letter) {
+    if (!this.frame.covered.inert) this.keyboard?.type(letter.toLowerCase());
+  }
+
+  #moved(node) {
+    const { n, of } = this.keys.position;
+    this.frame.place.textContent = node ? this.t("position", { n, of }) : "";
+    if (!node) return this.speak(this.spoken, true);
+    const name = wordsOf(node);
+    return this.speak([`${name}, ${this.t("position", { n, of })}`], true);
+  }
+
+  /** Headphones are in: speech begins, and the screen may go dark. */
+  #headphones() {
+    if (!this.speech.can(this.visit.language)) return;
+    this.speech.on = true;
+    this.visit.aids.add("aloud");
+    this.#resized();
+    this.booking.askBlank(() => this.frame.lay(dark(this)));
+    this.speak([this.t("spoken_keys"), this.t("blank")], true);
+  }
+
+  askHelp() {
+    this.pulse.ask();
+  }
+
+  // ---- what the guest chooses ----
+
+  choosePlace(place) {
+    this.visit.choose(place);
+    this.visit.go("car");
+    this.booking.cars();
+  }
+
+  chooseCar(car) {
+    this.visit.chooseCar(car);
+    this.go(car.seats?.length ? "people" : "who");
+  }
+
+  chooseSeats(seats) {
+    this.visit.seats = seats;
+    this.go("who");
+  }
+
+  choosePoint({ name }) {
+    this.visit.point = name;
+    this.visit.leap("car");
+    this.booking.cars();
+  }
+
+  /** After a try that came to nothing: fresh prices, and another order. */
+  askCars() {
+    this.visit.anew(["start", "where"]);
+    this.visit.leap("car");
+    this.booking.cars();
+  }
+
+  anotherPlace() {
+    this.visit.anew(["start"]);
+    this.visit.forget();
+    this.leap("where");
+  }
+}
+
+/** What is read of a node: its label, or its text in one line. */
+function wordsOf(node) {
+  return node.getAttribute("aria-label") ?? node.innerText.replaceAll(/\s+/g, " ").trim();
+}

@@ -1,0 +1,26 @@
+/** The kiosk's document: reads what it holds, and starts the kiosk once it is the only one. */
+
+import { alone } from "./alone.js";
+import { make } from "./el.js";
+import { Kiosk } from "./kiosk.js";
+
+const root = document.body;
+const data = JSON.parse(root.querySelector("[data-kiosk]").textContent);
+
+alone(
+  () => new Kiosk(data, root).start(),
+  () => {
+    const words = data.words[data.kiosk.default_language] ?? data.words.en;
+    root.dataset.screen = "second";
+    root
+      .querySelector("[data-stage]")
+      .replaceChildren(
+        make(
+          "div",
+          "k-words",
+          make("h1", "k-question", words.open_already),
+          make("p", "k-lead", words.open_already_next),
+        ),
+      );
+  },
+);

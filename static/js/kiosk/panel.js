@@ -1,0 +1,194 @@
+/**
+ * For staff: behind two opposite corners held for three seconds, or the Help key held for five, and
+ * a PIN. It never shows a page of the desk.
+ */
+
+import { control, make } from "./el.js";
+import { sheet } from "./frame.js";
+import { ask } from "./sheets.js";
+
+const CARD_MM = 85.6; // ISO/IEC 7810 ID-1
+const CORNER_PX = 120;
+const OPEN_MS = 60_000;
+const STEP_PX = 1;
+const FAST_PX = 10;
+
+export class Panel {
+  constructor(k) {
+    this.k = k;
+    this.pin = "";
+    this.fingers = new Map();
+  }
+
+  get isOpen() {
+    return this.k.frame.has("panel");
+  }
+
+  /** Watch the corners; `ms` is how long two opposite ones are held. */
+  watch(ms) {
+    const { fingers } = this;
+    addEventListener("pointerdown", (event) => {
+      const corner = cornerOf(event);
+      if (!corner) return;
+      fingers.set(event.pointerId, corner);
+      const [one, other] = [...fingers.values()];
+      if (opposite(one, other)) this.held = setTimeout(() => this.open(), ms);
+    });
+    for (const end of ["pointerup", "pointercancel"])
+      addEventListener(end, (event) => {
+        fingers.delete(event.pointerId);
+        clearTimeout(this.held);
+      });
+  }
+
+  open() {
+    this.k.end("left");
+    this.pin = "";
+    clearTimeout(this.closing);
+    this.closing = setTimeout(() => this.close(), OPEN_MS);
+    this.#ask("");
+  }
+
+  close() {
+    clearTimeout(this.closing);
+    this.pin = "";
+    this.k.frame.remove("panel");
+  }
+
+  #ask(problem) {
+    const { k } = this;
+    const dots = make("p", "k-code num", "");
+    const draw = () => (dots.textContent = "•".repeat(this.pin.length) || "–");
+    const digits = this.#digits((digit) => {
+      this.pin = digit === null ? this.pin.slice(0, -1) : (this.pin + digit).slice(0, 6);
+      draw();
+      if (this.pin.length === 6) this.#deed("open");
+    });
+    draw();
+    const note = make("p", "k-note k-problem", problem);
+    if (problem) note.setAttribute("role", "alert");
+    this.#lay(k.t("staff_pin"), dots, note, digits, this.#deeds());
+  }
+
+  /** What a device's keeper may do; each deed is sent with the PIN, and recorded. */
+  #menu(note = "") {
+    const { k } = this;
+    const out = k.status.broken;
+    const all = [
+      [out ? "deed_in" : "deed_out", () => this.#deed(out ? "in_order" : "out_of_order")],
+      ["deed_reload", () => this.#deed("reload")],
+      ["deed_sound", () => this.#deed("sound")],
+      ["deed_calibrate", () => this.#calibrate()],
+      ["deed_unpair", () => this.#sure()],
+    ];
+    const buttons = all.map(([key, act]) => control(key, "k-button", act, k.t(key)));
+    const said = make("p", "k-note", note);
+    said.setAttribute("role", "status");
+    this.#lay(k.t("staff"), make("div", "k-menu", ...buttons), said, this.#deeds());
+  }
+
+  #sure() {
+    const { k } = this;
+    const words = { title: k.t("deed_unpair"), lines: [k.t("deed_sure")] };
+    const texts = { yes: k.t("deed_unpair"), no: k.t("back") };
+    k.frame.lay(ask(k, { name: "unpair", ...words, ...texts, act: () => this.#deed("unpair") }));
+  }
+
+  async #deed(deed, fields = {}) {
+    const { k } = this;
+    let answer;
+    try {
+      answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed, ...fields });
+    } catch {
+      return this.#menuOrPin(k.t("staff_failed"), deed);
+    }
+    if (answer.state === "wrong" || answer.state === "blocked") {
+      this.pin = "";
+      return this.#ask(k.t(answer.state === "wrong" ? "staff_wrong" : "staff_blocked"));
+    }
+    if (deed === "open") return this.#menu();
+    if (deed === "sound") k.tone.play(880);
+    if (deed === "reload" || deed === "unpair" || deed === "calibrate") return location.reload();
+    k.pulse.beat();
+    return this.#menu(k.t("done"));
+  }
+
+  #menuOrPin(words, deed) {
+    if (deed !== "open") return this.#menu(words);
+    this.pin = "";
+    return this.#ask(words);
+  }
+
+  /** A frame that becomes as wide as a bank card laid on the screen, and the screen's height. */
+  #calibrate() {
+    const { k } = this;
+    let px = Math.round(CARD_MM * k.measures.mm);
+    let bottom = String(k.data.kiosk.bottom_mm ?? "");
+    const card = make("div", "k-card-frame");
+    const shown = make("p", "k-code num", bottom || "–");
+    const draw = () => card.style.setProperty("--card", `${px}px`);
+    const step = (key, by) =>
+      control(`${key}-${by}`, "k-button", () => ((px += by), draw()), k.t(key));
+    const steps = [
+      step("narrower", -FAST_PX),
+      step("narrower", -STEP_PX),
+      step("wider", STEP_PX),
+      step("wider", FAST_PX),
+    ];
+    const digits = this.#digits((digit) => {
+      bottom = digit === null ? bottom.slice(0, -1) : (bottom + digit).slice(0, 4);
+      shown.textContent = bottom || "–";
+    });
+    const save = () =>
+      this.#deed("calibrate", { mm_per_px: (CARD_MM / px).toFixed(5), bottom_mm: bottom });
+    const button = control("save", "k-button k-main", save, k.t("save"));
+    draw();
+    this.#lay(
+      k.t("deed_calibrate"),
+      make("p", "k-small", k.t("card")),
+      card,
+      make("div", "k-steps", ...steps),
+      make("p", "k-small", k.t("bottom")),
+      shown,
+      digits,
+      this.#deeds(button),
+    );
+  }
+
+  #deeds(...more) {
+    const { k } = this;
+    const close = control("panel-close", "k-button", () => this.close(), k.t("close"));
+    return make("div", "k-deeds", close, ...more);
+  }
+
+  /** Ten digits and a way back; `act(null)` takes one away. */
+  #digits(act) {
+    const each = [..."1234567890"].map((digit) =>
+      control(`pin-${digit}`, "k-key", () => act(digit), digit),
+    );
+    const erase = control("pin-erase", "k-key k-key-other", () => act(null), "×");
+    erase.setAttribute("aria-label", this.k.t("key_delete"));
+    return make("div", "k-digits", ...each, erase);
+  }
+
+  #lay(title, ...parts) {
+    this.k.frame.lay(sheet("panel", title, ...parts));
+  }
+}
+
+function cornerOf({ clientX, clientY }) {
+  const side = near(clientX, innerWidth);
+  const end = near(clientY, innerHeight);
+  return side && end ? `${end}-${side}` : "";
+}
+
+function near(at, length) {
+  if (at < CORNER_PX) return "low";
+  return at > length - CORNER_PX ? "high" : "";
+}
+
+function opposite(one, other) {
+  if (!one || !other) return false;
+  const [[a, b], [c, d]] = [one.split("-"), other.split("-")];
+  return a !== c && b !== d;
+}

@@ -1,0 +1,196 @@
+/**
+ * The beat: every 20 s the kiosk says that it lives and hears how the house is, every 2 s while
+ * help is asked. Without an answer it says "Out of order" from local words, and comes back by
+ * itself.
+ */
+
+import { helpSheet } from "./sheets.js";
+
+const BEAT_MS = 20_000;
+const HELP_MS = 2_000;
+const GRACE_MS = 5_000;
+const AGAIN_MS = 1_000;
+const LATE_MS = 45_000;
+const HELP_WAIT_S = 120;
+const OLD_MS = 24 * 3_600_000;
+const SHIFT_MS = 60_000;
+const SHIFTS = [
+  [0, 0],
+  [2, 0],
+  [2, 2],
+  [0, 2],
+];
+
+export class Pulse {
+  constructor(k) {
+    this.k = k;
+    this.began = Date.now();
+    this.missed = 0; // since when no beat was answered
+    this.help = null; // {at, state} while help is asked
+    this.timer = null;
+    this.shifted = 0;
+  }
+
+  start() {
+    addEventListener("offline", () => this.lost());
+    addEventListener("online", () => this.beat());
+    setInterval(() => this.#shift(), SHIFT_MS);
+    this.beat();
+  }
+
+  async beat() {
+    clearTimeout(this.timer);
+    const { k } = this;
+    const fields = {
+      visit: k.visit.id,
+      lang: k.visit.language,
+      release: k.data.release,
+      screen: k.screen,
+      voices: k.speech.languages.join(","),
+      fonts: fonts(k.choices),
+      clock_ms: String(Date.now()),
+      mode: this.help ? "help" : "",
+    };
+    try {
+      this.#heard(await k.beats.post("/kiosk/beat", fields, GRACE_MS));
+    } catch (error) {
+      this.#unheard(error);
+    }
+  }
+
+  #again(ms) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.beat(), ms);
+  }
+
+  #heard(answer) {
+    const { k } = this;
+    this.missed = 0;
+    k.server.csrf = k.beats.csrf = answer.csrf || k.server.csrf;
+    const before = JSON.stringify(k.status);
+    k.status = {
+      open: answer.open !== false,
+      closedWords: answer.closed_words ?? "",
+      soonest: answer.soonest_min ?? null,
+      broken: Boolean(answer.out_of_order) || answer.trouble === "database",
+      trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
+    };
+    if (k.status.broken && k.visit.begun) k.end("lost");
+    else if (JSON.stringify(k.status) !== before && this.#mayRedraw()) k.draw();
+    this.#helped(answer.help);
+    if (answer.hand && !k.visit.begun) this.#handed(answer.hand);
+    if (this.#wantsReload(answer)) return void location.reload();
+    this.#again(this.help ? HELP_MS : BEAT_MS);
+  }
+
+  /** Nothing moves under a finger: a screen in use is left as it is. */
+  #mayRedraw() {
+    const { k } = this;
+    return k.visit.screen === "start" || k.screen === "broken" || k.drawn === "broken";
+  }
+
+  /** A new release, or a page that has stood for a day: at an idle start screen alone. */
+  #wantsReload(answer) {
+    const { k } = this;
+    if (k.visit.begun || k.panel.isOpen) return false;
+    const newer = answer.release && answer.release !== k.data.release;
+    return newer || Date.now() - this.began > OLD_MS;
+  }
+
+  #handed({ language }) {
+    const { k } = this;
+    k.touched();
+    if (k.choices.some((each) => each.tag === language)) k.speakIn(language);
+    k.begin();
+  }
+
+  #unheard(error) {
+    // this device is no kiosk of ours any more: the document that pairs it says so
+    if (error.status === 404 || error.status === 401) return void location.reload();
+    this.missed ||= Date.now();
+    if (Date.now() - this.missed > GRACE_MS || !navigator.onLine) this.lost();
+    this.#again(AGAIN_MS);
+  }
+
+  /** No network: local words at once, and nothing that was typed is left. */
+  lost() {
+    const { k } = this;
+    this.missed ||= Date.now();
+    if (this.help) this.#helped("failed");
+    if (k.status.broken) return null;
+    k.status = { ...k.status, broken: true };
+    k.end("lost");
+    this.#again(AGAIN_MS);
+    return null;
+  }
+
+  /** Our server does not take this form: a new token may help, and a person always does. */
+  refused() {
+    const { k } = this;
+    this.beat();
+    k.visit.sorry = "trouble";
+    k.visit.words = null;
+    k.leap("sorry");
+    return null;
+  }
+
+  // ---- help ----
+
+  /** Ring at the desk. */
+  async ask() {
+    const { k } = this;
+    k.visit.begun = true;
+    this.help = { at: Date.now(), state: "" };
+    const { id, language } = k.visit;
+    this.#helped("asked");
+    try {
+      await k.beats.post("/kiosk/help", { visit: id, lang: language, screen: k.screen }, GRACE_MS);
+      this.#again(HELP_MS);
+    } catch {
+      this.#helped("failed");
+    }
+    if (!k.idle.wait || k.idle.quiet) k.idle.watch(HELP_WAIT_S, true);
+  }
+
+  #helped(said) {
+    if (!this.help || !said) return;
+    const { k } = this;
+    const late = said === "asked" && Date.now() - this.help.at > LATE_MS;
+    const state = late ? "late" : said;
+    if (state === this.help.state) return;
+    const first = !this.help.state;
+    this.help.state = state;
+    if (first || k.frame.has("help") || state === "coming") k.frame.lay(helpSheet(k, state));
+    k.speak([k.root.querySelector('[data-sheet="help"] h2')?.textContent], true);
+  }
+
+  /** A visit is over, and with it its call for help. */
+  ended() {
+    this.help = null;
+    this.#again(BEAT_MS);
+  }
+
+  /** Two pixels a minute, so that nothing burns in while nobody is there. */
+  #shift() {
+    this.shifted = this.k.visit.begun ? 0 : (this.shifted + 1) % SHIFTS.length;
+    const [x, y] = SHIFTS[this.shifted];
+    document.documentElement.style.setProperty("--shift-x", `${x}px`);
+    document.documentElement.style.setProperty("--shift-y", `${y}px`);
+  }
+}
+
+/** The languages whose script this device can write. */
+function fonts(choices) {
+  return choices
+    .filter(({ name }) => canWrite(name))
+    .map(({ tag }) => tag)
+    .join(",");
+}
+
+/** Whether a sign of a language is another picture than the box of a missing one. */
+function canWrite(name) {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+  if (!canvas) return true;
+  canvas.font = "16px system-ui, sans-serif";
+  return canvas.measureText([...name][0]).width !== canvas.measureText("\uFFFF").width;
+}

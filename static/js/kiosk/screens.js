@@ -1,0 +1,173 @@
+/** Screens A and B: the start, where to, and another place by typing or from a list. */
+
+import { control, fact, icon, make, motif } from "./el.js";
+import { pages } from "./frame.js";
+import { Keyboard } from "./keyboard.js";
+
+const LISTED = new Set(["ja", "zh"]); // scripts without a keyboard of ours: lists come first
+const TABS = ["airport", "stations", "hospitals", "sights"];
+const LEAST_LETTERS = 2;
+
+/** A. Nobody has to read anything to begin: a picture, one large button, eight languages. */
+export function start(k) {
+  const { status, data } = k;
+  const closed = status.open === false;
+  const phone = k.deskPhone;
+  const facts = [motif(), make("p", "k-lead", k.t("start_lead"))];
+  if (status.soonest !== null && !closed)
+    facts.push(
+      make("p", "k-soon", icon("car"), make("span", "", k.t("soonest", { n: status.soonest }))),
+    );
+  if (closed) {
+    facts[1] = make("p", "k-lead", status.closedWords || k.t("closed"));
+    if (phone) facts.push(phone);
+  }
+  const begin = control(
+    "start",
+    "k-button k-main k-begin",
+    () => k.begin(),
+    icon("car"),
+    make("span", "", k.t("start")),
+  );
+  const have = control(
+    "have",
+    "k-button k-have",
+    () => k.begin("find"),
+    icon("key"),
+    make("span", "", k.t("have")),
+  );
+  const controls = [make("div", "k-starts", ...(closed ? [have] : [begin, have]))];
+  if (k.choices.length > 1) controls.push(languages(k));
+  return { question: data.property.name, facts, controls, look: "hero" };
+}
+
+/** The languages in their own scripts. */
+export function languages(k) {
+  const each = k.choices.map(({ tag, name, dir }) => {
+    const words = make("span", "", name);
+    words.lang = tag;
+    words.dir = dir;
+    const node = control(`lang-${tag}`, "k-button k-lang", () => k.speakIn(tag), words);
+    if (tag === k.visit.language) node.setAttribute("aria-current", "true");
+    return node;
+  });
+  const group = make("div", "k-langs", ...each);
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", k.t("language"));
+  return group;
+}
+
+/** B. Six of the property's own places, and the ways to any other. */
+export function where(k) {
+  const favourites = (k.data.favourites ?? []).slice(0, 6);
+  const cards = favourites.map((each, i) => card(k, each, `place-${i}`));
+  const other = control(
+    "other",
+    "k-button k-other",
+    () => k.go("place"),
+    icon("find"),
+    make("span", "", k.t("other_place")),
+  );
+  const ways = [other];
+  if (k.data.kiosk.own_phone)
+    ways.push(
+      control(
+        "phone",
+        "k-button k-other",
+        () => k.booking.ownPhone(),
+        icon("phone"),
+        make("span", "", k.t("own_phone")),
+      ),
+    );
+  return {
+    question: k.t("where"),
+    facts: [],
+    controls: [make("div", "k-places", ...cards), make("div", "k-ways", ...ways)],
+  };
+}
+
+function card(k, to, name) {
+  const { minutes } = to;
+  const parts = [make("span", "k-place-name", fact(to.name))];
+  if (to.address) parts.push(make("span", "k-place-more", fact(to.address)));
+  else if (minutes) parts.push(make("span", "k-place-more", k.t("minutes_by_car", { n: minutes })));
+  return control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
+}
+
+/** B2. Own keyboard, six results at most, or lists by kind. */
+export function place(k) {
+  const { visit } = k;
+  const listed = LISTED.has(visit.language.split("-")[0]);
+  const typing = visit.typing ?? !listed;
+  const list = make("div", "k-results");
+  list.setAttribute("role", "group");
+  list.setAttribute("aria-label", k.t("which_place"));
+  const field = make("input", "k-field");
+  describe(field, "query", k.t("type_place"), visit.typed);
+  field.placeholder = k.t("type_place");
+  const parts = { list, field };
+  const top = typing ? [make("div", "k-entry", field)] : [tabs(k, parts)];
+  if (listed) top.push(swap(k, typing));
+  const below = [];
+  if (typing) {
+    const held = { value: visit.typed, kind: "text", most: 40 };
+    k.keyboard = new Keyboard(k, held, () => {
+      visit.typed = field.value = held.value;
+      k.booking.search(parts);
+    });
+    below.push(k.keyboard.node);
+  }
+  return {
+    question: k.t("which_place"),
+    controls: [make("div", "k-find", ...top), list, ...below],
+    look: typing ? "typing" : "list",
+    placed: () => showPlaces(k, parts),
+  };
+}
+
+/** A field that no device keeps: readonly, so that nothing offers to fill it in. */
+export function describe(field, name, label, value) {
+  const set = { "aria-label": label, autocomplete: "off", inputmode: "none", spellcheck: "false" };
+  for (const [key, text] of Object.entries(set)) field.setAttribute(key, text);
+  field.dataset.field = name;
+  field.readOnly = true;
+  field.tabIndex = -1;
+  field.dir = "auto";
+  field.value = value;
+}
+
+/** Draw the found places, or what there is to say instead. */
+export function showPlaces(k, { list }) {
+  const { visit } = k;
+  const found = visit.places;
+  if (!found) {
+    const typed = [...visit.typed.trim()].length;
+    const words = visit.typing === false || typed >= LEAST_LETTERS ? "" : k.t("two_letters");
+    return void list.replaceChildren(make("p", "k-note", words));
+  }
+  if (!found.length) return void list.replaceChildren(make("p", "k-note", k.t("nothing_found")));
+  const cards = found.slice(0, 6).map((each, i) => card(k, each, `found-${i}`));
+  const turn = (page) => {
+    visit.page = page;
+    showPlaces(k, { list });
+  };
+  pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });
+}
+
+function tabs(k, parts) {
+  const each = TABS.map((tab) => {
+    const act = () => k.booking.searchTab(tab, parts);
+    const node = control(`tab-${tab}`, "k-button k-tab", act, k.t(`tab_${tab}`));
+    node.setAttribute("aria-pressed", String(k.visit.tab === tab));
+    return node;
+  });
+  const row = make("div", "k-tabs", ...each);
+  row.setAttribute("role", "group");
+  row.setAttribute("aria-label", k.t("which_place"));
+  return row;
+}
+
+function swap(k, typing) {
+  const act = () => k.booking.typeOrList(!typing);
+  return control("swap", "k-button k-swap", act, k.t(typing ? "by_list" : "latin_letters"));
+}

@@ -1,0 +1,62 @@
+/** The kiosk's requests. Each ends within seconds, and none outlives the visit that made it. */
+
+const WITHIN_MS = 8_000;
+
+/** Our server did not answer. */
+export class Lost extends Error {}
+
+/** Our server answered with a status that is no answer to the question. */
+export class Refused extends Error {
+  constructor(status) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
+export class Server {
+  constructor(csrf) {
+    this.csrf = csrf;
+    this.ending = new AbortController();
+  }
+
+  /** Give up on all that is under way: its visit is over. */
+  drop() {
+    this.ending.abort();
+    this.ending = new AbortController();
+  }
+
+  /** Post a form; the answer's JSON. Throws Lost or Refused. */
+  post(path, fields, within = WITHIN_MS) {
+    const body = new URLSearchParams({ ...fields, csrf_token: this.csrf });
+    return this.#ask(path, { method: "POST", body }, within);
+  }
+
+  get(path, fields) {
+    return this.#ask(`${path}?${new URLSearchParams(fields)}`, {}, WITHIN_MS);
+  }
+
+  /** The last word of a visit, which needs no answer and survives the page. */
+  tell(path, fields) {
+    const body = new URLSearchParams({ ...fields, csrf_token: this.csrf });
+    fetch(path, { method: "POST", body, keepalive: true, cache: "no-store" }).catch(() => {});
+  }
+
+  async #ask(path, options, within) {
+    const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(within)]);
+    const headers = { Accept: "application/json" };
+    let answer;
+    try {
+      answer = await fetch(path, { ...options, headers, signal, cache: "no-store" });
+    } catch {
+      throw new Lost("no answer");
+    }
+    if (answer.status >= 500) throw new Lost(`status ${answer.status}`);
+    if (!answer.ok) throw new Refused(answer.status);
+    if (answer.status === 204) return {};
+    try {
+      return await answer.json();
+    } catch {
+      throw new Lost("no JSON");
+    }
+  }
+}

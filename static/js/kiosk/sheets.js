@@ -1,0 +1,82 @@
+/** What lies over a screen: "Still there?", languages, help, a question before a deed. */
+
+import { control, make, qrCode } from "./el.js";
+import { sheet } from "./frame.js";
+import { languages } from "./screens.js";
+
+/** "Still there?" with the seconds left and a ring that shrinks. */
+export function stillThere(k, seconds, of) {
+  const number = make("span", "k-there-s num", String(seconds));
+  const ring = make("div", "k-there-ring", number);
+  ring.style.setProperty("--part", String(seconds / of));
+  const here = control("here", "k-button k-main", () => k.stay(), k.t("still_here"));
+  here.dataset.first = "";
+  const why = make("p", "k-lead", k.t("there_why"));
+  const node = sheet("there", k.t("there"), ring, why, make("div", "k-deeds", here));
+  node.setAttribute("role", "alertdialog");
+  return node;
+}
+
+/** Change its seconds, and nothing else: nothing moves under a finger. */
+export function countDown(root, seconds, of) {
+  const ring = root.querySelector(".k-there-ring");
+  if (!ring) return;
+  ring.style.setProperty("--part", String(seconds / of));
+  ring.firstElementChild.textContent = String(seconds);
+}
+
+export function languageSheet(k) {
+  const close = control("close", "k-button", () => k.closeSheet("language"), k.t("close"));
+  const group = languages(k);
+  group.querySelector("[aria-current]")?.setAttribute("data-first", "");
+  return sheet("language", k.t("choose_language"), group, make("div", "k-deeds", close));
+}
+
+/** Help was called: the desk's answer stands here. */
+export function helpSheet(k, state) {
+  const words = {
+    asked: "help_asked",
+    coming: "help_coming",
+    late: "help_late",
+    failed: "help_no_way",
+  }[state];
+  const close = control("close", "k-button k-main", () => k.closeSheet("help"), k.t("close"));
+  close.dataset.first = "";
+  const parts = [make("div", "k-deeds", close)];
+  if (k.deskPhone) parts.unshift(k.deskPhone);
+  const node = sheet("help", k.t(words), ...parts);
+  node.querySelector(".k-sheet-title").setAttribute("role", "status");
+  return node;
+}
+
+/** A question before a deed that can't be undone; the safe answer has the focus. */
+export function ask(k, { name, title, lines = [], yes, no, act }) {
+  const keep = control(`${name}-no`, "k-button k-main", () => k.closeSheet(name), no);
+  keep.dataset.first = "";
+  const go = () => {
+    k.closeSheet(name);
+    act();
+  };
+  const words = lines.filter(Boolean).map((line) => make("p", "k-lead", line));
+  const deeds = make("div", "k-deeds", keep, control(`${name}-yes`, "k-button k-bad", go, yes));
+  return sheet(name, title, ...words, deeds);
+}
+
+/** The screen is dark for everybody but the ear; any touch brings it back. */
+export function dark(k) {
+  const node = sheet("dark", k.t("blanked"));
+  node.classList.add("is-dark");
+  return node;
+}
+
+export function phoneSheet(k, { qr, short }) {
+  const close = control("close", "k-button k-main", () => k.end("phone"), k.t("done"));
+  close.dataset.first = "";
+  return sheet(
+    "phone",
+    k.t("own_phone_lead"),
+    make("div", "k-qr-box", qrCode(qr, k.t("own_phone_lead"))),
+    short ? make("p", "k-small mono", short) : null,
+    make("div", "k-deeds", close),
+  );
+}

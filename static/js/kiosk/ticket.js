@@ -1,0 +1,145 @@
+/** Screens G and H: the ticket of a ride just booked, and a ride found again by number and PIN. */
+
+import { apart, control, fact, icon, make, qrCode, spelled } from "./el.js";
+
+const LAST_S = 20;
+
+/** G. All that is needed to meet the car; the next person in line sees none of it. */
+export function booked(k) {
+  const { visit } = k;
+  const { number, pin = "" } = visit.ride;
+  const where = visit.answer?.meet;
+  const live = make("p", "k-live", icon("search"), make("span", "", headline(k)));
+  live.setAttribute("role", "status");
+  const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
+  const beside = k.measures.layout === "landscape"; // where the code stands over the buttons
+  const code = visit.ride.qr ? follow(k, visit.ride) : null;
+  const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
+  const facts = [done, parts, where ? meetLine(k, where) : null, live, plateOf(k)];
+  const deeds = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
+  if (k.data.kiosk.printer)
+    deeds.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
+  return {
+    question: k.t("ride", { number }),
+    facts: facts.filter(Boolean),
+    controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
+    look: "ticket",
+    spoken: [k.t("booked"), k.t("spoken_pin", { digits: apart(pin) })],
+  };
+}
+
+function ticketPin(k, pin) {
+  return make(
+    "div",
+    "k-ticket-pin",
+    make("span", "k-label", k.t("pin")),
+    spelled(pin, "k-pin num", k.t("pin")),
+    make("span", "k-why", k.t("pin_why")),
+  );
+}
+
+/** The code by which a phone follows the ride, and its address for those who type. */
+function follow(k, { qr, short }) {
+  return make(
+    "div",
+    "k-qr-box",
+    qrCode(qr, k.t("scan")),
+    make("span", "k-small", k.t("scan")),
+    short ? make("span", "k-small mono", short) : null,
+  );
+}
+
+/** What is known now of the ride that was just booked. */
+function headline(k) {
+  return k.visit.view?.headline || k.t("finding");
+}
+
+function meetLine(k, where) {
+  const way = [where.walk, where.steps].filter((each) => typeof each === "string" && each);
+  return make(
+    "div",
+    "k-meet",
+    icon("pickup"),
+    make(
+      "div",
+      "k-meet-words",
+      make("span", "k-label", k.t("meet_at")),
+      make("span", "k-meet-name", fact(where.name)),
+      way.length ? make("span", "k-walk", way.join(" · ")) : null,
+    ),
+  );
+}
+
+/** The line that says how soon the screen clears itself; idle.js fills it in. */
+function countdown(k) {
+  const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
+  const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
+  const node = make("div", "k-clears", words, here);
+  node.dataset.clears = "";
+  node.hidden = true;
+  return node;
+}
+
+function plateOf(k) {
+  const view = k.visit.view ?? {};
+  if (!view.plate) return null;
+  const parts = [spelled(view.plate, "k-plate", k.t("plate"))];
+  if (view.old_plate) {
+    const text = k.t("old_plate", { plate: view.old_plate });
+    const line = make("p", "k-old-plate", make("s", "", text));
+    line.setAttribute("role", "alert");
+    parts.unshift(line);
+  }
+  if (view.car) parts.push(make("p", "k-lead", fact(view.car)));
+  return make("div", "k-plates", ...parts);
+}
+
+/** H. The guest's own view of their ride. */
+export function ride(k) {
+  const { visit } = k;
+  const view = visit.view ?? {};
+  const facts = [
+    view.detail ? make("p", "k-lead", view.detail) : null,
+    plateOf(k),
+    Number.isFinite(view.minutes)
+      ? make(
+          "p",
+          "k-lead k-away",
+          icon("waiting"),
+          make("span", "", k.t("away", { n: view.minutes })),
+        )
+      : null,
+    view.meet ? meetLine(k, typeof view.meet === "string" ? { name: view.meet } : view.meet) : null,
+  ];
+  const deeds = [];
+  if (view.code_due) deeds.push(codeButton(k));
+  if (visit.cancel?.may)
+    deeds.push(control("cancel", "k-button", () => k.booking.askCancel(), k.t("cancel")));
+  deeds.push(control("done", "k-button k-main", () => k.end("done"), k.t("done")));
+  return {
+    question: view.headline || k.t("ride", { number: `K${visit.number}` }),
+    facts: [...facts.filter(Boolean), view.code_due ? codeLine(k) : null].filter(Boolean),
+    controls: [make("div", "k-deeds", ...deeds)],
+    look: "ride",
+  };
+}
+
+function codeButton(k) {
+  return control(
+    "show-code",
+    "k-button",
+    () => k.booking.showCode(),
+    icon("eye"),
+    k.t("show_code"),
+  );
+}
+
+/** The code for ten seconds, then dots of its length. */
+function codeLine(k) {
+  const { code } = k.visit.start ?? {};
+  const shown = code
+    ? spelled(code, "k-code num", k.t("start_code"))
+    : make("p", "k-code num", make("span", "visually-hidden", k.t("code_hidden")), "••••");
+  const why = make("span", "k-why", k.t(code ? "tell_driver" : "code_hidden"));
+  return make("div", "k-code-line", make("span", "k-label", k.t("start_code")), shown, why);
+}

@@ -1,0 +1,63 @@
+/**
+ * How a touch becomes a press: on release, inside the control where it began. A second finger, and
+ * a touch on another control within 400 ms, is a palm or a piece of luggage.
+ */
+
+import { press } from "./el.js";
+
+const PALM_MS = 400;
+
+export class Touches {
+  constructor(root, { touched }) {
+    this.touched = touched; // each touch, wherever it is: the guest is there
+    this.begun = null; // {control, id} of the finger that is down
+    this.last = { control: null, at: -Infinity };
+    root.addEventListener("pointerdown", (event) => this.#down(event));
+    root.addEventListener("pointerup", (event) => this.#up(event));
+    root.addEventListener("pointercancel", () => (this.begun = null));
+    // a click without a touch is a screen reader's, or the Enter of a keyboard
+    root.addEventListener("click", (event) => event.detail === 0 && this.#click(event));
+    for (const kind of ["contextmenu", "dragstart", "dblclick", "selectstart"])
+      root.addEventListener(kind, (event) => event.preventDefault());
+  }
+
+  #down(event) {
+    const node = controlAt(event); // before: a touch may take a sheet away
+    this.touched();
+    if (this.begun || event.button > 0) return;
+    this.begun = { node, id: event.pointerId };
+    node?.classList.toggle("is-down", !this.#isPalm(node, event.timeStamp));
+  }
+
+  #up(event) {
+    if (this.begun?.id !== event.pointerId) return;
+    const { node } = this.begun;
+    this.begun = null;
+    node?.classList.remove("is-down");
+    if (!node || controlAt(event) !== node || this.#isPalm(node, event.timeStamp)) return;
+    this.last = { control: node, at: event.timeStamp };
+    press(node);
+  }
+
+  #click(event) {
+    this.touched();
+    const node = event.target.closest("[data-press]");
+    if (node) press(node);
+  }
+
+  /** Two letters of a keyboard may follow each other as fast as a guest can type. */
+  #isPalm(node, at) {
+    const { control } = this.last;
+    if (!control || control === node || at - this.last.at >= PALM_MS) return false;
+    return !(isKey(control) && isKey(node));
+  }
+}
+
+function isKey(node) {
+  return node?.classList.contains("k-key");
+}
+
+/** The control under a finger; its sensitive area reaches below it (kiosk.css). */
+function controlAt(event) {
+  return document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-press]") ?? null;
+}

@@ -1,0 +1,271 @@
+"""A kiosk's document in a browser, whose answers a test gives, in the shapes of our server."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from flask import render_template
+from playwright.sync_api import Browser, Page, Route
+
+from ridedash.views.kiosk.words import choices, words_of
+from ridedash.views.rides.print_assets import qr_code
+from ridedash.views.web.face import Face
+from ridedash.views.web.security_headers import page_policy
+from ridedash.wording.languages import LANGUAGES
+from tests.views.ride_pages import NOON
+from tests.views.served import Served, served_desk
+
+# width and height in px, mm of a px, mm from the floor to the lower edge
+LAYOUTS = {
+    "portrait": (1080, 1920, 0.369, 700),
+    "landscape": (1920, 1080, 0.369, 800),
+    "tablet": (1180, 820, 0.193, 900),
+    "tablet-portrait": (820, 1180, 0.193, 850),
+}
+PLACES = [
+    {"name": "International Airport, Terminal 2", "minutes": 38},
+    {"name": "Central Station", "minutes": 14},
+    {"name": "Old Town and City Palace", "minutes": 9},
+    {"name": "Convention Centre", "minutes": 21},
+    {"name": "General Hospital", "minutes": 12},
+    {"name": "Museum of Modern Art", "minutes": None},
+]
+PAYS = {"en": "You pay the driver", "ar": "تدفع للسائق", "hi": "आप ड्राइवर को देते हैं"}
+FEE = "Free to cancel for 5 minutes, then ₹30."
+CARS = [
+    {"name": "Mini", "size": "Up to 4", "price": "₹249", "minutes": 4, "tags": ["soonest"]},
+    {"name": "Auto", "size": "Up to 3", "price": "₹140–180", "minutes": 6, "tags": ["cheapest"]},
+    {"name": "SUV", "size": "Up to 6", "price": "₹465", "minutes": 9, "tags": ["biggest"]},
+    {"name": "Prime Sedan", "size": "Up to 4", "price": "₹310", "minutes": 7, "tags": []},
+    {"name": "Share", "size": "1 or 2", "price": "₹120", "minutes": 5, "tags": []},
+]
+MEET = {"name": "Main Entrance", "walk": "40 m", "steps": "no steps"}
+POINTS = [MEET, {"name": "Car park, level 1", "walk": "about 120 m", "steps": "steps"}]
+RIDE = {"number": "K27", "pin": "4821", "link": "/t/x", "short": "ride.example/t/7Hq2"}
+VIEW = {
+    "headline": "Your driver is here",
+    "detail": "Check the plate, then get in.",
+    "plate": "KA 01 AB 1234",
+    "old_plate": "KA 05 MC 9912",
+    "car": "White Tata Tiago",
+    "minutes": 4,
+    "meet": MEET,
+    "code_due": True,
+}
+VOICES = """
+  const voice = (lang, localService) => ({ lang, localService, name: lang, default: false });
+  const voices = [voice("en-GB", true), voice("ar", true), voice("fr", false)];
+  globalThis.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+  globalThis.queue = [];
+  globalThis.said = [];
+  Object.defineProperty(globalThis, "speechSynthesis", { value: {
+    getVoices: () => voices,
+    speak: (each) => { queue.push(each); said.push(each.text); },
+    cancel: () => { queue.length = 0; },
+    addEventListener: () => {},
+  } });
+"""
+
+
+class FakeKiosk:
+    """What our server answers to one kiosk; a test changes the answers as it goes."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.layout = "portrait"
+        self.languages = [*LANGUAGES]
+        self.more: dict[str, Any] = {}  # of the kiosk, in its document
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.away = False  # no network
+        self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
+        self.order: list[dict[str, Any]] = []  # answers, one after the other; the last one stays
+        self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
+            "beat": lambda _: self.beat | {"release": "r1", "csrf": "token"},
+            "places.json": lambda given: {"results": self.found(given)},
+            "cars": lambda given: self.cars(given),
+            "order": lambda _: self.order.pop(0) if len(self.order) > 1 else self.order[0],
+            "ride": lambda given: self.ride(given),
+            "cancel": lambda _: {"state": "ok", "words": {"headline": "Ride cancelled"}},
+            "help": lambda _: {"state": "asked"},
+            "end": lambda _: None,
+            "pair": lambda given: {"state": "ok" if given["pin"] == "246810" else "wrong"},
+        }
+
+    def document(self) -> dict[str, Any]:
+        mm, bottom = LAYOUTS[self.layout][2:]
+        kiosk = {
+            "id": 1,
+            "name": "Lobby",
+            "mm_per_px": mm,
+            "bottom_mm": bottom,
+            "idle_s": None,
+            "printer": True,
+            "rule": "driver",
+            "attended": False,
+            "default_language": "en",
+            "desk_phone": "+91 00000 00000",
+        }
+        return {
+            "kiosk": kiosk | self.more,
+            "property": {"name": "Grand Meridian", "colour": "#8a5a2b", "timezone": "Asia/Kolkata"},
+            "languages": choices(self.languages),
+            "favourites": [each | {"lat": 1.5, "lng": 2.5} for each in PLACES],
+            "words": words_of(self.languages),
+            "release": "r1",
+            "csrf": "token",
+            "now": NOON.isoformat(),
+        }
+
+    def found(self, given: dict[str, str]) -> list[dict[str, Any]]:
+        word = given["q"].lower() or given["tab"][:3]
+        names = [f"{word.title()} {kind}" for kind in ("Road", "Gardens", "Hotel", "Market")]
+        if word.startswith("zz"):
+            return []
+        return [{"name": n, "address": "12 Lake Road", "lat": 1.0, "lng": 2.0} for n in names]
+
+    def cars(self, given: dict[str, str]) -> dict[str, Any]:
+        kinds = {"Auto": "about", "Share": "about"}
+        fixed = {"price_kind": "fixed price", "fee": FEE, "seats": None}
+        pays = PAYS.get(given["lang"], PAYS["en"])
+        found = [
+            fixed | each | {"offer": i, "pays": pays, "price_kind": kinds.get(each["name"], "")}
+            for i, each in enumerate(CARS)
+        ]
+        found[2]["surge"] = "Busy now: the price is higher"
+        found[4]["seats"] = [{"seats": 1, "price": "₹120"}, {"seats": 2, "price": "₹190"}]
+        return {"state": "ok", "cars": found, "shown": 3, "meet": MEET | {"points": POINTS}}
+
+    def ride(self, given: dict[str, str]) -> dict[str, Any]:
+        if given["pin"] != RIDE["pin"]:
+            return {"state": "wrong"}
+        said = {"state": "ok", "view": VIEW, "cancel": {"may": True, "fee_words": FEE}}
+        return said | ({"code": "7305"} if given.get("code") else {})
+
+    def booked(self) -> dict[str, Any]:
+        qr = qr_code("https://ride.example/t/7Hq2kPzV0mXa81Ls")
+        return {"state": "booked", "ride": RIDE | {"qr": {"size": qr.size, "path": qr.path}}}
+
+    def page(
+        self,
+        layout: str = "portrait",
+        voices: bool = False,
+        before: Callable[[Page], None] | None = None,
+        **options: Any,
+    ) -> Page:
+        """The document in a browser of that layout, at its start screen."""
+        self.layout = layout
+        width, height = LAYOUTS[layout][:2]
+        size = {"width": width, "height": height}
+        page = self.served.phone(**{"viewport": size, "reduced_motion": "reduce"} | options)
+        if before:
+            before(page)
+        if voices:
+            page.add_init_script(VOICES)
+        page.route(f"{self.served.url}/kiosk**", self._answer)
+        page.route(f"{self.served.url}/kiosk/**", self._answer)
+        page.goto("/kiosk")
+        page.locator("[data-press]").first.wait_for()
+        return page
+
+    def _answer(self, route: Route) -> None:
+        request = route.request
+        name = urlsplit(request.url).path.removeprefix("/kiosk").strip("/")
+        if self.away:
+            route.abort("internetdisconnected")
+        elif not name:
+            route.fulfill(body=self._html(), content_type="text/html", headers=self.headers())
+        else:
+            query = request.post_data or urlsplit(request.url).query
+            given = dict(parse_qsl(query, keep_blank_values=True))
+            self.asked.append((name, given))
+            answer = self.answers[name](given)
+            if answer is None:
+                route.fulfill(status=204)
+            else:
+                route.fulfill(json=answer)
+
+    def headers(self) -> dict[str, str]:
+        return {"Content-Security-Policy": page_policy("n", ""), "Cache-Control": "no-store"}
+
+    def _html(self) -> str:
+        face = Face("Grand Meridian", colour="#8a5a2b")
+        with self.served.desk.app.test_request_context("/"):
+            return render_template(
+                "kiosk/page.html",
+                face=face,
+                document=self.document(),
+                page_locale="en",
+                page_dir="ltr",
+                demo_words="",
+                csp_nonce="n",
+            )
+
+
+@contextmanager
+def fake_kiosk(folder: Path, browser: Browser) -> Iterator[FakeKiosk]:
+    """A kiosk whose server is a test; at the end there was no script error."""
+    with served_desk(folder, browser) as served:
+        yield FakeKiosk(served)
+
+
+def press(page: Page, *names: str) -> None:
+    """Press controls by name, as a screen reader does: touches are a test of their own."""
+    for name in names:
+        page.locator(f'[data-press="{name}"]').last.evaluate("node => node.click()")
+
+
+def type_on(page: Page, text: str) -> None:
+    """Type with the kiosk's own keys."""
+    for letter in text.lower():
+        press(page, "key-space" if letter == " " else f"key-{letter}")
+
+
+TYPED = {"en": "anna", "ar": "مها", "hi": "कखग", "ja": "anna"}
+
+
+def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
+    """Through every screen of a booking and of a ride found again; yields where it stands."""
+    word = TYPED[language]
+    yield "start"
+    if language != "en":
+        press(page, f"lang-{language}")
+    press(page, "start")
+    yield "where"
+    press(page, "other")
+    if language == "ja":
+        press(page, "tab-airport")
+    else:
+        type_on(page, word)
+    page.locator(".k-results [data-press]").first.wait_for()
+    yield "place"
+    press(page, "bar-back", "place-0")
+    page.locator(".k-car").first.wait_for()
+    yield "car"
+    press(page, "change")
+    yield "meet"
+    press(page, "point-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    type_on(page, word)
+    yield "who"
+    press(page, "next")
+    yield "check"
+    kiosk.order = [{"state": "sending"}, kiosk.booked()]
+    press(page, "book")
+    page.locator(".k-pin").wait_for()
+    yield "booked"
+    press(page, "done")
+    if language != "en":
+        press(page, f"lang-{language}")
+    press(page, "have")
+    type_on(page, "27")
+    press(page, "field-pin")
+    type_on(page, RIDE["pin"])
+    yield "find"
+    press(page, "next")
+    page.locator(".k-plate").first.wait_for()
+    press(page, "show-code")
+    page.locator(".k-code[aria-label]").wait_for()
+    yield "ride"

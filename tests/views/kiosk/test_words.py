@@ -1,0 +1,61 @@
+"""The words of a kiosk: whole in every language, plain, and free of the trade's own."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from ridedash.views.kiosk.words import WORDS, choices, words_of
+from ridedash.wording.languages import LANGUAGES
+from tests.views.ride_pages import make_desk
+
+SCRIPTS = Path(__file__).parents[3] / "static/js/kiosk"
+TRADE = ("drop", "category", "allotment", "invoice", "booking status", "error", "invalid", "oops")
+# keys that a script makes of a part: t(`aid_${name}`)
+MADE = ("aid_", "tab_", "deed_", "help_")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    desk = make_desk(tmp_path_factory.mktemp("desk"))
+    yield desk.app
+    desk.close()
+
+
+@pytest.mark.database
+def test_every_language_has_every_word_with_the_slots_of_the_english_one(app: Flask) -> None:
+    with app.test_request_context("/"):
+        found = words_of(LANGUAGES)
+    assert set(found) == {row.tag for row in LANGUAGES.values()}
+    for tag, words in found.items():
+        assert words.keys() == WORDS.keys()
+        for key, text in words.items():
+            slots = re.findall(r"\{\w+\}", text)
+            assert sorted(slots) == sorted(re.findall(r"\{\w+\}", found["en"][key])), (tag, key)
+            assert text.strip(), (tag, key)
+
+
+@pytest.mark.database
+def test_a_kiosk_of_few_languages_carries_those_and_english(app: Flask) -> None:
+    with app.test_request_context("/"):
+        assert list(words_of(["ar", "ar", "xx"])) == ["ar", "en"]
+    assert [each["tag"] for each in choices(["hi", "zh_Hans"])] == ["hi", "zh-Hans"]
+    assert choices([]) == [{"tag": "en", "name": "English", "dir": "ltr"}]
+
+
+def test_sentences_have_twelve_words_at_most_and_none_of_the_trade() -> None:
+    for key, text in WORDS.items():
+        for sentence in re.split(r"(?<=[.?!])\s", str(text)):
+            assert len(sentence.split()) <= 12, (key, sentence)
+        assert not [word for word in TRADE if word in str(text).lower()], key
+
+
+def test_scripts_use_every_word_and_no_other() -> None:
+    code = "\n".join(path.read_text() for path in SCRIPTS.glob("*.js") if path.name != "door.js")
+    asked = set(re.findall(r"""\bt\(\s*["'`](\w+)["'`]""", code))
+    assert asked - WORDS.keys() == set()
+    quoted = set(re.findall(r"""["'`](\w+)["'`]""", code)) | set(re.findall(r"words\.(\w+)", code))
+    unused = {key for key in WORDS.keys() - quoted if not key.startswith(MADE)}
+    assert unused == set()

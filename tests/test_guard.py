@@ -43,6 +43,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
         {"rides", "admin", "insights"},
         {"booking", "guest"},
         {"board"},
+        {"kiosk"},
         {"registry"},
     ],
     "rides": [
@@ -51,7 +52,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
         {"orders"},
         {"tracking"},
         {"actions"},
-        {"worker", "share_links", "monitoring"},
+        {"worker", "share_links", "monitoring", "kiosk_state"},
     ],
     "service": [
         {"errors"},
@@ -629,6 +630,8 @@ GET /healthz health.alive
 GET /history history.show
 GET /insights insights.show
 GET /invite/<token> invitations.show
+GET /kiosk kiosk.show
+GET /kiosk/pair kiosk_pairing.form
 GET /me me.show
 GET /metrics metrics.show
 GET /pickup-time.json pickup_times.read
@@ -692,6 +695,8 @@ POST /history history.ask
 POST /history.csv history_csv.export
 POST /insights.csv insights_csv.export
 POST /invite/<token> invitations.accept
+POST /kiosk/beat kiosk.beat
+POST /kiosk/pair kiosk_pairing.pair
 POST /me/language me.choose_language
 POST /me/password me.change_password
 POST /me/preferences me.prefer

@@ -13,7 +13,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit
 
 LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # of pairing codes: none looks like another one
 CODE_LENGTH: Final = 8  # 6 * 10**11 codes
@@ -77,17 +77,17 @@ def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
     return code
 
 
-def pair(s: Session, kind: KioskKind, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
-    """The device of a pairing code, and the token that its browser keeps; None for a wrong code.
+def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
+    """The device of a pairing code and the token that its browser keeps; None for a wrong code.
 
-    Needs a write session. The code is used up; an earlier browser of this device is not paired any
-    more. Let `guess_allowed` of store/sign_ins.py decide before whether a code may be tried.
+    Needs a write session. The device is of either kind. The code is used up; an earlier browser of
+    this device is not paired any more. `code_allowed` of store/sign_ins.py says before whether a
+    code may be tried.
     """
     code = "".join(typed.upper().split()).replace("-", "")
     query = select(Kiosk).where(
         Kiosk.pairing_hash == _hashed(code),
         Kiosk.pairing_until > now,
-        Kiosk.kind == kind.value,
         Kiosk.revoked_at.is_(None),
     )
     kiosk = s.scalars(query.with_for_update()).first()
@@ -131,22 +131,29 @@ def device_with(s: Session, kind: KioskKind, token: str, now: datetime) -> Kiosk
     return row if used is None or now < used + OLD_LASTS else None
 
 
+def is_due(kiosk: Kiosk, token: str, now: datetime) -> bool:
+    """Whether `renewed` has something to do: confirm the new token, or replace the old one."""
+    if kiosk.replaced_at is None:
+        return False
+    if _hashed(token) == kiosk.token_hash:
+        return kiosk.confirmed_at is None or now >= kiosk.replaced_at + REPLACED_AFTER
+    # has it lost the answer with the new one?
+    return kiosk.confirmed_at is None and now >= kiosk.replaced_at + OLD_LASTS
+
+
 def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
     """The token to go on with, once in 24 hours; None: the one that came stays.
 
     Needs a write session. The old one stays valid until the device has come with the new one, and
     ten minutes more: an answer that is lost on its way must not end a pairing.
     """
-    row = s.get(Kiosk, kiosk_id, with_for_update=True)
-    hashed = _hashed(token)
-    if row is None or row.replaced_at is None or hashed not in (row.token_hash, row.old_token_hash):
+    row, hashed = s.get(Kiosk, kiosk_id, with_for_update=True), _hashed(token)
+    if row is None or hashed not in (row.token_hash, row.old_token_hash):
         return None
-    if hashed == row.token_hash:
-        row.confirmed_at = row.confirmed_at or now
-        due = now >= row.replaced_at + REPLACED_AFTER
-    else:  # has it lost the answer with the new one?
-        due = row.confirmed_at is None and now >= row.replaced_at + OLD_LASTS
-    if not due:
+    if not is_due(row, token, now):
+        return None
+    if hashed == row.token_hash and row.confirmed_at is None:
+        row.confirmed_at = now
         return None
     fresh = secrets.token_urlsafe(TOKEN_BYTES)
     row.token_hash, row.old_token_hash = _hashed(fresh), hashed
@@ -161,6 +168,29 @@ def note_beat(
     row = s.get(Kiosk, kiosk_id, with_for_update=True)
     if row is not None:
         row.seen_at, row.release, row.health = now, release, health
+
+
+def take_over(s: Session, kiosk_id: int) -> None:
+    """Note that a kiosk has begun the visit of the guest to whom the desk handed it."""
+    row = s.get(Kiosk, kiosk_id, with_for_update=True)
+    if row is not None:
+        row.handed_at = row.handed_language = None
+
+
+def help_state(s: Session, kiosk_id: int, visit_id: str) -> str:
+    """Whether a visit has called for help: "", "asked", or "coming" when the desk has answered."""
+    query = select(KioskVisit.help_at, KioskVisit.help_answered_at).where(
+        KioskVisit.id == visit_id, KioskVisit.kiosk_id == kiosk_id, KioskVisit.ended_at.is_(None)
+    )
+    row = s.execute(query).first()
+    if row is None or row.help_at is None:
+        return ""
+    return "coming" if row.help_answered_at else "asked"
+
+
+def kind_of(kiosk: Kiosk) -> KioskKind:
+    """What a device is."""
+    return KioskKind(kiosk.kind)
 
 
 def set_pin(kiosk: Kiosk, pin: str) -> None:

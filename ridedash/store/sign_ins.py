@@ -158,6 +158,21 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
     return 0.0
 
 
+def code_allowed(s: Session, address: str, now: datetime) -> float:
+    """0.0 when a device's pairing code may be tried now; otherwise the seconds to wait.
+
+    Needs a write session. Tries are counted like those of passwords, right ones too: nobody pairs
+    thirty devices in ten minutes.
+    """
+    limits = {f"pairing:{address[:64]}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
+    rows = {key: _row(s, key, now) for key in limits}  # locked in this order by every caller
+    wait = max(_wait_s(row, now) for row in rows.values())
+    if wait <= 0:
+        for key, most in limits.items():
+            _count_window(rows[key], most, now)
+    return wait
+
+
 def sign_in_succeeded(s: Session, name: str, address: str) -> None:
     """Forget the failures of a name, and take back the one counted for its address and for all."""
     s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))

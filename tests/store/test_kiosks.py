@@ -37,9 +37,9 @@ class House:
         with self.db.write() as s:
             return kiosks.make_pairing_code(s.get_one(Kiosk, self.lobby), None, now)
 
-    def pair(self, code: str, now: datetime = NOON, kind: KioskKind = KIOSK) -> str | None:
+    def pair(self, code: str, now: datetime = NOON) -> str | None:
         with self.db.write() as s:
-            paired = kiosks.pair(s, kind, code, now)
+            paired = kiosks.pair(s, code, now)
             return paired[1] if paired else None
 
     def paired(self) -> str:
@@ -82,10 +82,9 @@ def test_a_code_pairs_once_within_ten_minutes_and_is_read_as_people_type_it(hous
     assert len(code) == 8
     assert set(code) <= set("23456789ABCDEFGHJKMNPQRSTVWXYZ")
     assert house.pair("WRQNGC2D") is None
-    assert house.pair(code, kind=DOOR) is None, "a code is of one kind of device"
     token = house.pair(f" {code[:4].lower()}-{code[4:]} ")
     assert house.knows(token)
-    assert not house.knows(token, kind=DOOR)
+    assert not house.knows(token, kind=DOOR), "it is no display"
     assert house.pair(code) is None, "used"
     assert house.pair(house.code(), NOON + kiosks.CODE_LASTS) is None, "too late"
     assert house.pair(house.code(), NOON + kiosks.CODE_LASTS - MOMENT)

@@ -1,1 +1,1 @@
-"""Paired devices: the kiosk on which guests book by themselves."""
+"""The guest's kiosk and the display at the door: paired devices, which no one signs in to."""

@@ -17,7 +17,7 @@ from typing import Final
 
 from flask import Flask, Response, abort, current_app, send_file, url_for
 
-from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.permissions import SHARED, needs
 
 EXTENSION: Final = "static_files"  # where the app has its StaticFiles
 ROOT: Final = "/static/"
@@ -121,7 +121,7 @@ def init_app(app: Flask, files: StaticFiles) -> None:
             values["filename"] = f"{files.digest}/{values['filename']}"
 
 
-@needs(OPEN)
+@needs(SHARED)
 def show(filename: str) -> Response:
     """A file as it is now, for a page that is older or younger than this process.
 

@@ -16,6 +16,7 @@ from werkzeug.http import parse_etags, remove_entity_headers, unquote_etag
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import Clock
+from ridedash.store.models.kiosks import KioskKind
 from ridedash.views.poll_cache import cache as c
 from ridedash.views.poll_cache.cache import LOOK_S
 from ridedash.views.web.current_user import KNOWN
@@ -24,6 +25,7 @@ from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import TAGS
 
 LINKS: Final = "/t/"
+DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)  # the end of their cookies' names
 BOARD: Final = "/board.json"
 MAX_QUERY: Final = 60  # characters of the board's query beside `since`
 OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that are not sent again
@@ -181,7 +183,9 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
         return None
     if path.startswith("/rides/"):
         return (given("HTTP_COOKIE", ""), ""), path, locale
-    return ((path, given("REMOTE_ADDR", "")), LINKS, locale) if path.startswith(LINKS) else None
+    if not path.startswith(LINKS) or any(each in given("HTTP_COOKIE", "") for each in DEVICES):
+        return None  # a paired device may not open links: Flask says so
+    return (path, given("REMOTE_ADDR", "")), LINKS, locale
 
 
 def _language(query: str) -> tuple[str, str]:

@@ -61,6 +61,7 @@ PAGES: Final = {
     ),
 }
 WITH_BAR: Final = frozenset({403, 404, 405})  # nothing has failed: the way on is the top bar
+WITHOUT_SIGN_IN: Final = ("/sign-in", "/kiosk/pair")  # forms of people who are not signed in
 EXPIRED_FORM: Final = (
     _("This page was open for too long"),
     _("Nothing was changed."),
@@ -70,6 +71,12 @@ OTHER_SITE: Final = (
     _("That came from another address"),
     _("Nothing was changed."),
     _("Open ridedash at its own address and send it from there."),
+)
+# any other page, in a browser that is a device and where nobody is signed in
+DEVICE: Final = (
+    _("This browser is a kiosk or a door display"),
+    _("It opens nothing else."),
+    _("To sign in here, un-pair it first, or revoke it in the settings."),
 )
 # Flask-WTF's reasons that speak of the address of the page and not of its token
 OF_ADDRESS: Final = "The referrer"
@@ -122,7 +129,7 @@ def on_csrf(error: CSRFError) -> Answer:
 def _signed_in() -> bool:
     """Whether the user is signed in; assumed while the database can't be read."""
     try:
-        return bool(current_user.is_authenticated) or request.path == "/sign-in"
+        return bool(current_user.is_authenticated) or request.path in WITHOUT_SIGN_IN
     except (DatabaseBusy, SQLAlchemyError):
         return True
 
@@ -172,9 +179,9 @@ def on_anything(error: Exception) -> Answer:
     return _answer(500, PAGES[500])
 
 
-def page(status: int, words: tuple[str, str, str]) -> Answer:
-    """An error page: what happened, what it means, one next step."""
-    return _answer(status, words)
+def page(status: int, words: tuple[str, str, str], back: str = "") -> Answer:
+    """An error page: what happened, what it means, one next step; `back` leads to a page."""
+    return _answer(status, words, ride=back)
 
 
 def _answer(

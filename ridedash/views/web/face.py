@@ -18,7 +18,7 @@ from ridedash.face.colour import palette, style_sheet
 from ridedash.face.logo import KINDS
 from ridedash.store.models.people import Property
 from ridedash.store.properties import logo_content
-from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.permissions import SHARED, needs
 
 bp = Blueprint("faces", __name__, url_prefix="/face")
 ADDRESS: Final = "/face/"
@@ -60,7 +60,7 @@ def face_of(prop: Property) -> Face:
 
 
 @bp.get("/<name>")
-@needs(OPEN)
+@needs(SHARED)
 def file(name: str) -> BaseResponse:
     """A logo, or the style sheet of a colour."""
     if match := SHEET.fullmatch(name):

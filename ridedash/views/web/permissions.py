@@ -13,9 +13,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import login_manager, services
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
+from ridedash.store.models.kiosks import KioskKind
+from ridedash.views.web import devices, errors
 
 View = TypeVar("View", bound=Callable[..., Any])
-OPEN: Final = "open"  # to everyone, signed in or not
+OPEN: Final = "open"  # to everyone, signed in or not; not to a browser that is a device alone
+SHARED: Final = "shared"  # to everyone, devices too
+KIOSK, DOOR = "kiosk", "door"  # to a paired device of that kind, and to nobody else
 SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN = "see", "book", "export", "manage", "audit", "admin"
 _CONCIERGE: Final = frozenset({SEE, BOOK})
 _MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # of the own property
@@ -24,7 +28,8 @@ ROLES: Final = {  # each role may do what the one before may
     "manager": _MANAGER,
     "admin": _MANAGER | {ADMIN},  # of every property, one at a time
 }
-KNOWN: Final = ROLES["admin"] | {OPEN}
+DEVICES: Final = {KIOSK: KioskKind.KIOSK, DOOR: KioskKind.DOOR}
+KNOWN: Final = ROLES["admin"] | {OPEN, SHARED, *DEVICES}
 
 
 def needs(permission: str) -> Callable[[View], View]:
@@ -32,6 +37,10 @@ def needs(permission: str) -> Callable[[View], View]:
 
     A user who is not signed in is led to the sign-in page; one without the permission gets 403.
     Rows of another property are for the view to check: it answers 404 for them.
+
+    Views of devices declare KIOSK, DOOR or SHARED. They look at the device's cookie alone, and all
+    other views at the sign-in alone; in a browser that has no sign-in and is a device, those answer
+    404 (docs/security.md 9).
     """
     if permission not in KNOWN:
         raise ValueError(f"no permission is called {permission!r}")
@@ -78,6 +87,7 @@ def may_reset_password(role: str, other: str) -> bool:
 def init_app(app: Flask) -> None:
     """Check every request before its view; templates ask `may("manage")`."""
     app.before_request(_check)
+    devices.init_app(app)
     app.add_template_global(may)
 
 
@@ -86,9 +96,19 @@ def _check() -> BaseResponse | None:
     if endpoint is None:
         return None  # no such address: Flask answers 404
     need = need_of(current_app, endpoint)
-    if need == OPEN:
+    if need in DEVICES:
+        if devices.device(DEVICES[need]) is None:
+            abort(404)
+        return None
+    if need == SHARED:
+        return None
+    if need == OPEN and not devices.has_cookie():
         return None
     user = current_user._get_current_object()  # looked up once: this runs for every request
+    if not user.is_authenticated and devices.is_paired():
+        return current_app.make_response(errors.page(404, errors.DEVICE, back=devices.address()))
+    if need == OPEN:
+        return None
     if not user.is_authenticated:
         return current_app.make_response(login_manager.unauthorized())
     if need is None or not _allows(user, need):

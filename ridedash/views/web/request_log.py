@@ -10,6 +10,7 @@ import time
 from typing import Final
 
 from flask import Flask, Request, Response, g, request
+from werkzeug.exceptions import HTTPException
 
 from ridedash.extensions import services
 from ridedash.observability import logs
@@ -17,6 +18,7 @@ from ridedash.views.web.current_user import KNOWN
 
 HEADER: Final = "X-Request-Id"
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{4,64}")
+VISIT: Final = re.compile(r"[A-Za-z0-9_-]{16,32}")
 # requested all day by pages and machines: logged at DEBUG only
 POLLS: Final = frozenset(
     {
@@ -25,6 +27,7 @@ POLLS: Final = frozenset(
         "health.alive",
         "health.ready",
         "metrics.show",
+        "kiosk.beat",
         "static",
     }
 )
@@ -91,7 +94,19 @@ def _log_fields(answer: Response, seconds: float) -> dict[str, object]:
         "status": answer.status_code,
         "ms": seconds * 1000,
     }
-    return fields | {"staff": staff}
+    return fields | {"staff": staff} | _of_device()
+
+
+def _of_device() -> dict[str, object]:
+    """The device that asked, and which visit of a kiosk: a random id, never what was typed."""
+    known = [row.id for row in g.get("devices", {}).values() if row is not None]
+    if not known:
+        return {}
+    try:
+        visit = request.values.get("visit", "")
+    except HTTPException:  # too large a form: that is what the answer says
+        visit = ""
+    return {"kiosk": known[0], "visit": visit if VISIT.fullmatch(visit) else None}
 
 
 def _forget(_error: BaseException | None) -> None:

@@ -11,7 +11,7 @@ from werkzeug.routing import Rule
 
 from ridedash.store.accounts import add_account
 from ridedash.store.invitations import invite
-from ridedash.store.kiosks import new_device
+from ridedash.store.kiosks import begin, new_device, revoke
 from ridedash.store.models.desk import CostCentre, ShiftNote
 from ridedash.store.models.kiosks import KioskKind, PickupHint
 from ridedash.store.models.people import Staff
@@ -23,9 +23,11 @@ pytestmark = pytest.mark.database
 # The permission of each view, stated a second time, so that no mistake opens one.
 NEEDS = {
     "open": """
-        auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static faces.file
+        auth.sign_in auth.sign_in_post health.alive health.ready metrics.show
         invitations.show invitations.accept guest.show guest.snapshot guest.start
     """,
+    "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair",
+    "kiosk": "kiosk.beat",
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
@@ -163,8 +165,10 @@ def address(rule: Rule, rows: dict[str, int]) -> str:
 
 def expected(endpoint: str, need: str, role: str | None, *, foreign: bool) -> set[str]:
     """What may happen in a cell: `reached`, `not there`, `refused`, `asked to sign in`."""
-    if need == "open":
+    if need in ("open", "shared"):
         return {"reached", "not there"}  # secrets and file names that don't exist
+    if need in ("kiosk", "door"):
+        return {"not there"}
     if role is None:
         return {"asked to sign in"}
     if need not in MAY[role]:
@@ -233,6 +237,60 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
             if came not in expected(rule.endpoint, need, role, foreign=foreign):
                 unexplained.append((role, method, path, "foreign" if foreign else "own", came))
     assert unexplained == []
+
+
+# a browser: which devices it was paired as, of which property, whether staff are signed in too
+DEVICES = {
+    "a kiosk": (("kiosk",), "desk", None),
+    "a kiosk of another property": (("kiosk",), "other", None),
+    "a door display": (("door",), "desk", None),
+    "both": (("kiosk", "door"), "desk", None),
+    "a kiosk beside a manager": (("kiosk",), "desk", "manager"),
+    "a revoked kiosk": ((), "desk", None),
+}
+
+
+@pytest.mark.parametrize("browser", DEVICES)
+def test_a_device_reaches_exactly_its_own_routes(desk: Desk, browser: str) -> None:
+    """docs/security.md 9. A device that is revoked is a browser like any other."""
+    kinds, _who, role = DEVICES[browser]
+    rows = rows_of(desk, "desk")
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", role or "concierge"))
+    desk.services.geocoder.search = lambda *_: []
+    unexplained = []
+    client, csrf = become(desk, browser)
+    for method, rule in routes(desk.app):
+        if role is not None:  # some pages end the sign-in: a fresh one for each cell
+            client, csrf = become(desk, browser)
+        if "kiosk_id" in rule.arguments:
+            rows["kiosk_id"] = new_kiosk(desk, "desk")
+        if "account_id" in rule.arguments:
+            rows["account_id"] = new_account(desk, "desk")
+        need = EXPECTED[rule.endpoint]
+        came = outcome(client, method, address(rule, rows), csrf)
+        if need in kinds:
+            wanted = {"reached"}
+        elif kinds and role is None and need != "shared":
+            wanted = {"not there"}
+        else:
+            wanted = expected(rule.endpoint, need, role, foreign=False)
+        if came not in wanted:
+            unexplained.append((method, rule.rule, came))
+    assert unexplained == []
+
+
+def become(desk: Desk, browser: str) -> tuple[FlaskClient, str]:
+    """A browser of the table, and a CSRF token of its session."""
+    kinds, who, role = DEVICES[browser]
+    client = desk.client(signed_in=role is not None)
+    csrf = token(client, "/sign-in" if role is None else "/search")
+    with desk.services.db.write() as s:
+        for kind in kinds or ("kiosk",):
+            row = new_device(s, desk.ids[f"{who}.property"], KioskKind(kind), "Lobby", NOON)
+            client.set_cookie(f"ridedash_{kind}", begin(row, NOON), samesite="Strict")
+            if not kinds:
+                revoke(row, NOON)
+    return client, csrf
 
 
 def test_a_view_without_a_declaration_gets_403(desk: Desk) -> None:

@@ -1,0 +1,53 @@
+"""The device of a request, for the views of kiosks and door displays."""
+
+from typing import Final
+
+from flask import Response, abort, current_app, request
+
+from ridedash.__about__ import __version__
+from ridedash.extensions import guest_languages
+from ridedash.store.kiosks import kind_of
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.people import Property
+from ridedash.views.ops.static_files import EXTENSION
+from ridedash.views.web import devices
+from ridedash.views.web.permissions import DEVICES, need_of
+from ridedash.wording.languages import ENGLISH
+
+HOME: Final = {KioskKind.KIOSK: "/kiosk", KioskKind.DOOR: "/door"}  # the page of each kind
+MOST_LANGUAGES: Final = 8  # on the first screen
+SHORT: Final = 8  # characters of a digest
+
+
+def the_kiosk() -> Kiosk:
+    """The paired device of this request, as it is stored now; 404 for anybody else.
+
+    Of the kind that the view needs; of a kiosk in a view that is open to all. The row is detached:
+    read it, never change it.
+    """
+    need = need_of(current_app, request.endpoint or "") or ""
+    return devices.device(DEVICES.get(need, KioskKind.KIOSK)) or abort(404)
+
+
+def release() -> str:
+    """What a document is of: it is reloaded when this has changed."""
+    return f"{__version__}-{current_app.extensions[EXTENSION].digest[:SHORT]}"
+
+
+def pair_browser(answer: Response, kiosk: Kiosk, token: str) -> None:
+    """Make the browser that gets this answer the device of a token (store/kiosks.py)."""
+    devices.give(answer, kind_of(kiosk), token)
+
+
+def unpair_browser(answer: Response, kiosk: Kiosk) -> None:
+    """Let the browser that gets this answer forget that it is this device."""
+    devices.take(answer, kind_of(kiosk))
+
+
+def languages_of(kiosk: Kiosk, home: Property) -> list[str]:
+    """The codes of a kiosk's languages, its own default first; eight at most."""
+    offered = [ENGLISH, *guest_languages(home.machine_words)]
+    wished = [code for code in kiosk.languages if code in offered] or offered
+    own = kiosk.default_language or home.language or ENGLISH
+    first = own if own in wished else wished[0]
+    return list(dict.fromkeys([first, *wished]))[:MOST_LANGUAGES]

@@ -1,0 +1,173 @@
+"""The kiosk's one document, and the beat by which it says that it lives (docs/security.md 9).
+
+The document never changes its address. What a guest says lives in its script and dies with the
+visit; nothing of it is stored here.
+"""
+
+import re
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from flask import Blueprint, Response, jsonify, redirect, render_template, request
+from flask_wtf.csrf import generate_csrf
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import limiter, reader_language, services
+from ridedash.inputs import whole_number
+from ridedash.rides.kiosk_state import Trouble, is_open, trouble
+from ridedash.store import kiosks
+from ridedash.store.database.database import DatabaseBusy
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.people import Property
+from ridedash.text import one_line
+from ridedash.views.kiosk.device import languages_of, release, the_kiosk
+from ridedash.views.kiosk.words import choices, words_of
+from ridedash.views.web import devices
+from ridedash.views.web.face import face_of
+from ridedash.views.web.formatting import stamp, zone
+from ridedash.views.web.permissions import KIOSK, SHARED, needs
+from ridedash.views.web.responses import reading
+from ridedash.views.web.top_bar import demo_words
+from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.readers import Surface
+from ridedash.wording.say import speak
+
+bp = Blueprint("kiosk", __name__)
+STORED_EVERY: Final = timedelta(seconds=15)  # beats between are answered and not stored
+HANDED_FOR: Final = timedelta(minutes=2)  # how long a kiosk that was handed over waits for a guest
+TAG: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{2,8}){0,2}")
+MOST_TAGS: Final = 40
+MOST_SKEW_S: Final = 10**6
+
+
+@bp.get("/kiosk")
+@needs(SHARED)
+def show() -> str | BaseResponse:
+    """The document of a kiosk; a browser that is none is led to the page that pairs it."""
+    kiosk = devices.device(KioskKind.KIOSK)
+    if kiosk is None:
+        return redirect("/kiosk/pair", code=303)
+    s = services()
+    with s.db.read() as db:
+        home = db.get_one(Property, kiosk.property_id)
+    speak(reader_language(Surface.GUEST, house=kiosk.default_language or home.language))
+    return render_template(
+        "kiosk/page.html",
+        face=face_of(home),
+        demo_words=demo_words(s.settings),
+        document=_document(kiosk, home),
+        **reading(),
+    )
+
+
+def by_kiosk_key() -> str:
+    """The key of a rate limit for each kiosk: several may share an address."""
+    return f"kiosk-{the_kiosk().id}"
+
+
+@bp.post("/kiosk/beat")
+@needs(KIOSK)
+@limiter.limit("90/minute", key_func=by_kiosk_key)
+def beat() -> Response:
+    """How the house is, for the page; how the page is, for the house: every 20 s.
+
+    Every 2 s while a guest has called for help. Brings a fresh CSRF token.
+    """
+    kiosk, s = the_kiosk(), services()
+    now = s.clock()
+    said = _said(now)
+    hand = _handed(kiosk, now) if said["health"]["screen"] == "start" else None
+    with s.db.read() as db:
+        home = db.get_one(Property, kiosk.property_id)
+        wrong = trouble(db, now)
+        rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
+    try:
+        if hand is not None or kiosk.seen_at is None or now - kiosk.seen_at >= STORED_EVERY:
+            with s.db.write() as db:
+                _store(db, kiosk.id, now, said, taken=hand is not None)
+    except (DatabaseBusy, SQLAlchemyError):
+        wrong = Trouble.DATABASE
+    answer = jsonify(
+        release=release(),
+        csrf=generate_csrf(),
+        open=is_open(kiosk, now.astimezone(zone(home.timezone))),
+        closed_words="",  # the page's own say it
+        out_of_order=kiosk.out_of_order,
+        trouble=wrong.value,
+        soonest_min=None,
+        help=rings,
+        hand=hand,
+    )
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _said(now: datetime) -> dict[str, Any]:
+    """What a beat tells of its page: its release, and the health that settings show."""
+    form = request.form
+    clock = whole_number(form.get("clock_ms", ""), 0, 10**15)
+    skew_s = None if clock is None else round(clock / 1000 - now.timestamp())
+    health = {
+        "screen": one_line(form.get("screen", ""), 20),
+        "language": next(iter(_tags("lang")), ""),
+        "voices": _tags("voices"),
+        "fonts": _tags("fonts"),
+        "skew_s": None if skew_s is None else max(-MOST_SKEW_S, min(MOST_SKEW_S, skew_s)),
+    }
+    return {"release": one_line(form.get("release", ""), 64), "health": health}
+
+
+def _tags(name: str) -> list[str]:
+    """The language tags of a list such as "en,hi"; anything else is left out."""
+    given = request.form.get(name, "")[:500].split(",")
+    return [tag for tag in given if TAG.fullmatch(tag)][:MOST_TAGS]
+
+
+def _store(db: Session, kiosk_id: int, now: datetime, said: dict[str, Any], *, taken: bool) -> None:
+    kiosks.note_beat(db, kiosk_id, now, said["release"], said["health"])
+    if taken:
+        kiosks.take_over(db, kiosk_id)
+
+
+def _handed(kiosk: Kiosk, now: datetime) -> dict[str, str] | None:
+    """The language of the guest to whom the desk has just handed this kiosk; None for nobody."""
+    if kiosk.handed_at is None or now - kiosk.handed_at > HANDED_FOR:
+        return None
+    row = LANGUAGES.get(kiosk.handed_language or "")
+    return {"language": row.tag if row else ""}
+
+
+def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
+    """What the page starts from, as JSON."""
+    now = services().clock()
+    codes = languages_of(kiosk, home)
+    return {
+        "kiosk": {
+            "id": kiosk.id,
+            "name": kiosk.name,
+            "mm_per_px": kiosk.mm_per_px,
+            "bottom_mm": kiosk.bottom_mm,
+            "idle_s": kiosk.idle_s,
+            "printer": kiosk.printer,
+            "rule": kiosk.rule,
+            "attended": kiosk.attended,
+            "desk_phone": kiosk.desk_phone or home.phone,
+            "languages": [LANGUAGES[code].tag for code in codes],
+            "default_language": LANGUAGES[codes[0]].tag,
+        },
+        "property": {
+            "name": home.name,
+            "phone": home.phone,
+            "colour": home.colour,
+            "timezone": zone(home.timezone).key,
+        },
+        "favourites": [],
+        "tabs": [],
+        "words": words_of(codes),
+        "languages": choices(codes),
+        "release": release(),
+        "csrf": generate_csrf(),
+        "now": stamp(now),
+    }

@@ -1,0 +1,146 @@
+"""How a browser becomes a device, and the panel by which staff look after it (docs/security.md 9).
+
+Both are one address: an 8-character code makes any browser a device; on a kiosk six digits open its
+panel. The panel never leads to a page of the desk.
+"""
+
+import re
+import threading
+from datetime import datetime
+from typing import Final
+
+from flask import Blueprint, Response, current_app, jsonify, redirect, render_template, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import reader_language, services
+from ridedash.inputs import whole_number
+from ridedash.store import audit, kiosks
+from ridedash.store.actors import VISITOR, by_kiosk
+from ridedash.store.kiosks import WrongPin
+from ridedash.store.models.kiosks import Kiosk
+from ridedash.store.sign_ins import code_allowed
+from ridedash.views.kiosk.device import HOME, pair_browser, the_kiosk, unpair_browser
+from ridedash.views.web.permissions import SHARED, needs
+from ridedash.views.web.responses import reading
+from ridedash.wording import gettext as _
+from ridedash.wording.readers import Surface
+from ridedash.wording.say import speak
+
+bp = Blueprint("kiosk_pairing", __name__)
+LONGEST: Final = 40  # characters of a code as people type it
+CARD: Final = re.compile(r"[0-9]\.[0-9]{1,6}")
+LEAST_MM, MOST_MM = 0.05, 1.5  # of a pixel: a phone's, and a wall's
+HIGHEST_MM: Final = 2_000  # of a screen's lower edge above the floor
+# `open` only opens the panel; `reload` and `sound` are done by the page
+DEEDS: Final = (
+    *("open", "reload", "sound"),
+    *("out_of_order", "in_order", "calibrate", "unpair"),
+)
+RECORDED: Final = {"open": "panel", "unpair": "unpaired", "calibrate": "measured"}
+_verifying = threading.BoundedSemaphore(2)  # scrypt takes 16 MB each
+
+
+@bp.get("/kiosk/pair")
+@needs(SHARED)
+def form() -> str:
+    """The form for a pairing code."""
+    return _form()
+
+
+@bp.post("/kiosk/pair")
+@needs(SHARED)
+def pair() -> tuple[str | Response, int] | BaseResponse:
+    """A code makes this browser a device; with a PIN, a deed in the panel of the kiosk it is."""
+    if "pin" in request.form:
+        return _panel(the_kiosk())
+    typed, s = request.form.get("code", "")[:LONGEST], services()
+    address = request.remote_addr or ""
+    with s.db.write() as db:
+        now = s.clock()
+        wait_s = code_allowed(db, address, now)
+        paired = kiosks.pair(db, typed, now) if not wait_s else None
+        if paired is not None:
+            _record(db, paired[0], "paired", "ok", now)
+        elif typed.strip():
+            result = "throttled" if wait_s else "refused"
+            audit.record(db, VISITOR, "kiosk.paired", "kiosks:?", result, now, address=address)
+    if wait_s:
+        seconds = max(1, round(wait_s))
+        words = _("Too many tries. Wait %(n)d s, then try again.", n=seconds)
+        answer = current_app.make_response((_form(words), 429))
+        answer.headers["Retry-After"] = str(seconds)
+        return answer
+    if paired is None:
+        return _form(_("That code pairs no screen. Codes hold for ten minutes.")), 422
+    kiosk, token = paired
+    answer = current_app.make_response(redirect(HOME[kiosks.kind_of(kiosk)], code=303))
+    pair_browser(answer, kiosk, token)
+    return answer
+
+
+def _form(problem: str = "") -> str:
+    speak(reader_language(Surface.DOOR))
+    return render_template("kiosk/pair.html", problem=problem, **reading())
+
+
+def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
+    """Do a deed if the PIN is right: state `ok`, `wrong`, `blocked` (with `wait_s`), `invalid`."""
+    deed, pin = request.form.get("deed", ""), request.form.get("pin", "")
+    if deed not in DEEDS:
+        return jsonify(state="invalid"), 422
+    measured = _measured() if deed == "calibrate" else None
+    if deed == "calibrate" and measured is None:
+        return jsonify(state="invalid"), 422
+    try:
+        _check_pin(kiosk, pin)
+    except WrongPin as wrong:
+        state = "blocked" if wrong.wait_s else "wrong"
+        return jsonify(state=state, wait_s=round(wrong.wait_s))
+    s = services()
+    with s.db.write() as db:
+        row, now = db.get_one(Kiosk, kiosk.id, with_for_update=True), s.clock()
+        kiosks.forget_tries(row)
+        if deed in ("out_of_order", "in_order"):
+            row.out_of_order = deed == "out_of_order"
+        elif measured is not None:
+            row.mm_per_px, row.bottom_mm = measured
+        elif deed == "unpair":
+            kiosks.unpair(row)
+        _record(db, row, RECORDED.get(deed, deed), "ok", now)
+    answer = jsonify(state="ok")
+    if deed == "unpair":
+        unpair_browser(answer, kiosk)
+    return answer
+
+
+def _check_pin(kiosk: Kiosk, pin: str) -> None:
+    """Raises WrongPin. A try is counted, in a commit of its own, before it is verified."""
+    s = services()
+    try:
+        with s.db.write() as db:
+            row, now = db.get_one(Kiosk, kiosk.id, with_for_update=True), s.clock()
+            kiosks.count_pin(row, now)
+        with _verifying:
+            kiosks.verify_pin(row, pin, now)
+    except WrongPin as wrong:
+        with s.db.write() as db:
+            _record(db, kiosk, "panel", "throttled" if wrong.wait_s else "refused", s.clock())
+        raise
+
+
+def _measured() -> tuple[float, int | None] | None:
+    """The width of a pixel and the height of the screen's edge, in mm; None for nonsense."""
+    typed, edge = request.form.get("mm_per_px", ""), request.form.get("bottom_mm", "").strip()
+    mm = float(typed) if CARD.fullmatch(typed) else 0.0
+    bottom = whole_number(edge, 0, HIGHEST_MM)
+    if not LEAST_MM <= mm <= MOST_MM or (edge and bottom is None):
+        return None
+    return mm, bottom
+
+
+def _record(db: Session, kiosk: Kiosk, deed: str, result: str, now: datetime) -> None:
+    """The audit entry of what was done at the device; nobody knows by whom."""
+    who, subject = by_kiosk(kiosk.id), f"kiosks:{kiosk.id}"
+    facts = {"property_id": kiosk.property_id}
+    audit.record(db, who, f"kiosk.{deed}", subject, result, now, **facts)

@@ -1,0 +1,41 @@
+"""Paired devices for tests of their pages."""
+
+from flask.testing import FlaskClient
+
+from ridedash.store import kiosks
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from tests.views.ride_pages import Desk, token
+
+PIN = "482159"
+
+
+def new_device(desk: Desk, kind: str = "kiosk", who: str = "desk") -> int:
+    """A device of a property that is not paired."""
+    with desk.services.db.write() as s:
+        home = desk.ids[f"{who}.property"]
+        return kiosks.new_device(s, home, KioskKind(kind), f"The {kind}", desk.now).id
+
+
+def code_of(desk: Desk, kiosk_id: int) -> str:
+    """A fresh pairing code of a device."""
+    with desk.services.db.write() as s:
+        return kiosks.make_pairing_code(s.get_one(Kiosk, kiosk_id), desk.ids["desk"], desk.now)
+
+
+def pair(
+    desk: Desk, kind: str = "kiosk", who: str = "desk", client: FlaskClient | None = None
+) -> tuple[FlaskClient, int]:
+    """A browser that has become a device by a typed code, and the device's id."""
+    browser = client or desk.client(signed_in=False)
+    kiosk_id = new_device(desk, kind, who)
+    form = {"csrf_token": token(browser, "/kiosk/pair"), "code": code_of(desk, kiosk_id)}
+    answer = browser.post("/kiosk/pair", data=form)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/{kind}"), answer.text
+    return browser, kiosk_id
+
+
+def row_of(desk: Desk, kiosk_id: int) -> Kiosk:
+    """A device as it is stored."""
+    with desk.services.db.read() as s:
+        found: Kiosk = s.get_one(Kiosk, kiosk_id)
+        return found

@@ -632,6 +632,7 @@ GET /insights insights.show
 GET /invite/<token> invitations.show
 GET /kiosk kiosk.show
 GET /kiosk/pair kiosk_pairing.form
+GET /kiosk/places.json kiosk_visit.places
 GET /me me.show
 GET /metrics metrics.show
 GET /pickup-time.json pickup_times.read
@@ -696,7 +697,13 @@ POST /history.csv history_csv.export
 POST /insights.csv insights_csv.export
 POST /invite/<token> invitations.accept
 POST /kiosk/beat kiosk.beat
+POST /kiosk/cancel kiosk_orders.cancel
+POST /kiosk/cars kiosk_visit.cars
+POST /kiosk/end kiosk_visit.end
+POST /kiosk/help kiosk_visit.ask_help
+POST /kiosk/order kiosk_orders.order
 POST /kiosk/pair kiosk_pairing.pair
+POST /kiosk/ride kiosk_orders.ride
 POST /me/language me.choose_language
 POST /me/password me.change_password
 POST /me/preferences me.prefer

@@ -27,6 +27,7 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Action, Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Guest, Staff
 from ridedash.store.orders import places_of
@@ -136,6 +137,7 @@ class Record:
     is_way_back: bool
     flight: str | None
     departs_at: datetime | None
+    kiosk: str | None  # the name of the kiosk at which a guest placed it
 
 
 @dataclass(frozen=True)
@@ -261,11 +263,13 @@ _RECORDS: Final = (
         Order.back_of,
         Order.flight,
         Order.departs_at,
+        Kiosk.name.label("kiosk"),
     )
     .join(Offer, Offer.id == Order.offer_id)
     .join(Guest, Guest.id == Order.guest_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
     .outerjoin(Staff, Staff.id == Order.staff_id)
+    .outerjoin(Kiosk, Kiosk.id == Order.kiosk_id)
     .outerjoin(
         CostCentre,
         and_(CostCentre.id == Order.cost_centre_id, CostCentre.property_id == Order.property_id),
@@ -343,6 +347,7 @@ def _record(
         is_way_back=row.back_of is not None,
         flight=row.flight,
         departs_at=row.departs_at,
+        kiosk=row.kiosk,
     )
 
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from sqlalchemy import BindParameter, Select, bindparam, exists, or_, select
 from sqlalchemy.orm import Session, aliased, defer
@@ -13,7 +14,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from ridedash.geo import LatLng, thinned
 from ridedash.store.actors import Actor, by_kiosk, by_staff
-from ridedash.store.models.kiosks import Kiosk
+from ridedash.store.models.kiosks import Kiosk, Ticket
 from ridedash.store.models.orders import (
     Action,
     Attention,
@@ -31,6 +32,7 @@ __all__ = [
     "Action",
     "Attention",
     "Heartbeat",
+    "KioskTag",
     "Offer",
     "OfferOwner",
     "Order",
@@ -43,6 +45,7 @@ __all__ = [
     "Trip",
     "add_offer",
     "fixed_price_categories",
+    "kiosk_tags",
     "order_of_form",
     "order_of_staff",
     "order_page",
@@ -62,6 +65,13 @@ MOST_SHOWN: Final = 200
 # metres by which the shown line may leave the driven one; doubled until the points are few enough
 AWAY_M: Final = 8.0
 Places = dict[int, tuple[int, int]]  # by order: its number, and how many there are
+
+
+class KioskTag(NamedTuple):
+    """The kiosk at which a guest placed an order, and the number on the guest's ticket."""
+
+    name: str
+    number: int | None
 
 
 @dataclass(frozen=True)
@@ -123,6 +133,7 @@ class OrderPage:
     car: tuple[int, int] | None  # its number and how many, of the cars of a group
     series: tuple[int, int] | None  # the same, of the rides of a series
     way_back: int | None  # the order that was made with this one as its way back
+    kiosk: KioskTag | None = None  # where a guest placed it; None: staff did
 
 
 def add_offer(
@@ -313,7 +324,18 @@ def orders_by_ids(
     if light:
         _load_unworded(s, [row[1] for row in rows.values()])
     around = _around(s, rows)
-    return [_page(rows[order_id], around, groups, series) for order_id in found]
+    pages = [_page(rows[order_id], around, groups, series) for order_id in found]
+    tags = kiosk_tags(s, [page.order for page in pages])
+    return [replace(page, kiosk=tags[page.order.id]) if tags else page for page in pages]
+
+
+def kiosk_tags(s: Session, orders: Sequence[Order]) -> defaultdict[int, KioskTag | None]:
+    """The kiosks and ticket numbers of orders that guests placed; empty without any."""
+    found: defaultdict[int, KioskTag | None] = defaultdict(lambda: None)
+    ids = [order.id for order in orders if order.kiosk_id is not None]
+    for order_id, name, number in s.execute(_KIOSKS, {"ids": ids}) if ids else ():
+        found[order_id] = KioskTag(name, number)
+    return found
 
 
 class Member(Protocol):
@@ -391,6 +413,12 @@ _ATTENTION: Final = (
 # the newer order that books one of these again, and the way back that was made with one of them
 _LATER: Final = select(Order.id, Order.supersedes, Order.back_of).where(
     or_(Order.supersedes.in_(_IDS), Order.back_of.in_(_IDS))
+)
+_KIOSKS: Final = (
+    select(Order.id, Kiosk.name, Ticket.number)
+    .join(Kiosk, Kiosk.id == Order.kiosk_id)
+    .outerjoin(Ticket, Ticket.order_id == Order.id)
+    .where(Order.id.in_(_IDS))
 )
 _KEYS: Final[BindParameter[Sequence[str]]] = bindparam("keys", expanding=True)
 _GROUPS: Final = (

@@ -20,6 +20,7 @@ from ridedash.views.admin import (
 )
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
+from ridedash.views.board import kiosks as kiosk_desk
 from ridedash.views.board import pages as board
 from ridedash.views.booking import (
     autocomplete,
@@ -37,10 +38,8 @@ from ridedash.views.history import csv_export, handover, search
 from ridedash.views.history import pages as history
 from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
-from ridedash.views.kiosk import orders as kiosk_orders
 from ridedash.views.kiosk import pages as kiosk
 from ridedash.views.kiosk import pairing as kiosk_pairing
-from ridedash.views.kiosk import visit as kiosk_visit
 from ridedash.views.ops import monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
 from ridedash.views.rides import handouts, messages, restored
@@ -51,12 +50,20 @@ from ridedash.wording import gettext as _
 
 BLUEPRINTS = (
     *(sign_in.bp, invitations.bp, profile.bp),
-    *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, pickup_times.bp, flights.bp),
+    *(
+        board.bp,
+        kiosk_desk.bp,
+        booking.bp,
+        autocomplete.bp,
+        drop_price.bp,
+        pickup_times.bp,
+        flights.bp,
+    ),
     *(groups.bp, group_stop.bp, group_cards.bp, series.bp),
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(insights.bp, insights_csv.bp),
-    *(kiosk.bp, kiosk_pairing.bp, kiosk_visit.bp, kiosk_orders.bp),
+    *(kiosk.bp, kiosk_pairing.bp),
     *(
         own_property.bp,
         face.bp,

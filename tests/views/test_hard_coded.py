@@ -29,7 +29,14 @@ TRIP |= {"drop_lat": "-38.55", "drop_lng": "-128.06", "show": "1"}
 ATTENTION = ("no_driver", "silent", "car_swapped", "other_booking", "double")
 # what the rows of these tests are named, where a page has it outside of <bdi>
 NAMES = frozenset(
-    {"Asia/Kolkata", "Grand Meridian Hotel", "Other House", "Concierge desk", "Concierge other"}
+    {
+        "Lobby",
+        "Asia/Kolkata",
+        "Grand Meridian Hotel",
+        "Other House",
+        "Concierge desk",
+        "Concierge other",
+    }
     | {"Guest Heron", "Desk Wren", "House account", "boss", "LH 760"}
     # an offer keeps the words of its price as they were shown
     | {"₹210–260, estimate"}

@@ -10,6 +10,7 @@ from werkzeug.datastructures import MultiDict
 from ridedash.forms import PhoneError, read_phone
 from ridedash.inputs import row_id, time_of_day, whole_number
 from ridedash.places import Geocoder
+from ridedash.rides.kiosk_state import DAYS
 from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
 from ridedash.text import one_line
 from ridedash.views.admin.property import TypedPlace, UnknownPlace, read_place
@@ -20,7 +21,6 @@ NAME_MAX: Final = 60
 PLACE_MAX: Final = 120
 MOST_LANGUAGES: Final = 8  # that fit on the first screen
 IDLE_S: Final = (20, 600)
-DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 SHOWS: Final = ("number", "room", "initials")
 Form = MultiDict[str, str]
 Hours = dict[str, list[list[str]]]
@@ -151,8 +151,8 @@ def _read_hours(read: KioskForm) -> None:
     hours: Hours = {}
     for day, (opens, closes) in read.typed["hours"].items() if read.typed["timed"] else ():
         first, last = time_of_day(opens), time_of_day(closes)
-        if first is None or last is None or first >= last:
-            read.wrong["hours"] = _("Type when it opens and, later, when it closes: 06:00, 23:00.")
+        if first is None or last is None or first == last:
+            read.wrong["hours"] = _("Type when it opens and when it closes: 06:00, 23:00.")
             return
         hours[day] = [[opens, closes]]
     if read.typed["timed"] and not hours:

@@ -20,6 +20,7 @@ from ridedash.inputs import MAX_ID, row_id
 from ridedash.maps import MapParts, map_parts
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property
+from ridedash.views.board.kiosks import Call, calls_of, desk_kiosks
 from ridedash.views.board.rows import Row, revision
 from ridedash.views.board.state import Board, Shown, board_of
 from ridedash.views.booking.form import compact_form
@@ -110,6 +111,7 @@ def board() -> str:
     s = services()
     with s.db.read() as db:
         bar, prop = staff_bar(db, s.clock()), db.get_one(Property, current_staff().property_id)
+        calls, kiosks = calls_of(db, bar.rings, s.clock()), desk_kiosks(db, s.clock())
     found = _board(bar)
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
@@ -117,6 +119,8 @@ def board() -> str:
         "board/page.html",
         groups=groups_of(found),
         needs=_needs(found, bar),
+        calls=calls,
+        kiosks=kiosks,
         map=_map(found, prop),
         home=home_of(prop),
         view="map" if request.args.get("view") == "map" else "list",
@@ -133,9 +137,10 @@ def _map(found: Board, prop: Property) -> MapParts:
 
 
 class Poll(NamedTuple):
-    """The parts of a poll's answer: the top bar, the rows, the snapshot of the chosen ride."""
+    """The parts of a poll's answer: top bar, calls from kiosks, rows, and the chosen ride."""
 
     bar: StaffBar
+    calls: tuple[Call, ...]
     board: Board | None  # None: the page has only the bar
     ride: Snapshot | None
 
@@ -160,18 +165,19 @@ def board_json() -> BaseResponse:
     else:
         entry = cache.share(key, lambda _before: _poll(number, now, only_bar=only_bar))
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
-    bar, found, ride = entry.value
+    bar, calls, found, ride = entry.value
     if found is None:
         body = _json({"bar": bar.as_json(), "rows": []})
         return poll_response(Snapshot(body, f"{__version__}-bar-{zlib.crc32(body):x}", ""), now)
-    tag = f"{__version__}-{_locale()}-{board_tag(found, bar.as_json(), _rev(ride))}"
+    shown = bar.as_json()
+    if calls:
+        shown["calls"] = [each.as_json() for each in calls]
+    tag = f"{__version__}-{_locale()}-{board_tag(found, shown, _rev(ride))}"
     if tag in request.if_none_match:
         body = b""
     else:
         has = known(request.args.get("since", ""))
-        changed = board_update(found, has, bar.as_json(), _rev(ride)) | {
-            "needs": _needs(found, bar)
-        }
+        changed = board_update(found, has, shown, _rev(ride)) | {"needs": _needs(found, bar)}
         body = _with_ride(_json(changed), None if has.ride == _rev(ride) else ride)
     return poll_response(Snapshot(body, tag, ride.seen_at if ride else ""), now)
 
@@ -179,8 +185,10 @@ def board_json() -> BaseResponse:
 def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
     with services().db.read() as db:
         bar = staff_bar(db, now)
-    board = None if only_bar else _board(bar)
-    return Entry(Poll(bar, board, None if only_bar else _chosen(number, now)), None, SAME_S)
+        calls = () if only_bar else calls_of(db, bar.rings, now)
+    if only_bar:
+        return Entry(Poll(bar, calls, None, None), None, SAME_S)
+    return Entry(Poll(bar, calls, _board(bar), _chosen(number, now)), None, SAME_S)
 
 
 def _board(bar: StaffBar) -> Board:
@@ -199,7 +207,7 @@ def _board(bar: StaffBar) -> Board:
 
 
 def _needs(found: Board, bar: StaffBar) -> int:
-    return found.needs + len(bar.alerts)
+    return found.needs + len(bar.alerts) + len(bar.rings)
 
 
 def _chosen(number: int, now: datetime) -> Snapshot | None:

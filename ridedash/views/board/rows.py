@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.store.orders import OrderState
+from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.board.attention import Do, Need, changes_of, need_of
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import notices
 from ridedash.views.rides.prices import price
 from ridedash.views.rides.snapshot import expires_at
-from ridedash.views.rides.view_model import is_live
+from ridedash.views.rides.view_model import is_live, kiosk_words
 from ridedash.views.web.formatting import belonging, day_time, stamp
 from ridedash.wording import Audience, say
 from ridedash.wording import gettext as _
@@ -70,6 +70,7 @@ class Row:
     do: Do | None
     seen: str
     waiting: bool | None
+    kiosk: str  # where a guest placed it, who pays, and that nobody knows the guest; or ""
 
     def as_json(self) -> dict[str, Any]:
         """The fields that are not empty."""
@@ -174,7 +175,21 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
         waiting=page.order.state in WAITING or None,
+        kiosk=_kiosk(page),
     )
+
+
+def _kiosk(page: OrderPage) -> str:
+    """Kiosk Lobby · K27 · guest pays · unverified; "" for an order that staff placed."""
+    if page.kiosk is None:
+        return ""
+    parts = [
+        kiosk_words(page),
+        _("guest pays") if page.order.payment == wire.CASH else _("house pays"),
+    ]
+    if page.guest.unverified:
+        parts.append(_("unverified"))
+    return " · ".join(parts)
 
 
 def _placed(facts: RideFacts) -> str:

@@ -191,6 +191,7 @@ def _inputs(page: OrderPage) -> list[Any]:
     inputs += [
         [each.id for each in page.events],
         page.superseded_by,
+        page.kiosk,
         page.order.lease_until,
         page.order.owner,
     ]

@@ -86,11 +86,16 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
         product=record.product,
         plate=plate(record.plate),
         price=amount(record.total_minor, record.currency, locale),
-        staff=record.staff or "",
+        staff=record.staff or placed_at(record.kiosk),
         centre=record.centre or "",
         note=" · ".join(filter(None, (_flight(record, tz, locale), record.note))),
         car=belonging(record.car, record.series, back=record.is_way_back),
     )
+
+
+def placed_at(kiosk: str | None) -> str:
+    """Where a guest placed an order alone; "" when staff did."""
+    return _("Kiosk %(name)s", name=kiosk) if kiosk else ""
 
 
 def _flight(record: Record, tz: ZoneInfo, locale: str) -> str:

@@ -285,5 +285,16 @@ def _lean(value: Any) -> Any:
 def placed_text(page: OrderPage, now: datetime, locale: str) -> str:
     """When and by whom the order was placed; with the day unless that is today at `now`."""
     at = day_time(page.order.created_at, now, zone(page.property.timezone), locale)
-    by = page.staff.name if page.staff else _("kiosk")
+    by = page.staff.name if page.staff else kiosk_words(page)
     return placed_words(at, by, page.order.started_by)
+
+
+def kiosk_words(page: OrderPage) -> str:
+    """The kiosk at which a guest placed an order, with the ride number: "Kiosk Lobby · K27".
+
+    An order of nobody that has no kiosk came from one before kiosks had names.
+    """
+    if page.kiosk is None:
+        return _("kiosk")
+    name = _("Kiosk %(name)s", name=page.kiosk.name)
+    return name if page.kiosk.number is None else f"{name} · K{page.kiosk.number}"

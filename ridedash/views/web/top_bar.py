@@ -9,7 +9,10 @@ from sqlalchemy.orm import Session
 from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
+from ridedash.rides.kiosk_state import is_open
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
+from ridedash.store.kiosk_desk import Ring, rings
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.restores import Waiting, waiting
 from ridedash.views.web.current_user import current_staff
@@ -17,6 +20,7 @@ from ridedash.views.web.formatting import age, day_time, stamp, zone
 from ridedash.views.web.permissions import ADMIN, MANAGE, may
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,8 @@ class StaffBar:
     restored: str = ""  # the message that the database was restored, and what waits; or ""
     decide: bool = False  # whether something waits for a decision since then
     alerts: tuple[Alert, ...] = field(default=())
+    rings: tuple[Ring, ...] = field(default=())  # what asks for somebody at a kiosk
+    kiosk: str = ""  # how many do, in words; "" while none does
     shortcuts: bool = True  # whether the user has single-key shortcuts on
     sound: bool = False
 
@@ -75,6 +81,8 @@ class StaffBar:
         }
         fields |= {"stopped": self.stopped, "silent": self.silent, "restored": self.restored}
         fields["decide"] = self.decide
+        if self.kiosk:
+            fields["kiosk"] = self.kiosk
         return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
 
 
@@ -86,6 +94,8 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
     stopped = _stopped(db, prop, now)
     found = None if prop is None else waiting(db, prop.id, homeless=may(ADMIN))
     text = _("%(n)d unknown", n=count)
+    ringing = rings(db, staff.property_id, now)
+    asking = tuple(each for each in ringing if each.what != "silent")
     if since is not None:
         text = f"{text} · {age((now - since).total_seconds())}"
     return StaffBar(
@@ -98,7 +108,12 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         "" if stopped or prop is None else _silent(db, prop, now),
         "" if prop is None or found is None else _restored(found, prop, now),
         found is not None and bool(found.held or found.lost),
-        tuple(map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names))),
+        (
+            *map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names)),
+            *_silent_kiosks(db, ringing, prop, now),
+        ),
+        asking,
+        _asking(asking),
     )
 
 
@@ -155,6 +170,42 @@ def _restored(found: Waiting, prop: Property, now: datetime) -> str:
     if not found.held and not found.lost:
         said.append(_("What was entered after that is missing."))
     return " ".join(said)
+
+
+def _asking(asking: tuple[Ring, ...]) -> str:
+    """How many guests at kiosks wait for somebody, in words; "" for none."""
+    helps = sum(each.what == "help" for each in asking)
+    asks = len(asking) - helps
+    if helps and asks:
+        return _("Kiosk: %(n)d wait for you", n=len(asking))
+    if helps:
+        return ngettext("Kiosk: %(num)d asks for help", "Kiosk: %(num)d ask for help", helps)
+    return ngettext("Kiosk: %(num)d to approve", "Kiosk: %(num)d to approve", asks) if asks else ""
+
+
+def _silent_kiosks(
+    db: Session, ringing: list[Ring], prop: Property | None, now: datetime
+) -> list[Alert]:
+    """Kiosks that managers should look after: silent for minutes, and not closed at this hour."""
+    silent = [each for each in ringing if each.what == "silent"]
+    if not silent or prop is None or not may(MANAGE):
+        return []
+    tz = zone(prop.timezone)
+    rows = {each.kiosk_id: db.get_one(Kiosk, each.kiosk_id) for each in silent}
+    return [
+        Alert(
+            f"kiosk-{each.kiosk_id}",
+            _("Kiosk %(name)s is silent", name=each.kiosk),
+            _(
+                "Nothing was heard of it since %(at)s. Is it on, and does its network work?",
+                at=day_time(each.at, now, tz, locale()),
+            ),
+            _("Look"),
+            f"/admin/kiosks/{each.kiosk_id}",
+        )
+        for each in silent
+        if is_open(rows[each.kiosk_id], now.astimezone(tz))
+    ]
 
 
 def _in_need(account: AccountInNeed) -> Alert:

@@ -6,6 +6,8 @@ import { ageText, timerText } from "../shared/ages.js";
 import { isShown, setIcon, setText } from "../shared/slots.js";
 import { Groups } from "./groups.js";
 
+const CELLS = ["headline", "guest", "room", "car", "to", "plate", "placed", "kiosk", "why"];
+
 export class RideList {
   /** `patterns` are the texts of ages, see shared/ages.js. */
   constructor(root, patterns) {
@@ -137,8 +139,7 @@ export class RideList {
     node.classList.toggle("is-stale", Boolean(row.seen));
     node.classList.toggle("is-chosen", id === this.chosen);
     setIcon(cells.icon, row.icon);
-    for (const name of ["headline", "guest", "room", "car", "to", "plate", "placed", "why"])
-      setText(cells[name], row[name] ?? "");
+    for (const name of CELLS) setText(cells[name], row[name] ?? "");
     cells.room.hidden = !row.room;
     cells.car.hidden = !row.car;
     cells.plate.hidden = !row.plate;

@@ -3,6 +3,7 @@
 import { ageText, patternsOf } from "../shared/ages.js";
 import { showBar } from "../shared/top_bar.js";
 import { Known } from "./feed.js";
+import { Kiosks } from "./kiosks.js";
 import { RideList } from "./list.js";
 import { peek } from "./peek.js";
 import { Pressed } from "./pressed.js";
@@ -31,6 +32,11 @@ class Board {
     this.box = root.querySelector("[data-detail]");
     const pressed = root.querySelector("[data-pressed]"); // of those who may book
     if (pressed) new Pressed(pressed, this.list.pattern, (id) => this.list.nodes.get(id));
+    this.kiosks = new Kiosks(root, {
+      patterns,
+      done: () => this.#acted(),
+      say: (words) => this.#say(words),
+    });
     this.chime = new Chime(root.dataset.sound === "1");
     this.offset = 0;
     this.lastAnswerAt = Date.now();
@@ -230,6 +236,7 @@ class Board {
     this.stopped = Boolean(body.bar.stopped || body.bar.silent);
     showBar(body.bar);
     this.#alerts(body.bar.alerts ?? []);
+    this.kiosks.show(body.bar.calls ?? []);
     document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;
     const asking = this.known
       .list()
@@ -237,6 +244,7 @@ class Board {
     this.chime.hear([
       ...asking.map((row) => `${row.id}`),
       ...(body.bar.alerts ?? []).map((each) => each.name),
+      ...(body.bar.calls ?? []).map((each) => each.name),
     ]);
   }
 
@@ -290,6 +298,7 @@ class Board {
 
   #tick() {
     this.list.tick(Date.now() + this.offset);
+    this.kiosks.tick(Date.now() + this.offset);
     if (this.box.querySelector(".peek:not(:focus-within)")) this.#peek(this.known.ride);
     const quietS = (Date.now() - this.lastAnswerAt) / 1000;
     const cut = quietS > LATE_S || !navigator.onLine;

@@ -8,20 +8,22 @@ import { Poller } from "./poller.js";
 const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its detection included
 const bar = document.querySelector("[data-unknown]");
 const barText = document.querySelector("[data-unknown-text]");
+const kiosk = document.querySelector("[data-kiosk-asks]");
 const stopped = document.querySelector("[data-stopped-band]");
 const restored = document.querySelector("[data-restored-band]");
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 
 /**
- * Show {unknown, text, restored, decide, stopped, silent}; the board, which polls the same facts,
- * calls this too.
+ * Show {unknown, text, kiosk, restored, decide, stopped, silent}; the board, which polls the same
+ * facts, calls this too.
  */
 export function showBar(facts) {
   if (bar) {
     bar.hidden = !facts.unknown;
     if (barText.textContent !== facts.text) barText.textContent = facts.text;
   }
+  showBand(kiosk, facts.kiosk);
   showBand(restored, facts.restored);
   if (restored) restored.querySelector("a").hidden = !facts.decide;
   showBand(stopped, facts.stopped);

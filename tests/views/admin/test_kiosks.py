@@ -97,7 +97,7 @@ def test_a_kiosk_is_added_with_its_rule_hours_and_languages_and_recorded(desk: D
         ({"default_language": "de"}, "Choose one of the languages above"),
         ({"idle_s": "5"}, "Type seconds from 20 to 600"),
         ({"desk_phone": "12"}, "phone"),
-        ({"timed": "1", "mon_from": "23:00", "mon_to": "06:00"}, "Type when it opens"),
+        ({"timed": "1", "mon_from": "23:00", "mon_to": "23:00"}, "Type when it opens"),
         ({"timed": "1"}, "Type the times of one day at least"),
         ({"position": "12.9"}, "Choose one place"),
     ],
@@ -127,9 +127,8 @@ def test_a_pairing_code_is_shown_once_and_pairs_for_ten_minutes(desk: Desk) -> N
     assert code not in client.get(f"/admin/kiosks/{kiosk_id}").text.replace(" ", "")
     late = NOON + timedelta(minutes=11)
     with desk.services.db.write() as s:
-        assert kiosks.pair(s, KioskKind.KIOSK, code, late) is None
-        assert kiosks.pair(s, KioskKind.DOOR, code, NOON) is None
-        found = kiosks.pair(s, KioskKind.KIOSK, code.lower(), NOON)
+        assert kiosks.pair(s, code, late) is None
+        found = kiosks.pair(s, code.lower(), NOON)
         assert found is not None
         assert found[0].id == kiosk_id
     assert recorded(desk) == [("kiosk.pairing", f"staff:{desk.ids['desk']}")]

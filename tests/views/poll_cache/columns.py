@@ -89,7 +89,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
 # Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an
 # order, that a newer order was booked in its place (OrderPage.superseded_by).
 LATE: Final[dict[str, frozenset[str]]] = {
-    "guests": frozenset({"language", "name", "phone"}),
+    "guests": frozenset({"language", "name", "phone", "unverified"}),
     "properties": frozenset({"currency", "language", "machine_words", "timezone"}),
 }
 # While an action is being called its page may still show what it was, for some seconds: the outcome

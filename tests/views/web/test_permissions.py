@@ -13,7 +13,7 @@ from ridedash.store.accounts import add_account
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device, revoke
 from ridedash.store.models.desk import CostCentre, ShiftNote
-from ridedash.store.models.kiosks import KioskKind, PickupHint
+from ridedash.store.models.kiosks import KioskAsk, KioskKind, KioskVisit, PickupHint
 from ridedash.store.models.people import Staff
 from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
 from tests.views.ride_pages import NOON, Desk, make_desk, token
@@ -27,10 +27,7 @@ NEEDS = {
         invitations.show invitations.accept guest.show guest.snapshot guest.start
     """,
     "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair",
-    "kiosk": """
-        kiosk.beat kiosk_visit.places kiosk_visit.cars kiosk_visit.ask_help kiosk_visit.end
-        kiosk_orders.order kiosk_orders.ride kiosk_orders.cancel
-    """,
+    "kiosk": "kiosk.beat",
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
@@ -49,6 +46,8 @@ NEEDS = {
         outgoing.forward_links outgoing.make_card messages.prepare handover.add handover.settle
         group_stop.ask group_stop.cancel_all group_cards.make
         drop_price.way_back series.preview series.ask series.cancel
+        kiosk_desk.come kiosk_desk.new_code kiosk_desk.code_form kiosk_desk.answer
+        kiosk_desk.hand_over
     """,
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show
@@ -86,6 +85,8 @@ ROWS = (
     "note_id",
     "kiosk_id",
     "hint_id",
+    "ask_id",
+    "visit_id",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name"}  # secrets that can't be guessed, or public files
@@ -98,10 +99,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-def rows_of(desk: Desk, who: str) -> dict[str, int]:
+def rows_of(desk: Desk, who: str) -> dict[str, Any]:
     """One row of each kind that an address may name, all of one property."""
     property_id = desk.ids[f"{who}.property"]
-    found = {
+    found: dict[str, Any] = {
         "order_id": desk.order("BOOKED", "CALL_DRIVER", prop=who),
         "account_id": new_account(desk, who),
         "kiosk_id": new_kiosk(desk, who),
@@ -122,6 +123,8 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
         )
         hint = PickupHint(property_id=property_id, point="Gate 2", words={})
         s.add_all([centre, colleague, note, hint])
+        visit, ask = visit_and_ask(property_id, found["kiosk_id"], next(desk.counter))
+        s.add_all([visit, ask])
         s.flush()
         invitation, _ = invite(s, property_id, "concierge", "Somebody", desk.ids[who], NOON)
         found |= {
@@ -130,6 +133,8 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
             "invitation_id": invitation.id,
             "note_id": note.id,
             "hint_id": hint.id,
+            "visit_id": visit.id,
+            "ask_id": ask.id,
         }
     return found | {"property_id": property_id}
 
@@ -143,7 +148,17 @@ def new_account(desk: Desk, who: str) -> int:
 def new_kiosk(desk: Desk, who: str) -> int:
     with desk.services.db.write() as s:
         property_id = desk.ids[f"{who}.property"]
-        return new_device(s, property_id, KioskKind.KIOSK, "Lobby", NOON).id
+        row = new_device(s, property_id, KioskKind.KIOSK, "Lobby", NOON)
+        row.attended = True
+        return row.id
+
+
+def visit_and_ask(property_id: int, kiosk_id: int, n: int) -> tuple[KioskVisit, KioskAsk]:
+    """A guest at a kiosk who asks for help, and one who waits for an approval."""
+    mine = {"property_id": property_id, "kiosk_id": kiosk_id}
+    visit = KioskVisit(id=f"visit-{n}", began_at=NOON, help_at=NOON, **mine)
+    ask = KioskAsk(visit_id=visit.id, offer_id=1, state="waiting", asked_at=NOON, **mine)
+    return visit, ask
 
 
 def routes(app: Flask) -> list[tuple[str, Rule]]:
@@ -154,12 +169,12 @@ def routes(app: Flask) -> list[tuple[str, Rule]]:
     ]
 
 
-def address(rule: Rule, rows: dict[str, int]) -> str:
+def address(rule: Rule, rows: dict[str, Any]) -> str:
     path = str(rule)
     for name in rule.arguments:
         assert name in rows or name in SECRETS, f"{rule}: the table does not know what {name!r} is"
         converter = "path:" if name in SECRETS else "int:"
-        if name in SECRETS and f"<{name}>" in path:
+        if f"<{name}>" in path:
             converter = ""
         path = path.replace(f"<{converter}{name}>", str(rows.get(name, "nothing-like-it")))
     assert "<" not in path

@@ -1,0 +1,156 @@
+/**
+ * Guests at kiosks who need the desk: a card for each above the list, answered without leaving the
+ * board; a desk code in a dialog; a tablet that is handed over.
+ */
+
+import { ageText, span } from "../shared/ages.js";
+import { askQuietly, formData } from "../shared/ask.js";
+import { Combobox } from "../shared/combobox.js";
+import { setText } from "../shared/slots.js";
+
+export class Kiosks {
+  /**
+   * `root` is the board's element; `patterns` are those of ages; `done()` runs after an answer, and
+   * `say(words)` shows why one failed.
+   */
+  constructor(root, { patterns, done, say }) {
+    this.box = root.querySelector("[data-calls]");
+    this.failed = root.dataset.failed;
+    Object.assign(this, { patterns, done, say });
+    this.box.addEventListener("submit", (event) => this.#answer(event));
+    wireCode(root.querySelector("[data-code-dialog]"), this.failed);
+    wireHand(root.querySelector("[data-hand-dialog]"), this.failed, say);
+    for (const open of root.querySelectorAll("[data-opens]"))
+      open.addEventListener("click", (event) => {
+        event.preventDefault();
+        const dialog = root.querySelector(`[data-${open.dataset.opens}-dialog]`);
+        dialog.dispatchEvent(new CustomEvent("ridedash:open"));
+        dialog.showModal();
+      });
+  }
+
+  /** Show these calls. One that is shown stays as it is: somebody may be choosing a reason. */
+  show(calls) {
+    const names = new Set(calls.map((call) => call.name));
+    const nodes = new Map(Array.from(this.box.children, (node) => [node.dataset.call, node]));
+    for (const [name, node] of nodes) if (!names.has(name)) node.remove();
+    for (const call of calls) {
+      const shown = nodes.get(call.name);
+      if (shown) this.#fill(shown, call);
+      else this.box.append(this.#fill(this.#made(call), call));
+    }
+  }
+
+  /** Write how long each has waited, or how long there is to answer. */
+  tick(now) {
+    for (const node of this.box.children) {
+      const { since, until } = node.dataset;
+      const left = Date.parse(until) - now;
+      const age = Math.max(0, now - Date.parse(since)) / 1000;
+      const words = Number.isFinite(left) ? span(left / 1000) : ageText(age, this.patterns);
+      setText(node.querySelector('[data-cell="age"]'), words);
+    }
+  }
+
+  #made(call) {
+    const pattern = document.querySelector(`template[data-call-pattern="${call.what}"]`);
+    const node = pattern.content.firstElementChild.cloneNode(true);
+    node.dataset.call = call.name;
+    const why = node.querySelector("select");
+    if (why) {
+      why.id = `reason-${call.name}`;
+      node.querySelector("label").htmlFor = why.id;
+    }
+    return node;
+  }
+
+  #fill(node, call) {
+    setText(node.querySelector('[data-cell="title"]'), call.title);
+    setText(node.querySelector('[data-cell="detail"]'), call.detail ?? "");
+    node.dataset.since = call.since;
+    node.dataset.until = call.until ?? "";
+    const form = node.querySelector("form");
+    if (form) form.action = call.address;
+    return node;
+  }
+
+  async #answer(event) {
+    const form = event.target;
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    if (form.hasAttribute("aria-busy")) return;
+    form.setAttribute("aria-busy", "true");
+    const data = formData(form, event.submitter);
+    const path = new URL(form.action, location.href).pathname;
+    const { ok, body } = await askQuietly(path, Object.fromEntries(data));
+    form.removeAttribute("aria-busy");
+    this.say(ok ? "" : (body.message ?? this.failed));
+    this.done();
+  }
+}
+
+function wireCode(dialog, failed) {
+  if (!dialog) return;
+  const part = (name) => dialog.querySelector(`[data-code-${name}]`);
+  const form = part("form");
+  findGuests(form);
+  dialog.addEventListener("ridedash:open", () => {
+    form.reset();
+    form.elements.guest_id.value = "";
+    form.hidden = false;
+    part("shown").hidden = part("failed").hidden = true;
+  });
+  form.addEventListener("submit", async (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    const { ok, body } = await askQuietly("/kiosk-codes", Object.fromEntries(new FormData(form)));
+    part("failed").hidden = ok;
+    if (!ok) return void setText(part("failed").querySelector("span"), body.message ?? failed);
+    setText(part("digits"), `${body.code.slice(0, 3)} ${body.code.slice(3)}`);
+    setText(part("until"), part("until").dataset.pattern.replace("{time}", body.until));
+    part("house").hidden = !body.house_pays;
+    form.hidden = true;
+    part("shown").hidden = false;
+  });
+}
+
+/** A field that finds the guest whose ride it is; words that name nobody bind the code to none. */
+function findGuests(form) {
+  const input = form.querySelector("#code-guest");
+  const id = form.elements.guest_id;
+  new Combobox(input, form.querySelector("#code-guest-list"), {
+    find: async (words) => {
+      const { body } = await askQuietly("/guests.json", {
+        q: words,
+        csrf_token: form.elements.csrf_token.value,
+      });
+      const places = (body.guests ?? []).map((guest) => ({
+        ...guest,
+        kind: guest.room,
+        area: [guest.phone, guest.about].filter(Boolean).join(" · "),
+      }));
+      return { places, message: "" };
+    },
+    chosen: (guest) => {
+      input.value = guest.name;
+      id.value = guest.id;
+    },
+    typed: () => (id.value = ""),
+    say: () => {},
+    waits: () => false,
+    eager: false,
+  });
+}
+
+function wireHand(dialog, failed, say) {
+  dialog?.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post") return;
+    event.preventDefault();
+    const data = formData(form, event.submitter);
+    const path = new URL(form.action, location.href).pathname;
+    const { ok } = await askQuietly(path, Object.fromEntries(data));
+    dialog.close();
+    say(ok ? "" : failed);
+  });
+}

@@ -633,6 +633,7 @@ GET /invite/<token> invitations.show
 GET /kiosk kiosk.show
 GET /kiosk-codes kiosk_desk.code_form
 GET /kiosk/pair kiosk_pairing.form
+GET /kiosk/places.json kiosk_visit.places
 GET /me me.show
 GET /metrics metrics.show
 GET /pickup-time.json pickup_times.read
@@ -701,7 +702,13 @@ POST /kiosk-codes kiosk_desk.new_code
 POST /kiosk-devices/<int:kiosk_id>/hand kiosk_desk.hand_over
 POST /kiosk-helps/<visit_id> kiosk_desk.come
 POST /kiosk/beat kiosk.beat
+POST /kiosk/cancel kiosk_orders.cancel
+POST /kiosk/cars kiosk_visit.cars
+POST /kiosk/end kiosk_visit.end
+POST /kiosk/help kiosk_visit.ask_help
+POST /kiosk/order kiosk_orders.order
 POST /kiosk/pair kiosk_pairing.pair
+POST /kiosk/ride kiosk_orders.ride
 POST /me/language me.choose_language
 POST /me/password me.change_password
 POST /me/preferences me.prefer

@@ -23,6 +23,7 @@ from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.kiosk.device import languages_of, release, the_kiosk
+from ridedash.views.kiosk.visit import TABS, favourites, soonest_minutes
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.web import devices
 from ridedash.views.web.face import face_of
@@ -82,6 +83,7 @@ def beat() -> Response:
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
         wrong = trouble(db, now)
+        soonest = soonest_minutes(db, kiosk, home, now)
         rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
     try:
         if hand is not None or kiosk.seen_at is None or now - kiosk.seen_at >= STORED_EVERY:
@@ -96,7 +98,7 @@ def beat() -> Response:
         closed_words="",  # the page's own say it
         out_of_order=kiosk.out_of_order,
         trouble=wrong.value,
-        soonest_min=None,
+        soonest_min=soonest,
         help=rings,
         hand=hand,
     )
@@ -163,8 +165,8 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
             "colour": home.colour,
             "timezone": zone(home.timezone).key,
         },
-        "favourites": [],
-        "tabs": [],
+        "favourites": favourites(kiosk),
+        "tabs": list(TABS),
         "words": words_of(codes),
         "languages": choices(codes),
         "release": release(),

@@ -27,7 +27,10 @@ NEEDS = {
         invitations.show invitations.accept guest.show guest.snapshot guest.start
     """,
     "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair",
-    "kiosk": "kiosk.beat",
+    "kiosk": """
+        kiosk.beat kiosk_visit.places kiosk_visit.cars kiosk_visit.ask_help kiosk_visit.end
+        kiosk_orders.order kiosk_orders.ride kiosk_orders.cancel
+    """,
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere

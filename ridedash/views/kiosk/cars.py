@@ -1,0 +1,212 @@
+"""What a guest at a kiosk chooses among: cars by price, time and size, and where to meet them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from ridedash.geo import LatLng, distance_m
+from ridedash.rides.orders.kiosk_rules import offered_here
+from ridedash.service.types.products import Product
+from ridedash.store.models.kiosks import Kiosk, PickupHint
+from ridedash.store.models.people import Property
+from ridedash.store.orders import Offer, Trip
+from ridedash.views.booking.estimates import Estimates
+from ridedash.views.booking.product_cards import Card
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+from ridedash.wording.kiosk import pays_words
+
+SHOWN: Final = 3  # cars at once; the page has a button for more
+HINT_M: Final = 25.0  # a hint is about a point this close
+HERE_M: Final = 15.0  # nobody has to walk there
+ROUND_M: Final = 10
+# the bigger cars first: the service tells no number of seats
+ROOM: Final = ("suv", "lux", "sedan")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A car that can be booked here: its card, and the product that its offer was made of."""
+
+    card: Card
+    product: Product
+
+    @property
+    def minutes(self) -> int | None:
+        """How far away the nearest one is; None when nobody knows, or none is near."""
+        eta = self.product.eta
+        return None if self.product.none_near or eta is None else max(1, round(eta.seconds / 60))
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the price holds whatever the ride turns out to be."""
+        estimate = self.product.estimate
+        return self.card.seats != () or bool(estimate and estimate.upfront)
+
+
+def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
+    """Where a kiosk's rides begin: at its own place, else at the property's pickup."""
+    if kiosk.lat is not None and kiosk.lng is not None:
+        name = kiosk.place or home.pickup_name or home.name
+        return Trip(LatLng(kiosk.lat, kiosk.lng), name)
+    if home.pickup_lat is not None and home.pickup_lng is not None:
+        return Trip(LatLng(home.pickup_lat, home.pickup_lng), home.pickup_name or home.name)
+    return None
+
+
+def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) -> list[Choice]:
+    """The cards that a kiosk offers, in the order in which they are shown."""
+    by_id = {offer.id: offer for offer in offers}
+    found = []
+    for card in cards:
+        offer = by_id.get(card.offer_id or 0)
+        if offer is None or card.blocked or not offered_here(offer, house_pays):
+            continue
+        try:
+            found.append(Choice(card, Product.model_validate(offer.product)))
+        except ValidationError:
+            continue
+    return found
+
+
+def cars_json(found: Sequence[Choice], house_pays: bool) -> list[dict[str, Any]]:
+    """The cars as the page shows them: what is cheapest, soonest or biggest stands before others.
+
+    All words are finished. `seats` is None, or the prices of a shared ride by number of people.
+    """
+    tags = _tags(found)
+    tagged = sorted(
+        (car for car in found if id(car) in tags), key=lambda car: [*tags].index(id(car))
+    )
+    rest = sorted((car for car in found if id(car) not in tags), key=_dear)
+    return [_car(each, tags.get(id(each), []), house_pays) for each in (*tagged, *rest)]
+
+
+def meet_json(
+    estimates: Estimates, hints: Sequence[PickupHint], kiosk: Kiosk, start: Trip, language: str
+) -> dict[str, Any]:
+    """Where the car comes to, how to walk there, and the other points of a hotspot."""
+    zone = estimates.zone
+    trip = estimates.trip
+    ways = _Ways(hints, kiosk.id, start.pickup, language)
+    points = []
+    name = trip.pickup_name or ""
+    for number, point in enumerate(zone.points if zone else (), 1):
+        if number == (zone.chosen if zone else None):
+            name = point.name
+        place = {"lat": point.position.lat, "lng": point.position.lng}
+        points.append({"name": point.name, **ways.to(point.name, point.position), **place})
+    return {"name": name, **ways.to(name, trip.pickup), "points": points}
+
+
+def at_point(estimates: Estimates, name: str) -> Trip | None:
+    """The trip from another point of the hotspot; None when there is no such point, or it is this.
+
+    Points have names, and nobody drags a pin.
+    """
+    zone = estimates.zone
+    wanted = next((p for p in zone.points if name in (p.name, p.full)), None) if zone else None
+    if wanted is None or wanted.position == estimates.trip.pickup:
+        return None
+    return replace(estimates.trip, pickup=wanted.position, pickup_name=wanted.full)
+
+
+def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
+    """What distinguishes a car, by its identity, in the order of the cars."""
+    near = [each for each in found if not each.product.none_near] or list(found)
+    priced = [each for each in near if each.card.amount is not None]
+    timed = [each for each in near if each.minutes is not None]
+    big = [each for each in near if each.card.drawing in ROOM[:2]]
+    picked: list[tuple[str, Choice | None]] = [
+        ("cheapest", min(priced, key=_dear, default=None)),
+        ("soonest", min(timed, key=lambda each: each.minutes or 0, default=None)),
+        ("biggest", min(big, key=lambda each: ROOM.index(each.card.drawing), default=None)),
+    ]
+    tags: dict[int, list[str]] = {}
+    for tag, car in picked:
+        if car is not None and len(found) > 1:
+            tags.setdefault(id(car), []).append(tag)
+    return tags
+
+
+def _dear(each: Choice) -> tuple[bool, bool, Decimal]:
+    amount = each.card.amount
+    return each.product.none_near, amount is None, amount or Decimal(0)
+
+
+def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
+    card = each.card
+    seats = [{"seats": seat.seats, "price": seat.price} for seat in card.seats]
+    return {
+        "offer": card.offer_id,
+        "name": card.name,
+        "size": "",
+        "price": card.price,
+        "price_kind": _price_kind(each),
+        "fare": each.fixed,
+        "minutes": each.minutes,
+        "away": card.eta,
+        "surge": card.surge,
+        "surge_means": card.surge_means,
+        "tags": tags,
+        "fee": card.cancellation,
+        "pays": pays_words(house_pays),
+        "seats": seats if each.product.kind is Kind.SHARE else None,
+    }
+
+
+def _price_kind(each: Choice) -> str:
+    """What stands beside a price; "" where its words say it: "from ₹80", "by the meter"."""
+    estimate = each.product.estimate
+    if each.fixed:
+        return _("fixed price")
+    known = estimate is not None and (estimate.amount_min or estimate.amount_max) is not None
+    return _("about") if known else ""
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """The ways on foot from a kiosk."""
+
+    hints: Sequence[PickupHint]
+    kiosk_id: int
+    start: LatLng
+    language: str
+
+    def to(self, name: str, point: LatLng) -> dict[str, Any]:
+        """`walk` and `steps` in words, and `step_free`: True, False, or None when nobody knows."""
+        hint = self._hint(name, point)
+        steps = hint.steps if hint else None
+        said = {None: "", True: _("with steps"), False: _("no steps")}[steps]
+        free = None if steps is None else not steps
+        return {"walk": self._walk(hint, point), "steps": said, "step_free": free}
+
+    def _hint(self, name: str, point: LatLng) -> PickupHint | None:
+        """What a manager has said about this point: first what is about this kiosk, and by name."""
+        mine = [each for each in self.hints if each.kiosk_id in (None, self.kiosk_id)]
+        named = [each for each in mine if each.point and each.point.casefold() == name.casefold()]
+        near = [
+            each
+            for each in mine
+            if each.lat is not None
+            and each.lng is not None
+            and distance_m(LatLng(each.lat, each.lng), point) <= HINT_M
+        ]
+        return next(iter(sorted((*named, *near), key=lambda each: each.kiosk_id is None)), None)
+
+    def _walk(self, hint: PickupHint | None, point: LatLng) -> str:
+        parts = []
+        if hint is not None:
+            parts.append(hint.words.get(self.language) or hint.words.get("en") or "")
+        if hint is not None and hint.metres is not None:
+            parts.append(_("%(n)d m on foot", n=hint.metres))
+        if hint is not None and hint.minutes is not None:
+            parts.append(_("%(n)d min on foot", n=hint.minutes))
+        straight = distance_m(self.start, point)
+        if (hint is None or (hint.metres is None and hint.minutes is None)) and straight > HERE_M:
+            metres = max(ROUND_M, round(straight / ROUND_M) * ROUND_M)
+            parts.append(_("about %(n)d m on foot", n=metres))
+        return " · ".join(filter(None, parts))

@@ -1,0 +1,282 @@
+"""A press of Book at a kiosk, and the ride that came of it: shown, its start code, cancelled.
+
+The form says where to, by which car and for whom. Who pays, on which account and by which means
+is read from the database (rides/orders/kiosk_place.py). The page repeats its press until it knows
+what came of it; one press makes one order (docs/booking-protocol.md 1.9).
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from flask import Blueprint
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import limiter, services
+from ridedash.inputs import row_id
+from ridedash.rides import tickets
+from ridedash.rides.actions import request as actions
+from ridedash.rides.actions.request import ActionResult
+from ridedash.rides.orders import kiosk_rules, resolve, transitions
+from ridedash.rides.orders.kiosk_place import order_of_press
+from ridedash.rides.orders.kiosk_rules import KioskRefused, Why
+from ridedash.rides.orders.place import GuardBusy, PlaceError, TokenReused
+from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.rides.tickets import Look, Looked
+from ridedash.rides.tracking.record import otp_of
+from ridedash.store import audit, kiosk_visits
+from ridedash.store.actors import by_kiosk
+from ridedash.store.database.database import CommitUnknown, DatabaseBusy
+from ridedash.store.models.kiosks import Kiosk
+from ridedash.store.models.orders import Offer, Order
+from ridedash.store.orders import OrderPage, order_page
+from ridedash.views.kiosk import ride_view
+from ridedash.views.kiosk.asked import (
+    Here,
+    answer,
+    by_kiosk_key,
+    form_token,
+    here,
+    the_visit,
+    within,
+)
+from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
+from ridedash.views.rides.print_assets import qr_code
+from ridedash.views.web.permissions import KIOSK, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording.kiosk import kiosk_words
+
+bp = Blueprint("kiosk_orders", __name__)
+MOST_TRIES: Final = 5  # of one page to book: each after a proved failure, by a newer price
+REASON: Final = "cancelled by the guest on a kiosk"
+# the state and the words of what a kiosk may not order; any other reason is a limit
+REFUSALS: Final = {
+    Why.CLOSED: ("trouble", "trouble"),
+    Why.NEEDS_CODE: ("needs_code", "needs_code"),
+    Why.WRONG_CODE: ("wrong_code", "wrong_code"),
+    Why.TOO_MANY_CODES: ("limited", "too_many_codes"),
+    Why.NOT_HERE: ("refused", "car"),
+    Why.NOT_APPROVED: ("declined", "expired"),
+}
+
+
+@bp.post("/kiosk/order")
+@needs(KIOSK)
+def order() -> Response:
+    """Book, once for each form token; the same press again tells what came of it."""
+    return booked(here())
+
+
+def booked(at: Here) -> Response:
+    """What /kiosk/order answers, for a guest at this kiosk or with their own phone."""
+    visit, token = the_visit(at), form_token(at)
+    offer_id = row_id(at.said.get("offer", ""))
+    if visit is None or not token or offer_id is None:
+        return answer("refused", kiosk_words("car"))
+    try:
+        tried, page = _try(at, Try(visit, token, offer_id))
+        if page is None:
+            if not within(at, _count_presses):
+                return answer("limited", kiosk_words("slowly"))
+            placed = press_book(at, tried)
+            services().wake()
+            page = _page(at, placed.order_id)
+        return _told(at, page, tried)
+    except Asking:
+        return answer("asking", kiosk_words("asking"))
+    except Changed as new:
+        facts = {"offer": new.offer_id, "old": new.old, "new": new.new}
+        return answer("changed", kiosk_words("changed", old=new.old, new=new.new), changed=facts)
+    except NotNow as why:
+        return answer(why.state, why.words)
+    except KioskRefused as refused:
+        return _refused(at, refused.why)
+    except GuardBusy:
+        return _refused(at, Why.SAME_GUEST)
+    except TokenReused:  # two presses at once with other words: the order is there
+        return answer("sending", kiosk_words("sending"))
+    except PlaceError:
+        return answer("refused", kiosk_words("car"))
+    except DatabaseBusy:
+        return answer("trouble", kiosk_words("trouble"))
+    except CommitUnknown:  # the page repeats its press, which finds the order or makes it
+        return answer("sending", kiosk_words("sending"))
+
+
+@bp.post("/kiosk/ride")
+@needs(KIOSK)
+def ride() -> Response:
+    """The ride of a number and a PIN; with `code` its start code, while the driver is there."""
+    at = here()
+    if not within(at, _count_looks):
+        return answer("limited", kiosk_words("slowly"))
+    page, look = _looked_up(at)
+    if page is None:
+        return _not_shown(look)
+    app, now = services(), services().clock()
+    view = ride_view.view_json(page, now, app.settings, locale())
+    facts: dict[str, Any] = {
+        "view": view,
+        "cancel": ride_view.cancel_json(page, now, app.settings.pace, locale()),
+    }
+    if at.said.get("code") == "1" and view["code_due"]:
+        facts["code"] = _code(at, page)
+    return answer("ok", **facts)
+
+
+@bp.post("/kiosk/cancel")
+@needs(KIOSK)
+def cancel() -> Response:
+    """Cancel the ride of a number and a PIN, in the way that is possible now."""
+    at = here()
+    if not within(at, _count_cancels):
+        return answer("limited", kiosk_words("slowly"))
+    page, look = _looked_up(at)
+    if page is None:
+        return _not_shown(look)
+    stop = ride_view.stop_of(page)
+    if not stop:
+        return answer("refused", kiosk_words("not_cancelled"))
+    try:
+        said = ride_view.stopped(stop, _stop(at, page.order.id, stop))
+    except (DatabaseBusy, CommitUnknown):
+        return answer("trouble", kiosk_words("not_asked"))
+    services().wake()
+    return answer(said.state, said.words)
+
+
+@limiter.shared_limit("60/minute", scope="kiosk presses", key_func=by_kiosk_key)
+def _count_presses() -> None:
+    """Raise TooManyRequests above that many presses that have made no order yet."""
+
+
+@limiter.shared_limit("120/minute", scope="kiosk looks", key_func=by_kiosk_key)
+def _count_looks() -> None:
+    """Raise TooManyRequests when a kiosk asks for rides too often: one that is shown asks 20."""
+
+
+@limiter.shared_limit("10/minute", scope="kiosk cancels", key_func=by_kiosk_key)
+def _count_cancels() -> None:
+    """Raise TooManyRequests when a kiosk cancels too often: each asks the service."""
+
+
+@limiter.shared_limit("20/minute", scope="kiosk codes", key_func=by_kiosk_key)
+def _count_codes() -> None:
+    """Raise TooManyRequests when a kiosk shows too many start codes."""
+
+
+def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
+    """The try that this press is, and its order if it has made one.
+
+    After a proved failure the same page may try again by a price that is newer than the failed
+    order; the same press sent once more is no new try.
+    """
+    with services().db.read() as s:
+        offer = s.get(Offer, first.offer_id)
+        for number in range(MOST_TRIES):
+            token = f"{first.form_token}.{number}" if number else first.form_token
+            tried = replace(first, form_token=token)
+            found = order_of_press(s, at.id, tried.secret)
+            page = order_page(s, at.property_id, found.id) if found is not None else None
+            if page is None:
+                return tried, None
+            newer = offer is not None and offer.fetched_at > page.order.created_at
+            if not (newer and ride_view.has_failed(page)):
+                break
+    return tried, page
+
+
+def _told(at: Here, page: OrderPage | None, tried: Try) -> Response:
+    """What came of a press, with its ticket: to the page that pressed, and to no other."""
+    if page is None:
+        return answer("sending", kiosk_words("sending"))
+    told = ride_view.outcome(page)
+    app = services()
+    with app.db.read() as s:
+        ticket = tickets.ticket_of(s, page.order.id)
+    if ticket is None or ride_view.has_failed(page):
+        return answer(told.state, told.words)
+    known: dict[str, Any] = {
+        "number": tickets.ride_number(ticket.number),
+        "pin": tickets.pin_of(app.settings.secret_key, tried.secret),
+    }
+    if told.state != "sending":
+        known |= _link(at, page.order.id, tried)
+    return answer(told.state, told.words, ride=known)
+
+
+def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
+    """The guest's link as `link`, `short` and `qr`, the same in each answer to this page."""
+    app = services()
+    token = token_of(app.settings.secret_key, tried.secret)
+    try:
+        give_link(app.db, app.clock(), order_id, by_kiosk(at.id), token)
+    except (RideOver, DatabaseBusy):
+        return {}
+    link = f"{app.settings.public_url}/t/{token}"
+    made = qr_code(link)
+    qr = {"size": made.size, "path": made.path}
+    return {"link": link, "short": link.split("://")[-1], "qr": qr}
+
+
+def _refused(at: Here, why: Why) -> Response:
+    """What a kiosk may not order. The desk is told why; the guest, whom to ask."""
+    app = services()
+    now = app.clock()
+    with app.db.write() as s:
+        kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
+        kiosk_rules.watch_ended(s, kiosk, now)  # what refused it was undone with its transaction
+        if why not in (Why.NEEDS_CODE, Why.NOT_APPROVED):
+            kiosk_rules.note_refused(s, kiosk, why, now)
+    state, words = REFUSALS.get(why, ("limited", "limited"))
+    return answer(state, kiosk_words(words))
+
+
+def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
+    """The ride of the number and the PIN of the form. Its page has shown the ticket, then."""
+    app = services()
+    now, visit = app.clock(), the_visit(at)
+    typed = at.said.get("number", "")[:20], at.said.get("pin", "")[:20]
+    with app.db.write() as s:
+        look = tickets.look_up(s, app.settings.secret_key, at.property_id, typed, now)
+        if look.shut is not None:
+            shut = s.get_one(Order, look.shut)
+            transitions.raise_attention(s, shut, kiosk_rules.WRONG_PINS, None, now)
+        seen = look.order_id
+        if visit is not None and seen and not kiosk_visits.shows_ticket(s, visit, seen):
+            kiosk_visits.note_ticket(s, visit, seen, now)
+    return (_page(at, seen) if seen else None), look
+
+
+def _not_shown(look: Look) -> Response:
+    closed = look.what is Looked.CLOSED
+    return answer(look.what.value, kiosk_words("closed" if closed else "wrong"))
+
+
+def _page(at: Here, order_id: int) -> OrderPage | None:
+    with services().db.read() as s:
+        return order_page(s, at.property_id, order_id)
+
+
+def _code(at: Here, page: OrderPage) -> str:
+    """The start code, in the audit log as each time that one is shown; "" above the limit."""
+    app, found = services(), page.ride
+    code = otp_of(found, app.vault) if found is not None and within(at, _count_codes) else None
+    if code is None:
+        return ""
+    subject = f"orders:{page.order.id}"
+    facts = {"property_id": at.property_id, "by": "kiosk"}
+    with app.db.write() as s:
+        audit.record(s, by_kiosk(at.id), "code_shown", subject, "ok", app.clock(), **facts)
+    return code
+
+
+def _stop(at: Here, order_id: int, stop: str) -> ActionResult:
+    app, who = services(), by_kiosk(at.id)
+    if stop == "withdraw":
+        done = resolve.withdraw(app.db, app.clock, order_id, who)
+        return ActionResult("done" if done else "not_now")
+    if stop == "abort":
+        return actions.abort(app.runtime, order_id, who)
+    if stop == "arm":
+        return actions.arm_cancel(app.db, app.clock, order_id, who, REASON)
+    return actions.cancel(app.runtime, order_id, who, REASON)

@@ -1,0 +1,260 @@
+"""From a press of Book at a kiosk to its order: who, which code or approval, at which price.
+
+Each step may end in an exception that says what the page shows instead. The last step looks at
+everything again in one commit (rides/orders/kiosk_place.py).
+"""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from pydantic import ValidationError
+
+from ridedash.extensions import language, services
+from ridedash.forms import PhoneError, read_phone
+from ridedash.inputs import whole_number
+from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place, kiosk_rules
+from ridedash.rides.orders.kiosk_asks import AskNow, NewAsk, Wish
+from ridedash.rides.orders.kiosk_codes import OpenCode
+from ridedash.rides.orders.kiosk_place import Press
+from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why, who_is
+from ridedash.rides.orders.place import OFFER_LASTS, OfferStale, Placed
+from ridedash.service.types.products import Product
+from ridedash.store.actors import by_kiosk
+from ridedash.store.kiosk_visits import Visit
+from ridedash.store.models.kiosks import AskState, Kiosk, WhoPays
+from ridedash.store.orders import Offer, OfferOwner, trip_of
+from ridedash.text import one_line
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.booking.product_cards import card
+from ridedash.views.kiosk.asked import Here
+from ridedash.views.web.formatting import zone
+from ridedash.views.web.responses import locale
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+from ridedash.wording import in_language
+from ridedash.wording.kiosk import Said, declined_words, kiosk_words
+from ridedash.wording.languages import ENGLISH
+
+
+class Asking(Exception):
+    """The desk is asked, and has not answered yet."""
+
+
+class Changed(Exception):
+    """The price is another one now: nothing is ordered before the guest has said yes to it."""
+
+    def __init__(self, offer_id: int, old: str, new: str) -> None:
+        super().__init__("the price has changed")
+        self.offer_id, self.old, self.new = offer_id, old, new
+
+
+class NotNow(Exception):
+    """Nothing is ordered; the page shows these words."""
+
+    def __init__(self, state: str, words: Said) -> None:
+        super().__init__(state)
+        self.state, self.words = state, words
+
+
+@dataclass(frozen=True)
+class Try:
+    """A press of Book as the page sends it; `form_token` is that of this try."""
+
+    visit: Visit
+    form_token: str
+    offer_id: int
+
+    @property
+    def secret(self) -> str:
+        """What only this page knows."""
+        return kiosk_place.page_secret(self.visit.kiosk_id, self.visit.id, self.form_token)
+
+
+def press_book(at: Here, tried: Try) -> Placed:
+    """One order. Raises Asking, Changed, NotNow, and what `kiosk_place.book` raises."""
+    offer = _own_offer(at, tried.offer_id)
+    wish = _wish(at, offer)
+    code = _code(at)
+    press = Press(
+        at.id,
+        at.property_id,
+        tried.visit.id,
+        tried.form_token,
+        offer.id,
+        wish,
+        language=language(),
+        code=code,
+    )
+    if code is not None or _rule(at) is not WhoPays.APPROVAL:
+        if code is None and _rule(at) is WhoPays.CODE:
+            raise KioskRefused(Why.NEEDS_CODE)
+        house_pays = code is not None and code.house_pays
+        return _book(at, replace(press, offer_id=_priced(at, offer, wish, house_pays).id))
+    asked = _approval(at, press, offer)
+    return _book(at, _approved(at, press, asked, offer))
+
+
+def _book(at: Here, press: Press) -> Placed:
+    app = services()
+    try:
+        return kiosk_place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
+    except OfferStale as stale:  # it was two minutes old when the commit looked
+        raise NotNow("refused", kiosk_words("car")) from stale
+
+
+def _own_offer(at: Here, offer_id: int) -> Offer:
+    """An offer that this kiosk has shown. Raises NotNow for any other."""
+    with services().db.read() as s:
+        offer = s.get(Offer, offer_id)
+    if offer is None or (offer.property_id, offer.kiosk_id) != (at.property_id, at.id):
+        raise NotNow("refused", kiosk_words("car"))
+    return offer
+
+
+def _wish(at: Here, offer: Offer) -> Wish:
+    """Who the ride is for, as the form says. Raises NotNow."""
+    who = who_is(one_line(at.said.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
+    if who is None:
+        raise NotNow("refused", kiosk_words("name"))
+    try:
+        phone = read_phone(at.said.get("phone", "")[:60], at.home.country)
+    except PhoneError:
+        raise NotNow("refused", kiosk_words("phone")) from None
+    seats = None
+    if offer.kind == Kind.SHARE:
+        seats = whole_number(at.said.get("seats", ""), 1, 2)
+        if seats is None:
+            raise NotNow("refused", kiosk_words("seats"))
+    return Wish(_name(at, who), who.room, phone, seats)
+
+
+def _name(at: Here, who: Guesswork) -> str:
+    """A name for the desk, in its language."""
+    if who.room is None:
+        return who.name
+    with in_language(at.home.language or ENGLISH):
+        return _("Room %(room)s", room=who.room)
+
+
+def _code(at: Here) -> OpenCode | None:
+    """The desk code that was typed; None without one. Raises KioskRefused for a wrong one."""
+    typed = at.said.get("code", "").strip()[:20]
+    if not typed:
+        return None
+    app = services()
+    now = app.clock()
+    with app.db.write() as s:
+        may = kiosk_codes.may_try(s, at.id, now)
+        key = app.settings.secret_key
+        found = kiosk_codes.open_code(s, key, at.property_id, typed, now) if may else None
+        if found is not None:
+            kiosk_codes.was_right(s, at.id)
+    if found is None:
+        raise KioskRefused(Why.WRONG_CODE if may else Why.TOO_MANY_CODES)
+    return found
+
+
+def _rule(at: Here) -> WhoPays:
+    return kiosk_rules.rule_now(at.kiosk, services().clock())
+
+
+def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
+    """The desk's yes. Asks for it first. Raises Asking, and NotNow after a no."""
+    app = services()
+    now = app.clock()
+    with app.db.read() as s:
+        found = kiosk_asks.ask_of(s, app.vault, (at.id, press.token, offer.id), now)
+    if found is None:
+        _ask(at, press, offer)
+        raise Asking
+    if found.state is AskState.WAITING:
+        raise Asking
+    if found.state is AskState.DECLINED:
+        raise NotNow("declined", declined_words(found.reason))
+    if found.state is not AskState.APPROVED or found.wish is None:
+        raise NotNow("declined", kiosk_words("expired"))
+    return found
+
+
+def _ask(at: Here, press: Press, offer: Offer) -> None:
+    """Ask the desk for what could be ordered. Raises KioskRefused where it could not."""
+    app = services()
+    now = app.clock()
+    if not kiosk_rules.offered_here(offer, house_pays=False):
+        raise KioskRefused(Why.NOT_HERE)
+    with app.db.write() as s:
+        kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
+        kiosk_rules.check_limits(s, kiosk, Guesswork(press.wish.name, press.wish.room), now)
+        new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.wish)
+        kiosk_asks.ask(s, app.vault, new, now)
+
+
+def _approved(at: Here, press: Press, asked: AskNow, posted: Offer) -> Press:
+    """What the desk has approved, at the price of now. Raises Changed.
+
+    Who and how many is what was approved, whatever this form says.
+    """
+    wish = asked.wish or press.wish
+    offer = _own_offer(at, asked.offer_id)
+    if posted.id != offer.id and _amounts(posted, wish) != _amounts(offer, wish):
+        raise Changed(offer.id, _price(posted, wish), _price(offer, wish))
+    app = services()
+    if app.clock() - offer.fetched_at > OFFER_LASTS or posted.id == asked.posted:
+        fresh = _asked_again(at, offer, asked.house_pays)
+        same = _amounts(offer, wish) == _amounts(fresh, wish)
+        with app.db.write() as s:
+            kiosk_asks.reprice(s, asked.id, fresh.id, same=same, now=app.clock())
+        if not same:
+            raise Changed(fresh.id, _price(offer, wish), _price(fresh, wish))
+        offer = fresh
+    return replace(press, offer_id=offer.id, wish=wish, ask_id=asked.id)
+
+
+def _priced(at: Here, offer: Offer, wish: Wish, house_pays: bool) -> Offer:
+    """The offer, or a fresh one at the same price if it is old. Raises Changed and NotNow."""
+    if services().clock() - offer.fetched_at <= OFFER_LASTS:
+        return offer
+    fresh = _asked_again(at, offer, house_pays)
+    if _amounts(offer, wish) != _amounts(fresh, wish):
+        raise Changed(fresh.id, _price(offer, wish), _price(fresh, wish))
+    return fresh
+
+
+def _asked_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
+    """A fresh offer of the same car for the same trip. Raises NotNow."""
+    app = services()
+    ask = Estimator(app, OfferOwner(at.property_id, by_kiosk(at.id)), locale())
+    account = None
+    if house_pays:
+        with app.db.read() as s:
+            account = kiosk_rules.account_at(s, at.kiosk)
+    try:
+        _text, fresh = ask.quote_offer(
+            trip_of(offer), offer.category, account.id if account else None
+        )
+    except EstimateFailedError as error:
+        case = ("trouble", "no_prices") if error.status >= 500 else ("refused", "car")
+        raise NotNow(case[0], kiosk_words(case[1])) from None
+    if not fresh:
+        raise NotNow("refused", kiosk_words("car"))
+    return _own_offer(at, fresh)
+
+
+def _amounts(offer: Offer, wish: Wish) -> tuple[Any, ...]:
+    """What the guest pays by an offer, for comparing: in no language."""
+    fixed = offer.seat_prices.get(str(wish.seats or ""))
+    if fixed is not None:
+        return offer.currency, Decimal(str(fixed))
+    estimate = offer.product.get("estimate") or {}
+    bounds = (estimate.get("amount_min"), estimate.get("amount_max"))
+    return offer.currency, *(None if each is None else Decimal(str(each)) for each in bounds)
+
+
+def _price(offer: Offer, wish: Wish) -> str:
+    """The price of an offer in the guest's language, as its card shows it."""
+    try:
+        shown = card(Product.model_validate(offer.product), has_drop=True, locale=locale())
+    except ValidationError:
+        return offer.price_text or ""
+    return shown.price_for(wish.seats) if wish.seats else shown.price

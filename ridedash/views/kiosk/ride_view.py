@@ -1,0 +1,118 @@
+"""A ride on the kiosk's screen: the guest's own view in short, and what may be done about it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from ridedash.rides.actions.request import ActionResult
+from ridedash.rides.share_links import LinkKind
+from ridedash.rides.states import ActionAllowed
+from ridedash.store.orders import OrderPage, OrderState
+from ridedash.views.guest.view_model import code_is_due, guest_view
+from ridedash.views.rides import components as parts
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.view_model import PaceSettings, allowed_actions, is_live
+from ridedash.views.web.formatting import clock_time, stamp
+from ridedash.wire import ALLOTMENT_FAILED
+from ridedash.wording import Audience, refusal
+from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
+
+# what ends a ride, the first that is possible now
+STOPS: Final = ("withdraw", "abort", "cancel", "arm")
+FREE: Final = frozenset({"withdraw", "abort"})
+FAILED: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
+ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a press of Book: the state of the answer, and its words."""
+
+    state: str
+    words: Said
+
+
+def outcome(page: OrderPage) -> Outcome:
+    """What became of an order. Nothing that is unclear is called booked, or not booked."""
+    order = page.order
+    if order.state in ON_THE_WAY:
+        return Outcome("sending", kiosk_words("sending"))
+    if order.state == OrderState.UNKNOWN:
+        return Outcome("unknown", kiosk_words("unknown"))
+    if order.state == OrderState.CLOSED_NOT_BOOKED:
+        return Outcome("not_booked", kiosk_words("not_booked"))
+    if order.state in FAILED:
+        return Outcome("not_booked", refused_words(order.code))
+    if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:
+        return Outcome("no_driver", kiosk_words("no_driver"))
+    return Outcome("booked", kiosk_words("booked"))
+
+
+def has_failed(page: OrderPage) -> bool:
+    """Whether it is proved that nothing came of an order, so that a guest may press again."""
+    return page.order.state in FAILED or outcome(page).state == "no_driver"
+
+
+def view_json(
+    page: OrderPage, now: datetime, settings: PaceSettings, locale: str
+) -> dict[str, Any]:
+    """The ride as it stands, without anybody's name or telephone number.
+
+    `minutes` is how far away the car is, or None; `code_due` says that there is a start code.
+    """
+    facts = RideFacts(page, now, settings.pace, locale)
+    view = guest_view(page, LinkKind.RIDER, now, settings, locale)
+    eta = facts.snapshot.eta if parts.arrival(facts) else None
+    return {
+        "state": page.order.state,
+        "status": view.status,
+        "headline": view.headline,
+        "detail": view.detail,
+        "tone": view.tone,
+        "icon": view.icon,
+        "changed": view.changed,
+        "plate": view.plate,
+        "spelled": view.spelled,
+        "old_plate": view.was,
+        "car": view.car,
+        "minutes": max(1, round(eta.seconds / 60)) if eta else None,
+        "meet": facts.pickup[1],
+        "drop": facts.drop[1] if facts.drop else "",
+        "live": is_live(page),
+        "seen_at": stamp(page.ride.seen_at) if page.ride and page.ride.seen_at else "",
+        "code_due": code_is_due(page, LinkKind.RIDER, facts),
+    }
+
+
+def stop_of(page: OrderPage) -> str:
+    """The action that would end this ride now; "" when none is possible."""
+    possible: dict[str, ActionAllowed] = {each.name: each for each in allowed_actions(page)}
+    found = (possible[name] for name in STOPS if name in possible)
+    return next((each.name for each in found if each.allowed), "")
+
+
+def cancel_json(page: OrderPage, now: datetime, pace: float, locale: str) -> dict[str, Any]:
+    """Whether the guest may cancel, and what that may cost."""
+    stop = stop_of(page)
+    if not stop:
+        return {"may": False, "fee_words": ""}
+    facts = RideFacts(page, now, pace, locale)
+    policy, until = facts.policy, facts.fee_from
+    free = stop in FREE or (policy is not None and not policy.charge)
+    at = clock_time(until, facts.tz, locale) if until is not None and now < until else ""
+    return {"may": True, "fee_words": cancel_words(facts.fee, at, free=free)}
+
+
+def stopped(stop: str, result: ActionResult) -> Outcome:
+    """What became of a cancel, in words for the guest."""
+    if result.outcome == "done":
+        return Outcome("ok", kiosk_words("withdrawn" if stop == "withdraw" else "cancelled"))
+    if result.outcome in ("armed", "unconfirmed"):
+        return Outcome("waiting", kiosk_words("cancelling"))
+    if result.outcome == "not_sent":
+        return Outcome("trouble", kiosk_words("not_asked"))
+    words = kiosk_words("not_cancelled")
+    if result.code:
+        said = refusal(result.code, Audience.GUEST, ordering=False).headline
+        words = Said(said, "", words.next)
+    return Outcome("refused", words)

@@ -1,0 +1,279 @@
+"""A visit of a kiosk until Book is pressed: places, cars, a call for help, and its end.
+
+Nothing of what a guest says is kept, but how far visits come, and when (docs/security.md 8).
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from flask import Blueprint, abort
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import language, limiter, services
+from ridedash.forms import TripForm
+from ridedash.geo import LatLng, distance_m
+from ridedash.inputs import whole_number
+from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
+from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
+from ridedash.store import kiosk_visits
+from ridedash.store.actors import by_kiosk
+from ridedash.store.kiosk_visits import End
+from ridedash.store.models.kiosks import Kiosk, PickupHint
+from ridedash.store.models.people import Property
+from ridedash.store.orders import Offer, OfferOwner, Trip, recent_drops
+from ridedash.store.properties import favourites_of
+from ridedash.text import one_line
+from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator
+from ridedash.views.kiosk import cars as of_cars
+from ridedash.views.kiosk.asked import Here, answer, by_kiosk_key, here, the_visit, within
+from ridedash.views.web.permissions import KIOSK, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording.kiosk import kiosk_words
+
+bp = Blueprint("kiosk_visit", __name__)
+MOST_PLACES: Final = 6
+READ_DROPS: Final = 40  # orders, for how long a way took lately
+READ_OFFERS: Final = 40
+TOLD_WITHIN: Final = timedelta(seconds=60)
+SAME_START_M: Final = 200.0
+LONGEST_QUERY: Final = 80
+LONGEST_S: Final = 24 * 3600
+# what a tab looks for, for scripts without a keyboard here: its words, and kinds of places
+TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
+    "airport": (("airport",), frozenset({"airport", "aerodrome"})),
+    "stations": (("station",), frozenset({"station", "bus_station", "metro", "halt"})),
+    "hospitals": (("hospital",), frozenset({"hospital", "clinic"})),
+    "sights": (
+        ("museum", "gardens", "square", "park"),
+        frozenset({"museum", "attraction", "park", "square", "monument", "gallery", "theatre"}),
+    ),
+}
+
+
+@bp.get("/kiosk/places.json")
+@needs(KIOSK)
+def places() -> Response:
+    """At most six places for two letters or for a tab. Coordinates are no place here."""
+    at = here()
+    return places_for(at, at.said.get("q", ""), at.said.get("tab", ""))
+
+
+def places_for(at: Here, q: str, tab_name: str = "") -> Response:
+    """What /kiosk/places.json answers, for a guest at this kiosk or with their own phone."""
+    typed, tab = one_line(q, LONGEST_QUERY), TABS.get(tab_name)
+    if not within(at, _count_places):
+        return answer("limited", kiosk_words("slowly"), results=[])
+    start = of_cars.start_of(at.kiosk, at.home)
+    try:
+        found = _found(typed, tab, start.pickup if start else None)
+    except PlacesUnavailableError:
+        return answer("trouble", kiosk_words("slowly"), results=[])
+    with services().db.read() as s:
+        minutes = _minutes(s, at.home, start)
+    results = [_place(each, minutes.get(each.name)) for each in found]
+    return answer("ok" if results else "none", results=results)
+
+
+@bp.post("/kiosk/cars")
+@needs(KIOSK)
+def cars() -> Response:
+    """The cars for a trip from here, each with a stored offer, and where to meet them."""
+    return cars_for(here())
+
+
+def cars_for(at: Here) -> Response:
+    """What /kiosk/cars answers, for a guest at this kiosk or with their own phone."""
+    visit, drop = the_visit(at), _point(at.said)
+    name = one_line(at.said.get("drop_name", ""), 200)
+    start = of_cars.start_of(at.kiosk, at.home)
+    if visit is None or drop is None or not name:
+        return answer("none", kiosk_words("no_way"), cars=[])
+    if start is None:
+        return answer("none", kiosk_words("no_pickup"), cars=[])
+    if not within(at, _count_cars):
+        return answer("limited", kiosk_words("slowly"), cars=[])
+    now = services().clock()
+    house_pays = _house_pays(at)
+    try:
+        estimates = _estimates(at, Trip(start.pickup, start.pickup_name, drop, name), house_pays)
+    except EstimateFailedError as error:
+        return _no_cars(error)
+    ids = [card.offer_id for card in estimates.cards]
+    with services().db.write() as s:
+        kiosk_visits.touch(s, visit, now, "car")
+        offers = s.scalars(select(Offer).where(Offer.id.in_(ids))).all()
+        hints = s.scalars(select(PickupHint).where(PickupHint.property_id == at.property_id)).all()
+        rule = kiosk_rules.rule_now(s.get_one(Kiosk, at.id), now)
+    found = of_cars.choices(estimates.cards, offers, house_pays)
+    if not found:
+        return answer("none", kiosk_words("no_cars"), cars=[])
+    listed = of_cars.cars_json(found, house_pays)
+    meet = of_cars.meet_json(estimates, hints, at.kiosk, start, language())
+    shown = min(of_cars.SHOWN, len(listed))
+    words = kiosk_words("needs_code") if rule == "code" else None
+    facts: dict[str, Any] = {"cars": listed, "shown": shown, "meet": meet, "rule": rule.value}
+    return answer("ok", words, **facts)
+
+
+@bp.post("/kiosk/help")
+@needs(KIOSK)
+def ask_help() -> Response:
+    """Ring the desk. The next beat says whether somebody comes."""
+    at = here()
+    visit = the_visit(at)
+    if visit is None:
+        abort(400)
+    with services().db.write() as s:
+        kiosk_visits.ask_help(s, visit, at.said.get("screen", ""), services().clock())
+    return answer("asked")
+
+
+@bp.post("/kiosk/end")
+@needs(KIOSK)
+def end() -> tuple[str, int]:
+    """A visit is over: how, how far it came, in which language, with which aids, for how long."""
+    at = here()
+    visit = the_visit(at)
+    if visit is None:
+        abort(400)
+    told = End(
+        how=at.said.get("how", ""),
+        screen=at.said.get("screen", ""),
+        language=language(),
+        aids=at.said.get("aids", "")[:100].split(","),
+        seconds=whole_number(at.said.get("seconds", ""), 0, LONGEST_S),
+    )
+    now = services().clock()
+    with services().db.write() as s:
+        kiosk_visits.end(s, visit, told, now)
+        kiosk_asks.end_asks(s, visit.id, now)
+    return "", 204
+
+
+def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
+    """Where a kiosk offers to go: six of its property's favourite drops, with minutes by car.
+
+    Each has `name`, `lat`, `lng`, and `minutes` or None; for the document of GET /kiosk.
+    """
+    with services().db.read() as s:
+        home = s.get_one(Property, kiosk.property_id)
+        rows = sorted(favourites_of(s, home.id).items())
+        minutes = _minutes(s, home, of_cars.start_of(kiosk, home))
+    drops = [place for (kind, _slot), place in rows if kind == "drop"][:MOST_PLACES]
+    return [
+        {"name": each.name, "lat": each.lat, "lng": each.lng, "minutes": minutes.get(each.name)}
+        for each in drops
+    ]
+
+
+def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> int | None:
+    """How far away the nearest car was a minute ago at most, as any list of here told; else None.
+
+    Nothing is asked of the service for it.
+    """
+    start = of_cars.start_of(kiosk, home)
+    if start is None:
+        return None
+    lately = select(Offer).where(Offer.property_id == home.id, Offer.fetched_at > now - TOLD_WITHIN)
+    found = []
+    for offer in s.scalars(lately.order_by(Offer.id.desc()).limit(READ_OFFERS)):
+        here_too = distance_m(LatLng(offer.pickup_lat, offer.pickup_lng), start.pickup)
+        eta = (offer.product.get("eta") or {}).get("seconds")
+        near = here_too < SAME_START_M and kiosk_rules.offered_here(offer, house_pays=False)
+        if near and isinstance(eta, (int, float)) and eta >= 0:
+            found.append(max(1, round(eta / 60)))
+    return min(found, default=None)
+
+
+@limiter.shared_limit("120/minute", scope="kiosk places", key_func=by_kiosk_key)
+def _count_places() -> None:
+    """Raise TooManyRequests when a kiosk looks up too many places."""
+
+
+@limiter.shared_limit("20/minute", scope="kiosk cars", key_func=by_kiosk_key)
+def _count_cars() -> None:
+    """Raise TooManyRequests when a kiosk asks for too many lists of cars."""
+
+
+def _point(said: Mapping[str, str]) -> LatLng | None:
+    """The chosen drop; None for what is no point of the earth."""
+    return TripForm(ImmutableMultiDict(said)).point("drop")
+
+
+def _found(
+    typed: str, tab: tuple[tuple[str, ...], frozenset[str]] | None, near: LatLng | None
+) -> list[Place]:
+    """Places by a text, or by a tab. Raises PlacesUnavailableError."""
+    search = services().geocoder.search
+    if typed:
+        if parse_coordinates(typed) or len(typed) < 2:
+            return []
+        return search(typed, near)[:MOST_PLACES]
+    words, kinds = tab or ((), frozenset())
+    found = {
+        (place.name, place.position): place
+        for word in words
+        for place in search(word, near)
+        if place.kind in kinds
+    }
+    nearest = sorted(found.values(), key=lambda p: distance_m(p.position, near) if near else 0.0)
+    return nearest[:MOST_PLACES]
+
+
+def _place(found: Place, minutes: int | None) -> dict[str, Any]:
+    lat, lng = found.position
+    area = "" if found.area.casefold() in found.name.casefold() else found.area
+    return {"name": found.name, "address": area, "lat": lat, "lng": lng, "minutes": minutes}
+
+
+def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
+    """How long the way from here took lately, by the name of the place."""
+    if start is None:
+        return {}
+    return {
+        each.name: max(1, round(each.travel_s / 60))
+        for each in reversed(recent_drops(s, home.id, READ_DROPS))
+        if each.travel_s is not None and distance_m(each.pickup, start.pickup) < SAME_START_M
+    }
+
+
+def _house_pays(at: Here) -> bool:
+    """Whether the desk's code that came along says so: then a shared ride is offered too."""
+    typed = at.said.get("code", "")
+    if not typed:
+        return False
+    app = services()
+    now = app.clock()
+    with app.db.write() as s:
+        if not kiosk_codes.may_try(s, at.id, now):
+            return False
+        found = kiosk_codes.open_code(s, app.settings.secret_key, at.property_id, typed, now)
+        if found is not None:
+            kiosk_codes.was_right(s, at.id)
+    return found is not None and found.house_pays
+
+
+def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
+    """The cars, from the named point where the guest has chosen one. Raises EstimateFailedError."""
+    app = services()
+    ask = Estimator(app, OfferOwner(at.property_id, by_kiosk(at.id)), locale())
+    account = None
+    if house_pays:
+        with app.db.read() as s:
+            account = kiosk_rules.account_at(s, at.kiosk)
+    account_id = account.id if account else None
+    found = ask.estimates(trip, account_id)
+    moved = of_cars.at_point(found, one_line(at.said.get("point", ""), 200))
+    return ask.estimates(moved, account_id) if moved else found
+
+
+def _no_cars(error: EstimateFailedError) -> Response:
+    """Why there is no car, in words for guests."""
+    if error.status >= 500:
+        return answer("trouble", kiosk_words("no_prices"), cars=[])
+    case = {"drop": "no_way", "pickup": "no_pickup"}.get(error.end, "no_cars")
+    return answer("none", kiosk_words(case), cars=[])

@@ -1,0 +1,189 @@
+"""What a kiosk answers a guest: finished sentences, for one reader who stands before it.
+
+Plain words, 12 a sentence at most. Nothing tells of accounts, of other guests or of other rides.
+What the page says by itself stands in views/kiosk/words.py.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from ridedash import wire
+from ridedash.wording.codes import refusal
+from ridedash.wording.say import Audience, Text, say
+from ridedash.wording.say import lazy as _
+
+
+@dataclass(frozen=True)
+class Said:
+    """What happened, what it means, and one next step; "" where there is nothing to say."""
+
+    headline: str
+    why: str = ""
+    next: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """As the page reads it."""
+        return asdict(self)
+
+
+_ASK: Final = _("Please ask our staff.")
+_NOTHING: Final = _("Nothing was ordered.")
+_NONE: Final = ""
+
+_CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
+    # before a car is chosen
+    "no_cars": (_("There is no car for this way now."), _NONE, _("Choose another place.")),
+    "no_way": (_("No car goes there from here."), _NONE, _("Choose another place.")),
+    "no_pickup": (_("No car can come here now."), _NONE, _ASK),
+    "no_prices": (_("We can't ask for cars now."), _NOTHING, _("Please try again in a minute.")),
+    "slowly": (_("Please wait a moment."), _NONE, _("Then try again, or ask our staff.")),
+    # who it is for
+    "name": (_("Who is the ride for?"), _NOTHING, _("Type a first name or a room number.")),
+    "phone": (
+        _("This phone number can't be right."),
+        _NOTHING,
+        _("Type its country code too, or leave it out."),
+    ),
+    # T: critical
+    "car": (_("This car can't be booked now."), _NOTHING, _("Please choose a car again.")),
+    "seats": (_("How many people go?"), _NOTHING, _("Choose 1 or 2 people.")),
+    # who pays, and limits
+    "needs_code": (
+        _("Please ask our desk for a code."),
+        _("It has six digits."),
+        _("Type it here to book."),
+    ),
+    "wrong_code": (_("That code is not right."), _NOTHING, _("Type it again, or ask our desk.")),
+    "too_many_codes": (_("Too many wrong codes."), _NOTHING, _ASK),
+    "limited": (_("We can't book this here now."), _NOTHING, _ASK),
+    "asking": (
+        _("Our desk is confirming your ride."),
+        _("It takes 3 minutes at most."),
+        _("Please wait here."),
+    ),
+    "declined": (_("Our desk could not confirm this ride."), _NOTHING, _("Please ask our desk.")),
+    "declined_full": (
+        _("Our desk can't book this ride now."),
+        _NOTHING,
+        _("Please come to the desk."),
+    ),
+    "declined_not_guest": (
+        _("Our desk books rides for guests of the house only."),
+        _NOTHING,
+        _("Please ask our desk."),
+    ),
+    "expired": (_("Our desk did not answer."), _NOTHING, _("Please come to the desk.")),
+    # T: critical
+    "changed": (
+        _("The price has changed."),
+        _("It was {old}. It is {new} now."),
+        _("Nothing was ordered yet."),
+    ),
+    # after Book
+    "sending": (_("Booking your ride"), _("This usually takes 2 seconds."), _NONE),
+    "booked": (_("Your ride is booked"), _NONE, _NONE),
+    # T: critical
+    "unknown": (
+        _("We are checking your booking. Please don't book again."),
+        _NONE,
+        _("Our desk knows about it, and can help."),
+    ),
+    # T: critical
+    "not_booked": (_("Not booked. Nothing was ordered."), _NONE, _("Try again, or ask our staff.")),
+    # T: critical
+    "no_driver": (
+        _("No driver found this time. Nothing to pay."),
+        _NONE,
+        _("You can try another car."),
+    ),
+    "withdrawn": (_("This ride is cancelled."), _("Nothing to pay."), _NONE),
+    # T: critical
+    "trouble": (_("We can't book cars from this screen now."), _NOTHING, _("Our desk can help.")),
+    # T: critical
+    "not_here": (_("We can't book this here."), _NOTHING, _ASK),
+    # a ride by its number
+    "wrong": (
+        _("We can't find that ride."),
+        _("Check the number and the PIN."),
+        _("Our staff can help."),
+    ),
+    "closed": (_("This ride can't be shown here."), _NONE, _("Please ask our desk about it.")),
+    # cancelling
+    "cancelled": (_("Your ride is cancelled."), _NONE, _NONE),
+    "cancelling": (
+        _("We have asked to cancel your ride."),
+        _("It is not confirmed yet."),
+        _("Please wait a moment."),
+    ),
+    # T: critical
+    "not_cancelled": (_("Your ride can't be cancelled now."), _NONE, _ASK),
+    "not_asked": (
+        _("We could not ask to cancel."),
+        _("Nothing has changed."),
+        _("Please try again, or ask our staff."),
+    ),
+}
+# words of these codes are about accounts and keys, which are nobody's business in a lobby
+_HOUSE: Final = frozenset(
+    map(
+        wire.normal_code,
+        (
+            wire.BANNED_USER,
+            wire.OUTSTANDING_DUE,
+            wire.PAYMENT_PENDING,
+            wire.SVC_CREDIT_DUE,
+            wire.INVALID_PARTNER_KEY,
+            *("ACCOUNT", "RECONNECT", "KEY_MISSING", "NOT_BUILT", "NO_JOURNAL"),
+        ),
+    )
+)
+# T: critical
+_FREE: Final = _("Cancelling costs nothing now.")
+_FREE_UNTIL: Final = _("Cancelling costs nothing until {at}, then {fee}.")
+# T: critical
+_FEE: Final = _("Cancelling may cost {fee}.")
+_FEE_UNKNOWN: Final = _("Cancelling may cost a fee.")
+# T: critical
+_PAY_DRIVER: Final = _("You pay the driver in cash.")
+# T: critical
+_HOUSE_PAYS: Final = _("The house pays this ride.")
+
+
+def kiosk_words(case: str, **facts: str) -> Said:
+    """The words of a case. Raises KeyError for an unknown one."""
+    headline, why, after = _CASES[case]
+    return Said(say(headline, facts), say(why, facts), say(after, facts))
+
+
+def declined_words(reason: str) -> Said:
+    """Why the desk said no, or nothing; `reason` as in rides/orders/kiosk_asks.py."""
+    if reason in ("full", "not_guest"):
+        return kiosk_words(f"declined_{reason}")
+    return kiosk_words("declined")
+
+
+def refused_words(code: str | None) -> Said:
+    """Why an order was refused. What is about accounts and keys says only whom to ask."""
+    normal = wire.normal_code(code or "")
+    if normal in _HOUSE:
+        return kiosk_words("not_here")
+    if normal == "WITHDRAWN":
+        return kiosk_words("withdrawn")
+    if not normal or normal in ("NOT_SENT", "NO_CONNECTION", "EXPIRED", "RATE_LIMITED"):
+        return kiosk_words("not_booked")
+    headline = refusal(code, Audience.GUEST).headline
+    return Said(headline, str(_NOTHING), str(_ASK))
+
+
+def cancel_words(fee: str = "", free_until: str = "", *, free: bool = False) -> str:
+    """What cancelling costs, asked before it is done. `fee` and `free_until` are words or ""."""
+    if free:
+        return str(_FREE)
+    if fee and free_until:
+        return say(_FREE_UNTIL, {"at": free_until, "fee": fee})
+    return say(_FEE, {"fee": fee}) if fee else str(_FEE_UNKNOWN)
+
+
+def pays_words(house_pays: bool) -> str:
+    """Who pays a ride, and how."""
+    return str(_HOUSE_PAYS if house_pays else _PAY_DRIVER)

@@ -1,0 +1,488 @@
+"""A press of Book at a kiosk: one order, at the price shown, with a ticket for its page alone."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ridedash.rides.orders.kiosk_asks import AskAnswer, answer_ask, waiting_asks
+from ridedash.rides.orders.kiosk_codes import NewCode, make_code
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.desk import Link
+from ridedash.store.orders import Offer, Ride
+from tests.views.fake_service import upfront
+from tests.views.kiosk.lobby import Lobby, desk, lobby
+from tests.views.ride_pages import snapshot_facts
+
+__all__ = ["desk", "lobby"]
+pytestmark = pytest.mark.database
+FORGED = {
+    "account": "2",
+    "payment": "svc_money",
+    "staff": "1",
+    "staff_id": "1",
+    "kiosk_id": "9",
+    "guest_id": "1",
+    "price": "1",
+    "fare_id": "none",
+    "house_pays": "1",
+    "coupon": "FREE",
+    "cars": "6",
+    "override_guard": "1",
+    "pickup_time": "2026-03-05T10:00",
+    "category": "suv",
+}
+
+
+def desk_code(lobby: Lobby, **facts: Any) -> str:
+    app = lobby.services
+    return make_code(app.db, lobby.desk.now, app.settings.secret_key, NewCode(1, 1, **facts))
+
+
+def say(lobby: Lobby, *, approved: bool = True, house_pays: bool = False, reason: str = "") -> None:
+    """The desk answers the one approval that waits."""
+    app = lobby.services
+    with app.db.read() as s:
+        (waiting,) = waiting_asks(s, app.vault, 1, lobby.desk.now)
+    said = AskAnswer(waiting.id, 1, 1, approved, house_pays, reason)
+    assert answer_ask(app.db, lobby.desk.now, said)
+
+
+def booked(lobby: Lobby, **form: Any) -> dict[str, Any]:
+    """A ride that was booked, as the page of its visit knows it."""
+    offer = form.pop("offer", None) or lobby.offer()
+    lobby.order(offer=offer, **form)
+    lobby.become(lobby.orders()[-1].id, "BOOKED")
+    told = lobby.order(offer=offer, **form)
+    assert told["state"] == "booked"
+    return dict(told["ride"])
+
+
+def ride_of(lobby: Lobby, order_id: int, status: str, otp: str = "", **facts: Any) -> None:
+    """A ride in a status, as polls would have found it."""
+    app = lobby.services
+    with app.db.write() as s:
+        order = s.get_one(type(lobby.orders()[0]), order_id)
+        ride = s.query(Ride).filter_by(order_id=order_id).first()
+        if ride is None:
+            ride = Ride(
+                property_id=1,
+                account_id=order.account_id,
+                order_id=order_id,
+                kind=order.kind,
+                booking_id=order.booking_id,
+                retried=False,
+                created_at=lobby.desk.now,
+                poll_seq=0,
+                merged_seq=0,
+                interval_s=5.0,
+                errors=0,
+                poison=0,
+                unknown_id=0,
+                final_polls=0,
+                facts={},
+            )
+            s.add(ride)
+            s.flush()
+        ride.status, ride.facts = status, snapshot_facts("point_to_point", status, **facts)
+        ride.seen_at = ride.next_poll_at = ride.allotted_at = lobby.desk.now
+        ride.otp_enc = app.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
+        order.version += 1
+
+
+def test_a_press_makes_an_order_and_the_same_press_tells_what_came_of_it(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    first = lobby.order(offer=offer)
+    assert (first["state"], first["ride"]["number"]) == ("sending", "K1")
+    assert "link" not in first["ride"]
+    second = lobby.order(offer=offer, name="Somebody Else", phone="nonsense")
+    assert second["ride"] == first["ride"]
+    (order,) = lobby.orders()
+    assert (order.payment, order.kiosk_id, order.staff_id, order.state) == (
+        "cash",
+        lobby.id,
+        None,
+        "READY",
+    )
+    lobby.become(order.id, "BOOKED")
+    told = lobby.order(offer=offer)
+    ride = told["ride"]
+    assert told["state"] == "booked"
+    assert (ride["number"], ride["pin"]) == (first["ride"]["number"], first["ride"]["pin"])
+    assert ride["qr"]["size"] > 20
+    assert ride["short"] == ride["link"].split("://")[1]
+    assert lobby.order(offer=offer)["ride"] == ride  # the same link, made once
+    with lobby.services.db.read() as s:
+        assert s.query(Link).count() == 1
+    page = lobby.desk.app.test_client().get("/t/" + ride["link"].rsplit("/", 1)[1])
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize("rule", ["driver", "code", "approval"])
+def test_nothing_in_a_form_says_who_pays_or_on_which_account(lobby: Lobby, rule: str) -> None:
+    lobby.set(rule=rule)
+    told = lobby.order(**FORGED)
+    if rule != "driver":
+        assert told["state"] == {"code": "needs_code", "approval": "asking"}[rule]
+        assert lobby.orders() == []
+        return
+    (order,) = lobby.orders()
+    assert (order.payment, order.account_id, order.staff_id, order.kiosk_id) == (
+        "cash",
+        1,
+        None,
+        lobby.id,
+    )
+    assert (order.category, order.pickup_at, order.group_key, order.guard_override_by) == (
+        "mini",
+        None,
+        None,
+        None,
+    )
+
+
+def test_offers_of_others_are_no_cars_here(lobby: Lobby) -> None:
+    form = lobby.desk.form()
+    for offer in (form["offer"], "999", "0", "-1", "x", ""):
+        told = lobby.order(offer=offer)
+        assert (told["state"], told["words"]["headline"]) == (
+            "refused",
+            "This car can't be booked now.",
+        )
+    assert lobby.orders() == []
+
+
+@pytest.mark.parametrize(
+    ("form", "headline"),
+    [
+        ({"name": ""}, "Who is the ride for?"),
+        ({"name": "a" * 21}, "Who is the ride for?"),
+        ({"name": "\u202e…"}, "Who is the ride for?"),
+        ({"phone": "12"}, "This phone number can't be right."),
+    ],
+)
+def test_what_a_guest_says_of_themselves_is_checked(
+    lobby: Lobby, form: dict[str, str], headline: str
+) -> None:
+    told = lobby.order(**form)
+    assert (told["state"], told["words"]["headline"]) == ("refused", headline)
+    assert lobby.orders() == []
+
+
+def test_a_room_is_a_room_and_a_phone_is_for_the_desk_alone(lobby: Lobby) -> None:
+    lobby.order(name="412", phone="022-2778 3300")
+    guest = lobby.page(1).guest
+    assert (guest.name, guest.room, guest.phone, guest.unverified) == (
+        "Room 412",
+        "412",
+        "+912227783300",
+        True,
+    )
+    assert "2778" not in lobby.orders()[0].body
+
+
+def test_an_old_offer_is_asked_again_and_a_changed_price_is_shown(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    lobby.desk.now += timedelta(minutes=3)
+    assert lobby.order(offer=offer)["state"] == "sending"  # the price is still the same
+    lobby.next_guest()
+    offer = lobby.offer()
+    lobby.desk.now += timedelta(minutes=3)
+    lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
+    told = lobby.order(offer=offer, name="Bo")
+    assert told["state"] == "changed"
+    assert (told["changed"]["old"], told["changed"]["new"]) == ("₹240", "₹265")
+    assert told["words"]["why"] == "It was ₹240. It is ₹265 now."
+    assert len(lobby.orders()) == 1
+    assert lobby.order(offer=told["changed"]["offer"], name="Bo")["state"] == "sending"
+    with lobby.services.db.read() as s:
+        assert s.get_one(Offer, lobby.orders()[1].offer_id).fare_id == "fare-2"
+
+
+def test_a_car_that_is_gone_is_not_booked(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    lobby.desk.now += timedelta(minutes=3)
+    lobby.desk.service.categories = []
+    assert lobby.order(offer=offer)["state"] == "refused"
+    lobby.desk.service.down = True
+    assert lobby.order(offer=offer)["state"] == "trouble"
+    assert lobby.orders() == []
+
+
+def test_a_desk_code_says_who_pays_and_counts_once(lobby: Lobby) -> None:
+    lobby.set(rule="code")
+    offer = lobby.offer()
+    assert lobby.order(offer=offer)["state"] == "needs_code"
+    assert lobby.order(offer=offer, code="000000")["state"] == "wrong_code"
+    code = desk_code(lobby, house_pays=True)
+    assert lobby.order(offer=offer, code=code)["state"] == "sending"
+    assert lobby.order(offer=offer, code=code)["state"] == "sending"  # the same order
+    assert [order.payment for order in lobby.orders()] == [None]
+    lobby.next_guest()
+    assert lobby.order(name="Bo", code=code)["state"] == "wrong_code"
+
+
+def test_after_five_wrong_codes_the_right_one_is_not_heard(lobby: Lobby) -> None:
+    lobby.set(rule="code")
+    offer, code = lobby.offer(), desk_code(lobby)
+    states = [lobby.order(offer=offer, code=f"{n:06}")["state"] for n in range(5)]
+    assert states == ["wrong_code"] * 5
+    assert lobby.order(offer=offer, code=code)["words"]["headline"] == "Too many wrong codes."
+    lobby.desk.now += timedelta(minutes=10, seconds=1)
+    code = desk_code(lobby)
+    assert lobby.order(offer=lobby.offer(), code=code)["state"] == "sending"
+
+
+def test_a_share_is_booked_on_the_house_alone(lobby: Lobby) -> None:
+    code = desk_code(lobby, house_pays=True)
+    offer = lobby.offer("Share", code=code)
+    assert lobby.order(offer=offer, seats="2")["state"] == "refused"
+    assert lobby.order(offer=offer, code=code)["words"]["headline"] == "How many people go?"
+    assert lobby.order(offer=offer, code=code, seats="2")["state"] == "sending"
+    assert (lobby.orders()[0].seats, lobby.orders()[0].payment) == (2, None)
+
+
+def test_the_desk_approves_and_the_price_is_asked_again(lobby: Lobby) -> None:
+    lobby.set(rule="approval")
+    offer = lobby.offer()
+    assert lobby.order(offer=offer)["state"] == "asking"
+    assert lobby.order(offer=offer)["state"] == "asking"
+    say(lobby, house_pays=True)
+    asked = len(lobby.desk.service.questions("/v1/products"))
+    told = lobby.order(offer=offer, name="Somebody Else")
+    assert told["state"] == "sending"
+    assert len(lobby.desk.service.questions("/v1/products")) == asked + 1
+    page = lobby.page(1)
+    assert (page.order.payment, page.guest.name) == (None, "Ana")  # who was approved
+    assert page.order.offer_id != offer
+
+
+def test_an_approval_at_another_price_is_asked_for_anew_where_the_house_pays(
+    lobby: Lobby,
+) -> None:
+    lobby.set(rule="approval")
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    say(lobby, house_pays=True)
+    lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
+    told = lobby.order(offer=offer)
+    assert (told["state"], told["changed"]["new"]) == ("changed", "₹265")
+    newer = told["changed"]["offer"]
+    assert lobby.order(offer=newer)["state"] == "asking"
+    assert lobby.orders() == []
+    say(lobby, house_pays=True)
+    assert lobby.order(offer=newer)["state"] == "sending"
+    assert len(lobby.orders()) == 1
+
+
+def test_a_guest_who_pays_decides_alone_about_another_price(lobby: Lobby) -> None:
+    lobby.set(rule="approval")
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    say(lobby)
+    lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
+    told = lobby.order(offer=offer)
+    assert told["state"] == "changed"
+    assert lobby.order(offer=offer)["state"] == "changed"  # the same press takes nothing silently
+    assert lobby.orders() == []
+    assert lobby.order(offer=told["changed"]["offer"])["state"] == "sending"
+    assert lobby.orders()[0].payment == "cash"
+
+
+def test_a_no_and_no_answer_are_said(lobby: Lobby) -> None:
+    lobby.set(rule="approval")
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    say(lobby, approved=False, reason="not_guest")
+    told = lobby.order(offer=offer)
+    assert (told["state"], told["words"]["headline"]) == (
+        "declined",
+        "Our desk books rides for guests of the house only.",
+    )
+    lobby.next_guest()
+    offer = lobby.offer()
+    assert lobby.order(offer=offer, name="Bo")["state"] == "asking"
+    lobby.desk.now += timedelta(seconds=181)
+    told = lobby.order(offer=offer, name="Bo")
+    assert (told["state"], told["words"]["headline"]) == ("declined", "Our desk did not answer.")
+    assert lobby.orders() == []
+
+
+def test_who_leaves_while_the_desk_is_asked_gets_no_car(lobby: Lobby) -> None:
+    lobby.set(rule="approval")
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    assert lobby.client.post("/kiosk/end", data={"visit": lobby.visit}).status_code == 204
+    assert lobby.order(offer=offer)["state"] == "declined"
+    assert lobby.orders() == []
+
+
+def test_a_limit_is_refused_in_words_for_guests_and_told_to_the_desk(lobby: Lobby) -> None:
+    for name in ("Ana", "Bo", "Cy"):
+        lobby.next_guest()
+        assert lobby.order(name=name)["state"] == "sending"
+    lobby.next_guest()
+    told = lobby.order(name="Di")
+    assert (told["state"], told["words"]["headline"]) == (
+        "limited",
+        "We can't book this here now.",
+    )
+    assert len(lobby.orders()) == 3
+    assert [item.detail for item in lobby.page(3).attention] == ["live"]
+    with lobby.services.db.read() as s:
+        written = s.query(AuditRow).filter_by(what="kiosk.refused").one()
+    assert (written.who, written.result) == (f"kiosk:{lobby.id}", "live")
+
+
+def test_whether_a_name_has_a_ride_is_not_told(lobby: Lobby) -> None:
+    """The answer is that of any limit: nobody learns who is on the way."""
+    lobby.order(name="412")
+    lobby.next_guest()
+    same = lobby.order(name="412")
+    assert (same["state"], same["words"]["headline"]) == (
+        "limited",
+        "We can't book this here now.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "headline"),
+    [
+        ("OUTSTANDING_DUE", "We can't book this here."),
+        ("BANNED USER", "We can't book this here."),
+        ("KEY_MISSING", "We can't book this here."),
+        ("NO_CABS_AVAILABLE", "No car right now. Other cars may be free"),
+        ("NO_CONNECTION", "Not booked. Nothing was ordered."),
+        (None, "Not booked. Nothing was ordered."),
+    ],
+)
+def test_a_refusal_names_no_account(lobby: Lobby, code: str | None, headline: str) -> None:
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    lobby.become(1, "REJECTED", code)
+    told = lobby.order(offer=offer)
+    assert (told["state"], told["words"]["headline"]) == ("not_booked", headline)
+    assert "ride" not in told
+
+
+def test_what_is_unclear_is_said_so_with_its_number(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    lobby.become(1, "UNKNOWN", "NO_ANSWER")
+    told = lobby.order(offer=offer)
+    assert told["state"] == "unknown"
+    assert told["ride"]["number"] == "K1"
+    assert told["words"]["headline"] == "We are checking your booking. Please don't book again."
+    again = lobby.order(offer=lobby.offer())
+    assert again["state"] == "unknown"  # a newer price is no way to a second car
+    assert len(lobby.orders()) == 1
+
+
+def test_after_a_proved_failure_the_same_page_may_try_again_by_a_newer_price(
+    lobby: Lobby,
+) -> None:
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    lobby.become(1, "NOT_SENT", "NO_CONNECTION")
+    assert lobby.order(offer=offer)["state"] == "not_booked"  # the press sent once more
+    lobby.desk.now += timedelta(seconds=5)
+    told = lobby.order(offer=lobby.offer())
+    assert (told["state"], told["ride"]["number"]) == ("sending", "K2")
+    assert len(lobby.orders()) == 2
+
+
+def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> None:
+    ride = booked(lobby)
+    ride_of(lobby, 1, "CALL_DRIVER")
+    lobby.next_guest()
+    shown = lobby.post("ride", number="1", pin=ride["pin"])
+    assert shown["state"] == "ok"
+    view = shown["view"]
+    assert view["plate"] == "KA 01 AB 1234"
+    assert view["meet"] == "Grand Hotel, lobby"
+    assert view["code_due"] is False
+    assert shown["cancel"]["may"] is True
+    text = f"{shown}"
+    for secret in ("Ana", "driver_number", "5550"):
+        assert secret not in text
+    wrong = f"{(int(ride['pin']) + 1) % 10_000:04}"
+    assert lobby.post("ride", number="1", pin=wrong)["state"] == "wrong"
+    assert lobby.post("ride", number="2", pin=ride["pin"])["state"] == "wrong"
+    for _ in range(3):
+        lobby.post("ride", number="1", pin=wrong)
+    assert lobby.post("ride", number="1", pin=wrong)["state"] == "closed"
+    told = lobby.post("ride", number="K1", pin=ride["pin"])
+    assert (told["state"], told["words"]["next"]) == ("closed", "Please ask our desk about it.")
+    assert [item.name for item in lobby.page(1).attention] == ["kiosk_pins"]
+
+
+def test_the_start_code_is_shown_when_asked_and_due_and_is_audited(lobby: Lobby) -> None:
+    ride = booked(lobby)
+    ride_of(lobby, 1, "CALL_DRIVER", otp="4821")
+    asked = {"number": "K1", "pin": ride["pin"], "code": "1"}
+    assert "code" not in lobby.post("ride", **asked)
+    ride_of(lobby, 1, "CLIENT_LOCATED", otp="4821")
+    assert "code" not in lobby.post("ride", **(asked | {"code": ""}))
+    assert lobby.post("ride", **asked)["code"] == "4821"
+    ride_of(lobby, 1, "IN_PROGRESS", otp="4821")
+    assert "code" not in lobby.post("ride", **asked)
+    with lobby.services.db.read() as s:
+        shown = s.query(AuditRow).filter_by(what="code_shown").one()
+    assert (shown.who, shown.facts["by"]) == (f"kiosk:{lobby.id}", "kiosk")
+
+
+def test_the_page_of_the_visit_has_shown_its_ticket_when_it_asks_for_the_ride(
+    lobby: Lobby,
+) -> None:
+    ride = booked(lobby)
+    assert lobby.visits()[0].screen == "sending"
+    own, lobby.visit = lobby.visit, "x" * 32
+    lobby.post("ride", number="1", pin=ride["pin"])  # by somebody else's page
+    assert lobby.visits()[0].screen == "sending"
+    lobby.visit = own
+    lobby.post("ride", number="1", pin=ride["pin"])
+    assert next(row for row in lobby.visits() if row.id == own).screen == "booked"
+
+
+def test_a_guest_cancels_in_the_way_that_is_possible_now(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    ride = lobby.order(offer=offer)["ride"]
+    known = {"number": "1", "pin": ride["pin"]}
+    assert lobby.post("ride", **known)["cancel"] == {
+        "may": True,
+        "fee_words": "Cancelling costs nothing now.",
+    }
+    told = lobby.post("cancel", **known)
+    assert (told["state"], told["words"]["headline"]) == ("ok", "This ride is cancelled.")
+    (order,) = lobby.orders()
+    assert (order.state, order.code) == ("NOT_SENT", "WITHDRAWN")
+    assert lobby.post("cancel", **known)["state"] == "refused"
+    assert lobby.post("cancel", number="1", pin="x")["state"] == "wrong"
+
+
+def test_a_fee_is_said_before_it_is_asked_for(lobby: Lobby) -> None:
+    ride = booked(lobby)
+    ride_of(lobby, 1, "CALL_DRIVER")
+    known = {"number": "1", "pin": ride["pin"]}
+    free = lobby.post("ride", **known)["cancel"]["fee_words"]
+    assert free == "Cancelling costs nothing until 14:35, then ₹30."
+    lobby.desk.now += timedelta(minutes=6)
+    assert lobby.post("ride", **known)["cancel"]["fee_words"] == "Cancelling may cost ₹30."
+    ride_of(lobby, 1, "IN_PROGRESS")
+    assert lobby.post("ride", **known)["cancel"] == {"may": False, "fee_words": ""}
+
+
+HOSTILE: list[Any] = ["", "x" * 5_000, "\x00", "-1", "9" * 40, "‮", "[]", "1e309", "' OR 1=1", "ñ"]
+
+
+@pytest.mark.parametrize("what", ["cars", "order", "ride", "cancel", "help", "end"])
+def test_no_body_breaks_a_route(lobby: Lobby, what: str) -> None:
+    lobby.set(rule="approval")
+    names = ("drop_lat", "drop_name", "offer", "form_token", "seats", "name", "phone", "code")
+    more = ("number", "pin", "screen", "how", "aids", "seconds", "lang", "visit", "point")
+    for number, value in enumerate(HOSTILE * 3):
+        form = {name: HOSTILE[(number + i) % len(HOSTILE)] for i, name in enumerate(names + more)}
+        form |= {"visit": lobby.visit} if number % 3 == 0 else {}
+        form |= {"lang": value}
+        assert lobby.client.post(f"/kiosk/{what}", data=form).status_code in (200, 204, 400, 429)
+    assert lobby.orders() == []

@@ -1,0 +1,269 @@
+"""Places and cars at a kiosk, and what is kept of a visit: counts and times, never words."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ridedash.geo import LatLng
+from ridedash.rides.orders.kiosk_codes import NewCode, make_code
+from ridedash.store.models.kiosks import Kiosk, PickupHint
+from ridedash.store.models.people import Property
+from ridedash.store.orders import Offer
+from ridedash.store.properties import set_favourite
+from ridedash.views.kiosk.visit import favourites
+from tests.views.fake_service import ZONE, category
+from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
+
+__all__ = ["desk", "lobby"]
+pytestmark = pytest.mark.database
+
+
+def places(lobby: Lobby, **query: str) -> dict[str, Any]:
+    answer = lobby.client.get("/kiosk/places.json", query_string=query)
+    assert answer.status_code == 200
+    return dict(answer.get_json())
+
+
+def test_places_are_found_by_two_letters_and_by_a_tab(lobby: Lobby) -> None:
+    found = places(lobby, q="arc", lang="en")["results"]
+    assert found == [
+        {"name": "Arcade", "address": "Old Town", "lat": -38.503, "lng": -128.011, "minutes": None}
+    ]
+    assert places(lobby, q="a")["results"] == []
+    assert [each["name"] for each in places(lobby, tab="airport")["results"]] == [
+        "Meridian Airport"
+    ]
+    assert places(lobby, tab="hospitals") == {"state": "none", "results": []}
+    assert places(lobby, tab="nowhere")["results"] == places(lobby)["results"] == []
+
+
+@pytest.mark.parametrize("typed", ["-38.5, -128.0", "-38.5012 -128.003", " 1,2 "])
+def test_coordinates_are_no_place_at_a_kiosk(lobby: Lobby, typed: str) -> None:
+    assert places(lobby, q=typed)["results"] == []
+    assert lobby.desk.service.questions("/places") == []
+
+
+def test_six_places_at_most_and_a_hundred_and_twenty_questions_a_minute(lobby: Lobby) -> None:
+    lobby.desk.service.places = [
+        {"id": f"{n}", "name": f"Arcade {n}", "kind": "shop", "area": "", "lat": -38.5, "lng": -128}
+        for n in range(9)
+    ]
+    assert len(places(lobby, q="arcade")["results"]) == 6
+    states = [places(lobby, q="arcade")["state"] for _ in range(121)]
+    assert states.count("ok") == 119
+    assert states[-1] == "limited"
+    lobby.desk.service.places_down = True
+
+
+def test_the_favourites_come_with_minutes_that_a_ride_took_lately(lobby: Lobby) -> None:
+    with lobby.services.db.write() as s:
+        for slot in range(1, 9):
+            set_favourite(s, 1, "drop", slot, f"Place {slot}", LatLng(-38.5 - slot / 100, -128))
+        set_favourite(s, 1, "drop", 2, "Airport", LatLng(-38.55, -128.06))
+        set_favourite(s, 1, "pickup", 1, "Garage", LatLng(-38.5, -128))
+    lobby.order()
+    with lobby.desk.app.test_request_context():
+        with lobby.services.db.read() as s:
+            kiosk = s.get_one(Kiosk, lobby.id)
+        found = favourites(kiosk)
+    assert [each["name"] for each in found] == [
+        "Place 1",
+        "Airport",
+        *(f"Place {n}" for n in (3, 4, 5, 6)),
+    ]
+    assert [each["minutes"] for each in found[:2]] == [None, 22]
+
+
+def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby) -> None:
+    told = lobby.cars()
+    assert told["state"] == "ok"
+    assert (told["rule"], told["shown"]) == ("driver", 3)
+    cars = {car["name"]: car for car in told["cars"]}
+    assert list(cars) == ["Mini", "SUV", "Auto"]  # no share: nobody has said that the house pays
+    assert cars["Mini"]["tags"] == ["cheapest", "soonest"]
+    assert cars["SUV"]["tags"] == ["biggest"]
+    mini = cars["Mini"]
+    assert (mini["price"], mini["price_kind"], mini["minutes"]) == ("₹240", "fixed price", 3)
+    assert mini["pays"] == "You pay the driver in cash."
+    assert mini["fee"] == "Free to cancel for 5 min, then ₹30."
+    assert mini["seats"] is None
+    assert cars["SUV"]["price_kind"] == "about"
+    assert cars["SUV"]["surge"] == "Busy: higher rates"
+    assert cars["Auto"]["minutes"] is None
+    with lobby.services.db.read() as s:
+        offer = s.get_one(Offer, mini["offer"])
+    assert (offer.kiosk_id, offer.staff_id, offer.property_id) == (lobby.id, None, 1)
+    assert told["meet"]["name"] == "Grand Hotel, lobby"
+    assert told["meet"]["points"] == []
+
+
+def test_the_beat_says_how_near_cars_were_a_minute_ago(lobby: Lobby) -> None:
+    def soonest() -> Any:
+        return lobby.client.post("/kiosk/beat", data={"screen": "start"}).get_json()["soonest_min"]
+
+    assert soonest() is None
+    lobby.cars()
+    lobby.desk.now += timedelta(seconds=59)
+    assert soonest() == 3
+    lobby.desk.now += timedelta(seconds=2)
+    assert soonest() is None
+
+
+def test_the_document_starts_with_favourites_and_tabs(lobby: Lobby) -> None:
+    with lobby.services.db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Botanic Garden", LatLng(-38.55, -128.06))
+    page = lobby.client.get("/kiosk").text
+    assert "Botanic Garden" in page
+    assert "hospitals" in page
+
+
+def test_a_share_is_shown_with_a_code_by_which_the_house_pays(lobby: Lobby) -> None:
+    app = lobby.services
+    key = app.settings.secret_key
+    house = make_code(app.db, lobby.desk.now, key, NewCode(1, 1, house_pays=True))
+    cash = make_code(app.db, lobby.desk.now, key, NewCode(1, 1))
+    for code, shown in ((house, True), (cash, False), ("000000", False), ("", False)):
+        names = {car["name"]: car for car in lobby.cars(code=code)["cars"]}
+        assert ("Share" in names) is shown, code
+        if shown:
+            seats = [{"seats": 1, "price": "₹96"}, {"seats": 2, "price": "₹140"}]
+            assert names["Share"]["seats"] == seats
+            assert names["Share"]["pays"] == "The house pays this ride."
+
+
+def test_rentals_and_other_cities_are_not_shown(lobby: Lobby) -> None:
+    lobby.desk.service.categories = [
+        category("mini", "Mini"),
+        category("outstation", "Out"),
+        category("rental", "By the hour"),
+    ]
+    assert [car["name"] for car in lobby.cars()["cars"]] == ["Mini"]
+
+
+def test_a_kiosk_in_a_hotspot_offers_its_points_by_name(lobby: Lobby) -> None:
+    lobby.desk.service.zone = ZONE
+    with lobby.services.db.write() as s:
+        s.add(
+            PickupHint(
+                property_id=1,
+                point="south gate",
+                words={"en": "Behind the lifts"},
+                metres=90,
+                minutes=2,
+                steps=False,
+            )
+        )
+        s.add(
+            PickupHint(
+                property_id=1,
+                kiosk_id=lobby.id,
+                lat=-38.501,
+                lng=-127.995,
+                words={"de": "Links"},
+                steps=True,
+            )
+        )
+    meet = lobby.cars()["meet"]
+    assert [point["name"] for point in meet["points"]] == ["North Gate", "South Gate"]
+    assert meet["name"] == "South Gate"
+    assert meet["walk"] == "Behind the lifts · 90 m on foot · 2 min on foot"
+    assert (meet["steps"], meet["step_free"]) == ("no steps", True)
+    north = meet["points"][0]
+    assert north["walk"].startswith("about ")
+    assert north["steps"] == "with steps"
+    moved = lobby.cars(point="North Gate")
+    assert moved["meet"]["name"] == "North Gate"
+    with lobby.services.db.read() as s:
+        offer = s.get_one(Offer, moved["cars"][0]["offer"])
+    assert (offer.pickup_lat, offer.pickup_lng) == (-38.501, -127.995)
+    assert lobby.cars(point="Nowhere Gate")["meet"]["name"] == "South Gate"
+
+
+def test_the_kiosks_own_place_is_its_pickup(lobby: Lobby) -> None:
+    lobby.set(lat=-38.52, lng=-128.02, place="Garden door")
+    told = lobby.cars()
+    assert told["meet"]["name"] == "Garden door"
+    assert told["meet"]["walk"] == ""
+
+
+@pytest.mark.parametrize(
+    ("form", "state", "headline"),
+    [
+        ({"drop_lat": ""}, "none", "No car goes there from here."),
+        ({"drop_lat": "91"}, "none", "No car goes there from here."),
+        ({"drop_name": ""}, "none", "No car goes there from here."),
+        ({"visit": "x"}, "none", "No car goes there from here."),
+        ({"drop_lat": "-38.5", "drop_lng": "-128"}, "none", "No car goes there from here."),
+    ],
+)
+def test_a_trip_that_is_none_is_said_so(
+    lobby: Lobby, form: dict[str, str], state: str, headline: str
+) -> None:
+    told = lobby.cars(**form)
+    assert (told["state"], told["words"]["headline"], told["cars"]) == (state, headline, [])
+
+
+def test_without_answers_of_the_service_nobody_reads_of_accounts(lobby: Lobby) -> None:
+    lobby.desk.service.refusal = {"status": "FAILURE", "code": "INVALID_CITY", "message": "no"}
+    assert lobby.cars()["words"]["headline"] == "No car can come here now."
+    lobby.desk.service.refusal = None
+    lobby.desk.service.down = True
+    told = lobby.cars()
+    assert told["state"] == "trouble"
+    assert told["words"]["headline"] == "We can't ask for cars now."
+
+
+def test_twenty_lists_of_cars_a_minute(lobby: Lobby) -> None:
+    assert [lobby.cars()["state"] for _ in range(21)] == ["ok"] * 20 + ["limited"]
+
+
+def test_a_property_without_a_pickup_sends_guests_to_its_staff(lobby: Lobby) -> None:
+    with lobby.services.db.write() as s:
+        s.get_one(Property, 1).pickup_lat = None
+    assert lobby.cars()["words"]["next"] == "Please ask our staff."
+
+
+def test_of_a_visit_only_counts_and_times_are_kept(lobby: Lobby) -> None:
+    lobby.cars(drop_name="Secret Place")
+    assert lobby.post("help", screen="car") == {"state": "asked"}
+    (row,) = lobby.visits()
+    assert (row.screen, row.help_at, row.ended_at) == ("car", lobby.desk.now, None)
+    lobby.desk.now += timedelta(seconds=30)
+    said = {"visit": lobby.visit, "how": "idle", "screen": "who", "seconds": "42", "lang": "de"}
+    answer = lobby.client.post("/kiosk/end", data=said | {"aids": "large,speech,nonsense"})
+    assert (answer.status_code, answer.data) == (204, b"")
+    (row,) = lobby.visits()
+    assert (row.how, row.screen, row.seconds, row.aids) == ("idle", "who", 42, ["large", "speech"])
+    assert row.ended_at == lobby.desk.now
+    assert "Secret" not in f"{row.__dict__}"
+    again = lobby.client.post("/kiosk/end", data=said | {"how": "done"})
+    assert again.status_code == 204
+    assert lobby.visits()[0].how == "idle"  # the first word counts
+
+
+def test_help_rings_again_after_an_answer(lobby: Lobby) -> None:
+    lobby.post("help", screen="car")
+    with lobby.services.db.write() as s:
+        row = s.get_one(type(lobby.visits()[0]), lobby.visit)
+        row.help_answered_at, row.help_answered_by = lobby.desk.now, 1
+    lobby.desk.now += timedelta(seconds=60)
+    lobby.post("help", screen="car")
+    (row,) = lobby.visits()
+    assert (row.help_at, row.help_answered_at) == (lobby.desk.now, None)
+
+
+def test_words_are_in_the_language_that_the_guest_has_chosen(lobby: Lobby) -> None:
+    german = lobby.cars(lang="de")
+    assert german["cars"][0]["price"] == "240\u00a0₹"
+    assert lobby.cars(lang="xx-nonsense")["cars"][0]["price"] == "₹240"
+
+
+def test_nobody_else_reaches_a_visits_routes(lobby: Lobby) -> None:
+    strangers = {"nobody": lobby.desk.app.test_client(), "staff": lobby.desk.client}
+    for client in strangers.values():
+        for what in ("cars", "order", "ride", "cancel", "help", "end"):
+            assert client.post(f"/kiosk/{what}", data=DROP).status_code == 404
+        assert client.get("/kiosk/places.json?q=arc").status_code == 404
+    lobby.set(revoked_at=lobby.desk.now)
+    assert lobby.client.post("/kiosk/cars", data=DROP).status_code == 404

@@ -37,7 +37,8 @@ from tests.views.ride_pages import (
 )
 from tools import words
 
-pytestmark = pytest.mark.database
+# What is said does not depend on the kind of database, and to show all of it takes its time.
+pytestmark = [pytest.mark.database, pytest.mark.sqlite_only]
 
 LIST = words.TIER_1
 KINDS = {"point_to_point": Kind.POINT_TO_POINT, "share": Kind.SHARE, "auto": Kind.AUTO}

@@ -34,13 +34,14 @@ export function car(k) {
 
 function card(k, each, i) {
   const tag = (each.tags ?? []).map((name) => TAGS[name]).find(Boolean);
+  const busy = each.surge_means || each.surge;
   const left = make(
     "span",
     "k-car-left",
     make("span", "k-car-name", fact(each.name)),
     each.size ? make("span", "k-car-size", each.size) : null,
     tag ? make("span", "k-car-tag", k.t(tag)) : null,
-    each.surge ? make("span", "k-car-surge", icon("surge"), each.surge) : null,
+    busy ? make("span", "k-car-surge", icon("surge"), busy) : null,
   );
   const right = make(
     "span",

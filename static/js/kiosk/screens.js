@@ -79,10 +79,15 @@ export function where(k) {
         make("span", "", k.t("own_phone")),
       ),
     );
+  const list = make("div", "k-places");
+  const turn = (page) => {
+    k.visit.page = page;
+    k.draw();
+  };
   return {
     question: k.t("where"),
-    facts: [],
-    controls: [make("div", "k-places", ...cards), make("div", "k-ways", ...ways)],
+    controls: [list, make("div", "k-ways", ...ways)],
+    placed: () => pages(list, cards, { from: k.visit.page, turn, label: () => k.t("more") }),
   };
 }
 

@@ -14,12 +14,14 @@ const LATIN = {
 };
 const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
 const ARABIC_LAST = "جدذأ";
+const ARABIC_RARE = /[ئءؤأ]/; // beside the digits, where a screen is narrow
 // signs that stand with a letter are written on a ring, so that they can be seen alone
 const HINDI = [
   ["कखगघचछजझटठ", "डढणतथदधनपफ", "बभमयरलवशषस"],
   ["ा ि ी ु ू े ै ो ौ ्".replaceAll(" ", ""), "अआइईउऊएऐओऔ", "ंँःृ़ङञळऋह"],
 ];
 const DIGITS = ["1234567890", "-'./&,()"];
+const MOST_OTHERS = 4; // keys in the last row that are no letters, the space two wide
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SIGN = /\p{M}/u;
 
@@ -78,17 +80,25 @@ export class Keyboard {
   #text() {
     const columns = this.k.measures.columns;
     const rows = this.#rows();
-    const fits = rows.every((row) => [...row].length <= columns);
     const last = rows === ARABIC ? ARABIC_LAST : "";
-    const lines = fits ? rows : broken([...rows, last], columns);
-    const keys = lines.flatMap((line) => this.#line([...line], columns));
-    return [...keys, ...this.#bottom(columns, fits ? [...last] : [])];
+    if (rows.every((row) => [...row].length <= columns))
+      return [...this.#lines(rows, columns), ...this.#bottom(columns, [...last])];
+    const sorted = inOrder([...rows, last].join(""));
+    const over = sorted.length % columns;
+    const below = over <= columns - MOST_OTHERS ? sorted.splice(sorted.length - over) : [];
+    const lines = [];
+    for (let at = 0; at < sorted.length; at += columns) lines.push(sorted.slice(at, at + columns));
+    return [...this.#lines(lines, columns), ...this.#bottom(columns, below)];
+  }
+
+  #lines(lines, columns) {
+    return lines.flatMap((line) => this.#line([...line], columns));
   }
 
   /** The letters of the guest's script; ja and zh have Latin ones, and lists beside. */
   #rows() {
     const base = this.k.visit.language.split("-")[0];
-    if (this.page === "digits") return DIGITS;
+    if (this.page === "digits") return base === "ar" ? [...DIGITS, "ئءؤأ"] : DIGITS;
     if (base === "ar") return ARABIC;
     if (base === "hi") return HINDI[this.page === "signs" ? 1 : 0];
     return LATIN[base] ?? QWERTY;
@@ -160,11 +170,7 @@ function shown(letter) {
   return SIGN.test(letter) && [...letter].length === 1 ? `◌${letter}` : letter;
 }
 
-/** Rows of a narrow screen: the same letters by their order, which everybody knows. */
-function broken(rows, columns) {
-  const letters = [...rows.join("")].sort((a, b) => a.localeCompare(b));
-  const lines = [];
-  for (let at = 0; at < letters.length; at += columns)
-    lines.push(letters.slice(at, at + columns).join(""));
-  return lines;
+/** The letters of a narrow screen by their order, which everybody knows. */
+function inOrder(letters) {
+  return [...letters].filter((each) => !ARABIC_RARE.test(each)).sort((a, b) => a.localeCompare(b));
 }

@@ -85,8 +85,10 @@ function plateOf(k) {
   if (!view.plate) return null;
   const parts = [spelled(view.plate, "k-plate", k.t("plate"))];
   if (view.old_plate) {
-    const text = k.t("old_plate", { plate: view.old_plate });
-    const line = make("p", "k-old-plate", make("s", "", text));
+    const [before, after = ""] = k.t("old_plate").split("{plate}");
+    const gone = make("s", "", fact(view.old_plate, "k-gone"));
+    const words = (text) => make("span", "k-old-words", text);
+    const line = make("p", "k-old-plate", words(before), gone, words(after));
     line.setAttribute("role", "alert");
     parts.unshift(line);
   }

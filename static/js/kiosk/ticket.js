@@ -87,8 +87,7 @@ function plateOf(k) {
   if (view.old_plate) {
     const [before, after = ""] = k.t("old_plate").split("{plate}");
     const gone = make("s", "", fact(view.old_plate, "k-gone"));
-    const words = (text) => make("span", "k-old-words", text);
-    const line = make("p", "k-old-plate", words(before), gone, words(after));
+    const line = make("p", "k-old-plate", small(before), gone, small(after));
     line.setAttribute("role", "alert");
     parts.unshift(line);
   }
@@ -144,4 +143,8 @@ function codeLine(k) {
     : make("p", "k-code num", make("span", "visually-hidden", k.t("code_hidden")), "••••");
   const why = make("span", "k-why", k.t(code ? "tell_driver" : "code_hidden"));
   return make("div", "k-code-line", make("span", "k-label", k.t("start_code")), shown, why);
+}
+
+function small(text) {
+  return make("span", "k-old-words", text);
 }

@@ -1,0 +1,48 @@
+"""Each screen of a kiosk on each of its layouts: sizes in millimetres, reach, nothing cut off."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.views.kiosk.kiosk_screens import LAYOUTS, FakeKiosk, fake_kiosk, press, walk
+from tests.views.kiosk.measured import faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+NONE, LARGE, LOWER = frozenset[str](), frozenset({"large"}), frozenset({"lower"})
+# en in every look; scripts with higher lines, and one whose places come in lists, in the narrowest
+LOOKS = {
+    "en": (NONE, LARGE, LOWER, LARGE | LOWER),
+    "ar": (NONE, LARGE | LOWER),
+    "hi": (NONE, LARGE | LOWER),
+    "ja": (NONE, LARGE | LOWER),
+}
+
+
+@pytest.fixture
+def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
+    with fake_kiosk(tmp_path, browser) as made:
+        yield made
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
+    kiosk: FakeKiosk, layout: str
+) -> None:
+    mm, bottom = LAYOUTS[layout][2:]
+    languages = LOOKS if layout == "tablet-portrait" else ("en", "ar")
+    found = []
+    for language in languages:
+        page = kiosk.page(layout, voices=True)
+        for screen in walk(kiosk, page, language):
+            on = NONE
+            for look in LOOKS[language]:
+                press(page, *(f"aid-{aid}" for aid in sorted(on ^ look)))
+                on = look
+                where = (language, screen, *sorted(look))
+                found += [(*where, fault) for fault in faults(page, mm, bottom, look)]
+            press(page, *(f"aid-{aid}" for aid in sorted(on)))
+        page.context.close()
+    assert found == []

@@ -17,6 +17,8 @@ class Catalogues(BuildHookInterface):
             return
         compiler = runpy.run_path(str(Path(self.root) / "ridedash" / "wording" / "catalogues.py"))
         self._made = tempfile.TemporaryDirectory()
+        critical = "translations/critical.txt"
+        build_data["force_include"][str(Path(self.root) / critical)] = f"ridedash/{critical}"
         for text in sorted(Path(self.root).glob("translations/*/LC_MESSAGES/messages.po")):
             language = text.parent.parent.name
             compiled = Path(self._made.name) / f"{language}.mo"

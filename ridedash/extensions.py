@@ -1,5 +1,6 @@
 """The Flask extensions, and `services()`, by which views get what create_app() built."""
 
+from collections.abc import Collection, Sequence
 from typing import Final, cast
 
 from flask import current_app, g, has_request_context, request
@@ -65,24 +66,36 @@ def is_poll() -> bool:
 
 
 def reader_language(
-    surface: Surface, *, own: str | None = None, house: str | None = None, machine: bool = True
+    surface: Surface,
+    *,
+    own: str | None = None,
+    house: str | None = None,
+    guests: Sequence[str] | None = None,
 ) -> str:
     """The code of the language in which a surface speaks to the reader of this request.
 
-    `own` is the choice that is stored of the person, `house` the property's default. Without
-    `machine` a guest is offered no language that only a machine has translated.
+    `own` is the choice that is stored of the person, `house` the property's default, `guests` what
+    the property offers its guests; all that is whole, by default.
     """
     accepts = tuple(tag for tag, _q in request.accept_languages)
     reader = Reader(request.args.get("lang", "")[:20], own or "", accepts, house or "")
-    codes = guest_languages(machine) if surface in GUESTS else offered().staff
+    if surface in GUESTS:
+        codes = offered().guests if guests is None else guests
+    else:
+        codes = offered().staff
     return choose(surface, reader, codes)
 
 
-def guest_languages(machine: bool) -> tuple[str, ...]:
-    """The codes of what guests are offered beside English; without `machine` what people read."""
-    found = offered()
-    whole = found.guests
-    return tuple(code for code in whole if machine or found.level(code) is not Level.MACHINE)
+def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...]:
+    """The codes of what a property's guests are offered beside English.
+
+    Without `machine` only what people have read: for ridedash, or for this property (`read`).
+    """
+    found, kept = offered(), []
+    for code in found.guests:
+        if machine or code in read or found.level(code) is not Level.MACHINE:
+            kept.append(code)
+    return tuple(kept)
 
 
 def offered() -> Offered:

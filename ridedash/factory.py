@@ -119,7 +119,7 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
         default_translation_directories=";".join(map(str, words)),
     )
     install_words(app.jinja_env)
-    app.extensions[extensions.OFFERED] = offered.read(words)
+    app.extensions[extensions.OFFERED] = offered.read(words, _folder("translations"))
 
 
 def _folder(name: str) -> Path:

@@ -43,7 +43,7 @@ def marked_words(app: Flask, codes: Sequence[str], figures: Figures = WHOLE) -> 
         cache, before = babel.domain_instance.cache, app.extensions[OFFERED]
     kept = dict(cache)
     cache |= {(code, "messages"): Marked(code) for code in codes}
-    app.extensions[OFFERED] = Offered(dict.fromkeys(codes, figures))
+    app.extensions[OFFERED] = Offered(dict.fromkeys(codes, figures), before.critical)
     yield
     app.extensions[OFFERED] = before
     cache.clear()

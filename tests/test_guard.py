@@ -615,6 +615,9 @@ GET /admin/kiosks admin_kiosks.show
 GET /admin/kiosks/<int:kiosk_id> admin_kiosks.one
 GET /admin/kiosks/new admin_kiosks.form
 GET /admin/languages admin_languages.show
+GET /admin/languages/read admin_word_reviews.show
+GET /admin/languages/words admin_own_words.show
+GET /admin/languages/words/file.po admin_own_words.export
 GET /admin/places admin_places.show
 GET /admin/properties admin_properties.show
 GET /admin/property admin.show
@@ -675,6 +678,9 @@ POST /admin/kiosks/<int:kiosk_id>/pair admin_kiosk.pair
 POST /admin/kiosks/<int:kiosk_id>/pin admin_kiosk.set_pin
 POST /admin/kiosks/<int:kiosk_id>/revoke admin_kiosk.revoke
 POST /admin/languages admin_languages.save
+POST /admin/languages/read admin_word_reviews.save
+POST /admin/languages/words admin_own_words.save
+POST /admin/languages/words/file admin_own_words.take_in
 POST /admin/pickup-hints/<int:hint_id>/remove admin_hints.remove
 POST /admin/places admin_places.save
 POST /admin/properties admin_properties.create

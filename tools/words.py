@@ -28,6 +28,7 @@ ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "translations"
 TEMPLATE: Final = FOLDER / "messages.pot"
 TIER_1: Final = FOLDER / "tier1.txt"
+CRITICAL_LIST: Final = FOLDER / "critical.txt"
 GLOSSARY: Final = FOLDER / "glossary.md"
 SLOT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]")
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
@@ -241,11 +242,18 @@ def report(code: str, catalogue: Catalog, changes: Changes) -> str:
     )
 
 
+def critical_list(template: Catalog) -> str:
+    """The English texts that the code marks as critical, a line each, for the program to read."""
+    marked = [each for each in messages(template) if CRITICAL in each.auto_comments]
+    return "".join(f"{listed(key_of(each))}\n" for each in marked)
+
+
 def write_all() -> list[str]:
     """Bring every file of translations/ up to date; a line about each language."""
     template, lines = extract(), []
     FOLDER.mkdir(exist_ok=True)
     TEMPLATE.write_bytes(written(template))
+    CRITICAL_LIST.write_text(critical_list(template))
     for language in with_catalogues():
         catalogue = read(language.code)
         changes = update(catalogue, template)
@@ -273,6 +281,8 @@ def wrong() -> list[str]:
     template, found = extract(), []
     if not TEMPLATE.exists() or TEMPLATE.read_bytes() != written(template):
         found.append("translations/messages.pot is not what the code says: run make words")
+    if not CRITICAL_LIST.exists() or CRITICAL_LIST.read_text() != critical_list(template):
+        found.append("translations/critical.txt is not what the code says: run make words")
     guests = tier_1()
     for language in with_catalogues():
         found += [f"{language.code}: {each}" for each in _wrong_in(language, template, guests)]

@@ -13,10 +13,12 @@ from ridedash.views.admin import (
     kiosk_deeds,
     kiosks,
     languages,
+    own_words,
     pickup_hints,
     places,
     properties,
     staff,
+    word_reviews,
 )
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
@@ -70,6 +72,8 @@ BLUEPRINTS = (
         own_property.bp,
         face.bp,
         languages.bp,
+        own_words.bp,
+        word_reviews.bp,
         places.bp,
         staff.bp,
         accounts.bp,

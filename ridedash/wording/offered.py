@@ -9,7 +9,7 @@ import gettext
 import logging
 import re
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -62,9 +62,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class Offered:
-    """The figures of each language whose compiled catalogue is there, in the order of the table."""
+    """The figures of each language whose compiled catalogue is there, in the order of the table.
+
+    `critical`: the English texts about money, safety and a second booking.
+    """
 
     figures: Mapping[str, Figures]
+    critical: tuple[str, ...] = ()
 
     @property
     def guests(self) -> tuple[str, ...]:
@@ -81,11 +85,20 @@ class Offered:
         found = self.figures.get(code)
         return found.level if found else Level.REVIEWED
 
+    def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
+        """The critical texts of each language in which no native reader has read them.
 
-def read(folders: Iterable[str | Path]) -> Offered:
+        `read`: the languages that a reader of this property's has read.
+        """
+        critical = frozenset(self.critical)
+        codes = (code for code in self.figures if code not in read)
+        return {code: critical for code in codes if self.level(code) is Level.MACHINE}
+
+
+def read(folders: Iterable[str | Path], texts: Path) -> Offered:
     """What the compiled catalogues in these folders say of themselves; the first one found counts.
 
-    One that can't be read, or says nothing, is offered to nobody.
+    One that can't be read, or says nothing, is offered to nobody. `texts`: where critical.txt is.
     """
     places, found = [str(folder) for folder in folders], {}
     for language in with_catalogues():
@@ -93,7 +106,15 @@ def read(folders: Iterable[str | Path]) -> Offered:
         path = next(filter(None, paths), None)
         if path:
             found[language.code] = _figures(path)
-    return Offered(found)
+    return Offered(found, _critical(texts / "critical.txt"))
+
+
+def _critical(path: Path) -> tuple[str, ...]:
+    try:
+        return tuple(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError) as error:
+        log.error("the list of critical texts can't be read, none has English beneath: %s", error)
+        return ()
 
 
 def _figures(path: str) -> Figures:

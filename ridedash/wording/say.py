@@ -4,9 +4,9 @@ import logging
 import re
 import struct
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from gettext import NullTranslations
@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import flask_babel
 from babel.core import Locale, UnknownLocaleError
-from flask import g
+from flask import g, has_request_context
 from flask_babel.speaklater import LazyString
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
+from markupsafe import escape
 
 from ridedash.wording.rules import usable
 
@@ -28,14 +29,27 @@ _SLOT: Final = re.compile(r"\{(\w+)\}")
 _ENGLISH: Final = NullTranslations()
 
 Text = Any  # a lazy string, or a str
+OwnTexts = Mapping[str, Mapping[str, str]]  # by language, then by English text
 
 
 def gettext(text: str, **facts: object) -> str:
-    """A text in the reader's language, with each %(name)s replaced by the fact of that name."""
-    translated = str(_reading().words.gettext(text))
+    """A text in the reader's language, with each %(name)s replaced by the fact of that name.
+
+    A property's own words for it win: see use_own_words().
+    """
+    reading = _reading()
+    translated = reading.own.get(text) or str(reading.words.gettext(text))
     if translated != text and not usable(text, translated):
         translated = text
-    return translated % isolated(facts) if facts else translated
+    said = translated % isolated(facts) if facts else translated
+    if text in reading.unread and text not in reading.own:
+        _remember(text % facts if facts else text, said)
+    return said
+
+
+def own_words(name: str) -> str:
+    """What a property says where we say nothing, by wording.own.Sentence.name; "" for nothing."""
+    return _reading().own.get(name, "")
 
 
 def pgettext(context: str, text: str, **facts: object) -> str:
@@ -72,22 +86,33 @@ def lazy_pgettext(context: str, text: str) -> Text:
 def install_words(templates: Environment) -> None:
     """Give templates `_()`, `ngettext()` and `pgettext()` in the reader's language.
 
-    Jinja escapes the facts of a sentence and fills them in; the text itself is ours and is not
-    escaped. Facts pass through isolated() first, as in gettext().
+    Jinja escapes the facts of a sentence and fills them in; a text of ours is not escaped, a
+    property's own one is. Facts pass through isolated() first, as in gettext().
     """
     templates.install_gettext_callables(  # type: ignore[attr-defined] # of its extension i18n
-        gettext, counted, newstyle=True, pgettext=pgettext
+        _as_markup, counted, newstyle=True, pgettext=pgettext
     )
     words: dict[str, Any] = templates.globals
-    words["spoken_in"] = spoken_in
+    words |= {"spoken_in": spoken_in, "own_words": own_words, "english_beneath": english_beneath}
     for name in ("gettext", "ngettext", "pgettext"):
         words[name] = _isolating(words[name])
+
+
+def _as_markup(text: str) -> str:
+    """Like gettext() without facts, for Jinja, which takes every text as markup."""
+    translated = gettext(text)
+    return str(escape(translated)) if text in _reading().own else translated
 
 
 def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
     @pass_context
     def filled(context: Context, *texts: Any, **facts: Any) -> Any:
-        return fill(context, *texts, **isolated(facts))
+        said = fill(context, *texts, **isolated(facts))
+        if facts and texts[-1] in _reading().unread:
+            with in_language("en"):
+                english = fill(context, *texts, **facts)
+            _remember(english, str(said))
+        return said
 
     return filled
 
@@ -106,6 +131,33 @@ def speak(code: str) -> None:
     g.language = code
     g.pop("reading", None)
     flask_babel.refresh()
+
+
+def speak_for(own: OwnTexts, unread: Mapping[str, Collection[str]]) -> None:
+    """Speak to a property's guest for the rest of this request.
+
+    `own`: its own words. `unread`: by language, the English of critical sentences that nobody has
+    read there; english_beneath() has it then.
+    """
+    g.own_words, g.unread = own, unread
+    g.pop("reading", None)
+
+
+def english_beneath(shown: str) -> str:
+    """The English of the critical sentences in a shown text that nobody has read in its language.
+
+    Each as a sentence, in the order of the text. "" where there are none, and outside a request.
+    """
+    said: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
+    found = [sentence for sentence in said if sentence in str(shown)]
+    lines = [said[sentence] for sentence in sorted(found, key=str(shown).index)]
+    return " ".join(line if line.endswith((".", "?")) else f"{line}." for line in lines)
+
+
+def _remember(english: str, sentence: str) -> None:
+    """Keep the English of a critical sentence, with its facts, for english_beneath()."""
+    if english != sentence:
+        g.setdefault("english", {})[sentence] = english
 
 
 @contextmanager
@@ -134,11 +186,15 @@ def _known(code: str) -> str:
 class Reading:
     """The translations of a language, and whether it is written from right to left.
 
-    `g.reading` holds those of the request's language; `in_language` replaces them for a while.
+    `own` has a property's own words by English text; `unread` the critical texts that nobody has
+    read in this language. `g.reading` holds those of the request's
+    language; `in_language` replaces them for a while.
     """
 
     words: NullTranslations
     right_to_left: bool
+    own: Mapping[str, str] = field(default_factory=dict)
+    unread: Collection[str] = ()
 
 
 def _reading() -> Reading:
@@ -155,8 +211,10 @@ def _reading() -> Reading:
 def _look_up() -> Reading:
     locale = flask_babel.get_locale()
     right_to_left = locale is not None and locale.text_direction == "rtl"
+    own = g.get("own_words", {}).get(str(locale), {})
+    unread = g.get("unread", {}).get(str(locale), ())
     try:
-        return Reading(flask_babel.get_translations(), right_to_left)
+        return Reading(flask_babel.get_translations(), right_to_left, own, unread)
     except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
         _log_once(str(locale), str(error))
         return Reading(_ENGLISH, right_to_left=False)
@@ -195,8 +253,18 @@ def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
     for choice in choices:
         kept = _drop_unknown(str(choice), facts)
         if all(facts.get(name) for name in _SLOT.findall(kept)):
-            return _fill(kept, facts)
-    return _fill(_drop_unknown(str(choices[-1]), facts), facts).strip()
+            return _said(str(choice), _fill(kept, facts), facts)
+    last = str(choices[-1])
+    return _said(last, _fill(_drop_unknown(last, facts), facts).strip(), facts)
+
+
+def _said(sentence: str, filled: str, facts: Mapping[str, str | None]) -> str:
+    """The sentence with its facts; a critical one keeps its English with the same facts."""
+    if _reading().unread:
+        english = g.get("english", {}).get(sentence)
+        if english:
+            _remember(_fill(_drop_unknown(english, facts), facts), filled)
+    return filled
 
 
 def _drop_unknown(text: str, facts: Mapping[str, str | None]) -> str:

@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
     "accounts.callback",
+    "admin_own_words.export",
     "desk.board_json",
     "drop_price.show",
     "drop_price.way_back",

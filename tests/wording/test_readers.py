@@ -100,7 +100,7 @@ def test_a_language_is_offered_to_those_for_whom_it_is_whole(tmp_path: Path) -> 
         "fr": "guests=0/0 staff=0/0 critical=0/0 reviewed=0/0",
         "it": "guests=1/1 staff=1/1 critical=1/1 reviewed=1/1",
     }
-    found = read([tmp_path / "nowhere", folder_of(tmp_path, known)])
+    found = read([tmp_path / "nowhere", folder_of(tmp_path, known)], tmp_path)
     assert found.guests == ("hi", "ar", "ja")
     assert found.staff == ("hi", "ja")
     assert [found.level(code) for code in ("hi", "ar", "ja", "fr", "en")] == [
@@ -115,7 +115,8 @@ def test_a_broken_catalogue_is_offered_to_nobody_and_the_log_says_so(
     whole = "guests=1/1 staff=1/1 critical=0/1 reviewed=0/1"
     folder = folder_of(tmp_path, {"hi": whole, "ar": whole})
     (folder / "hi" / "LC_MESSAGES" / "messages.mo").write_bytes(b"\xde\x12\x04\x95 cut")
-    assert read([folder]).guests == ("ar",)
+    (tmp_path / "critical.txt").write_text("Booked\n")
+    assert read([folder], tmp_path).guests == ("ar",)
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 

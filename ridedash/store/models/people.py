@@ -37,6 +37,32 @@ class Property(Base):
     language: Mapped[str | None] = mapped_column(ShortText(8))
     # whether guests are offered languages that only a machine has translated
     machine_words: Mapped[bool] = mapped_column(default=True, server_default=true())
+    # rises with each change of `wordings` or `word_reviews`; 0: it has never had any
+    words_version: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+class Wording(Base):
+    """A sentence in a property's own words, in one language (ridedash/wording/own.py)."""
+
+    __tablename__ = "wordings"
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
+    language: Mapped[str] = mapped_column(ShortText(8), primary_key=True)
+    name: Mapped[str] = mapped_column(ShortText(40), primary_key=True)
+    text: Mapped[str] = mapped_column(ShortText(200))
+    english: Mapped[str] = mapped_column(ShortText(300))  # our text by then, which it stands for
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
+    at: Mapped[datetime]
+
+
+class WordReview(Base):
+    """That a native reader has read a language's critical sentences, as they were by then."""
+
+    __tablename__ = "word_reviews"
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
+    language: Mapped[str] = mapped_column(ShortText(8), primary_key=True)
+    digest: Mapped[str] = mapped_column(ShortText(64))  # of what was read
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))  # who says so
+    at: Mapped[datetime]
 
 
 class LogoRow(Base):

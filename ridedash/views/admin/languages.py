@@ -1,5 +1,6 @@
 """Settings of languages: how far each one has come, and whether guests get a machine's words."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -11,6 +12,7 @@ from ridedash.extensions import offered, services
 from ridedash.store.models.people import Property
 from ridedash.views.admin.property import message_for, record
 from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.own_words import house_words, languages_for
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
@@ -35,6 +37,7 @@ class Line:
     staff: int
     for_guests: bool
     for_staff: bool
+    here: bool  # whether this property's own reader has read the critical sentences
 
 
 @bp.get("")
@@ -45,7 +48,7 @@ def show() -> str:
         prop = s.get_one(Property, current_staff().property_id)
     return render_template(
         "admin/languages.html",
-        lines=lines(machine=prop.machine_words),
+        lines=lines(languages_for(prop), house_words(prop).read),
         machine_words=prop.machine_words,
         message=message_for({"saved": _("Saved.")}),
         tab="languages",
@@ -65,22 +68,26 @@ def save() -> BaseResponse:
     return redirect("/admin/languages?said=saved", code=303)
 
 
-def lines(*, machine: bool) -> list[Line]:
-    """Each language but English, and to whom this property offers it."""
+def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
+    """Each language but English. `guests`: what this property offers its guests; `read`: those
+    whose critical sentences a reader of its own has read.
+    """
     known, found = offered(), []
     for code, language in LANGUAGES.items():
         figures = known.figures.get(code)
         if code == ENGLISH or figures is None:
             continue
         level = known.level(code)
+        here = level is Level.MACHINE and code in read
         found.append(
             Line(
                 language,
-                str(LEVELS[level]),
+                str(LEVELS[Level.CHECKED if here else level]),
                 _percent(figures.guests),
                 _percent(figures.staff),
-                figures.for_guests and (machine or level is not Level.MACHINE),
+                code in guests,
                 figures.for_staff,
+                here,
             )
         )
     return found

@@ -10,7 +10,7 @@ from flask import redirect
 from werkzeug.wrappers import Response
 from wtforms.fields.choices import SelectChoice
 
-from ridedash.extensions import guest_languages, services
+from ridedash.extensions import services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, control_of
@@ -31,6 +31,7 @@ from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_text, weekday_time, zone
+from ridedash.views.web.own_words import languages_for
 from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
@@ -85,7 +86,7 @@ def new_picker(*, clean: bool = False) -> Picker:
         **posted,
     )
     form.offer_accounts([(each.id, each.label) for each in accounts])
-    form.language.choices = _languages({ENGLISH, *guest_languages(home.machine_words)})
+    form.language.choices = _languages({ENGLISH, *languages_for(home)})
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()

@@ -13,6 +13,7 @@ from ridedash.views.rides.handouts import guest_links
 from ridedash.views.rides.print_assets import QrCode, qr_code
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import driver_words
+from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -55,6 +56,7 @@ def _sheet(order_id: int, links: dict[int, str]) -> Answer:
     pages = group_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}/card", 303)
+    speak_as(pages[0].property)
     cards = [
         _card(number, page, links.get(page.order.id, "")) for number, page in enumerate(pages, 1)
     ]

@@ -18,7 +18,6 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.__about__ import __version__
 from ridedash.extensions import (
     csrf,
-    guest_languages,
     is_poll,
     language,
     limiter,
@@ -41,13 +40,13 @@ from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
+from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import nonce
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
-from ridedash.wording.offered import Level
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak
 
@@ -87,7 +86,6 @@ def show(token: str) -> str:
     now = services().clock()
     shared = _shared(token, now)
     page, view = _opened(shared, now)
-    g.machine = page.property.machine_words
     frame = None
     if view.live:
         frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride")
@@ -201,15 +199,17 @@ def _opened(shared: ValidLink, now: datetime) -> Opened:
         abort(404)
     if not is_poll():
         speak(_language_of(page, shared.kind))
+    g.guests = languages_for(page.property)
+    speak_as(page.property, own=shared.kind is LinkKind.RIDER)
     return Opened(page, _view(page, shared.kind, now))
 
 
 def _language_of(page: OrderPage, kind: LinkKind) -> str:
     """The language of a link's page. A follower's never tells which one the guest reads."""
-    house, machine = page.property.language, page.property.machine_words
+    house, guests = page.property.language, languages_for(page.property)
     if kind is LinkKind.FOLLOWER:
-        return reader_language(Surface.FOLLOWER, house=house, machine=machine)
-    return reader_language(Surface.GUEST, own=page.guest.language, house=house, machine=machine)
+        return reader_language(Surface.FOLLOWER, house=house, guests=guests)
+    return reader_language(Surface.GUEST, own=page.guest.language, house=house, guests=guests)
 
 
 def _here(token: str) -> str:
@@ -220,8 +220,8 @@ def _here(token: str) -> str:
 
 def _choices() -> list[Choice]:
     """The languages of this page; none where there is only English."""
-    offered, current = guest_languages(g.get("machine", True)), language()
-    codes = [code for code in LANGUAGES if code in offered or code in ("en", current)]
+    here, current = g.get("guests", offered().guests), language()
+    codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
     rows = [LANGUAGES[code] for code in codes]
     if len(rows) < 2:
         return []
@@ -317,7 +317,7 @@ def _rendered(template: str, **facts: Any) -> str:
         "csp_nonce": nonce() if "map" in facts else "",
         "demo_words": demo_words(services().settings),
         "languages": _choices(),
-        "by_machine": offered().level(language()) is Level.MACHINE,
+        "by_machine": language() in g.get("unread", offered().unread(())),
         **reading(),
     }
     return app.jinja_env.get_template(template).render(**known, **facts)

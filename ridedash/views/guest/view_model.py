@@ -32,6 +32,7 @@ from ridedash.wording import Audience
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import not_started_words
 from ridedash.wording.followers import follower_words
+from ridedash.wording.say import english_beneath
 
 # so three devices that share an IP address stay within the 60 requests a minute of a link
 POLL_MS: Final = 3_000
@@ -72,7 +73,9 @@ class GuestView:
     detail: str
     tone: str
     icon: str
+    english: str  # of the headline and the line below, where nobody has read their translation
     changed: str  # the message that another car comes instead, or ""
+    changed_english: str
     was: str  # the previous plate
     plate: str
     spelled: str
@@ -153,6 +156,8 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
         detail=detail,
         tone=view.tone,
         icon=view.icon,
+        english=english_beneath(f"{headline} {detail}"),
+        changed_english="",
         changed=_("The car has changed") if swapped else "",
         was="",
         plate=f"… {last}" if last else "",
@@ -186,12 +191,15 @@ def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> 
     ride = facts.page.ride
     was = plate(ride.previous_plate) if follower.changed and ride else ""
     pickup = Pin(*facts.pickup[0], facts.pickup[1])
+    # T: critical
+    changed = _("Your car has changed") if follower.changed else ""
     return replace(
         follower,
         headline=words.headline,
         detail=words.detail,
-        # T: critical
-        changed=_("Your car has changed") if follower.changed else "",
+        english=english_beneath(f"{words.headline} {words.detail}"),
+        changed=changed,
+        changed_english=english_beneath(changed),
         was=was,
         plate=number,
         spelled=spelled(number),

@@ -13,11 +13,12 @@ from flask import g, jsonify, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response
 
-from ridedash.extensions import guest_languages, services
+from ridedash.extensions import services
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property
 from ridedash.views.kiosk.device import the_kiosk
+from ridedash.views.web.own_words import languages_for
 from ridedash.wording.kiosk import Said
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import negotiate
@@ -103,7 +104,7 @@ def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
 
 def _language(kiosk: Kiosk, home: Property) -> str:
     """The language that the guest has chosen, if it is offered; else the kiosk's, else English."""
-    offered = guest_languages(home.machine_words)
+    offered = languages_for(home)
     for tag in (request.values.get("lang", "")[:20], kiosk.default_language, home.language):
         found = negotiate([tag], offered) if tag else ""
         if found:

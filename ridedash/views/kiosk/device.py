@@ -5,12 +5,12 @@ from typing import Final
 from flask import Response, abort, current_app, request
 
 from ridedash.__about__ import __version__
-from ridedash.extensions import guest_languages
 from ridedash.store.kiosks import kind_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import Property
 from ridedash.views.ops.static_files import EXTENSION
 from ridedash.views.web import devices
+from ridedash.views.web.own_words import languages_for
 from ridedash.views.web.permissions import DEVICES, need_of
 from ridedash.wording.languages import ENGLISH
 
@@ -46,7 +46,7 @@ def unpair_browser(answer: Response, kiosk: Kiosk) -> None:
 
 def languages_of(kiosk: Kiosk, home: Property) -> list[str]:
     """The codes of a kiosk's languages, its own default first; eight at most."""
-    offered = [ENGLISH, *guest_languages(home.machine_words)]
+    offered = [ENGLISH, *languages_for(home)]
     wished = [code for code in kiosk.languages if code in offered] or offered
     own = kiosk.default_language or home.language or ENGLISH
     first = own if own in wished else wished[0]

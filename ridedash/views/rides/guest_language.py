@@ -6,12 +6,13 @@ docs/languages.md 5. The desk's own pages stay in the language of the person who
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from ridedash.extensions import guest_languages, language, reader_language
+from ridedash.extensions import language, reader_language
 from ridedash.rides.orders.fields import LANGUAGES as SPOKEN
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.components import GuestWords, guest_words, start_code
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
+from ridedash.views.web.own_words import languages_for
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 from ridedash.wording.readers import Surface, negotiate
 from ridedash.wording.say import in_language
@@ -36,8 +37,7 @@ class GuestReads:
 def guest_reads(page: OrderPage) -> GuestReads:
     """The language of a ride's guest."""
     code, told = guest_language(page), page.guest.language or ""
-    offered = guest_languages(page.property.machine_words)
-    unknown = bool(told) and not negotiate([told], offered)
+    unknown = bool(told) and not negotiate([told], languages_for(page.property))
     speaks = dict(SPOKEN).get(told, told) if unknown else ""
     return GuestReads(LANGUAGES[code], speaks, code != language())
 
@@ -47,7 +47,7 @@ def guest_language(page: OrderPage) -> str:
     told, prop = page.guest.language, page.property
     if not told and not prop.language:
         return ENGLISH
-    return reader_language(Surface.PRINT, own=told, house=prop.language, machine=prop.machine_words)
+    return reader_language(Surface.PRINT, own=told, house=prop.language, guests=languages_for(prop))
 
 
 def desk_view(page: OrderPage, now: datetime, settings: PaceSettings, locale: str) -> RideView:

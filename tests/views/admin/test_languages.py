@@ -33,10 +33,10 @@ def test_levels_and_shares_are_those_of_the_catalogues(desk: Desk) -> None:
     browser = desk.client()
     with marked_words(desk.app, ["ar"], GUESTS_ONLY):
         page = browser.get("/admin/languages").text
-    assert rows(page) == [["العربية", "Machine", "100 % offered", "94 % not offered"]]
+    assert rows(page) == [["العربية", "MachineRead", "100 % offered", "94 % not offered"]]
     with marked_words(desk.app, ["de"], READ):
         page = browser.get("/admin/languages").text
-    assert rows(page) == [["Deutsch", "Reviewed", "100 % offered", "100 % offered"]]
+    assert rows(page) == [["Deutsch", "ReviewedRead", "100 % offered", "100 % offered"]]
 
 
 def test_the_switch_is_stored_and_recorded_once(desk: Desk) -> None:

@@ -55,6 +55,8 @@ NEEDS = {
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show
         admin_face.save admin_languages.show admin_languages.save
+        admin_own_words.show admin_own_words.save admin_own_words.export admin_own_words.take_in
+        admin_word_reviews.show admin_word_reviews.save
         admin_places.save admin_places.add_centre admin_places.change_centre admin_staff.show
         admin_staff.invite_somebody admin_staff.change_role admin_staff.disable admin_staff.enable
         admin_staff.sign_out admin_staff.make_password_link admin_staff.forward_change

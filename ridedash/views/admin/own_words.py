@@ -1,0 +1,230 @@
+"""Settings of languages: what the property says to its guests in its own words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from flask import Blueprint, Response, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import offered, services
+from ridedash.store.models.people import Property, Wording
+from ridedash.store.properties import locked_property
+from ridedash.store.wordings import Own, wordings_of, write_wordings
+from ridedash.text import one_line
+from ridedash.views.admin.property import Answer, message_for, record
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import money
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+from ridedash.wording import lazy
+from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
+from ridedash.wording.own import (
+    LONGEST,
+    SENTENCES,
+    Fault,
+    Sentence,
+    Where,
+    Wrong,
+    filled,
+    is_stale,
+    wrong_with,
+)
+from ridedash.wording.own_files import MOST_BYTES, Unreadable, lines_of, written
+from ridedash.wording.readers import TAGS
+from ridedash.wording.say import in_language
+
+bp = Blueprint("admin_own_words", __name__, url_prefix="/admin/languages/words")
+GROUPS: Final = {
+    Where.PAGE: lazy("On the page of the guest's link, and in messages"),
+    Where.PAPER: lazy("On the guest card and the receipt"),
+    Where.PAYMENT: lazy("About payment"),
+    Where.HELP: lazy("Where guests are sent to you"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence on the page. Texts have their facts as `{slots}`; "" where there is none."""
+
+    sentence: Sentence
+    ours: str  # in the language of the page's choice
+    text: str  # the own words: as stored, or as typed
+    look: str  # the own words with facts
+    wrong: str
+    stale: bool
+
+
+@bp.get("")
+@needs(MANAGE)
+def show() -> str:
+    """The sentences in one language, with the words that are stored."""
+    return _page({}, {})
+
+
+@bp.post("")
+@needs(MANAGE)
+def save() -> Answer:
+    """Store the typed words; or show them with facts first; or say which can't be used."""
+    form = request.form
+    typed = {name: one_line(form[name], LONGEST + 1) for name in SENTENCES if name in form}
+    if form.get("reset") in SENTENCES:
+        typed[form["reset"]] = ""
+    wrong = wrong_words(typed)
+    if wrong:
+        return _page(typed, wrong), 422
+    if "look" in form:
+        return _page(typed, {})
+    _store({name: _own(name, text, form.get("keep") == name) for name, text in typed.items()})
+    return redirect(f"/admin/languages/words?language={_chosen().tag}&said=saved", code=303)
+
+
+@bp.get("/file.po")
+@needs(MANAGE)
+def export() -> BaseResponse:
+    """The sentences of one language as a file for translators, with the words that are stored."""
+    code = _chosen().code
+    content = written(code, {name: row.text for name, row in _stored(code).items()})
+    answer = Response(content, content_type="text/x-gettext-translation; charset=utf-8")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"own-words-{code}.po")
+    return answer
+
+
+@bp.post("/file")
+@needs(MANAGE)
+def take_in() -> Answer:
+    """Store the words of a translator's file: all of them, or none and why."""
+    language, file = _chosen(), request.files.get("file")
+    try:
+        lines = lines_of(file.read(MOST_BYTES + 1) if file else b"", language.code)
+    except Unreadable:
+        said = _("This is no file of own words in %(language)s.", language=language.own_name)
+        return _page({}, {}, refused=said), 422
+    unknown = sorted(set(lines) - set(SENTENCES))
+    if unknown or not lines:
+        said = _("The file has a sentence that is not in the list: %(name)s", name=unknown[0][:40])
+        return _page({}, {}, refused=said), 422
+    typed = {name: line.text for name, line in lines.items()}
+    wrong = wrong_words(typed)
+    if wrong:
+        said = _("Nothing of the file was saved. Look at the marked sentences.")
+        return _page(typed, wrong, refused=said), 422
+    _store({name: Own(line.text, line.english) for name, line in lines.items()})
+    return redirect(f"/admin/languages/words?language={language.tag}&said=file", code=303)
+
+
+def wrong_words(typed: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with typed words, by the names of their sentences."""
+    checked = {name: wrong_with(SENTENCES[name], text) for name, text in typed.items() if text}
+    return {name: _why(SENTENCES[name], found) for name, found in checked.items() if found}
+
+
+def _why(sentence: Sentence, wrong: Wrong) -> str:
+    if wrong.fault is Fault.LONG:
+        return _("Use %(n)d characters at most.", n=sentence.longest)
+    if wrong.fault is Fault.MISSING:
+        return _("Keep %(slot)s: a fact of the ride is put there.", slot=wrong.what)
+    if wrong.fault is Fault.UNKNOWN:
+        return _("This sentence has no fact called %(slot)s.", slot=wrong.what)
+    return _("Write it without the sign %(sign)s.", sign=wrong.what)
+
+
+def _own(name: str, text: str, keep: bool) -> Own:
+    """Words as they are stored: for our sentence of today if they are new, or were kept for it."""
+    stored = _stored(_chosen().code).get(name)
+    if stored is not None and stored.text == text and not keep:
+        return Own(text, stored.english)
+    return Own(text, SENTENCES[name].english)
+
+
+def _store(texts: Mapping[str, Own]) -> None:
+    s, staff, code = services(), current_staff(), _chosen().code
+    with s.db.write() as db:
+        prop = locked_property(db, staff.property_id)
+        changed = write_wordings(db, prop, code, texts, (staff.id, s.clock()))
+        if changed:
+            record(db, "words.written", f"properties:{prop.id}", language=code, changed=changed)
+
+
+def _stored(code: str) -> dict[str, Wording]:
+    with services().db.read() as s:
+        rows = wordings_of(s, current_staff().property_id)
+    return {row.name: row for row in rows if row.language == code}
+
+
+def _chosen() -> Language:
+    """The language that the page is about: English without a known one."""
+    return LANGUAGES[TAGS.get(request.values.get("language", ""), ENGLISH)]
+
+
+def _page(typed: Mapping[str, str], wrong: Mapping[str, str], refused: str = "") -> str:
+    language = _chosen()
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        rows = wordings_of(s, prop.id)
+    stored = {row.name: row for row in rows if row.language == language.code}
+    with in_language(language.code):
+        ours = {name: str(_(each.text)) if each.text else "" for name, each in SENTENCES.items()}
+        facts = _facts(prop)
+    found = [
+        _line(SENTENCES[name], ours[name], stored.get(name), (typed, wrong), facts)
+        for name in SENTENCES
+    ]
+    groups = [
+        (title, [line for line in found if line.sentence.where is where])
+        for where, title in GROUPS.items()
+    ]
+    counts = {code: sum(row.language == code for row in rows) for code in LANGUAGES}
+    return render_template(
+        "admin/own_words.html",
+        groups=groups,
+        language=language,
+        languages=[(LANGUAGES[code], counts[code]) for code in LANGUAGES if _is_there(code)],
+        wrong=wrong if not refused else {},
+        refused=refused,
+        unsaved=bool(typed) and not wrong,
+        message=message_for({"saved": _("Saved."), "file": _("The words of the file are saved.")}),
+        tab="languages",
+    )
+
+
+def _is_there(code: str) -> bool:
+    return code == ENGLISH or code in offered().figures
+
+
+def _line(
+    sentence: Sentence,
+    ours: str,
+    stored: Wording | None,
+    form: tuple[Mapping[str, str], Mapping[str, str]],
+    facts: Mapping[str, str],
+) -> Line:
+    typed, wrong = form
+    text = typed.get(sentence.name, stored.text if stored else "")
+    unused = stored is not None and sentence.name not in typed and wrong_with(sentence, text)
+    why = wrong.get(sentence.name, "") or (_why(sentence, unused) if unused else "")
+    return Line(
+        sentence=sentence,
+        ours=_slots(ours),
+        text=text,
+        look=filled(text, facts) if not why else "",
+        wrong=why,
+        stale=stored is not None and is_stale(stored),
+    )
+
+
+def _slots(ours: str) -> str:
+    """Our sentence as people write it; "%(phone)s" is the fact {phone} in some."""
+    return Sentence("", Where.PAGE, ours).english
+
+
+def _facts(prop: Property) -> dict[str, str]:
+    """Facts for a look at the sentences, as they are in the language that is spoken now."""
+    place = prop.pickup_name or prop.name
+    return {
+        "pickup": place,
+        "text": place,
+        "phone": prop.phone or "",
+        "amount": money(Decimal(240), prop.currency, _chosen().code),
+    }

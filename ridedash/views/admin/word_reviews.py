@@ -1,0 +1,78 @@
+"""Settings of languages: a manager notes that a native reader has read the critical sentences."""
+
+from typing import Final
+
+from flask import Blueprint, abort, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import offered, services
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.properties import locked_property
+from ridedash.store.wordings import mark_read, reviews_of, unmark_read
+from ridedash.views.admin.property import message_for, record
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import day_time, zone
+from ridedash.views.web.own_words import critical_words, digest_of, house_words
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+from ridedash.wording.languages import LANGUAGES, Language
+from ridedash.wording.readers import TAGS
+
+bp = Blueprint("admin_word_reviews", __name__, url_prefix="/admin/languages/read")
+HERE: Final = "/admin/languages/read"
+
+
+@bp.get("")
+@needs(MANAGE)
+def show() -> str:
+    """The critical sentences of one language beside the English ones, and who has read them."""
+    language, now = _chosen(), services().clock()
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        mark = reviews_of(s, prop.id).get(language.code)
+        reader = s.get(Staff, mark.staff_id) if mark else None
+    words = house_words(prop)
+    at = day_time(mark.at, now, zone(prop.timezone), locale()) if mark else ""
+    return render_template(
+        "admin/word_reviews.html",
+        language=language,
+        sentences=critical_words(language.code, words.texts),
+        digest=digest_of(language.code, words.texts),
+        mark=bool(mark),
+        holds=language.code in words.read,
+        by=reader.name if reader else "",
+        at=at,
+        message=message_for({"read": _("Saved."), "unread": _("Taken back.")}),
+        tab="languages",
+    )
+
+
+@bp.post("")
+@needs(MANAGE)
+def save() -> BaseResponse:
+    """Note that what the page showed was read, or take that back.
+
+    The form names the digest of what it showed: a sentence that has changed since was not read.
+    """
+    language, staff, s = _chosen(), current_staff(), services()
+    read, subject = "undo" not in request.form, f"properties:{staff.property_id}"
+    if read and "sure" not in request.form:
+        return redirect(f"{HERE}?language={language.tag}", code=303)
+    with s.db.write() as db:
+        prop = locked_property(db, staff.property_id)
+        if read:
+            digest = request.form.get("digest", "")[:64]
+            mark_read(db, prop, language.code, digest, (staff.id, s.clock()))
+        else:
+            unmark_read(db, prop, language.code)
+        record(db, "words.read" if read else "words.unread", subject, language=language.code)
+    said = "read" if read else "unread"
+    return redirect(f"{HERE}?language={language.tag}&said={said}", code=303)
+
+
+def _chosen() -> Language:
+    """The language that the page is about; the first one that there is without a known one."""
+    known = [code for code in LANGUAGES if code in offered().figures]
+    code = TAGS.get(request.values.get("language", ""), "")
+    return LANGUAGES[code if code in known else next(iter(known), None) or abort(404)]

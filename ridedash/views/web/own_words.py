@@ -1,0 +1,86 @@
+"""A property's own words for its guests, and which languages a native reader has read for it.
+
+They are read from the database once for each change of them.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final
+
+from flask import current_app
+
+from ridedash.extensions import guest_languages, offered, services
+from ridedash.store.models.people import Property
+from ridedash.store.wordings import reviews_of, wordings_of
+from ridedash.wording import gettext as _
+from ridedash.wording.own import texts_of
+from ridedash.wording.say import OwnTexts, in_language, speak_for
+
+EXTENSION: Final = "ridedash.own_words"  # where an app keeps them, by the id of the property
+NONE: Final[OwnTexts] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class HouseWords:
+    """The words of a property, as they are from this version of it on.
+
+    `marks`: by the code of a language, the digest of what a native reader has read.
+    """
+
+    version: int
+    texts: OwnTexts
+    marks: Mapping[str, str]
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The languages whose critical sentences are still as a native reader has read them."""
+        return frozenset(
+            code for code, seen in self.marks.items() if seen == digest_of(code, self.texts)
+        )
+
+
+def speak_as(prop: Property, *, own: bool = True) -> None:
+    """Speak to a guest of this property for the rest of this request.
+
+    In its own words, but for a follower (`own`), who must not be told where the guest stays; and
+    with English beneath the critical sentences of languages in which nobody has read them.
+    """
+    words = house_words(prop)
+    speak_for(words.texts if own else NONE, offered().unread(words.read))
+
+
+def languages_for(prop: Property) -> tuple[str, ...]:
+    """The codes of what the property offers its guests beside English."""
+    return guest_languages(prop.machine_words, house_words(prop).read)
+
+
+def house_words(prop: Property) -> HouseWords:
+    """The words of a property, from the database where this process has not read them yet."""
+    if not prop.words_version:
+        return HouseWords(0, NONE, {})
+    kept: dict[int, HouseWords] = current_app.extensions.setdefault(EXTENSION, {})
+    found = kept.get(prop.id)
+    if found is None or found.version != prop.words_version:
+        with services().db.read() as s:
+            texts = texts_of(wordings_of(s, prop.id))
+            marks = {code: row.digest for code, row in reviews_of(s, prop.id).items()}
+        found = kept[prop.id] = HouseWords(prop.words_version, texts, marks)
+    return found
+
+
+def critical_words(code: str, texts: OwnTexts) -> list[tuple[str, str]]:
+    """The critical sentences, each in English and in a language, as guests of the property read
+    them.
+    """
+    own = texts.get(code, {})
+    with in_language(code):
+        return [(text, own.get(text) or _(text)) for text in offered().critical]
+
+
+def digest_of(code: str, texts: OwnTexts) -> str:
+    """A digest of the critical sentences in a language: another one once any of them changes."""
+    said = "\n".join(f"{text}\t{words}" for text, words in critical_words(code, texts))
+    return hashlib.sha256(said.encode()).hexdigest()

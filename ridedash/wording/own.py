@@ -1,0 +1,166 @@
+"""The sentences that a property may say in its own words (docs/languages.md 8). Pure.
+
+They greet, explain and thank, and say who is asked and who pays. States of a ride, refusals and
+what keeps guests safe are not among them: those mean the same in every property.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple, Protocol
+
+from ridedash.wording.say import Text
+from ridedash.wording.say import lazy as _
+
+LONGEST: Final = 200  # characters of any sentence
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+_NAME: Final = re.compile(r"%\((\w+)\)s")
+_SIGN: Final = re.compile(r"[\[\]{}%]")
+
+
+class Where(StrEnum):
+    """Where guests read a sentence."""
+
+    PAGE = "page"  # the page of their link, and the message with it
+    PAPER = "paper"  # the card and the receipt
+    PAYMENT = "payment"
+    HELP = "help"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the list: its name as it is stored, and our English text.
+
+    One of which we have none ("") is shown only where a property has written it; `about` then says
+    what it is.
+    """
+
+    name: str
+    where: Where
+    text: str
+    about: Text = ""
+    longest: int = LONGEST  # characters; on paper there is no more room
+
+    @property
+    def key(self) -> str:
+        """What the code asks for: the English text, or the name of a sentence without one."""
+        return self.text or self.name
+
+    @property
+    def english(self) -> str:
+        """The English text with its facts as `{slots}`, which is how people write and read it."""
+        return _NAME.sub(r"{\1}", self.text)
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The facts that its words must have, in the order of the English text."""
+        return tuple(dict.fromkeys(_SLOT.findall(self.english)))
+
+
+_ROWS: Final = (
+    Sentence("greeting", Where.PAGE, "", _("A greeting, at the top of the page")),
+    Sentence("meet_pickup", Where.PAGE, "Meet at {pickup}"),
+    Sentence("thank_you", Where.PAGE, "Thank you for riding"),
+    Sentence("message_meet", Where.PAGE, "Meet the car at {text}"),
+    Sentence("message_link", Where.PAGE, "Your ride: {text}"),
+    Sentence("card_meet", Where.PAPER, "Meet at", longest=24),
+    Sentence("card_soon", Where.PAPER, "Your car is named soon.", longest=60),
+    Sentence("card_follow", Where.PAPER, "Follow your ride on your phone", longest=60),
+    Sentence("card_only", Where.PAPER, "For you only.", longest=60),
+    Sentence("card_desk", Where.PAPER, "Desk: %(phone)s", longest=60),
+    Sentence("card_foot", Where.PAPER, "", _("A line at the foot of the guest card"), 80),
+    Sentence("receipt_foot", Where.PAPER, "", _("A line at the foot of the receipt")),
+    Sentence("pay_cash", Where.PAYMENT, "Pay the driver {amount} in cash."),
+    Sentence("pay_meter", Where.PAYMENT, "Pay the driver what the meter shows."),
+    Sentence(
+        "pay_house",
+        Where.PAYMENT,
+        "Paid from our ride wallet, not to the driver. If the driver asks for money, call our "
+        "desk first.",
+    ),
+    Sentence("pay_ask", Where.PAYMENT, "Ask our desk how this ride is paid."),
+    Sentence("pay_start", Where.PAYMENT, "You pay the driver in cash."),
+    Sentence("ask_staff", Where.HELP, "Please ask our staff"),
+    Sentence("ask_desk", Where.HELP, "Please ask at the desk"),
+    Sentence("ask_or_try", Where.HELP, "Please try again or ask at the desk"),
+    Sentence("ask_payment", Where.HELP, "Please ask our staff about payment"),
+    Sentence("call_desk", Where.HELP, "Call the desk"),
+)
+SENTENCES: Final[dict[str, Sentence]] = {row.name: row for row in _ROWS}
+
+
+class Fault(StrEnum):
+    """Why a sentence can't be used."""
+
+    LONG = "long"
+    MISSING = "missing"  # a fact of ours is not in it
+    UNKNOWN = "unknown"  # it names a fact that there is not
+    SIGN = "sign"  # a sign that means something to the program
+
+
+class Wrong(NamedTuple):
+    """A fault, and what it is about: the slot or the sign, "" for the length."""
+
+    fault: Fault
+    what: str = ""
+
+
+class Written(Protocol):
+    """What a property has written, as ridedash/store/wordings.py keeps it."""
+
+    language: str
+    name: str  # of a Sentence
+    text: str  # its own words
+    english: str  # our sentence by then
+
+
+def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
+    """What is wrong with own words for a sentence; None for nothing.
+
+    >>> wrong_with(SENTENCES["meet_pickup"], "Meet us at {pickup}, please")
+    >>> wrong_with(SENTENCES["meet_pickup"], "Meet us outside")
+    Wrong(fault=<Fault.MISSING: 'missing'>, what='{pickup}')
+    """
+    if len(text) > sentence.longest:
+        return Wrong(Fault.LONG)
+    used = _SLOT.findall(text)
+    for name in used:
+        if name not in sentence.slots:
+            return Wrong(Fault.UNKNOWN, f"{{{name}}}")
+    for name in sentence.slots:
+        if name not in used:
+            return Wrong(Fault.MISSING, f"{{{name}}}")
+    sign = _SIGN.search(_SLOT.sub("", text))
+    return Wrong(Fault.SIGN, sign[0]) if sign else None
+
+
+def texts_of(written: Iterable[Written]) -> dict[str, dict[str, str]]:
+    """What is shown of it: by language and by Sentence.key, as a translation of that text.
+
+    A sentence that is no longer in the list, or whose facts are others now, is ours again.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for each in written:
+        sentence = SENTENCES.get(each.name)
+        if sentence is not None and wrong_with(sentence, each.text) is None:
+            found.setdefault(each.language, {})[sentence.key] = as_translation(sentence, each.text)
+    return found
+
+
+def as_translation(sentence: Sentence, text: str) -> str:
+    """Own words with their facts as the code names them: "{phone}" as "%(phone)s" in some."""
+    for name in _NAME.findall(sentence.text):
+        text = text.replace(f"{{{name}}}", f"%({name})s")
+    return text
+
+
+def filled(text: str, facts: Mapping[str, str]) -> str:
+    """A sentence with facts, for a look at it; a fact that is not known stands as its slot."""
+    return _SLOT.sub(lambda match: facts.get(match[1]) or match[0], text)
+
+
+def is_stale(each: Written) -> bool:
+    """Whether our English text has changed since these words were written."""
+    sentence = SENTENCES.get(each.name)
+    return sentence is not None and bool(sentence.text) and sentence.english != each.english

@@ -1,0 +1,66 @@
+"""A property's own words as a translator's file (gettext's .po), and back (docs/languages.md 8)."""
+
+import io
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from babel.core import UnknownLocaleError
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import PoFileError, read_po, write_po
+
+from ridedash.text import one_line
+from ridedash.wording.own import LONGEST, SENTENCES, Sentence
+
+MOST_BYTES: Final = 100_000
+HEADER: Final = "# A property's own words for its guests. Empty: the words of ridedash."
+
+
+class Unreadable(ValueError):
+    """A file that is no .po of this language."""
+
+
+class Line(NamedTuple):
+    """A sentence of a file: its words, and the English that they stand for."""
+
+    text: str
+    english: str
+
+
+def written(code: str, texts: Mapping[str, str]) -> bytes:
+    """Every sentence of the list with the own words for it, by its name, in this language."""
+    catalogue = Catalog(locale=code, charset="utf-8", header_comment=HEADER, fuzzy=False)
+    for sentence in SENTENCES.values():
+        own, note = texts.get(sentence.name, ""), f"at most {sentence.longest} characters"
+        catalogue.add(english_of(sentence), own, [], (), [note], context=sentence.name)
+    file = io.BytesIO()
+    write_po(file, catalogue, width=0, omit_header=False)
+    return file.getvalue()
+
+
+def english_of(sentence: Sentence) -> str:
+    """What a file has as the English text: where we say nothing, what the sentence is for."""
+    return sentence.english or f"({sentence.about})"
+
+
+def lines_of(content: bytes, code: str) -> dict[str, Line]:
+    """The sentences of a file by their names, fuzzy ones left out. Raises Unreadable.
+
+    Names that are in no list of ours are kept: the caller says so.
+    """
+    if len(content) > MOST_BYTES:
+        raise Unreadable
+    try:
+        catalogue = read_po(io.BytesIO(content), abort_invalid=True)
+    except (PoFileError, UnknownLocaleError, ValueError, LookupError, TypeError) as error:
+        raise Unreadable from error
+    if str(catalogue.locale) != code:
+        raise Unreadable
+    return {str(each.context): _line(each) for each in catalogue if each.context and not each.fuzzy}
+
+
+def _line(message: Message) -> Line:
+    """A message in one line of text; one character more than may be is kept, to be refused."""
+    english, text = (each if isinstance(each, str) else "" for each in (message.id, message.string))
+    sentence = SENTENCES.get(str(message.context))
+    ours = "" if sentence is not None and not sentence.text else one_line(english, 300)
+    return Line(one_line(text, LONGEST + 1), ours)

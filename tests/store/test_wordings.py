@@ -1,0 +1,68 @@
+"""Own words are stored by language and name, with the sentence that they stand for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ridedash.store.models.people import Property
+from ridedash.store.wordings import (
+    Own,
+    mark_read,
+    reviews_of,
+    unmark_read,
+    wordings_of,
+    write_wordings,
+)
+from tests.views.ride_pages import NOON, Desk, make_desk
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+def write(desk: Desk, language: str, **texts: tuple[str, str]) -> list[str]:
+    with desk.services.db.write() as s:
+        prop = s.get_one(Property, desk.ids["desk.property"])
+        own = {name: Own(*each) for name, each in texts.items()}
+        return write_wordings(s, prop, language, own, (desk.ids["desk"], NOON))
+
+
+def stored(desk: Desk) -> tuple[int, list[tuple[str, str, str, str]]]:
+    with desk.services.db.read() as s:
+        prop = s.get_one(Property, desk.ids["desk.property"])
+        found = wordings_of(s, prop.id)
+        return prop.words_version, sorted(
+            (each.language, each.name, each.text, each.english) for each in found
+        )
+
+
+def test_what_differs_is_named_and_raises_the_version(desk: Desk) -> None:
+    assert write(desk, "de", a=("A!", "A"), b=("", "B")) == ["a"]
+    assert write(desk, "de", a=("A!", "A")) == []
+    assert stored(desk) == (1, [("de", "a", "A!", "A")])
+    assert write(desk, "ar", a=("a", "A")) == ["a"]
+    assert write(desk, "de", a=("A!", "A new")) == ["a"]
+    assert stored(desk) == (3, [("ar", "a", "a", "A"), ("de", "a", "A!", "A new")])
+    assert write(desk, "de", a=("", "A")) == ["a"]
+    assert stored(desk) == (4, [("ar", "a", "a", "A")])
+
+
+def test_a_mark_is_of_one_language_and_can_be_taken_back(desk: Desk) -> None:
+    by = (desk.ids["desk"], NOON)
+    for digest in ("one", "two"):
+        with desk.services.db.write() as s:
+            mark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar", digest, by)
+    with desk.services.db.read() as s:
+        marks = reviews_of(s, desk.ids["desk.property"])
+        assert {code: (row.digest, row.at) for code, row in marks.items()} == {"ar": ("two", NOON)}
+        assert reviews_of(s, desk.ids["other.property"]) == {}
+    with desk.services.db.write() as s:
+        unmark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar")
+    with desk.services.db.read() as s:
+        assert reviews_of(s, desk.ids["desk.property"]) == {}

@@ -90,9 +90,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
 # order, that a newer order was booked in its place (OrderPage.superseded_by).
 LATE: Final[dict[str, frozenset[str]]] = {
     "guests": frozenset({"language", "name", "phone", "unverified"}),
-    "guests": frozenset({"language", "name", "phone"}),
     "properties": frozenset({"currency", "language", "machine_words", "timezone", "words_version"}),
-    "properties": frozenset({"currency", "language", "machine_words", "timezone"}),
 }
 # While an action is being called its page may still show what it was, for some seconds: the outcome
 # of the call raises the version. A call without an answer, or that never left, changes nothing.

@@ -122,7 +122,7 @@ def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
     big = [each for each in near if each.card.drawing in ROOM[:2]]
     picked: list[tuple[str, Choice | None]] = [
         ("cheapest", min(priced, key=_dear, default=None)),
-        ("soonest", min(timed, key=lambda each: each.minutes or 0, default=None)),
+        ("soonest", min(timed, key=lambda each: (each.minutes or 0, _dear(each)), default=None)),
         ("biggest", min(big, key=lambda each: ROOM.index(each.card.drawing), default=None)),
     ]
     tags: dict[int, list[str]] = {}

@@ -12,7 +12,7 @@ from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.view_model import PaceSettings, allowed_actions, is_live
-from ridedash.views.web.formatting import clock_time, stamp
+from ridedash.views.web.formatting import clock_time
 from ridedash.wire import ALLOTMENT_FAILED
 from ridedash.wording import Audience, refusal
 from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
@@ -58,7 +58,8 @@ def view_json(
 ) -> dict[str, Any]:
     """The ride as it stands, without anybody's name or telephone number.
 
-    `minutes` is how far away the car is, or None; `code_due` says that there is a start code.
+    `minutes` is how far away the car is, or None; `code_due` says that there is a start code. It
+    changes only when something that is shown does.
     """
     facts = RideFacts(page, now, settings.pace, locale)
     view = guest_view(page, LinkKind.RIDER, now, settings, locale)
@@ -79,7 +80,6 @@ def view_json(
         "meet": facts.pickup[1],
         "drop": facts.drop[1] if facts.drop else "",
         "live": is_live(page),
-        "seen_at": stamp(page.ride.seen_at) if page.ride and page.ride.seen_at else "",
         "code_due": code_is_due(page, LinkKind.RIDER, facts),
     }
 

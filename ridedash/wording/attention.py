@@ -147,7 +147,7 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     ),
     "kiosk_pins": (
         _("Five wrong PINs were typed for this ride"),
-        _("The kiosk shows it no more. Its guest comes to the desk."),
+        _("The kiosk shows it again when somebody here has seen this. Its guest may come to you."),
     ),
     "kiosk_limit": (
         _("The kiosk refused one more ride"),

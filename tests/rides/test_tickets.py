@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from ridedash.rides.actions.acknowledge import acknowledge
 from ridedash.rides.tickets import Look, Looked, look_up, reopen
 from ridedash.store.actors import by_staff
 from ridedash.store.models.kiosks import Ticket
@@ -53,9 +54,10 @@ def test_the_sixth_wrong_pin_finds_the_number_closed_and_the_desk_opens_it(world
     assert [each.what for each in tries] == [Looked.WRONG] * 4 + [Looked.CLOSED]
     assert tries[-1].shut == order_id
     assert looked(world, "K1", right).what is Looked.CLOSED
-    with world.db.write() as s:
-        assert reopen(s, world.property_id, order_id, by_staff(1), world.clock())
+    assert acknowledge(world.db, world.clock, order_id, 1, "kiosk_pins")
     assert looked(world, "K1", right).what is Looked.FOUND
+    with world.db.write() as s:
+        assert not reopen(s, world.property_id, order_id, by_staff(1), world.clock())
 
 
 def test_a_guest_who_looks_in_between_gives_nobody_more_tries(world: World) -> None:

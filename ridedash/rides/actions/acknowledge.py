@@ -9,7 +9,9 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from ridedash.rides import tickets
 from ridedash.rides.orders import transitions
+from ridedash.rides.orders.kiosk_rules import WRONG_PINS
 from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.store import audit
@@ -28,7 +30,8 @@ STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
     """Clear an attention item: a member of staff has seen it.
 
-    For `late_double` that is the button "Keep both". False for an order of another property, and
+    For `late_double` that is the button "Keep both"; for `kiosk_pins` the kiosk takes the ride's
+    number again. False for an order of another property, and
     for `unknown` and `held`: these end only with a decision about the order.
     """
     if name in (transitions.UNKNOWN, transitions.HELD):
@@ -39,6 +42,8 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
         if order is None:
             return False
         transitions.clear_attention(s, order, name, now)
+        if name == WRONG_PINS:
+            tickets.reopen(s, order.property_id, order.id, by_staff(staff_id), now)
         if name == NOT_BOOKED:
             transitions.add_event(s, order, "event", SEEN_NOT_BOOKED, now)
         _record(s, order, staff_id, "attention.seen", name, now)

@@ -1,0 +1,123 @@
+"""Row 38: orders of kiosks beside those of a desk, while workers are killed at any instant."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+
+from bench.faults.checking import Findings
+from bench.faults.crashing import WAITING, CrashRun, crash_run
+from bench.faults.desk import DROP, PICKUP, database
+from bench.faults.desk import Press as Known
+from bench.faults.rows_crashes import verdict
+from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
+from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_place import Press, book
+from ridedash.rides.runtime import Runtime
+from ridedash.rides.tickets import Looked, look_up, pin_of, ride_number
+from ridedash.store.actors import by_kiosk
+from ridedash.store.models.kiosks import Kiosk, Ticket
+from ridedash.store.orders import OfferOwner, OrderState, Priced, Trip, add_offer
+
+KEY: Final = "a secret of this installation"
+TZ: Final = ZoneInfo("Asia/Kolkata")
+SHARE: Final = 0.5  # of presses that come from a kiosk
+MOST_PRESSES: Final = 3  # of the same page: its answers are lost, and it asks again
+
+
+@dataclass
+class BesideKiosks(CrashRun):
+    """People at the desk, and guests at kiosks: a kiosk each, so that no limit stops them."""
+
+    pressed: dict[int, Press] = field(default_factory=dict)  # by order
+
+    def people_do(self, rng: random.Random) -> None:
+        """One step of the people."""
+        if rng.random() < SHARE and len(self.desk.in_state(OrderState.READY)) < WAITING:
+            self._press_at_kiosk(rng)
+        else:
+            super().people_do(rng)
+
+    def _press_at_kiosk(self, rng: random.Random) -> None:
+        """A guest books. Their page sends the same press again, as after a lost answer."""
+        press = self._page(rng)
+        nothing = cast("Any", None)  # a press asks the service for nothing
+        runtime = Runtime(self.desk.db, nothing, nothing, self.desk.clock)
+        ids = {book(runtime, KEY, press, TZ).order_id for _ in range(rng.randint(1, MOST_PRESSES))}
+        for order_id in ids:
+            request = self.desk.request("booked", press.wish.name)
+            known = Known(order_id, "booked", press.wish.name, request, min(ids))
+            self.desk.presses[order_id] = known
+            self.pressed[order_id] = press
+
+    def _page(self, rng: random.Random) -> Press:
+        desk, now, number = self.desk, self.desk.clock(), rng.getrandbits(50)
+        with desk.db.write() as s:
+            kiosk = Kiosk(
+                property_id=desk.property_id,
+                kind="kiosk",
+                name="Lobby",
+                rule="driver",
+                made_at=now,
+            )
+            s.add(kiosk)
+            s.flush()
+            owner = OfferOwner(desk.property_id, by_kiosk(kiosk.id))
+            trip = Trip(PICKUP, "Lobby", DROP, "Airport")
+            priced = Priced("mini", "point_to_point", "Mini", "INR", "₹240", {"category": "mini"})
+            offer_id = add_offer(s, owner, trip, priced, now).id
+            kiosk_id = kiosk.id
+        wish = Wish(f"Kiosk{number}", None, None, None)
+        visit, token = f"visit-{number:018}", f"token-{number:018}"
+        return Press(kiosk_id, desk.property_id, visit, token, offer_id, wish)
+
+    def without_ticket(self) -> Findings:
+        """Each order of a kiosk has one number of its own, and its page's PIN opens it."""
+        found = Findings()
+        with self.desk.db.write() as s:
+            rows = s.scalars(select(Ticket)).all()
+            numbers = {(row.day, row.number) for row in rows}
+            if len(numbers) != len(rows) or {row.order_id for row in rows} != set(self.pressed):
+                found.find("forgotten", f"{len(rows)} tickets for {len(self.pressed)} orders")
+            for ticket in rows:
+                press = self.pressed.get(ticket.order_id)
+                if press is None:
+                    continue
+                typed = ride_number(ticket.number), pin_of(KEY, press.secret)
+                look = look_up(s, KEY, self.desk.property_id, typed, self.desk.clock())
+                if look.what is not Looked.FOUND or look.order_id != ticket.order_id:
+                    found.find("forgotten", f"order {ticket.order_id}: its PIN opens nothing")
+        for order in self.desk.orders():
+            if order.kiosk_id is not None and order.payment != "cash":
+                found.find("false_booked", f"order {order.id} is paid by the house")
+        return found
+
+
+@row(38, "kill -9 of a worker, kiosk orders beside desk orders")
+def beside_kiosks(case: Case) -> Verdict:
+    """Half of the orders come from kiosks."""
+    return _killed(case, case.size(400, 20))
+
+
+@row(
+    38,
+    "kill -9 of a worker, kiosk orders beside desk orders, PostgreSQL",
+    short=False,
+    database=POSTGRESQL,
+)
+def beside_kiosks_postgresql(case: Case) -> Verdict:
+    """The same on PostgreSQL."""
+    return _killed(case, case.size(400, 20))
+
+
+def _killed(case: Case, kills: int) -> Verdict:
+    with database(case) as url, crash_run(case, url, "run", BesideKiosks) as run:
+        run.kill(kills, 1)
+        run.tally.found = run.settle()
+        run.tally.found.add(run.without_ticket())
+        run.tally.orders = len(run.desk.orders())
+        if not run.pressed:
+            run.tally.found.find("forgotten", "no kiosk ordered anything")
+        return verdict(run.tally)

@@ -139,7 +139,7 @@ class Board:
         services = self.desk.desk.services
         with services.db.read() as s:
             found = recent_orders(s, self.desk.desk.ids["desk.property"], RIDES)
-        views = [ride_view(page, services.clock(), services.settings).as_json() for page in found]
+        views = [ride_view(page, services.clock(), services.time()).as_json() for page in found]
         return json.dumps(views).encode()
 
     def moved_on(self) -> None:

@@ -18,6 +18,7 @@ from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
+from ridedash.service_time import at_pace
 from ridedash.store.accounts import add_account
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault
@@ -118,7 +119,9 @@ def worker_on(
         client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf))
         journal = AnswerJournal(folder / "box", slots=4)
         try:
-            yield Worker(Runtime(db, client, tokens, clock, pace=pace), journal, threads=threads)
+            yield Worker(
+                Runtime(db, client, tokens, clock, time=at_pace(pace)), journal, threads=threads
+            )
         finally:
             journal.close()
 

@@ -64,7 +64,9 @@ def create_app(
 def _answer_polls_from_the_cache(app: Flask) -> None:
     """Put the poll cache before Flask, and behind ProxyFix, which is added after it."""
     services: extensions.Services = app.extensions["ridedash"]
-    cache = app.extensions[EXTENSION] = PollCache(services.db)
+    cache = app.extensions[EXTENSION] = PollCache(
+        services.db, turned=lambda: services.time().turned_at
+    )
     middleware = PollMiddleware(app.wsgi_app, cache, services.clock, services.metrics.remembered)
     app.wsgi_app = middleware  # type: ignore[method-assign,assignment]
 

@@ -21,6 +21,7 @@ from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.egress import Egress
 from ridedash.service.transport.http import Http
+from ridedash.service_time import Times, at_pace, real_time
 from ridedash.store.database.database import BadDatabaseUrl, Database
 from ridedash.store.encryption import BadKeys, TokenVault
 
@@ -40,6 +41,7 @@ class Services:
     metrics: Metrics
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
+    time: Times = real_time  # the service's
 
     @cached_property
     def monitor(self) -> Monitor:
@@ -49,8 +51,8 @@ class Services:
     @property
     def runtime(self) -> Runtime:
         """The values that acting functions take."""
-        pace = self.settings.pace
-        return Runtime(self.db, self.client, self.tokens, self.clock, pace=pace, hooks=self.metrics)
+        time = self.time
+        return Runtime(self.db, self.client, self.tokens, self.clock, time=time, hooks=self.metrics)
 
 
 def utc_now() -> datetime:
@@ -87,7 +89,24 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
         clock=clock,
         metrics=metrics,
         wake=lambda: None,
+        time=at_pace(settings.pace),
     )
+
+
+def follow_turns(services: Services) -> Callable[[], None]:
+    """Compute with the turns of the sandbox's clock from now on, in a demo that has a sandbox.
+
+    What is returned ends it. Before, and wherever a demo calls another service, the clock runs at
+    RIDEDASH_PACE.
+    """
+    settings = services.settings
+    if not settings.sandboxed:
+        return lambda: None
+    from ridedash.turns import SandboxTime  # live mode does not load it
+
+    time = SandboxTime(Http(egress=egress(settings)), settings.service_url, settings.pace)
+    services.time = time
+    return time.stop
 
 
 def egress(settings: config.Settings) -> Egress:

@@ -14,7 +14,9 @@ from ridedash.views.ops import file_server  # noqa: E402
 app = create_app()
 file_server.prepare(app)
 if settings.demo:
+    from ridedash.services import follow_turns
     from ridedash.views.ops.demo_tiles import DemoTiles
 
+    follow_turns(app.extensions["ridedash"])
     app.wsgi_app = DemoTiles(app.wsgi_app, settings.service_url)  # type: ignore[method-assign,assignment]
 started()

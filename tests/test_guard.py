@@ -22,12 +22,12 @@ BESIDE = sorted(path for folder in ("bench", "tools") for path in (ROOT / folder
 LOCKS = ("requirements.lock", "requirements-production.lock", "requirements-dev.lock")
 
 LAYERS = [  # a package may import from packages of a lower layer, and from itself
-    {"__about__", "wire", "geo", "text", "inputs", "secrets_file", "face"},
+    {"__about__", "wire", "geo", "text", "inputs", "secrets_file", "face", "service_time"},
     {"config"},
     {"observability"},
     {"service", "store"},
     {"rides"},
-    {"wording", "maps", "places"},
+    {"wording", "maps", "places", "turns"},
     {"services"},
     {"several"},
     {"forms"},  # messages of forms and sources of places are below them
@@ -767,7 +767,9 @@ GET /v1.5/bookings/feedback/options api.options
 GET /v1/bookings/track_ride api.track_ride
 GET /v1/products api.list_products
 POST /control/advance control.advance
+POST /control/clock control.turn_clock
 POST /control/faults control.order_faults
+POST /control/leap control.leap_to_phase
 POST /control/next control.next_scenario
 POST /control/reset control.reset
 POST /control/speed control.speed

@@ -35,7 +35,7 @@ class ClaimsNothing(Sender):
             if order.state == OrderState.READY:
                 order.attempt, order.sent_at = attempt, runtime.clock()
                 transitions.change_state(s, order, OrderState.SENDING, runtime.clock(), "worker")
-            settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
+            settle(s, order, outcome, runtime.clock(), "worker")
         return True
 
 

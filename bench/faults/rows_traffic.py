@@ -22,6 +22,7 @@ from ridedash.service.client import RideClient
 from ridedash.service.errors import RateLimited, Throttled
 from ridedash.service.throttle.traffic import Permit, Priority, Traffic
 from ridedash.service.transport.http import Http
+from ridedash.service_time import at_pace
 from ridedash.store.orders import Ride
 
 SENT_AT: Final = "Sat, 21 Nov 2026 10:00:00 GMT"
@@ -211,7 +212,9 @@ def _judged(place: Town, traffic: Counted, went: float, told_s: float) -> Verdic
 def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[None]:
     client = RideClient(http, f"http://127.0.0.1:{port}", APP_TOKEN, traffic=traffic)
     now = lambda: datetime.now(UTC)  # noqa: E731
-    worker = Worker(Runtime(place.s.db, client, place.s.tokens, now, pace=20), place.journal)
+    worker = Worker(
+        Runtime(place.s.db, client, place.s.tokens, now, time=at_pace(20)), place.journal
+    )
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
     thread.start()

@@ -21,7 +21,7 @@ from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.rides.worker import Worker
-from ridedash.services import Services, build_services
+from ridedash.services import Services, build_services, follow_turns
 from ridedash.store import accounts, audit, properties
 from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
@@ -68,6 +68,7 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    follow_turns(services)
     worker = make_worker(services)
     worker_port.serve(services, worker)
     print("ridedash worker: sending orders and following rides; stop with Ctrl-C", flush=True)

@@ -24,7 +24,7 @@ def accept_restore(services: Services, options: argparse.Namespace) -> None:
     Refused while machines are silent that had workers too: only they have their journals.
     """
     journal = _journal(services)
-    after_restore.compare(services.db, services.clock, journal, services.settings.pace)
+    after_restore.compare(services.db, services.clock, journal)
     _require_compared(services, journal, options.anyway)
     accepted = after_restore.accept(services.db, services.clock)
     if accepted is None:

@@ -20,6 +20,7 @@ from ridedash.factory import create_app
 from ridedash.observability.process import started
 from ridedash.rides.worker import Worker
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
+from ridedash.services import follow_turns
 from ridedash.views.ops import file_server
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def up(environ: Mapping[str, str]) -> None:
             known |= _start_sandbox(known, given, stack)
         app = create_app(known)
         settings = config.load(known)
+        stack.callback(follow_turns(app.extensions["ridedash"]))
         upgrade(app.extensions["ridedash"].db)
         if settings.demo:
             demo.seed(app.extensions["ridedash"])

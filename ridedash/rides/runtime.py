@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ridedash.service_time import Times, real_time
+
 if TYPE_CHECKING:
     from ridedash.observability.hooks import Hooks
     from ridedash.rides.accounts.tokens import AccountTokens
@@ -23,7 +25,7 @@ def no_failpoint(_name: str) -> None:
 class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
-    `pace` is how many times faster than real time the service's clock runs: 1 for the real service.
+    `time` is the service's, which a sandbox may turn at any moment: real time for a real service.
     `owner` is the name under which leases are taken. `hooks` are called after each poll, if given.
     """
 
@@ -31,7 +33,7 @@ class Runtime:
     client: "RideClient"
     tokens: "AccountTokens"
     clock: Clock
-    pace: float = 1.0
+    time: Times = real_time
     owner: str = "worker"
     failpoint: Failpoint = no_failpoint
     hooks: "Hooks | None" = None

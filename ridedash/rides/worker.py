@@ -25,6 +25,7 @@ from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.privacy import retention
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.tracking import claims
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.pool import Polling
 from ridedash.store.database.database import DatabaseBusy
@@ -78,6 +79,7 @@ class Worker:
         self._lock = threading.Lock()
         self._busy: set[str] = set()  # what runs in this process now
         self._last: dict[str, float] = {}  # when a job was last done, monotonic
+        self._turned_at = runtime.time().turned_at
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; then claim nothing and wait for sends, `drain_s` at most."""
@@ -115,6 +117,7 @@ class Worker:
         wait_s: float | None = None
         try:
             self._recurring_jobs()
+            self._look_at_the_clock()
             if self._is_time("look", LOOK_EVERY_S, always=self._woken):
                 self._woken = False
                 plans = self._plans() if self._is_time("plan", PLAN_EVERY_S, always=False) else []
@@ -130,6 +133,13 @@ class Worker:
         self.round_ended = time.monotonic()
         self._awake.wait(wait_s or LOOK_EVERY_S)
         self._awake.clear()
+
+    def _look_at_the_clock(self) -> None:
+        """After a turn of the service's clock every ride may be elsewhere: all are due at once."""
+        turned_at = self.runtime.time().turned_at
+        if turned_at != self._turned_at:
+            self._turned_at = turned_at
+            claims.make_due(self.runtime.db, self.runtime.clock())
 
     def _sends(self) -> list[Job]:
         ids = self._fresh("send", self.sender.due) if self.watch.settled else []

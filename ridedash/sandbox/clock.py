@@ -1,21 +1,37 @@
-"""The service's clock, 1 to 60 times as fast as wall time.
+"""The service's clock: held, or 1 to 60 times as fast as wall time.
 
-It is stored in the database, so that every process reads the same time.
+It is stored in the database, so that every process reads the same time. Each change of speed, each
+leap and each time that is set is a turn; it is stored in the transaction that changes the clock.
 """
 
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from ridedash.sandbox.store import ReadCache, Store
 
 SLOWEST: Final = 1.0
 FASTEST: Final = 60.0
+HELD: Final = 0.0
+KEPT: Final = 1_000  # turns
+ROUNDING_S: Final = 0.001  # of a time in a fare_id
+
+
+class ClockTurn(NamedTuple):
+    """From `wall` on the clock shows `service` and runs at `speed`; seconds since 1970."""
+
+    wall: float
+    service: float
+    speed: float
+
+
+class SetBack(Exception):
+    """The clock can't be set back while there are bookings: their rides would run backwards."""
 
 
 class ServiceClock:
-    """Service time in seconds since 1970, computed from one stored point and the stored speed."""
+    """Service time in seconds since 1970, computed from the last turn."""
 
     def __init__(self, store: Store, wall: Callable[[], datetime], pace: float) -> None:
         self._store = store
@@ -26,6 +42,9 @@ class ServiceClock:
             if row is None or row["pace"] != pace:
                 service = self.wall() if row is None else self._at(row)
                 self._save(connection, service, pace, pace)
+            elif not connection.execute("SELECT 1 FROM turns").fetchone():
+                # the file is of a release that kept no turns
+                _add_turn(connection, ClockTurn(row["wall"], row["service"], row["speed"]))
 
     def wall(self) -> float:
         """Wall time in seconds since 1970; tokens expire by it."""
@@ -36,21 +55,44 @@ class ServiceClock:
         return self._at((cache or self._store.read_cache()).get("clock", _clock_row))
 
     def speed(self) -> float:
-        """How many service seconds pass in one second of wall time."""
+        """How many service seconds pass in one second of wall time; 0 while it is held."""
         return float(self._store.read_cache().get("clock", _clock_row)["speed"])
 
-    def set_speed(self, speed: float) -> None:
-        """Continue at another speed. Raises ValueError unless it is 1 to 60."""
-        check_speed(speed)
-        with self._store.write() as connection:
-            row = connection.execute("SELECT * FROM clock").fetchone()
-            self._save(connection, self._at(row), speed, row["pace"])
+    def turns(self) -> tuple[ClockTurn, ...]:
+        """The last turns, the oldest first."""
+        return self._store.read_cache().get("turns", _turns)
 
-    def advance(self, seconds: float) -> None:
-        """Move the clock forward by a number of service seconds."""
+    def people_s(self, since: float) -> float:
+        """How many seconds of wall time ago the clock last showed a service time.
+
+        One that it leapt over counts as the moment of the leap.
+        """
+        until = self.wall()
+        for turn in reversed(self.turns()):
+            if turn.service <= since + ROUNDING_S:
+                ran = (since - turn.service) / turn.speed if turn.speed else until - turn.wall
+                return self.wall() - min(until, turn.wall + ran)
+            until = turn.wall
+        return self.wall() - until
+
+    def change(
+        self, *, at: float | None = None, leap: float = 0.0, speed: float | None = None
+    ) -> None:
+        """Set the clock to `at`, move it forward by `leap`, and let it run at `speed` from there.
+
+        What isn't given stays. Raises ValueError for a speed that is neither 0 nor 1 to 60, and
+        SetBack for an earlier time while there are bookings.
+        """
+        if speed:
+            check_speed(speed)
         with self._store.write() as connection:
             row = connection.execute("SELECT * FROM clock").fetchone()
-            self._save(connection, self._at(row) + seconds, row["speed"], row["pace"])
+            now, runs = self._at(row), row["speed"]
+            if at is not None and at < now and _has_bookings(connection):
+                raise SetBack
+            then, will_run = (now if at is None else at) + leap, runs if speed is None else speed
+            if (then, will_run) != (now, runs):
+                self._save(connection, then, will_run, row["pace"])
 
     def _at(self, row: sqlite3.Row) -> float:
         return float(row["service"] + (self.wall() - row["wall"]) * row["speed"])
@@ -58,15 +100,31 @@ class ServiceClock:
     def _save(
         self, connection: sqlite3.Connection, service: float, speed: float, pace: float
     ) -> None:
+        wall = self.wall()
         connection.execute(
             "REPLACE INTO clock (one, wall, service, speed, pace) VALUES (1, ?, ?, ?, ?)",
-            (self.wall(), service, speed, pace),
+            (wall, service, speed, pace),
         )
+        _add_turn(connection, ClockTurn(wall, service, speed))
+
+
+def _add_turn(connection: sqlite3.Connection, turn: ClockTurn) -> None:
+    connection.execute("INSERT INTO turns (wall, service, speed) VALUES (?, ?, ?)", turn)
+    connection.execute("DELETE FROM turns WHERE n <= (SELECT MAX(n) FROM turns) - ?", (KEPT,))
 
 
 def _clock_row(connection: sqlite3.Connection) -> sqlite3.Row:
     row: sqlite3.Row = connection.execute("SELECT * FROM clock").fetchone()
     return row
+
+
+def _turns(connection: sqlite3.Connection) -> tuple[ClockTurn, ...]:
+    rows = connection.execute("SELECT wall, service, speed FROM turns ORDER BY n").fetchall()
+    return tuple(ClockTurn(*row) for row in rows)
+
+
+def _has_bookings(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM bookings LIMIT 1").fetchone() is not None
 
 
 def check_speed(speed: float) -> None:

@@ -1,6 +1,6 @@
 """The SQLite file of the sandbox: connections, transactions and tables.
 
-Times are service seconds since 1970.
+Times are service seconds since 1970; `wall` and the end of an outage are wall time.
 """
 
 import contextlib
@@ -21,6 +21,13 @@ CREATE TABLE IF NOT EXISTS clock (
     one INTEGER PRIMARY KEY CHECK (one = 1), wall REAL NOT NULL, service REAL NOT NULL,
     speed REAL NOT NULL, pace REAL NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS turns (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, wall REAL NOT NULL, service REAL NOT NULL,
+    speed REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS dice (
+    one INTEGER PRIMARY KEY CHECK (one = 1), seed INTEGER NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS bookings (
     n INTEGER PRIMARY KEY AUTOINCREMENT, booking_id TEXT NOT NULL UNIQUE, txn_id TEXT UNIQUE,
     merchant_txn_id TEXT, user TEXT NOT NULL, category TEXT NOT NULL, city TEXT NOT NULL,
@@ -38,6 +45,9 @@ CREATE TABLE IF NOT EXISTS scenarios (
 CREATE TABLE IF NOT EXISTS faults (
     id INTEGER PRIMARY KEY AUTOINCREMENT, operation TEXT NOT NULL, fault TEXT NOT NULL,
     left INTEGER NOT NULL, seconds REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS outages (
+    operation TEXT PRIMARY KEY, until REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS codes (
     hash TEXT PRIMARY KEY, user TEXT NOT NULL, redirect_uri TEXT NOT NULL, challenge TEXT NOT NULL,

@@ -1,5 +1,6 @@
 """The services that routes share: settings, database, clock, fleets, ledger, fare_id signer."""
 
+import sqlite3
 from functools import lru_cache
 
 from flask import current_app
@@ -26,7 +27,7 @@ class Services:
         self.clock = ServiceClock(self.store, settings.wall, settings.pace)
         self.ledger = Ledger()
         self.fare_signer = FareSigner(f"{settings.seed}:{settings.app_token}")
-        self.fleet = lru_cache(maxsize=4)(self._fleet)
+        self._fleet = lru_cache(maxsize=4)(lambda slug, seed: Fleet(self.city(slug), seed))
         self._cities = {
             city.slug: city for city in cities()
         }  # built at the start, before the first request
@@ -43,8 +44,19 @@ class Services:
         """Close the database."""
         self.store.close()
 
-    def _fleet(self, slug: str) -> Fleet:
-        return Fleet(self.city(slug), self.settings.seed)
+    def seed(self) -> int:
+        """The seed of drivers, plates and codes: the configured one, or that of the last reset."""
+        chosen = self.store.read_cache().get("seed", _chosen_seed)
+        return self.settings.seed if chosen is None else chosen
+
+    def fleet(self, slug: str) -> Fleet:
+        """The cabs of a city."""
+        return self._fleet(slug, self.seed())
+
+
+def _chosen_seed(connection: sqlite3.Connection) -> int | None:
+    row = connection.execute("SELECT seed FROM dice").fetchone()
+    return None if row is None else int(row["seed"])
 
 
 def services() -> Services:

@@ -27,6 +27,7 @@ from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
+from ridedash.service_time import at_pace
 from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database
@@ -200,7 +201,7 @@ class World:
         self, *, pace: float = 1.0, failpoint: Failpoint = no_failpoint, **options: Any
     ) -> Iterator[Worker]:
         journal = AnswerJournal(self.folder / "box", slots=4)
-        runtime = replace(self.runtime, pace=pace, failpoint=failpoint)
+        runtime = replace(self.runtime, time=at_pace(pace), failpoint=failpoint)
         try:
             yield Worker(runtime, journal, **options)
         finally:

@@ -102,9 +102,9 @@ def declare(db: Database, clock: Clock, to: datetime) -> int:
     return note_restore(db, clock, None, CLI, to) or 0
 
 
-def compare(db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:
+def compare(db: Database, clock: Clock, journal: SentJournal) -> None:
     """Compare the database with the journals of this machine, as a worker does at its start."""
-    watch = RestoreWatch(db, clock, journal, pace)
+    watch = RestoreWatch(db, clock, journal)
     for _ in range(2):  # the second time when the first one notices a restore
         with db.write() as s:
             watch.beat(s)
@@ -220,7 +220,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
         transitions.add_event(s, order, "event", RECOVERED, now)
         transitions.raise_attention(s, order, transitions.UNKNOWN, order.mtx, now)
         if lost.outcome is not None:
-            settle(s, order, outcome_of(lost.outcome), now, who, runtime.pace)
+            settle(s, order, outcome_of(lost.outcome), now, who)
             _note_proved(s, order, now)
         facts = {"property_id": order.property_id, "sent_at": lost.sent_at.isoformat()}
         audit.record(s, who, "order.recovered", f"orders:{order.id}", order.state, now, **facts)

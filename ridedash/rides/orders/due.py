@@ -96,7 +96,7 @@ class Promoter:
         self, runtime: Runtime, journal: AnswerJournal, watch: RestoreWatch | None = None
     ) -> None:
         self.runtime, self.journal = runtime, journal
-        self.watch = watch or RestoreWatch(runtime.db, runtime.clock, journal.sent, runtime.pace)
+        self.watch = watch or RestoreWatch(runtime.db, runtime.clock, journal.sent)
         self.closed = False  # a worker that stops makes nothing READY: it would not send it
 
     def due(self, limit: int) -> Sequence[int]:

@@ -195,7 +195,7 @@ def _link(
         outcome = Outcome(
             OrderState.BOOKED, booking_id=booking_id, code=order.code, evidence=order.evidence or ""
         )
-        settle(s, order, outcome, now, who, runtime.pace)
+        settle(s, order, outcome, now, who)
         facts = {"property_id": order.property_id, "place": checked.outcome}
         audit.record(s, who, "order.resolve", f"orders:{order_id}", OrderState.BOOKED, now, **facts)
         transitions.clear_attention(s, order, transitions.UNKNOWN, now)

@@ -56,8 +56,8 @@ class RestoreWatch:
     Nothing is sent before `settled`. Safe to share between threads.
     """
 
-    def __init__(self, db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:
-        self.db, self.clock, self.journal, self.pace = db, clock, journal, pace
+    def __init__(self, db: Database, clock: Clock, journal: SentJournal) -> None:
+        self.db, self.clock, self.journal = db, clock, journal
         self.database = ""  # its identity; "" before its first property
         self._mark: Mark | None = None  # the database as it was last seen
         self._beaten: Mark | None = None  # what the heartbeat is about to commit
@@ -178,7 +178,7 @@ class RestoreWatch:
         since = None
         if self._settled is not None and self._settled[:2] == state[:2] and self._compared_at:
             since = min(self._compared_at, began) - OVERLAP
-        changed, news = catch_up(self.db, self.clock, self.journal, self.pace, since)
+        changed, news = catch_up(self.db, self.clock, self.journal, since)
         if news is not None:  # a restore of the last seconds: the watermark could not tell
             return changed + self._notice(epoch, news)
         self._settled, self._compared_at = state, began
@@ -234,7 +234,7 @@ def hold(s: Session, now: datetime, who: Who) -> int:
 
 
 def catch_up(
-    db: Database, clock: Clock, journal: SentJournal, pace: float, since: datetime | None = None
+    db: Database, clock: Clock, journal: SentJournal, since: datetime | None = None
 ) -> tuple[int, int | None]:
     """Bring the database to what the journal knows. How many orders it changed or listed.
 
@@ -252,7 +252,7 @@ def catch_up(
     changed = 0
     for entry in entries:
         if entry.reference in behind:
-            changed += _catch_up_one(db, clock(), entry, pace)
+            changed += _catch_up_one(db, clock(), entry)
     for some in _chunks(each for each in ours if each.reference in lost):
         changed += _list_lost(db, clock(), some)
     return changed, max(news, default=None)
@@ -319,18 +319,18 @@ def _lacks(s: Session, entry: Sent) -> bool:
     return not found or found[0].attempt < entry.attempt
 
 
-def _catch_up_one(db: Database, now: datetime, entry: Sent, pace: float) -> int:
+def _catch_up_one(db: Database, now: datetime, entry: Sent) -> int:
     """Give one order the attempt and the outcome that the journal holds. 1 when it changed."""
     try:
         with db.write() as s:
             order = s.scalars(select(Order).where(Order.mtx == entry.reference)).first()
-            return 0 if order is None else _apply(s, order, entry, now, pace)
+            return 0 if order is None else _apply(s, order, entry, now)
     except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
         log.error("order %s can't be taken from the journal: %s", entry.reference, reason(error))
         return 0
 
 
-def _apply(s: Session, order: Order, entry: Sent, now: datetime, pace: float) -> int:
+def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
     if order.attempt > entry.attempt:
         return 0
     if order.attempt < entry.attempt:
@@ -341,7 +341,7 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime, pace: float) ->
     elif order.state not in (S.SENDING, S.UNKNOWN) or entry.outcome is None:
         return 0
     if entry.outcome is not None and (order.state in UNPROVED or _contradicts(order, entry)):
-        settle(s, order, outcome_of(entry.outcome), now, WORKER, pace)
+        settle(s, order, outcome_of(entry.outcome), now, WORKER)
     return 1
 
 

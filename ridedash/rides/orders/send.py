@@ -64,7 +64,7 @@ class Sender:
 
     def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
         self.runtime, self.journal = runtime, journal
-        self.watch = RestoreWatch(runtime.db, runtime.clock, journal.sent, runtime.pace)
+        self.watch = RestoreWatch(runtime.db, runtime.clock, journal.sent)
         self._in_flight: set[str] = set()  # partner references
         # orders whose claim may have been committed, and when: these are never sent
         self._unclear_claims: dict[int, datetime] = {}
@@ -218,7 +218,7 @@ class Sender:
             with runtime.db.write() as s:
                 order = s.get(Order, order_id)  # None: the commit was lost with the server
                 if order and (order.state, order.owner, order.sent_at) == claim:
-                    settle(s, order, nothing_sent, runtime.clock(), WORKER, runtime.pace)
+                    settle(s, order, nothing_sent, runtime.clock(), WORKER)
             self._unclear_claims.pop(order_id, None)
 
     def _send(self, prepared: Prepared, claimed: Claimed) -> None:
@@ -315,7 +315,7 @@ class Sender:
                 if order is None or order.attempt < attempt:
                     return False
                 if order.attempt == attempt:
-                    settle(s, order, outcome, runtime.clock(), WORKER, runtime.pace)
+                    settle(s, order, outcome, runtime.clock(), WORKER)
                 return True
 
         return retry_conflict(settle_once)

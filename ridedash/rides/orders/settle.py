@@ -20,9 +20,7 @@ UNPROVED: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
 SHORT_WAIT_S: Final = 10.0  # a Retry-After up to this is waited for, once
 
 
-def settle(
-    s: Session, order: Order, outcome: Outcome, now: datetime, who: Who, pace: float
-) -> OrderState:
+def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) -> OrderState:
     """Apply an outcome to an order, and add its ride. Returns the state of the order.
 
     SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only. A second outcome is
@@ -48,7 +46,7 @@ def settle(
     if outcome.alarm or (to is S.UNKNOWN and outcome.state is S.BOOKED):
         transitions.raise_attention(s, order, transitions.CONTRADICTION, outcome.code, now)
     if to in {S.BOOKED, S.MATCHING}:
-        _start_ride(s, order, outcome, now, pace)
+        _start_ride(s, order, outcome, now)
     return to
 
 
@@ -129,12 +127,11 @@ def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, 
         transitions.change_state(s, order, S.UNKNOWN, now, who)
 
 
-def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime, pace: float) -> None:
+def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> None:
     order.booking_id, order.txn_id = outcome.booking_id, outcome.txn_id
     order.next_retry = outcome.next_retry
     if outcome.booking_timeout_s is not None:
-        order.booking_timeout_s = outcome.booking_timeout_s
-        order.booking_timeout_at = now + timedelta(seconds=outcome.booking_timeout_s / pace)
+        order.booking_timeout_s = outcome.booking_timeout_s  # it counts from the ride's beginning
     if s.scalars(select(Ride.id).where(Ride.order_id == order.id)).first() is None:
         s.add(new_ride(order, now))
 

@@ -39,6 +39,7 @@ RIDE_AND_ORDER: Final[tuple[ColumnElement[Any], ...]] = (
     _of_order(ORDERS.c.state, "order_state"),
     _of_order(ORDERS.c.open, "order_open"),
     _of_order(ORDERS.c.booking_timeout_at, "booking_timeout_at"),
+    _of_order(ORDERS.c.booking_timeout_s, "booking_timeout_s"),
 )
 
 
@@ -88,6 +89,13 @@ def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[C
             return _claim(s, now, bounds, owner)
     except (ValueError, LookupError, TypeError):
         return _one_by_one(db, now, bounds, owner)
+
+
+def make_due(db: Database, now: datetime) -> None:
+    """Let every followed ride be polled now, whatever was planned."""
+    with db.write() as s:
+        later = RIDES.c.next_poll_at > now
+        s.execute(update(RIDES).where(later).values(next_poll_at=now))
 
 
 def release(db: Database, claims: Sequence[Claim]) -> None:

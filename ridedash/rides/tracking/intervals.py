@@ -1,9 +1,13 @@
-"""Intervals of polls, freshness, and free cancellation (docs/booking-protocol.md 3.2). Pure."""
+"""Intervals of polls, freshness, and what the service counts in its own time. Pure.
 
-from datetime import datetime, timedelta
+See docs/booking-protocol.md 3.2.
+"""
+
+from datetime import datetime
 from typing import Final
 
 from ridedash import wire
+from ridedash.service_time import ServiceTime
 
 MIN_INTERVAL_S: Final = 0.5  # however fast the service's clock runs
 SEARCHING_S: Final = 3.0  # matching, pending, retrying
@@ -18,9 +22,12 @@ STALE_S: Final = 60.0  # age of the facts
 LOST_S: Final = 300.0  # age of the facts
 
 
-def next_poll_s(status: str | None, kind: wire.Kind, eta_s: float | None, pace: float) -> float:
-    """Seconds until the next poll of a ride whose last known status is `status`; without jitter."""
-    return max(MIN_INTERVAL_S, _interval_s(status, kind, eta_s) / pace)
+def next_poll_s(status: str | None, kind: wire.Kind, eta_s: float | None, speed: float) -> float:
+    """Seconds until the next poll of a ride whose last known status is `status`; without jitter.
+
+    `speed`: how many times faster than people's the service's clock runs, 1 at least.
+    """
+    return max(MIN_INTERVAL_S, _interval_s(status, kind, eta_s) / speed)
 
 
 def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> float:
@@ -52,14 +59,31 @@ def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str
 
 
 def cancel_free_until(
-    applies_after_s: float | None, allotted_at: datetime | None, pace: float
+    applies_after_s: float | None, allotted_at: datetime | None, time: ServiceTime
 ) -> datetime | None:
     """The instant until which cancelling is free; None when the policy or its start is unknown.
 
+    It is None too while the service's clock is held before that instant: it does not come nearer.
     `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
     service's clock. It is not documented from when that counts; we assume: from the allotment of
     the first driver (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:
         return None
-    return allotted_at + timedelta(seconds=applies_after_s / pace)
+    return time.due(allotted_at, applies_after_s)
+
+
+def search_ends(
+    stored: datetime | None,
+    answered_at: datetime | None,
+    timeout_s: float | None,
+    time: ServiceTime,
+) -> datetime | None:
+    """When the service stops looking for a driver; None when unknown, or while its clock is held.
+
+    That is `timeout_s` of its clock after it answered. `stored` is that instant in orders of an
+    earlier release, which converted it before it was stored.
+    """
+    if stored is not None or answered_at is None or timeout_s is None:
+        return stored
+    return time.due(answered_at, timeout_s)

@@ -15,7 +15,7 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.rides.accounts.tokens import TokenUnreadable
 from ridedash.rides.states import may_cancel
 from ridedash.rides.tracking import totals
-from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S, next_poll_s
+from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S, next_poll_s, search_ends
 from ridedash.rides.tracking.merge import (
     ALARMS,
     CAR_SWAPPED,
@@ -30,6 +30,7 @@ from ridedash.rides.tracking.merge import (
 )
 from ridedash.service.errors import RateLimited, Refused, Throttled
 from ridedash.service.types.tracking import Snapshot
+from ridedash.service_time import REAL, ServiceTime
 from ridedash.store.models.orders import OrderState
 from ridedash.text import compact_key
 
@@ -43,7 +44,7 @@ CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 SLOW_S: Final = 300.0
 PATH_S: Final = 10.0  # between two points of the path that a cab has driven
 OVERDUE_S: Final = 60.0  # between polls of a search that should be over
-OVERDUE_LASTS: Final = timedelta(minutes=30)
+OVERDUE_LASTS_S: Final = 1800.0
 TOO_OLD_AFTER: Final = timedelta(hours=24)
 ERROR_MAX_S: Final = 30.0
 NOT_KNOWN_AFTER: Final = 3  # refusals in a row: a replica may not know a new booking yet
@@ -98,7 +99,8 @@ class Before(NamedTuple):
     created_at: datetime  # of the ride
     order_state: str
     order_open: bool
-    booking_timeout_at: datetime | None = None  # when the service stops looking for a driver
+    booking_timeout_at: datetime | None = None  # of orders of an earlier release
+    booking_timeout_s: float | None = None  # of the service's clock, from the ride's creation
     errors: int = 0
     unknown_id: int = 0
     final_polls: int = 0
@@ -110,9 +112,9 @@ class Before(NamedTuple):
 
 
 class Pacing(NamedTuple):
-    """The pace of the service's clock, and two random numbers of at least 0 and less than 1."""
+    """The service's time, and two random numbers of at least 0 and less than 1."""
 
-    pace: float = 1.0  # 2: the service's clock runs twice as fast as the wall's
+    time: ServiceTime = REAL
     spread: float = 0.5  # for the 10 % by which a wait may be shorter or longer
     backoff: float = 0.5  # for the wait after a failed poll
 
@@ -199,7 +201,7 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
         for event in merged.events
         if event.name in ALARMS
     ]
-    wait_s, raised, cleared = _schedule(before, after, now, pacing.pace)
+    wait_s, raised, cleared = _schedule(before, after, now, pacing.time)
     return Decision(
         ride=ride | _next_poll(wait_s, now, pacing.spread),
         status=after.status,
@@ -210,12 +212,12 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
         order=order,
         start_code=after.otp if after.otp != before.ride.otp else None,
         needs_currency=needs_currency,
-        point=_point(before.ride, after, now, pacing.pace),
+        point=_point(before.ride, after, now, pacing.time.polling_speed),
         **_order_effects(before, after, handed_over="booking_id" in order),
     )
 
 
-def _point(old: RideState, after: RideState, now: datetime, pace: float) -> LatLng | None:
+def _point(old: RideState, after: RideState, now: datetime, speed: float) -> LatLng | None:
     """Where the cab is, if its path gets a point now: it has moved, and a new slot of time began.
 
     The slots are counted from the beginning of time, so that nothing has to be remembered.
@@ -223,7 +225,7 @@ def _point(old: RideState, after: RideState, now: datetime, pace: float) -> LatL
     here = after.facts.position
     if here is None or after.position_at != now or here == old.facts.position:
         return None
-    slot_s = max(MIN_INTERVAL_S, PATH_S / pace)
+    slot_s = max(MIN_INTERVAL_S, PATH_S / speed)
     last = old.position_at
     if last is not None and last.timestamp() // slot_s == now.timestamp() // slot_s:
         return None
@@ -327,34 +329,38 @@ def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> di
 
 
 def _schedule(
-    before: Before, after: RideState, now: datetime, pace: float
+    before: Before, after: RideState, now: datetime, time: ServiceTime
 ) -> tuple[float | None, tuple[Item, ...], tuple[str, ...]]:
     """Seconds to the next poll after an answer, and the items that are raised and cleared.
 
     None after the poll for the final price: the ride is no longer followed.
     """
+    speed = time.polling_speed
     if after.ended_at is not None:
         was_final = before.ride.ended_at is not None
-        final_s = None if was_final else max(MIN_INTERVAL_S, FINAL_S / pace)
+        final_s = None if was_final else max(MIN_INTERVAL_S, FINAL_S / speed)
         return final_s, (), (NO_DRIVER, NOT_KNOWN, TOO_OLD)
     if now - before.created_at > TOO_OLD_AFTER:
         return SLOW_S, (Item(TOO_OLD),), (NOT_KNOWN, POISON)
-    overdue = overdue_by(before.booking_timeout_at, after.status, now, pace)
-    if overdue is not None:
-        wait_s = OVERDUE_S / pace if overdue < OVERDUE_LASTS / pace else SLOW_S
+    since = overdue_since(before, after.status, now, time)
+    if since is not None:
+        lasts_until = time.due(since, OVERDUE_LASTS_S)
+        wait_s = OVERDUE_S / speed if lasts_until is None or now < lasts_until else SLOW_S
         return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON)
     eta_s = after.facts.eta.seconds if after.facts.eta else None
-    return next_poll_s(after.status, after.kind, eta_s, pace), (), (NOT_KNOWN, POISON, NO_DRIVER)
+    return next_poll_s(after.status, after.kind, eta_s, speed), (), (NOT_KNOWN, POISON, NO_DRIVER)
 
 
-def overdue_by(
-    timeout_at: datetime | None, status: str | None, now: datetime, pace: float
-) -> timedelta | None:
-    """How long a search has gone on a minute after its end; None with a driver or time left."""
-    if timeout_at is None or (status is not None and status not in wire.SEARCHING):
+def overdue_since(
+    before: Before, status: str | None, now: datetime, time: ServiceTime
+) -> datetime | None:
+    """Since when a search is over for more than a minute; None with a driver or time left."""
+    if status is not None and status not in wire.SEARCHING:
         return None
-    over = now - timeout_at - timedelta(seconds=OVERDUE_S / pace)
-    return over if over > timedelta(0) else None
+    stored, timeout_s = before.booking_timeout_at, before.booking_timeout_s
+    ends = search_ends(stored, before.created_at, timeout_s, time)
+    since = time.due(ends, OVERDUE_S) if ends else None
+    return since if since is not None and now > since else None
 
 
 def _after_failure(before: Before, error: Exception, now: datetime, pacing: Pacing) -> Decision:
@@ -383,7 +389,7 @@ def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         return error.retry_after_s
     longest_s = min(ERROR_MAX_S, 2.0 ** min(errors, 10))
-    return max(MIN_INTERVAL_S, pacing.backoff * longest_s / pacing.pace)
+    return max(MIN_INTERVAL_S, pacing.backoff * longest_s / pacing.time.polling_speed)
 
 
 def _next_poll(wait_s: float | None, now: datetime, spread: float) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class Recorder:
     def _decide(self, polled: Polled, before: Before) -> Decision:
         if isinstance(polled.answer, Answer):
             raise TypeError("an answer is read before it is decided on")
-        pacing = Pacing(self.runtime.pace, self.chance(), self.chance())
+        pacing = Pacing(self.runtime.time(), self.chance(), self.chance())
         return decide(before, polled.answer, polled.at, pacing)
 
     def _count(self, written: Iterable[Decision]) -> int:

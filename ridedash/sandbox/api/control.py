@@ -1,4 +1,4 @@
-"""Control of the sandbox for tests and demos: speed, scenarios, faults, the ledger.
+"""Control of the sandbox for tests and demos: its clock, scenarios, faults, the ledger.
 
 A real service has none of it. It answers programs of its own machine only, and only if the request
 names that machine as its host, which prevents DNS rebinding. Each request needs the header
@@ -14,6 +14,8 @@ from flask import Blueprint, Response, jsonify, request
 
 from ridedash.sandbox import request_parsing
 from ridedash.sandbox.api import faults
+from ridedash.sandbox.bookings.actions import unknown_booking
+from ridedash.sandbox.clock import FASTEST, HELD, SLOWEST, SetBack
 from ridedash.sandbox.request_parsing import Refusal, bad_request
 from ridedash.sandbox.trips.ledger import Booking, queue_scenario
 from ridedash.sandbox.trips.planner import SCENARIOS
@@ -23,7 +25,12 @@ bp: Final = Blueprint("control", __name__, url_prefix="/control")
 HEADER: Final = "X-Sandbox-Control"
 FORWARDED: Final = "Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"  # a proxy adds one of these
 FARTHEST_S: Final = 30 * 86400.0
+AFTER_PHASE_S: Final = 1.0
+LONGEST_LEAP_S: Final = 1800.0
 LONGEST_DELAY_S: Final = 120.0
+LONGEST_OUTAGE_S: Final = 600.0
+LAST_TIME: Final = 4_102_444_800.0  # the year 2100
+SEEDS: Final = range(1, 1_000_001)
 
 
 @bp.before_request
@@ -57,8 +64,8 @@ def check_header() -> None:
 @bp.post("/speed")
 def speed() -> Response:
     """Set the speed. Body: {"speed": service seconds per second of wall time, 1 to 60}."""
-    wanted = _number(request_parsing.json_body(request, typed=True), "speed", 1.0, 60.0)
-    services().clock.set_speed(wanted)
+    wanted = _number(request_parsing.json_body(request, typed=True), "speed", SLOWEST, FASTEST)
+    services().clock.change(speed=wanted)
     return clock()
 
 
@@ -66,17 +73,88 @@ def speed() -> Response:
 def advance() -> Response:
     """Move service time forward. Body: {"seconds": n}, at most 30 days."""
     seconds = _number(request_parsing.json_body(request, typed=True), "seconds", 0.0, FARTHEST_S)
-    services().clock.advance(seconds)
+    services().clock.change(leap=seconds)
     return clock()
 
 
 @bp.get("/clock")
 def clock() -> Response:
-    """Answer {"now": service seconds since 1970, "speed": n}."""
-    sandbox = services()
-    return jsonify(
-        {"status": "SUCCESS", "now": sandbox.clock.now(), "speed": sandbox.clock.speed()}
+    """Answer {"now": service seconds since 1970, "speed": n, "turns": [{wall, service, speed}]}.
+
+    A turn: from the wall time `wall` on the clock shows `service` and runs at `speed`. The oldest
+    comes first.
+    """
+    return jsonify(_clock_now())
+
+
+def _clock_now() -> dict[str, Any]:
+    kept = services().clock
+    turns = [turn._asdict() for turn in kept.turns()]
+    return {"status": "SUCCESS", "now": kept.now(), "speed": kept.speed(), "turns": turns}
+
+
+@bp.post("/clock")
+def turn_clock() -> Response:
+    """Turn the clock. Body: {"at"?, "leap"?, "speed"?}, one of them at least; answers as GET does.
+
+    `at` is service seconds since 1970, `leap` goes forward from there, 30 days at most, and
+    `speed` is 1 to 60, or 0 to hold. An earlier time needs a reset first.
+    """
+    body = request_parsing.json_body(request, typed=True)
+    if not body.keys() & {"at", "leap", "speed"}:
+        raise bad_request("one of at, leap and speed is required")
+    leap = _number({"leap": 0} | body, "leap", 0.0, FARTHEST_S)
+    at = _number(body, "at", 0.0, LAST_TIME) if "at" in body else None
+    held = body.get("speed") == HELD and not isinstance(body["speed"], bool)
+    runs = None
+    if "speed" in body:
+        runs = HELD if held else _number(body, "speed", SLOWEST, FASTEST)
+    try:
+        services().clock.change(at=at, leap=leap, speed=runs)
+    except SetBack:
+        raise bad_request("there are bookings: reset before the clock is set back", 409) from None
+    return clock()
+
+
+@bp.post("/leap")
+def leap_to_phase() -> Response:
+    """Leap to 1 s after the next phase of a ride. Body: {"booking_id"?}; a txn_id will do.
+
+    Without an id it is the next phase of all rides under way. Answers as GET /control/clock, with
+    {"booking_id", "booking_status", "leapt": seconds, "others": how many other rides moved on}. The
+    leap is 30 minutes at most: a phase that is farther has not come then.
+    """
+    wanted = request_parsing.optional_text(
+        request_parsing.json_body(request, typed=True), "booking_id"
     )
+    sandbox = services()
+    now = sandbox.clock.now()
+    with sandbox.store.read() as connection:
+        rides = sandbox.ledger.all(connection)
+    chosen, at = _next_phase(rides, wanted, now)
+    seconds = min(max(0.0, at - now) + AFTER_PHASE_S, LONGEST_LEAP_S)
+    sandbox.clock.change(leap=seconds)
+    then = sandbox.clock.now()
+    moved = [ride for ride in rides if ride.status(then) != ride.status(now)]
+    told = {
+        "booking_id": chosen.booking_id,
+        "booking_status": chosen.status(then),
+        "leapt": seconds,
+        "others": sum(ride is not chosen for ride in moved),
+    }
+    return jsonify(_clock_now() | told)
+
+
+def _next_phase(rides: list[Booking], wanted: str | None, now: float) -> tuple[Booking, float]:
+    """The ride that comes to another phase next, and when; of the wanted one if it is named."""
+    if wanted is not None:
+        rides = [ride for ride in rides if wanted in (ride.booking_id, ride.txn_id)]
+        if not rides:
+            raise unknown_booking()
+    ahead = [(ride, at) for ride in rides if (at := ride.next_phase_at(now)) is not None]
+    if not ahead:
+        raise bad_request("no ride is under way", 409)
+    return min(ahead, key=lambda found: found[1])
 
 
 @bp.post("/next")
@@ -98,13 +176,18 @@ def next_scenario() -> Response:
 def order_faults() -> Response:
     """Set a fault for the next calls. Body: {"operation", "fault", "times", "seconds"}.
 
-    Each fault is explained in faults.py (and in docs/operating.md, Steer the sandbox).
+    Each fault is explained in faults.py (and in docs/operating.md, Steer the sandbox). `down`
+    counts no calls: it lasts for `seconds` of wall time.
     """
     body = request_parsing.json_body(request, typed=True)
     operation, fault = request_parsing.text(body, "operation"), request_parsing.text(body, "fault")
     if operation not in (*faults.OPERATIONS, faults.ANY) or fault not in faults.FAULTS:
         known = f"operation: {', '.join(faults.OPERATIONS)}, *; fault: {', '.join(faults.FAULTS)}"
         raise bad_request(f"unknown operation or fault; known are {known}")
+    if fault == faults.DOWN:
+        lasts_s = _number({"seconds": 3} | body, "seconds", 0.0, LONGEST_OUTAGE_S)
+        faults.begin_outage(services().store, operation, services().clock.wall() + lasts_s)
+        return jsonify({"status": "SUCCESS"})
     times = request_parsing.whole({"times": 1} | body, "times", range(1, 10_001))
     seconds = _number({"seconds": 3} | body, "seconds", 0.0, LONGEST_DELAY_S)
     faults.order(services().store, operation, fault, times, seconds)
@@ -115,15 +198,18 @@ def order_faults() -> Response:
 def reset() -> Response:
     """Delete bookings, feedback, scenarios and faults, and restore the configured speed.
 
-    Bookings are numbered from 1 again, so that the same rides have the same drivers. Tokens and
-    the time of the clock are kept.
+    Body: {"seed"?: 1 to 1,000,000} of the drivers, plates and codes from now on; else the
+    configured one. Bookings are numbered from 1 again, so that the same rides have the same
+    drivers. Tokens and the time of the clock are kept.
     """
-    sandbox = services()
+    body, sandbox = request_parsing.json_body(request, typed=True), services()
+    seed = request_parsing.whole(body, "seed", SEEDS) if "seed" in body else sandbox.settings.seed
     with sandbox.store.write() as connection:
-        for table in ("bookings", "feedback", "scenarios", "faults"):
+        for table in ("bookings", "feedback", "scenarios", "faults", "outages"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
         connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
-    sandbox.clock.set_speed(sandbox.settings.pace)
+        connection.execute("REPLACE INTO dice (one, seed) VALUES (1, ?)", (seed,))
+    sandbox.clock.change(speed=sandbox.settings.pace)
     return jsonify({"status": "SUCCESS"})
 
 

@@ -19,7 +19,8 @@ CUT_BEFORE: Final = "cut_before"  # the connection breaks before the operation r
 CUT_AFTER: Final = "cut_after"  # the operation runs, but the connection breaks before the answer
 HTML: Final = "html"  # the operation runs, but the answer is a web page
 RATE_LIMIT: Final = "rate_limit"  # HTTP 429 before the operation runs, Retry-After `seconds`
-FAULTS: Final = (DELAY, HTTP_500, CUT_BEFORE, CUT_AFTER, HTML, RATE_LIMIT)
+DOWN: Final = "down"  # for `seconds` of wall time every connection breaks before the operation runs
+FAULTS: Final = (DELAY, HTTP_500, CUT_BEFORE, CUT_AFTER, HTML, RATE_LIMIT, DOWN)
 OPERATIONS: Final = (
     "create",
     "abort",
@@ -50,8 +51,19 @@ def order(store: Store, operation: str, fault: str, times: int, seconds: float) 
         )
 
 
-def next_fault(store: Store, cache: ReadCache, operation: str) -> Fault | None:
-    """Consume one use of the oldest fault for this operation; None when there is no fault."""
+def begin_outage(store: Store, operation: str, until: float) -> None:
+    """Take an operation down, or all (`*`), until a wall time; one that has passed ends it."""
+    with store.write() as connection:
+        connection.execute(
+            "REPLACE INTO outages (operation, until) VALUES (?, ?)", (operation, until)
+        )
+
+
+def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> Fault | None:
+    """The fault of this call: an outage, else one use of the oldest for this operation, or None."""
+    outages = cache.get("outages", _outages)
+    if outages and wall < max(outages.get(operation, 0.0), outages.get(ANY, 0.0)):
+        return Fault(DOWN, 0.0)
     if cache.get("faults", _any_fault) is None:
         return None
     with store.write() as connection:
@@ -63,6 +75,10 @@ def next_fault(store: Store, cache: ReadCache, operation: str) -> Fault | None:
         connection.execute("UPDATE faults SET left = left - 1 WHERE id = ?", (row["id"],))
         connection.execute("DELETE FROM faults WHERE left <= 0")
         return Fault(row["fault"], row["seconds"])
+
+
+def _outages(connection: sqlite3.Connection) -> dict[str, float]:
+    return dict(connection.execute("SELECT operation, until FROM outages").fetchall())
 
 
 def _any_fault(connection: sqlite3.Connection) -> sqlite3.Row | None:
@@ -81,7 +97,7 @@ def before(fault: Fault | None, environ: Mapping[str, Any]) -> Response | None:
     if fault.name == RATE_LIMIT:
         body = {"status": wire.FAILURE, "code": wire.RATE_LIMIT, "message": "Too many requests"}
         raise Refusal(429, body, {"Retry-After": str(round(fault.seconds))})
-    return cut(environ) if fault.name == CUT_BEFORE else None
+    return cut(environ) if fault.name in (CUT_BEFORE, DOWN) else None
 
 
 def after(fault: Fault | None, answer: Response, environ: Mapping[str, Any]) -> Response:

@@ -41,7 +41,7 @@ def products(
         raise refused(wire.INVALID_CAR_CATEGORY, "This category is not offered here")
     trip = None
     if drop is not None and city.contains(drop) and wanted != "rental":
-        trip = priced_trip(city, tariff, pickup, drop, now, sandbox.clock.speed())
+        trip = priced_trip(city, tariff, pickup, drop, now)
     return {
         "hotspot_zone": hotspot_zone(city, pickup),
         "categories": [_category(sandbox, city, category, pickup, now) for category in offered],

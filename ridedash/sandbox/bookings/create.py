@@ -19,6 +19,7 @@ from ridedash.sandbox.city.city import City
 from ridedash.sandbox.pricing import rates
 from ridedash.sandbox.pricing.categories import CATEGORY_IDS, Category, tariff_of
 from ridedash.sandbox.pricing.estimates import at_airport, priced_trip, terms
+from ridedash.sandbox.pricing.fare_ids import LIFETIME_S
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips import planner
 from ridedash.sandbox.trips.crews import seeded_rng
@@ -170,7 +171,7 @@ def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
     agreed = terms(city, category, (payload.pickup, payload.drop), when, payload.coupon)
     fixed: Decimal | None = None
     if category.upfront:
-        fixed = _locked(sandbox, category, payload, now)
+        fixed = _locked(sandbox, category, payload)
     elif category.kind is wire.Kind.SHARE and payload.drop:
         shared = priced_trip(city, tariff_of(city.currency), payload.pickup, payload.drop, now)
         fixed = shared.share(category, payload.seats)[1]
@@ -189,7 +190,7 @@ def _advance(accepted: Accepted) -> Decimal:
     return tariff_of(city.currency).airport_advance
 
 
-def _locked(sandbox: Services, category: Category, payload: Payload, now: float) -> Decimal:
+def _locked(sandbox: Services, category: Category, payload: Payload) -> Decimal:
     if payload.drop is None:
         raise failure(DROP_REQUIRED, "This category has a fixed price and needs a drop")
     if payload.fare_id is None:
@@ -197,7 +198,7 @@ def _locked(sandbox: Services, category: Category, payload: Payload, now: float)
     locked = sandbox.fare_signer.read(payload.fare_id)
     if locked is None or not locked.fits(category.id, payload.pickup, payload.drop):
         raise failure(INVALID_FARE_ID, "This fare_id was not given for this trip")
-    if locked.expired(now, sandbox.clock.speed()):
+    if sandbox.clock.people_s(locked.issued_at) > LIFETIME_S:
         raise failure(FARE_EXPIRED, "The price has expired; ask for a new one")
     return locked.total
 
@@ -216,7 +217,7 @@ def _planned(
     know those from before the reset.
     """
     city, category, payload = accepted.city, accepted.category, accepted.payload
-    draw = (sandbox.settings.seed, next_number(connection))
+    draw = (sandbox.seed(), next_number(connection))
     rng, ids = seeded_rng(*draw), seeded_rng(*draw, round(now, 3))
     scenario = _scenario(connection, sandbox, accepted, now, rng)
     booking_id = _fresh_id(connection, PREFIX[category.kind], ids)

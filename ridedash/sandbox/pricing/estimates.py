@@ -29,7 +29,6 @@ class PricedTrip:
     trip: rates.Driven
     when: datetime
     now: float
-    speed: float = 1.0  # speed of the service's clock
 
     def terms(self, category: Category, coupon: str | None = None) -> rates.Terms:
         """The terms of a category, without a fixed price."""
@@ -44,12 +43,10 @@ class PricedTrip:
         return rates.share_cost(self.tariff, category, self.terms(category), self.trip, seats)
 
 
-def priced_trip(
-    city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float, speed: float = 1.0
-) -> PricedTrip:
+def priced_trip(city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float) -> PricedTrip:
     """Plan the route of a trip at a service time."""
     trip = driven_on(city.roads.route(pickup, drop))
-    return PricedTrip(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now, speed)
+    return PricedTrip(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now)
 
 
 def driven_on(route: Route, waiting_s: float = 0.0) -> Driven:
@@ -129,7 +126,7 @@ def _upfront(
 ) -> dict[str, Any]:
     if not category.upfront:
         return {"is_upfront_applicable": False}
-    locked = LockedFare(category.id, priced.pickup, priced.drop, total, priced.now, priced.speed)
+    locked = LockedFare(category.id, priced.pickup, priced.drop, total, priced.now)
     return {
         "fare": rates.number(total),
         "fare_id": signer.lock(locked),

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ridedash.geo import LatLng, distance_m
 
-LIFETIME_S: Final = 300.0
+LIFETIME_S: Final = 300.0  # of wall time, however fast the service's clock runs
 SAME_PLACE_M: Final = 50.0
 SIGNATURE_BYTES: Final = 9
 
@@ -21,7 +21,7 @@ SIGNATURE_BYTES: Final = 9
 class LockedFare(NamedTuple):
     """The content of a fare_id.
 
-    `issued_at` is in service seconds, `speed` is that of the service's clock at that time.
+    `issued_at` is in service seconds.
     """
 
     category: str
@@ -29,15 +29,6 @@ class LockedFare(NamedTuple):
     drop: LatLng
     total: Decimal
     issued_at: float
-    speed: float = 1.0
-
-    def expired(self, now: float, speed: float) -> bool:
-        """Whether it is too old for a booking.
-
-        The lifetime is 300 s of wall time even when the service's clock is fast.
-        """
-        # The clock may have been slowed down since.
-        return now - self.issued_at > LIFETIME_S * max(speed, self.speed)
 
     def fits(self, category: str, pickup: LatLng, drop: LatLng) -> bool:
         """Whether it was issued for this trip; places may differ by SAME_PLACE_M."""
@@ -58,7 +49,7 @@ class FareSigner:
         """The fare_id: URL-safe text."""
         points = [round(degrees, 5) for degrees in (*fare.pickup, *fare.drop)]
         facts = json.dumps(
-            [fare.category, *points, str(fare.total), int(fare.issued_at), fare.speed],
+            [fare.category, *points, str(fare.total), round(fare.issued_at, 3)],
             separators=(",", ":"),
         ).encode()
         return base64.urlsafe_b64encode(self._signature(facts) + facts).decode().rstrip("=")
@@ -72,8 +63,8 @@ class FareSigner:
         signature, facts = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(facts)):
             return None
-        category, a, b, c, d, total, issued_at, speed = json.loads(facts)
-        return LockedFare(category, LatLng(a, b), LatLng(c, d), Decimal(total), issued_at, speed)
+        category, a, b, c, d, total, issued_at, *_earlier = json.loads(facts)
+        return LockedFare(category, LatLng(a, b), LatLng(c, d), Decimal(total), issued_at)
 
     def _signature(self, facts: bytes) -> bytes:
         return hmac.digest(self._key, facts, "sha256")[:SIGNATURE_BYTES]

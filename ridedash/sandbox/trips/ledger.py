@@ -90,6 +90,12 @@ class Booking:
             return Phase(self.ended_status, self.ended_at)
         return self.plan.phase(now)
 
+    def next_phase_at(self, now: float) -> float | None:
+        """When the next phase begins; None when the booking has ended."""
+        if self.ended_status is not None:
+            return None
+        return next((phase.at for phase in self.plan.phases if phase.at > now), None)
+
     def status(self, now: float) -> str:
         """The `booking_status` at a time."""
         return self.phase(now).status

@@ -177,8 +177,10 @@ class Order(Base):
     throttled: Mapped[bool]  # the one second try after a 429 is used up
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
-    booking_timeout_at: Mapped[datetime | None]  # after this no driver is allotted any more
-    booking_timeout_s: Mapped[float | None]  # as the service sent it: seconds of its own clock
+    # of orders of an earlier release: after this no driver is allotted any more
+    booking_timeout_at: Mapped[datetime | None]
+    # as the service sent it: seconds of its own clock, from the creation of the ride
+    booking_timeout_s: Mapped[float | None]
     # Share retry: text of the service
     next_retry: Mapped[str | None] = mapped_column(ShortText(300))
     http_status: Mapped[int | None]

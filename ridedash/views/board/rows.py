@@ -16,7 +16,7 @@ from ridedash.views.rides.notices import notices
 from ridedash.views.rides.prices import price
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.rides.view_model import is_live, kiosk_words
-from ridedash.views.web.formatting import belonging, day_time, stamp
+from ridedash.views.web.formatting import belonging, stamp
 from ridedash.wording import Audience, say
 from ridedash.wording import gettext as _
 
@@ -65,7 +65,7 @@ class Row:
     eta: str
     price: str
     placed: str
-    timer: dict[str, str] | None
+    timer: dict[str, Any] | None
     why: str
     do: Do | None
     seen: str
@@ -100,7 +100,7 @@ def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
     rank = _rank(facts, live, need)
     row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
     changes = [
-        expires_at(page, facts.now, facts.pace),
+        expires_at(page, facts.now, facts.time),
         *(each for each in changes_of(facts) if each > facts.now),
     ]
     body = row.as_json()
@@ -195,11 +195,7 @@ def _kiosk(page: OrderPage) -> str:
 def _placed(facts: RideFacts) -> str:
     """The time of the order; "" for a later ride, whose headline has another time."""
     order = facts.page.order
-    return (
-        ""
-        if order.state in LATER
-        else day_time(order.created_at, facts.now, facts.tz, facts.locale)
-    )
+    return "" if order.state in LATER else facts.day_at(order.created_at)
 
 
 def _headline(facts: RideFacts, headline: str) -> str:
@@ -211,10 +207,11 @@ def _headline(facts: RideFacts, headline: str) -> str:
     return f"{headline} · {_('free')}" if facts.free else headline
 
 
-def _timer(timer: parts.Timer | None) -> dict[str, str] | None:
+def _timer(timer: parts.Timer | None) -> dict[str, Any] | None:
     if timer is None:
         return None
-    return {"pattern": timer.pattern, "since": timer.since, "until": timer.until}
+    told = {"pattern": timer.pattern, "since": timer.since, "until": timer.until}
+    return told if timer.speed is None else told | {"speed": timer.speed}
 
 
 def _unless_said(headline: str, why: str) -> str:

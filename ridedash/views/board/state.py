@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy.orm import Session
 
 from ridedash.rides.tracking.intervals import freshness
+from ridedash.service_time import ServiceTime
 from ridedash.store.board import BoardMark, board_marks
 from ridedash.store.orders import OrderPage, orders_by_ids
 from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
@@ -46,6 +47,7 @@ class Key(NamedTuple):
     followed: bool
     stale: bool
     paused: bool
+    turned_at: datetime | None  # the service's clock
 
 
 class StoredRow(NamedTuple):
@@ -63,7 +65,7 @@ class Shown(NamedTuple):
 
     property_id: int
     now: datetime
-    pace: float
+    time: ServiceTime
     locale: str
     paused: bool
 
@@ -116,9 +118,9 @@ class Board:
 def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
     """The board now. Unchanged rows of `before` are reused."""
     now, stored = shown.now, before.rows if before else {}
-    marks = board_marks(s, shown.property_id, now)
+    marks, turned_at = board_marks(s, shown.property_id, now), shown.time.turned_at
     keys = {
-        each.order_id: Key(each.version, each.followed, _stale(each, now), shown.paused)
+        each.order_id: Key(each.version, each.followed, _stale(each, now), shown.paused, turned_at)
         for each in marks
     }
     rows = {
@@ -130,7 +132,7 @@ def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
     for page in orders_by_ids(s, shown.property_id, others, light=True) if others else ():
         number = page.order.id
         rows[number] = _made(
-            RideFacts(page, now, shown.pace, shown.locale), keys[number], stored.get(number)
+            RideFacts(page, now, shown.time, shown.locale), keys[number], stored.get(number)
         )
     return Board(
         tuple(sorted((each.item for each in rows.values()), key=lambda each: each.place)), rows

@@ -157,7 +157,7 @@ def cars_context(picker: Picker) -> dict[str, Any]:
         "form": picker.form,
         "drops": () if picker.drop.point else drops_of(picker),
         "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
-        "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.settings.pace)),
+        "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.time().polling_speed)),
     }
 
 

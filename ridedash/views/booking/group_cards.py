@@ -71,7 +71,7 @@ def _sheet(order_id: int, links: dict[int, str]) -> Answer:
 
 def _card(number: int, page: OrderPage, url: str) -> GroupCard:
     app, car = services(), car_of(number, page)
-    view: RideView = ride_view(page, app.clock(), app.settings, locale())
+    view: RideView = ride_view(page, app.clock(), app.time(), locale())
     return GroupCard(
         number=number,
         guest=car.guest,

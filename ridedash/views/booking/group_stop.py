@@ -16,7 +16,7 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.page_context import REASONS
 from ridedash.views.rides.view_model import allowed_actions
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import clock_time, money
+from ridedash.views.web.formatting import money
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -99,7 +99,7 @@ def cost_words(stops: list[Stop]) -> str:
 
 def _stop(number: int, page: OrderPage) -> Stop:
     car, app = car_of(number, page), services()
-    facts = RideFacts(page, app.clock(), app.settings.pace, locale())
+    facts = RideFacts(page, app.clock(), app.time(), locale())
     allowed = (each.name for each in allowed_actions(page) if each.allowed and each.name in STEPS)
     step = next(allowed, "")
     fee, words = _fee(facts, step)
@@ -122,8 +122,10 @@ def _fee(facts: RideFacts, step: str) -> tuple[Decimal | None, str]:
     if not policy.charge:
         return FREE, _("Free to cancel")
     if facts.fee_from is not None and facts.now < facts.fee_from:
-        until = clock_time(facts.fee_from, facts.tz, facts.locale, seconds=True)
+        until = facts.at(facts.fee_from, seconds=True)
         return FREE, _("Free until %(time)s, then %(fee)s", time=until, fee=facts.fee)
+    if facts.held_free:
+        return FREE, _("Free to cancel")
     if step == "arm":
         return policy.charge, _("Cancelled once it is matched; %(fee)s may apply", fee=facts.fee)
     return policy.charge, _("%(fee)s may be charged", fee=facts.fee)

@@ -186,7 +186,7 @@ def _price(page: OrderPage, locale: str) -> ProductPrice | None:
 def car_of(number: int, page: OrderPage) -> GroupCar:
     """One car as the group's pages show it."""
     app = services()
-    view = ride_view(page, app.clock(), app.settings, locale())
+    view = ride_view(page, app.clock(), app.time(), locale())
     loud = next(
         (notice.title for notice in view.notices if notice.tone in ("warn", "unknown", "bad")), ""
     )

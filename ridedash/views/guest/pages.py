@@ -247,16 +247,16 @@ def _made(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     revision = revision_of(page.order, page.account, page.ride)
     if view.code:
         return Entry(made, revision, 0.0)
-    expires = min(expires_at(page, now, services().settings.pace), shared.until)
+    expires = min(expires_at(page, now, services().time()), shared.until)
     return Entry(made, revision, (expires - now).total_seconds())
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
     s, code = services(), None
-    facts = RideFacts(page, now, s.settings.pace, _locale())
+    facts = RideFacts(page, now, s.time(), _locale())
     if code_is_due(page, kind, facts) and page.ride is not None:
         code = otp_of(page.ride, s.vault)
-    return guest_view(page, kind, now, s.settings, _locale(), code or "")
+    return guest_view(page, kind, now, s.time(), _locale(), code or "")
 
 
 def _press_key(shared: ValidLink) -> str:

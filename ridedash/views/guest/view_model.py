@@ -13,12 +13,13 @@ from ridedash import wire
 from ridedash.rides.orders.guest_start import may_start
 from ridedash.rides.orders.transitions import NOT_STARTED
 from ridedash.rides.share_links import LinkKind
+from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import Invoice, price_expected
 from ridedash.views.rides.receipt import guest_invoice
-from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
+from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import (
     age,
     day_time,
@@ -123,13 +124,13 @@ def guest_view(
     page: OrderPage,
     kind: LinkKind,
     now: datetime,
-    settings: PaceSettings,
+    time: ServiceTime,
     locale: str,
     code: str = "",
 ) -> GuestView:
     """The view that a link of this kind shows. `code`: the start code, or "" to hide it."""
-    facts = RideFacts(page, now, settings.pace, locale)
-    view = ride_view(page, now, settings, locale, Audience.GUEST)
+    facts = RideFacts(page, now, time, locale)
+    view = ride_view(page, now, time, locale, Audience.GUEST)
     follows = _follower(facts, view)
     return follows if kind is LinkKind.FOLLOWER else _rider(facts, view, follows, code)
 

@@ -16,6 +16,7 @@ from ridedash.inputs import calendar_day, row_id
 from ridedash.rides.tracking.intervals import cancel_free_until
 from ridedash.rides.tracking.totals import minor
 from ridedash.service.types.rate_cards import CancellationPolicy
+from ridedash.service_time import ServiceTime
 from ridedash.store.history import categories
 from ridedash.store.insights import (
     Cancelled,
@@ -187,14 +188,14 @@ def _merge(mine: Insights, theirs: Insights) -> None:
 def _with_fees(found: Insights, prop: Property) -> Insights:
     """Count what was cancelled later than is free, and what that costs by the policies."""
     for each in found.cancelled:
-        policy = late_policy(each, services().settings.pace)
+        policy = late_policy(each, services().time())
         if policy is not None and policy.charge is not None:
             currency = policy.currency or each.currency or prop.currency
             found.charge(each.keys, currency, minor(policy.charge))
     return found
 
 
-def late_policy(ride: Cancelled, pace: float) -> CancellationPolicy | None:
+def late_policy(ride: Cancelled, time: ServiceTime) -> CancellationPolicy | None:
     """The policy of a ride that was cancelled later than is free; None where it was free.
 
     As a page of a ride has it: views/rides/facts.py, `charged`.
@@ -204,8 +205,10 @@ def late_policy(ride: Cancelled, pace: float) -> CancellationPolicy | None:
         return None
     if policy.applies_after is None:
         return policy
-    free_until = cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, pace)
-    return policy if free_until is None or ride.stopped_at >= free_until else None
+    free_until = cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, time)
+    if free_until is None:  # the free time has no known start, or it has not ended yet
+        return policy if ride.allotted_at is None else None
+    return policy if ride.stopped_at >= free_until else None
 
 
 @lru_cache(maxsize=1_000)  # few are different

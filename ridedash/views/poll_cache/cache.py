@@ -108,10 +108,19 @@ def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
 
 
 class PollCache:
-    """Entries and viewers, shared by threads. `moment()` is monotonic time in seconds."""
+    """Entries and viewers, shared by threads. `moment()` is monotonic time in seconds.
 
-    def __init__(self, db: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
+    `turned` tells when the service's clock was last turned: what was made before shows other times.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        monotonic: Callable[[], float] = time.monotonic,
+        turned: Callable[[], datetime | None] = lambda: None,
+    ) -> None:
         self._db, self.moment = db, monotonic
+        self._turned, self._turned_at = turned, turned()
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self.looked_at = NEVER
         self.writes = 0  # requests of this process that may have written
@@ -157,9 +166,11 @@ class PollCache:
             if found is not None:
                 return found
         began, writes, before = self.moment(), self.writes, self.entries.get(key)
+        turned_at = self._turned()
         try:
             made = make(before.value if before else None)
-            if made.serves_s > 0 and (made.revision or writes == self.writes):
+            whole = (made.revision or writes == self.writes) and turned_at == self._turned()
+            if made.serves_s > 0 and whole:
                 made.until = began + min(FRESH_S, made.serves_s)
                 with self._lock:
                     if len(self.entries) < MAX_ENTRIES or key in self.entries:
@@ -203,6 +214,11 @@ class PollCache:
     def _look(self) -> None:
         began, writes = self.moment(), self.writes
         with self._lock:
+            if (turned_at := self._turned()) != self._turned_at:
+                self._turned_at = turned_at
+                for each in self.entries.values():
+                    each.until = NEVER
+                self.entries = {}
             kept = ((k, each) for k, each in self.entries.items() if began < each.until + FRESH_S)
             self.entries = dict(kept)
             watched = {each.revision.order_id for each in self.entries.values() if each.revision}

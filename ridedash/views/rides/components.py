@@ -9,6 +9,7 @@ from ridedash import wire
 from ridedash.rides.codes import RESTORED, START_MISSED, WITHDRAWN
 from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
+from ridedash.service_time import REAL, ServiceTime
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.notices import Notice, notices
 from ridedash.views.web.formatting import (
@@ -71,12 +72,19 @@ MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, 
 
 @dataclass(frozen=True)
 class Timer:
-    """A running time: `pattern` has {up} since `since`, {down} to `until`, {total} between both."""
+    """A running time: `pattern` has {up} since `since`, {down} to `until`, {total} between both.
+
+    One that stands still is its words, without instants.
+    """
 
     pattern: str
     since: str
     until: str
     text: str  # the pattern filled in for the present time
+    speed: float | None = None  # how many seconds it counts in one; None: one
+
+
+End = tuple[datetime, float]  # so many seconds of the service's clock from a wall instant
 
 
 @dataclass(frozen=True)
@@ -234,35 +242,55 @@ def timer(facts: RideFacts) -> Timer | None:
     order, ride = facts.page.order, facts.page.ride
     if order.state in ("SENDING", "UNKNOWN"):
         pattern = _("for {up}") if order.state == "UNKNOWN" else "{up}"
-        return _timer(facts, pattern, order.sent_at, None)
+        return _timer(REAL, facts.now, pattern, order.sent_at)  # we wait, in people's time
     if order.state == "MATCHING":
-        return _timer(facts, _("{down} left"), order.sent_at, order.booking_timeout_at)
+        end = _search_end(facts)
+        return _timer(facts.time, facts.now, _("{down} left"), order.sent_at, end)
     if facts.status in wire.SEARCHING:
         since = (
             order.sent_at
             if facts.status != wire.ALLOTMENT_RETRYING
             else facts.since(wire.ALLOTMENT_RETRYING)
         )
-        until = order.booking_timeout_at
-        late = until is None or since is None or until <= since
-        return _timer(
-            facts, "{up}" if late else _("{up} of {total}"), since, None if late else until
-        )
+        end = _search_end(facts)
+        late = end is None or since is None or facts.time.left(*end, since) <= 0
+        pattern = "{up}" if late else _("{up} of {total}")
+        return _timer(facts.time, facts.now, pattern, since, None if late else end)
     if facts.status == wire.CLIENT_LOCATED and ride is not None:
-        return _timer(facts, _("waiting {up}"), facts.since(wire.CLIENT_LOCATED), None)
+        came = facts.since(wire.CLIENT_LOCATED)
+        return _timer(facts.time, facts.now, _("waiting {up}"), came)
     return None
 
 
-def _timer(
-    facts: RideFacts, pattern: str, since: datetime | None, until: datetime | None
-) -> Timer | None:
-    if since is None or ("{down}" in pattern and until is None):
+def _search_end(facts: RideFacts) -> End | None:
+    """When the search ends."""
+    order, ride = facts.page.order, facts.page.ride
+    if order.booking_timeout_at is not None:
+        return order.booking_timeout_at, 0.0
+    if ride is None or order.booking_timeout_s is None:
         return None
-    slots = {"up": span((facts.now - since).total_seconds())}
-    if until is not None:
-        slots["down"] = span((until - facts.now).total_seconds())
-        slots["total"] = span((until - since).total_seconds())
-    return Timer(pattern, stamp(since), stamp(until), say(pattern, slots))
+    return ride.created_at, order.booking_timeout_s
+
+
+def _timer(
+    time: ServiceTime, now: datetime, pattern: str, since: datetime | None, end: End | None = None
+) -> Timer | None:
+    """A running timer; while the service's clock is held, the words at which it stands."""
+    if since is None or ("{down}" in pattern and end is None):
+        return None
+    until = time.due(*end) if end else None
+    slots = {"up": span(time.counted(since, now))}
+    if end is not None:
+        slots["down"] = span(time.left(*end, now))
+        slots["total"] = span(time.left(*end, since))
+    text = say(pattern, slots)
+    if time.held:
+        return Timer(text, "", "", text)
+    if time.shown_speed != 1:  # the script counts; milliseconds are too coarse for the whole
+        pattern = pattern.replace("{total}", slots.get("total", ""))
+    began = time.as_if_never_turned(since)
+    speed = None if time.shown_speed == 1 else time.shown_speed
+    return Timer(pattern, stamp(began), stamp(until), text, speed)
 
 
 def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[ActionView, ...]:

@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.tracking import totals
-from ridedash.rides.tracking.intervals import cancel_free_until
+from ridedash.rides.tracking.intervals import cancel_free_until, search_ends
 from ridedash.rides.tracking.merge import DRIVER_LOST, DRIVER_STATUSES
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service.types.tracking import Snapshot
+from ridedash.service_time import ServiceTime
 from ridedash.store.orders import Action, OrderPage
 from ridedash.views.web.formatting import (
     clock_time,
@@ -61,7 +62,7 @@ class RideFacts:
 
     page: OrderPage
     now: datetime
-    pace: float
+    time: ServiceTime
     locale: str
 
     @cached_property
@@ -115,11 +116,14 @@ class RideFacts:
 
     @property
     def fee_from(self) -> datetime | None:
-        """The instant from which cancelling costs a fee; None without a driver or a policy."""
+        """The instant from which cancelling costs a fee; None without a driver or a policy.
+
+        None too while the service's clock is held before it.
+        """
         policy, ride = self.policy, self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
             return None
-        return cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, self.pace)
+        return cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, self.time)
 
     @property
     def charged(self) -> bool:
@@ -134,7 +138,17 @@ class RideFacts:
             return False
         if policy is None or not policy.charge or ride is None or ride.allotted_at is None:
             return False
-        return self.fee_from is None or self._stopped_at >= self.fee_from
+        if policy.applies_after is None:
+            return True
+        return self.fee_from is not None and self._stopped_at >= self.fee_from
+
+    @property
+    def held_free(self) -> bool:
+        """Whether cancelling stays free for as long as the service's clock is held."""
+        policy, ride = self.policy, self.page.ride
+        timed = policy is not None and policy.applies_after is not None
+        driver = ride is not None and ride.allotted_at is not None
+        return self.time.held and timed and driver and self.fee_from is None
 
     @property
     def _is_without_driver(self) -> bool:
@@ -277,13 +291,13 @@ class RideFacts:
             "booking_id": order.booking_id,
             "asked": self.at(order.sent_at, seconds=True),
             "next_try": self._next_try(),
-            "ends": self.at(order.booking_timeout_at, seconds=True),
+            "ends": self.at(self.search_ends, seconds=True),
             "closed": self.at(order.resolved_at),
             "due": self.planned(order.pickup_at or order.due_at),
             "order_at": self._order_at(),
             "until": day_time(order.guest_until, self.now, self.tz, self.locale),
             "ceiling": self.ceiling,
-            "retry": self.at(order.lease_until, seconds=True)
+            "retry": clock_time(order.lease_until, self.tz, self.locale, seconds=True)
             if order.tries and order.owner is None
             else None,
         }
@@ -297,11 +311,21 @@ class RideFacts:
         order = self.page.order
         at, pickup = order.ready_at or order.due_at, order.pickup_at or order.due_at
         same_day = at.astimezone(self.tz).date() == pickup.astimezone(self.tz).date()
-        return self.at(at) if same_day else self.planned(at)
+        return clock_time(at, self.tz, self.locale) if same_day else self.planned(at)
 
     def at(self, instant: datetime | None, *, seconds: bool = False) -> str:
-        """An instant on the property's clock."""
-        return clock_time(instant, self.tz, self.locale, seconds=seconds)
+        """An instant on the property's clock; in a demo, as the sandbox's clock showed it."""
+        shown = self.time.shown(instant) if instant else None
+        return clock_time(shown, self.tz, self.locale, seconds=seconds)
+
+    def day_at(self, instant: datetime | None) -> str:
+        """The same, with its day unless that is today."""
+        shown = self.time.shown(instant) if instant else None
+        return day_time(shown, self.time.shown(self.now), self.tz, self.locale)
+
+    def full_at(self, instant: datetime | None) -> str:
+        """The same, with its date and zone."""
+        return full_time(self.time.shown(instant) if instant else None, self.tz, self.locale)
 
     def _who(self) -> str | None:
         if self.page.order.state == "CLOSED_NOT_BOOKED" or self._asked_to_stop:
@@ -313,8 +337,17 @@ class RideFacts:
         return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
 
     @property
+    def search_ends(self) -> datetime | None:
+        """When the service stops looking for a driver; None when unknown or held."""
+        order, ride = self.page.order, self.page.ride
+        answered_at = ride.created_at if ride else None
+        return search_ends(
+            order.booking_timeout_at, answered_at, order.booking_timeout_s, self.time
+        )
+
+    @property
     def next_retry(self) -> datetime | None:
-        """When the service tries again, where it named an instant."""
+        """When the service tries again, by its own clock, where it named an instant."""
         text = self.page.order.next_retry
         try:
             parsed = datetime.fromisoformat(text) if text else None
@@ -326,12 +359,23 @@ class RideFacts:
     def _next_try(self) -> str | None:
         """The next try, as the service gave it at create.
 
-        None when it has passed, or when the service's clock runs at another pace.
+        None when it has passed, or when nobody knows what the service's clock shows.
         """
-        at = self.next_retry
+        at, time = self.next_retry, self.time
         if at is None:
             return self.page.order.next_retry
-        return self.at(at, seconds=True) if at > self.now and self.pace == 1 else None
+        known = bool(time.turns) or time.pace == 1
+        if not known or at <= time.shown(self.now):
+            return None
+        return clock_time(at, self.tz, self.locale, seconds=True)
+
+    @property
+    def retries_at(self) -> datetime | None:
+        """The wall instant of the service's next try; None when unknown or held."""
+        at = self.next_retry
+        if at is None or not self.time.turns:
+            return at
+        return self.time.due(self.now, (at - self.time.shown(self.now)).total_seconds())
 
 
 def _payload_place(action: Action) -> tuple[LatLng, str] | None:

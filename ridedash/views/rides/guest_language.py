@@ -8,10 +8,11 @@ from datetime import datetime
 
 from ridedash.extensions import language, reader_language
 from ridedash.rides.orders.fields import LANGUAGES as SPOKEN
+from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.components import GuestWords, guest_words, start_code
 from ridedash.views.rides.facts import RideFacts
-from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
+from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.own_words import languages_for
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 from ridedash.wording.readers import Surface, negotiate
@@ -50,13 +51,13 @@ def guest_language(page: OrderPage) -> str:
     return reader_language(Surface.PRINT, own=told, house=prop.language, guests=languages_for(prop))
 
 
-def desk_view(page: OrderPage, now: datetime, settings: PaceSettings, locale: str) -> RideView:
+def desk_view(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> RideView:
     """The view model of a ride for staff: what they turn to the guest is in the guest's words."""
-    view, code = ride_view(page, now, settings, locale), guest_language(page)
+    view, code = ride_view(page, now, time, locale), guest_language(page)
     if code == locale:
         return view
     with in_language(code):
-        facts = RideFacts(page, now, settings.pace, code)
+        facts = RideFacts(page, now, time, code)
         label = start_code(facts)
         said = asdict(guest_words(facts)) | {"code_label": label.label if label else ""}
     return replace(view, guest=OwnWords(**said))

@@ -147,7 +147,7 @@ def show_receipt(order_id: int) -> str:
         centre = row.name if row is not None and row.property_id == page.order.property_id else ""
     reads = guest_reads(page)
     with in_language(reads.language.code):
-        facts = RideFacts(page, s.clock(), s.settings.pace, locale())
+        facts = RideFacts(page, s.clock(), s.time(), locale())
         said = receipt(page, facts, _view(page), centre)
     return render_template("rides/handouts/receipt.html", page=page, receipt=said, reads=reads)
 
@@ -256,7 +256,7 @@ def _card_words(page: OrderPage) -> CardWords:
 
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     s, reads = services(), guest_reads(page)
-    view, facts = _view(page), RideFacts(page, s.clock(), s.settings.pace, locale())
+    view, facts = _view(page), RideFacts(page, s.clock(), s.time(), locale())
     # a card in another language of the guest repeats its words in the language of staff
     ours = _card_words(page) if reads.other else None
     with in_language(reads.language.code):
@@ -342,4 +342,4 @@ def _address(token: str) -> str:
 
 def _view(page: OrderPage) -> RideView:
     s = services()
-    return ride_view(page, s.clock(), s.settings, locale())
+    return ride_view(page, s.clock(), s.time(), locale())

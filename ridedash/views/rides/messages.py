@@ -91,11 +91,11 @@ def ready_message(page: OrderPage, url: str) -> Message:
     """
     s, code = services(), guest_language(page)
     with in_language(code):
-        facts = RideFacts(page, s.clock(), s.settings.pace, code)
+        facts = RideFacts(page, s.clock(), s.time(), code)
         made = message_of(page, ready_words(facts, url))
     if code == locale():
         return made
-    facts = RideFacts(page, s.clock(), s.settings.pace, locale())
+    facts = RideFacts(page, s.clock(), s.time(), locale())
     return replace(made, meaning=ready_words(facts, url), tag=LANGUAGES[code].tag)
 
 

@@ -1,7 +1,6 @@
 """The parts of a ride page beside its view model: map, trip, guest, contents of forms."""
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, Final
 
 from flask import request
@@ -21,7 +20,7 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_reads
 from ridedash.views.rides.handouts import link_state
 from ridedash.views.rides.view_model import RideView, placed_text
-from ridedash.views.web.formatting import flight_words, full_time, span, stamp
+from ridedash.views.web.formatting import flight_words, span, stamp
 from ridedash.views.web.permissions import may_link
 from ridedash.wording import Words, lazy, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
@@ -63,15 +62,15 @@ def page_context(
 ) -> dict[str, Any]:
     """Everything that templates/rides/ride.html needs."""
     now = s.clock()
-    facts = RideFacts(page, now, s.settings.pace, locale)
+    facts = RideFacts(page, now, s.time(), locale)
     return {
         "page": page,
         "view": view,
         "map": ride_map(page, s),
         "home": home_of(page.property),
         "pickup": facts.pickup[1],
-        "placed": placed_text(page, now, locale),
-        "placed_full": full_time(page.order.created_at, facts.tz, locale),
+        "placed": placed_text(facts),
+        "placed_full": facts.full_at(page.order.created_at),
         "policy": policy_sentence(facts),
         "pays": payment_name(facts.payment),
         "flight": flight_words(page.order.flight, page.order.departs_at, facts.tz, locale),
@@ -115,7 +114,7 @@ def _favourite_drops(page: OrderPage, s: Services) -> list[dict[str, Any]]:
 
 def ride_map(page: OrderPage, s: Services) -> MapParts:
     """The map around the pickup; the script fits it to pickup, drop and cab."""
-    facts = RideFacts(page, s.clock(), s.settings.pace, "en")
+    facts = RideFacts(page, s.clock(), s.time(), "en")
     return map_parts(s.settings, center=facts.pickup[0], zoom=14, map_id="ride")
 
 
@@ -145,28 +144,20 @@ def policy_sentence(facts: RideFacts) -> str:
 
 def fee_now(view: RideView, facts: RideFacts) -> str:
     """What cancelling costs when the page is rendered; its script counts down from there."""
-    left = _fee_left(view, facts)
-    if left:
-        return _("Free to cancel for another {down}").replace("{down}", left)
+    left_s = _fee_left_s(facts)
+    if left_s is not None and left_s > 0:
+        return _("Free to cancel for another {down}").replace("{down}", span(left_s))
     if view.fee_from and facts.fee:
         return _("{fee} may be charged now").replace("{fee}", facts.fee)
     return ""
 
 
-def _fee_left(view: RideView, facts: RideFacts) -> str:
+def _fee_left_s(facts: RideFacts) -> float | None:
+    """How many seconds cancelling is still free; None without a driver or a policy."""
     policy, ride = facts.policy, facts.page.ride
-    if (
-        not view.fee_from
-        or policy is None
-        or policy.applies_after is None
-        or ride is None
-        or ride.allotted_at is None
-    ):
-        return ""
-    left = (
-        ride.allotted_at + timedelta(seconds=policy.applies_after.seconds / facts.pace) - facts.now
-    )
-    return span(left.total_seconds()) if left.total_seconds() > 0 else ""
+    if policy is None or policy.applies_after is None or ride is None or ride.allotted_at is None:
+        return None
+    return facts.time.left(ride.allotted_at, policy.applies_after.seconds, facts.now)
 
 
 def said_words(view: RideView, fee: str) -> Words | None:

@@ -74,7 +74,7 @@ def _came_at(page: OrderPage) -> datetime | None:
 def show_code(order_id: int) -> Answer:
     """The start code, for twenty seconds, and only while the service sends it. Recorded."""
     page, s = own_order(order_id), services()
-    code = reveal(page, ride_view(page, s.clock(), s.settings, language()))
+    code = reveal(page, ride_view(page, s.clock(), s.time(), language()))
     if not code:
         if wants_json():
             return current_app.make_response((jsonify(error="no_code"), 409))
@@ -86,7 +86,7 @@ def show_code(order_id: int) -> Answer:
 
 def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
     s = services()
-    view: RideView = desk_view(page, s.clock(), s.settings, language())
+    view: RideView = desk_view(page, s.clock(), s.time(), language())
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)

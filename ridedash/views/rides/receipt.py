@@ -9,7 +9,7 @@ from ridedash.store.orders import OrderPage
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import Invoice, invoice
 from ridedash.views.rides.view_model import RideView
-from ridedash.views.web.formatting import first_name, full_time, money
+from ridedash.views.web.formatting import first_name, money
 from ridedash.wire import Kind
 from ridedash.wording import Audience, payment_name, say
 from ridedash.wording import gettext as _
@@ -38,7 +38,7 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
         title=_("Ride receipt") if over or found is None else _("Ride receipt, not final"),
         number=page.order.mtx,
         booking=page.order.booking_id or "",
-        dated=full_time(_when(facts), facts.tz, facts.locale),
+        dated=facts.full_at(_when(facts)),
         state="" if over and found else _state(facts, view, found),
         rows=tuple(
             (label, words) for label, words in _rows(page, facts, view, cost_centre) if words

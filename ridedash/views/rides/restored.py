@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import services
 from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp, dealt_with
 from ridedash.rides.orders.after_restore import take_up as take_up_order
+from ridedash.service_time import REAL
 from ridedash.store import restores
 from ridedash.store.models.people import Property
 from ridedash.store.models.restores import LostOrder
@@ -118,7 +119,7 @@ def _held(db: Session, property_id: int, now: datetime) -> list[HeldRide]:
 
 
 def _held_ride(page: OrderPage, now: datetime) -> HeldRide:
-    facts = RideFacts(page, now, 1.0, locale())
+    facts = RideFacts(page, now, REAL, locale())
     return HeldRide(
         id=page.order.id,
         guest=page.guest.name or _("Guest"),

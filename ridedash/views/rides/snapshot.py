@@ -2,7 +2,8 @@
 
 import json
 import zlib
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
+from datetime import time as day_time
 
 from flask import request
 from werkzeug.exceptions import NotFound
@@ -10,6 +11,7 @@ from werkzeug.exceptions import NotFound
 from ridedash.__about__ import __version__
 from ridedash.extensions import language, limiter, services
 from ridedash.rides.orders.resolve import undo_until
+from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage
 from ridedash.store.poll_marks import revision_of
 from ridedash.views.poll_cache.cache import Entry, Key, polls
@@ -23,20 +25,20 @@ from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.responses import Snapshot
 
 
-def expires_at(page: OrderPage, now: datetime, pace: float) -> datetime:
+def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
     """The next instant after `now` at which time alone changes what is shown of an order.
 
     At the latest that is midnight at the property, when "tomorrow" becomes "today".
     """
     order, ride = page.order, page.ride
-    facts, tz = RideFacts(page, now, pace, "en"), zone(page.property.timezone)
-    changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time(0), tz)]
+    facts, tz = RideFacts(page, now, time, "en"), zone(page.property.timezone)
+    changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), day_time(0), tz)]
     # a failed order stops needing attention so long after one of these (views/rides/notices.py)
     starts = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
     changes += [each + STOPS_NEEDING for each in starts if each]
     if ride and ride.swapped_at:
         changes.append(ride.swapped_at + OLD_PLATE_FOR)
-    instants = (facts.fee_from, facts.next_retry, undo_until(order), order.guest_until)
+    instants = (facts.fee_from, facts.retries_at, undo_until(order), order.guest_until)
     changes += [each for each in instants if each]
     return min(each for each in changes if each > now)
 
@@ -73,11 +75,11 @@ def _asked_for() -> str:
 def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     """Make the snapshot of an order from the database. 404 for another property's."""
     page = own_order(order_id)
-    view = desk_view(page, now, services().settings, key.locale)
+    view = desk_view(page, now, services().time(), key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     # the checksum is needed too: a change by time alone, or of the account, raises no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"
-    serves_s = (expires_at(page, now, services().settings.pace) - now).total_seconds()
+    serves_s = (expires_at(page, now, services().time()) - now).total_seconds()
     return Entry(
         Snapshot(body, etag, stamp(view.seen_at)),
         revision_of(page.order, page.account, page.ride),

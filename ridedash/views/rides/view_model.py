@@ -6,18 +6,19 @@ See docs/architecture.md 7.
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.orders.resolve import undo_until
 from ridedash.rides.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
+from ridedash.service_time import ServiceTime
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
-from ridedash.views.web.formatting import age, day_time, minutes, stamp, zone
+from ridedash.views.web.formatting import age, minutes, stamp
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
 from ridedash.wording.actions import placed_words
@@ -26,13 +27,6 @@ POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
 STILL_MS: Final = 1_000  # between press and answer
 WAITING_MS: Final = 5_000  # an unknown outcome, a planned ride, or a ride after its end
-
-
-class PaceSettings(Protocol):
-    """The one setting that a view model needs; ridedash.config.Settings has it."""
-
-    @property
-    def pace(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ class RideView:
     share_url: str  # the service's own page of the ride, for staff
     said_create: str  # the service's own words when it took the order, for staff
     said_drop: str  # the same, of the last change of drop
-    fee_from: str  # instant from which cancelling costs; "" when unknown
+    fee_from: str  # instant from which cancelling costs; "" when unknown, or held before it
     undo_until: str  # until when a withdrawal can be undone; "" when it can't
     # last good poll: a header, not in the JSON, for it changes without the version
     seen_at: datetime | None
@@ -79,6 +73,8 @@ class RideView:
     live: bool  # whether updates are still expected
     poll_ms: int
     stop: bool
+    speed: float | None  # by which running timers count faster; None: one second a second
+    held: str  # when the service's clock is held: what it shows
 
     def as_json(self) -> dict[str, Any]:
         """The snapshot: only what can change, without what is empty."""
@@ -101,7 +97,7 @@ class RideView:
 def ride_view(
     page: OrderPage,
     now: datetime,
-    settings: PaceSettings,
+    time: ServiceTime,
     locale: str = "en",
     audience: Audience = Audience.STAFF,
 ) -> RideView:
@@ -109,7 +105,7 @@ def ride_view(
 
     Pure; never raises for odd facts.
     """
-    facts = RideFacts(page, now, settings.pace, locale)
+    facts = RideFacts(page, now, time, locale)
     status, lead = status_of(page), parts.lead(facts, audience)
     found = invoice(facts, status, audience)
     return RideView(
@@ -136,7 +132,15 @@ def ride_view(
         fee_from=stamp(facts.fee_from),
         undo_until=_undo(page, now, audience),
         **_freshness(page, now),
+        **_clock(facts),
     )
+
+
+def _clock(facts: RideFacts) -> dict[str, Any]:
+    """How the service's clock runs, where it is not everybody's."""
+    time = facts.time
+    speed = None if time.held or time.shown_speed == 1 else time.shown_speed
+    return {"speed": speed, "held": facts.at(facts.now) if time.held else ""}
 
 
 def _undo(page: OrderPage, now: datetime, audience: Audience) -> str:
@@ -239,7 +243,7 @@ def distance_and_time(facts: RideFacts) -> str:
     if took:
         time = minutes(took.seconds)
     elif began and ended:
-        seconds = (ended - began).total_seconds() * facts.pace
+        seconds = facts.time.elapsed(began, ended)
         time = _("about %(time)s", time=minutes(seconds))
     return " · ".join(filter(None, [distance, time]))
 
@@ -282,9 +286,9 @@ def _lean(value: Any) -> Any:
     return value
 
 
-def placed_text(page: OrderPage, now: datetime, locale: str) -> str:
-    """When and by whom the order was placed; with the day unless that is today at `now`."""
-    at = day_time(page.order.created_at, now, zone(page.property.timezone), locale)
+def placed_text(facts: RideFacts) -> str:
+    """When and by whom the order was placed; with the day unless that is today."""
+    page, at = facts.page, facts.day_at(facts.page.order.created_at)
     by = page.staff.name if page.staff else kiosk_words(page)
     return placed_words(at, by, page.order.started_by)
 

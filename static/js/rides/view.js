@@ -124,6 +124,7 @@ export class RideView {
   #take(body) {
     const before = this.snapshot;
     this.snapshot = body;
+    this.root.toggleAttribute("data-held", Boolean(body.held));
     this.intervalMs = body.poll_ms;
     this.slots.paint(body);
     if (!body.otp) hideCode(this.root);
@@ -272,7 +273,7 @@ export class RideView {
     const fee = this.root.querySelector("[data-fee]");
     const from = Date.parse(this.snapshot.fee_from ?? "");
     if (!fee || !Number.isFinite(from)) return;
-    const left = (from - this.#now()) / 1000;
+    const left = ((from - this.#now()) * (this.snapshot.speed ?? 1)) / 1000;
     fee.classList.toggle("is-late", left <= 0);
     setText(
       fee.querySelector("[data-fee-text]"),

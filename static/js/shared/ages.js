@@ -23,16 +23,17 @@ export function span(seconds) {
 }
 
 /**
- * The text of a timer {pattern, since, until} at an instant in ms. In the pattern, {up} is the time
- * since the start, {down} the time until the end, {total} the time between them.
+ * The text of a timer {pattern, since, until, speed} at an instant in ms. In the pattern, {up} is
+ * the time since the start, {down} the time until the end, {total} the time between them. It counts
+ * `speed` seconds in one: a demo's clock may run fast.
  */
-export function timerText(timer, nowMs) {
-  const since = Date.parse(timer.since);
-  const until = Date.parse(timer.until || "");
-  return timer.pattern
-    .replace("{up}", () => span((nowMs - since) / 1000))
-    .replace("{down}", () => span((until - nowMs) / 1000))
-    .replace("{total}", () => span((until - since) / 1000));
+export function timerText({ pattern, since, until, speed = 1 }, nowMs) {
+  const began = Date.parse(since);
+  const ends = Date.parse(until || "");
+  return pattern
+    .replace("{up}", () => span(((nowMs - began) * speed) / 1000))
+    .replace("{down}", () => span(((ends - nowMs) * speed) / 1000))
+    .replace("{total}", () => span(((ends - began) * speed) / 1000));
 }
 
 /** fresh, aging, stale or lost, by the rule of the server (rides.tracking.intervals.freshness). */

@@ -21,6 +21,7 @@ from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.service.errors import NoAnswer, Throttled
 from ridedash.service.transport.http import Answer
+from ridedash.service_time import at_pace
 from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
@@ -104,7 +105,7 @@ class Played:
             self.orders = [self._start(s, number, case, known) for number, case in enumerate(cases)]
         tokens = AccountTokens(self.db, self.vault, None, lambda: self.now)
         client: Any = self.service
-        runtime = Runtime(self.db, client, tokens, lambda: self.now, pace=pace)
+        runtime = Runtime(self.db, client, tokens, lambda: self.now, time=at_pace(pace))
         self.tracker = Tracker(runtime, chance=lambda: chance)
 
     def _start(self, s: Session, number: int, case: dict[str, Any], known: dict[str, Any]) -> int:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ridedash.rides.tracking.intervals import cancel_free_until, freshness, next_poll_s
+from ridedash.service_time import REAL, ServiceTime
 from ridedash.wire import Kind
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -65,8 +66,8 @@ def test_facts_that_were_never_seen_are_stale() -> None:
 
 
 def test_cancelling_is_free_from_the_first_driver_on_by_the_services_clock() -> None:
-    assert cancel_free_until(300, NOW, 1) == NOW + timedelta(seconds=300)
-    assert cancel_free_until(300, NOW, 60) == NOW + timedelta(seconds=5)
-    assert cancel_free_until(0, NOW, 1) == NOW
-    assert cancel_free_until(None, NOW, 1) is None
-    assert cancel_free_until(300, None, 1) is None
+    assert cancel_free_until(300, NOW, REAL) == NOW + timedelta(seconds=300)
+    assert cancel_free_until(300, NOW, ServiceTime(pace=60)) == NOW + timedelta(seconds=5)
+    assert cancel_free_until(0, NOW, REAL) == NOW
+    assert cancel_free_until(None, NOW, REAL) is None
+    assert cancel_free_until(300, None, REAL) is None

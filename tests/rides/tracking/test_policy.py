@@ -19,11 +19,12 @@ from ridedash.rides.tracking.merge import ALARMS, RideState, merge
 from ridedash.rides.tracking.policy import Before, Decision, Pacing, decide
 from ridedash.service.errors import NoAnswer, RateLimited, Refused, Throttled
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
+from ridedash.service_time import REAL, ServiceTime
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import TERMINAL, Kind
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
-EVEN = Pacing(1.0, 0.5, 0.5)
+EVEN = Pacing(REAL, 0.5, 0.5)
 FAILURES = [
     NoAnswer("timeout", sent=True),
     Throttled(Throttled.SILENT, 7.0),
@@ -124,8 +125,10 @@ def test_over_any_answers_what_is_written_is_what_was_merged(
     now = NOW
     for wait, answer in answers:
         now += timedelta(seconds=wait)
-        decision = decide(before, answer, now, EVEN._replace(pace=pace))
-        assert decision == decide(before, answer, now, EVEN._replace(pace=pace)), "the same again"
+        decision = decide(before, answer, now, EVEN._replace(time=ServiceTime(pace=pace)))
+        assert decision == decide(
+            before, answer, now, EVEN._replace(time=ServiceTime(pace=pace))
+        ), "the same again"
         following = after(before, decision)
         if isinstance(answer, Snapshot):
             merged = merge(before.ride, answer, before.seq, now)
@@ -149,7 +152,7 @@ def test_over_any_answers_a_live_ride_is_polled_again_in_time(
     now = NOW
     for wait, answer in answers:
         now += timedelta(seconds=wait)
-        decision = decide(before, answer, now, Pacing(1.0, spread, backoff))
+        decision = decide(before, answer, now, Pacing(REAL, spread, backoff))
         following = after(before, decision)
         seconds = wait_s(decision, now)
         if seconds is None:
@@ -245,7 +248,7 @@ def test_what_was_not_called_is_no_failure_of_the_ride(error: Exception) -> None
 def test_failed_polls_wait_longer_each_time(
     error: Exception, errors: int, backoff: float, seconds: float
 ) -> None:
-    assert wait_s(decide(ride(errors=errors), error, NOW, Pacing(1.0, 0.5, backoff))) == seconds
+    assert wait_s(decide(ride(errors=errors), error, NOW, Pacing(REAL, 0.5, backoff))) == seconds
 
 
 def test_the_third_refusal_in_a_row_asks_for_a_person() -> None:

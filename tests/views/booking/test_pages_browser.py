@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 from werkzeug.serving import make_server
 
+from ridedash.service_time import at_pace
 from tests.running import whole
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import ZONE
@@ -163,7 +164,7 @@ def test_a_service_that_is_down_is_called_again_by_a_press(browsed: Browsed, des
 def test_prices_are_renewed_in_place_and_a_change_is_marked(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     # renewed every three seconds
-    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
+    desk.app.extensions["ridedash"].time = at_pace(60.0)
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
     car = page.locator("[name=offer]:checked")
     first = car.get_attribute("value")
@@ -299,7 +300,7 @@ def test_a_breakup_floats_over_the_grid_and_closes_with_escape(
 
 def test_a_changed_price_is_marked_until_a_car_is_chosen(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
-    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
+    desk.app.extensions["ridedash"].time = at_pace(60.0)
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
     desk.service.estimates[0]["upfront"]["fare"] = 265

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
+from ridedash.service_time import REAL
 from ridedash.store.models.orders import Attention, Offer, Order
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OrderPage, order_page
@@ -216,7 +217,7 @@ def test_the_guests_page_shows_that_the_ride_is_scheduled(desk: Desk) -> None:
     with services.db.read() as s, desk.app.test_request_context("/"):
         page = order_page(s, desk.orders()[0].property_id, order_id)
         assert page is not None
-        view = ride_view(page, desk.now, services.settings, "en", Audience.GUEST)
+        view = ride_view(page, desk.now, REAL, "en", Audience.GUEST)
     assert (view.headline, view.detail) == ("Your ride is planned", "For 05:10 tomorrow")
 
 

@@ -16,6 +16,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
+from ridedash.service_time import REAL, ServiceTime
 from ridedash.store.audit import AuditRow
 from ridedash.store.insights import Cancelled
 from ridedash.store.models.desk import CostCentre
@@ -141,13 +142,15 @@ def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
     ]
     policy = {"charge": "30", "applies_after": {"seconds": 300}}
     ride = Cancelled(None, json.dumps(policy), "INR", NOON - 6 * MINUTE, NOON, False)  # type: ignore[arg-type]
-    assert late_policy(ride, 1) is not None
-    assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), 1) is None
-    assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), 2) is not None
-    assert late_policy(ride._replace(aborted=True), 1) is None
-    assert late_policy(ride._replace(policy='{"charge": "30"}'), 1) is not None
-    assert late_policy(ride._replace(policy='{"charge": "many"}'), 1) is None
-    assert late_policy(ride._replace(policy=None), 1) is None
+    assert late_policy(ride, REAL) is not None
+    assert late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), REAL) is None
+    assert (
+        late_policy(ride._replace(allotted_at=NOON - 4 * MINUTE), ServiceTime(pace=2)) is not None
+    )
+    assert late_policy(ride._replace(aborted=True), REAL) is None
+    assert late_policy(ride._replace(policy='{"charge": "30"}'), REAL) is not None
+    assert late_policy(ride._replace(policy='{"charge": "many"}'), REAL) is None
+    assert late_policy(ride._replace(policy=None), REAL) is None
 
 
 def test_the_file_agrees_with_the_history_to_the_cent(desk: Desk, client: FlaskClient) -> None:

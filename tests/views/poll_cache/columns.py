@@ -19,6 +19,7 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
         {
             "booking_id",
             "booking_timeout_at",
+            "booking_timeout_s",
             "category",
             "code",
             "due_at",
@@ -85,6 +86,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
         {"id", "back_of", "ceiling_minor", "created_at", "group_key", "guest_until"}
         | {"recovered_at", "series_key"}
     ),
+    "rides": frozenset({"created_at"}),
 }
 # Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an
 # order, that a newer order was booked in its place (OrderPage.superseded_by).

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ridedash.rides.share_links import LinkKind
+from ridedash.service_time import REAL
 from ridedash.store.database.database import Base
 from ridedash.store.orders import OrderPage
 from ridedash.views.board.rows import item
@@ -59,13 +60,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 def shown(desk: Desk, page: Any, later: timedelta) -> None:
     """All that the three polls show of an order."""
-    now, settings = desk.now + later, desk.services.settings
-    facts = RideFacts(page, now, settings.pace, "en")
-    ride_view(page, now, settings).as_json()
-    expires_at(page, now, settings.pace)
+    now = desk.now + later
+    facts = RideFacts(page, now, REAL, "en")
+    ride_view(page, now, REAL).as_json()
+    expires_at(page, now, REAL)
     for kind in LinkKind:
         code_is_due(page, kind, facts)
-        guest_view(page, kind, now, settings, "en").as_json()
+        guest_view(page, kind, now, REAL, "en").as_json()
     for stale in (False, True):
         item(facts, stale=stale, paused=False)
 
@@ -98,7 +99,7 @@ def test_a_row_of_the_board_reads_nothing_else_that_each_poll_writes(desk: Desk)
     for case in cases():
         page = recorded(page_of(desk, case), reads)
         with desk.app.test_request_context("/"):
-            item(RideFacts(page, desk.now, 1.0, "en"), stale=False, paused=False)
+            item(RideFacts(page, desk.now, REAL, "en"), stale=False, paused=False)
     apart = {"facts", "seen_at", "next_poll_at", "position_at", "lease_until", "owner"}
     assert (reads["rides"] | reads["orders"]) & AT_EVERY_POLL <= apart
 

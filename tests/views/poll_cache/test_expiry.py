@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ridedash.rides.share_links import LinkKind
+from ridedash.service_time import REAL
 from ridedash.store.orders import OrderPage
 from ridedash.views.board.rows import item
 from ridedash.views.guest.view_model import guest_view
@@ -30,26 +31,22 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 
 def of_staff(desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetime | None]:
-    body = ride_view(page, at, desk.services.settings).as_json()
+    body = ride_view(page, at, REAL).as_json()
     if "timer" in body:
         del body["timer"]["text"]  # a running time, which the script counts itself
-    return body, expires_at(page, at, 1.0)
+    return body, expires_at(page, at, REAL)
 
 
 def of_rider(desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetime | None]:
-    return guest_view(page, LinkKind.RIDER, at, desk.services.settings, "en").as_json(), expires_at(
-        page, at, 1.0
-    )
+    return guest_view(page, LinkKind.RIDER, at, REAL, "en").as_json(), expires_at(page, at, REAL)
 
 
 def of_follower(desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetime | None]:
-    return guest_view(
-        page, LinkKind.FOLLOWER, at, desk.services.settings, "en"
-    ).as_json(), expires_at(page, at, 1.0)
+    return guest_view(page, LinkKind.FOLLOWER, at, REAL, "en").as_json(), expires_at(page, at, REAL)
 
 
 def of_board(_desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetime | None]:
-    made = item(RideFacts(page, at, 1.0, "en"), stale=False, paused=False)
+    made = item(RideFacts(page, at, REAL, "en"), stale=False, paused=False)
     return (made.json, made.place[0], made.cab), made.expires
 
 
@@ -77,4 +74,4 @@ def test_a_plate_that_was_swapped_is_shown_for_half_a_minute(desk: Desk) -> None
     page = page_of(
         desk, ("BOOKED", "CALL_DRIVER", "point_to_point", {"ride": ride, "cancellation": None})
     )
-    assert expires_at(page, NOON, 1.0) == NOON + timedelta(seconds=30)
+    assert expires_at(page, NOON, REAL) == NOON + timedelta(seconds=30)

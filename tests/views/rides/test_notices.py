@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
+from ridedash.service_time import REAL
 from ridedash.store.orders import order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.wording import Audience, refusal
@@ -59,7 +60,7 @@ def view(desk: Desk, order_id: int) -> RideView:
     with desk.app.test_request_context(), desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
         assert page is not None
-        return ride_view(page, desk.now, desk.services.settings, "en", Audience.STAFF)
+        return ride_view(page, desk.now, REAL, "en", Audience.STAFF)
 
 
 def post(client: FlaskClient, path: str, **form: Any) -> Any:
@@ -236,7 +237,7 @@ def test_what_the_service_says_of_a_cancel_stands_below_the_outcome_and_overrule
     with desk.app.test_request_context(), desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
         assert page is not None
-        guest = ride_view(page, desk.now, desk.services.settings, "en", Audience.GUEST)
+        guest = ride_view(page, desk.now, REAL, "en", Audience.GUEST)
     assert "INR 25" not in str(guest)
 
 

@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ridedash.rides.orders.transitions import add_event
+from ridedash.service_time import ServiceTime
 from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
@@ -49,7 +49,7 @@ def view_of(
     with desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
     assert page is not None
-    return ride_view(page, desk.now, SimpleNamespace(pace=pace), "en", audience)
+    return ride_view(page, desk.now, ServiceTime(pace=pace), "en", audience)
 
 
 def ride(desk: Desk, kind: str, status: str, **more: Any) -> RideView:

@@ -1,0 +1,170 @@
+"""The service's time, as the dashboard computes with it: one line with turns. Pure.
+
+A real service's clock is everybody's clock. That of a sandbox may run fast, stand still or leap;
+each such change is a turn. Stored instants are wall instants always: only reading converts them.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Final, NamedTuple
+
+
+class Turn(NamedTuple):
+    """From `wall` on the service's clock shows `service`, and goes on `speed` times as fast."""
+
+    wall: datetime
+    service: datetime
+    speed: float  # service seconds in a wall second; 0: the clock is held
+
+
+@dataclass(frozen=True)
+class ServiceTime:
+    """How service time passes, by its turns, the oldest first; instants are aware.
+
+    Without turns the speed is `pace` always and nobody knows what the service's clock shows:
+    instants are shown as they are, and timers count wall seconds. Before the first turn the speed
+    is that turn's. A clock that was set back lets no time pass by that.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    pace: float = 1.0
+
+    @property
+    def speed_now(self) -> float:
+        """How many service seconds pass in a wall second, since the last turn."""
+        return self.turns[-1].speed if self.turns else self.pace
+
+    @property
+    def polling_speed(self) -> float:
+        """By what polls come closer together: they are ours, and never slower than people's."""
+        return max(self.speed_now, 1.0)
+
+    @property
+    def shown_speed(self) -> float:
+        """How many seconds a running timer counts in a wall second."""
+        return self.turns[-1].speed if self.turns else 1.0
+
+    @property
+    def held(self) -> bool:
+        """Whether the service's clock stands still."""
+        return self.speed_now == 0
+
+    @property
+    def turned_at(self) -> datetime | None:
+        """The wall instant of the last turn: what was shown before it may be wrong since."""
+        return self.turns[-1].wall if self.turns else None
+
+    def elapsed(self, a: datetime, b: datetime) -> float:
+        """The service seconds from one wall instant to another; below zero if `b` is earlier."""
+        if not self.turns:
+            return (b - a).total_seconds() * self.pace
+        i, j = self._segment(a), self._segment(b)
+        if i == j:
+            return (b - a).total_seconds() * self.turns[max(i, 0)].speed
+        return self._passed(j, b) - self._passed(i, a)
+
+    def due(self, start: datetime, seconds: float) -> datetime | None:
+        """The wall instant at which so many service seconds have passed since `start`.
+
+        None: not as long as the clock is held, or beyond the calendar. It is an expectation until
+        it has come: the next turn may change it.
+        """
+        try:
+            if not self.turns:
+                return start + timedelta(seconds=seconds / self.pace)
+            return self._due(start, seconds)
+        except OverflowError:
+            return None
+
+    def shown(self, wall: datetime) -> datetime:
+        """What the service's clock shows at a wall instant."""
+        if not self.turns:
+            return wall
+        turn = self.turns[max(self._segment(wall), 0)]
+        return turn.service + timedelta(seconds=(wall - turn.wall).total_seconds() * turn.speed)
+
+    def counted(self, a: datetime, b: datetime) -> float:
+        """The seconds from one wall instant to another, as a timer counts them."""
+        return self.elapsed(a, b) if self.turns else (b - a).total_seconds()
+
+    def left(self, start: datetime, seconds: float, now: datetime) -> float:
+        """What a timer shows of so many service seconds from `start`; below zero after their end.
+
+        It stands still while the clock is held.
+        """
+        if self.turns:
+            return seconds - self.elapsed(start, now)
+        end = self.due(start, seconds)
+        return (end - now).total_seconds() if end else seconds
+
+    def as_if_never_turned(self, wall: datetime) -> datetime:
+        """From when a timer at the speed of now would have counted what it shows.
+
+        While the clock is held there is none: then `wall` itself.
+        """
+        if not self.turns or self.held or wall >= self.turns[-1].wall:
+            return wall
+        turn = self.turns[-1]
+        return turn.wall - timedelta(seconds=self.elapsed(wall, turn.wall) / turn.speed)
+
+    @cached_property
+    def _walls(self) -> tuple[datetime, ...]:
+        return tuple(turn.wall for turn in self.turns)
+
+    @cached_property
+    def _service_s(self) -> tuple[float, ...]:
+        """The service seconds that had passed at each turn since the first, leaps among them."""
+        passed = [0.0]
+        for before, turn in zip(self.turns, self.turns[1:], strict=False):
+            ran = (turn.wall - before.wall).total_seconds() * before.speed
+            passed.append(passed[-1] + max(ran, (turn.service - before.service).total_seconds()))
+        return tuple(passed)
+
+    def _segment(self, wall: datetime) -> int:
+        """The number of the last turn until then; -1 before the first one."""
+        return bisect_right(self._walls, wall) - 1
+
+    def _passed(self, i: int, wall: datetime) -> float:
+        """The service seconds from the first turn to an instant of segment `i`."""
+        turn = self.turns[max(i, 0)]
+        return self._service_s[max(i, 0)] + (wall - turn.wall).total_seconds() * turn.speed
+
+    def _due(self, start: datetime, seconds: float) -> datetime | None:
+        i = self._segment(start)
+        found = _later(start, seconds, self.turns[max(i, 0)].speed)
+        if i + 1 == len(self.turns) or (found is not None and found < self._walls[i + 1]):
+            return found
+        target = self._passed(i, start) + seconds
+        after = bisect_left(self._service_s, target, lo=i + 1)  # the first turn by which it is over
+        if after == i + 1:
+            return self._walls[after]  # in its leap
+        turn = self.turns[after - 1]
+        found = _later(turn.wall, target - self._service_s[after - 1], turn.speed)
+        if after == len(self.turns):
+            return found
+        ends = self._walls[after]
+        return ends if found is None else min(found, ends)
+
+
+Times = Callable[[], ServiceTime]  # the present line of service time
+REAL: Final = ServiceTime()  # a real service's
+
+
+def real_time() -> ServiceTime:
+    """The line of a real service, whose clock is everybody's."""
+    return REAL
+
+
+def at_pace(pace: float) -> Times:
+    """The line of a clock that runs so many times as fast as people's, and is never turned."""
+    line = ServiceTime(pace=pace)
+    return real_time if line == REAL else lambda: line
+
+
+def _later(start: datetime, seconds: float, speed: float) -> datetime | None:
+    if speed > 0:
+        return start + timedelta(seconds=seconds / speed)
+    return start if seconds <= 0 else None

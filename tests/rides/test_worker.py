@@ -153,12 +153,12 @@ def test_an_answer_that_can_not_be_settled_stands_in_the_way_of_no_other(world: 
         assert worker.sender._claim(first) == worker.sender._claim(second) == (1, 0)
         for order_id in (first, second):
             world.service.booked({"merchant_txn_id": world.page(order_id).order.mtx})
-        told = {"state": "BOOKED", "attempt": 1, "booking_timeout_s": 10**17}
+        told = {"state": "BOOKED", "attempt": 1, "http_status": {}}
         worker.journal.file.append(told | {"mtx": world.page(first).order.mtx, "booking_id": "C1"})
         honest = told | {
             "mtx": world.page(second).order.mtx,
             "booking_id": "C2",
-            "booking_timeout_s": 240.0,
+            "http_status": 200,
         }
         worker.journal.file.append(honest)
         worker.step()

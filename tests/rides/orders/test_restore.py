@@ -302,7 +302,7 @@ def test_a_database_without_a_property_is_not_taken_for_an_older_one(
         folder = tmp_path / name
         folder.mkdir()
         db = Database(new_database(folder))
-        watch = RestoreWatch(db, world.clock, journal, 1.0)
+        watch = RestoreWatch(db, world.clock, journal)
         for _ in range(beats):
             with db.write() as s:
                 watch.beat(s)

@@ -1,0 +1,68 @@
+"""The dashboard reads the turns of its sandbox."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from ridedash.service.transport.http import Http
+from ridedash.service_time import at_pace
+from ridedash.services import follow_turns
+from ridedash.turns import SandboxTime, turns_of
+from tests.sandbox.sandbox_desk import CONTROL, Desk
+
+URL = "http://127.0.0.1:8001"
+
+
+def test_the_line_is_that_of_the_sandbox(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    time = SandboxTime(Http(httpx.WSGITransport(desk.app)), URL, 20.0)
+    time.read()
+    first = time._line
+    assert (first.speed_now, first.shown(desk.clock())) == (1, desk.clock())
+    time.read()
+    assert time._line is first  # nothing new, nothing made anew
+    desk.clock.advance(10)
+    desk.web.post("/control/clock", json={"speed": 0, "leap": 600}, headers=CONTROL)
+    time.read()
+    assert time._line.held
+    assert time._line.turned_at == desk.clock()
+    desk.close()
+    desk.app.extensions["sandbox"] = None
+    time.read()
+    assert time._line.held  # a sandbox that fails changes nothing
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"turns": 3},
+        {"turns": [{"wall": "x", "service": 1, "speed": 1}]},
+        {"turns": [{"wall": 1e300, "service": 1, "speed": 1}]},
+        {"turns": [{"wall": w, "service": 1, "speed": 1} for w in (2, 1)]},
+    ],
+)
+def test_another_body_is_no_line(body: object) -> None:
+    with pytest.raises((ValueError, TypeError, LookupError, ArithmeticError)):
+        turns_of(body)
+
+
+def test_until_the_sandbox_answers_its_clock_runs_at_the_pace() -> None:
+    def refuse(_request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    time = SandboxTime(Http(httpx.MockTransport(refuse)), URL, 20.0)
+    assert time().speed_now == 20
+    time.stop()
+
+
+@pytest.mark.parametrize(
+    "told", [{"MODE": "live"}, {"SERVICE_URL": "http://127.0.0.1:9000/tunnel"}]
+)
+def test_only_a_demo_with_its_own_sandbox_follows_turns(told: dict[str, str]) -> None:
+    settings = SimpleNamespace(sandboxed=False, **told)
+    services = SimpleNamespace(settings=settings, time=at_pace(1.0))
+    follow_turns(services)()  # type: ignore[arg-type]
+    assert services.time is at_pace(1.0)

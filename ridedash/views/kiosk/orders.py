@@ -113,10 +113,10 @@ def ride() -> Response:
     if page is None:
         return _not_shown(look)
     app, now = services(), services().clock()
-    view = ride_view.view_json(page, now, app.settings, locale())
+    view = ride_view.view_json(page, now, app.time(), locale())
     facts: dict[str, Any] = {
         "view": view,
-        "cancel": ride_view.cancel_json(page, now, app.settings.pace, locale()),
+        "cancel": ride_view.cancel_json(page, now, app.time(), locale()),
     }
     if at.said.get("code") == "1" and view["code_due"]:
         facts["code"] = _code(at, page)

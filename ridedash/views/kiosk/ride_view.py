@@ -7,12 +7,12 @@ from typing import Any, Final
 from ridedash.rides.actions.request import ActionResult
 from ridedash.rides.share_links import LinkKind
 from ridedash.rides.states import ActionAllowed
+from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
-from ridedash.views.rides.view_model import PaceSettings, allowed_actions, is_live
-from ridedash.views.web.formatting import clock_time
+from ridedash.views.rides.view_model import allowed_actions, is_live
 from ridedash.wire import ALLOTMENT_FAILED
 from ridedash.wording import Audience, refusal
 from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
@@ -53,16 +53,14 @@ def has_failed(page: OrderPage) -> bool:
     return page.order.state in FAILED or outcome(page).state == "no_driver"
 
 
-def view_json(
-    page: OrderPage, now: datetime, settings: PaceSettings, locale: str
-) -> dict[str, Any]:
+def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
     """The ride as it stands, without anybody's name or telephone number.
 
     `minutes` is how far away the car is, or None; `code_due` says that there is a start code. It
     changes only when something that is shown does.
     """
-    facts = RideFacts(page, now, settings.pace, locale)
-    view = guest_view(page, LinkKind.RIDER, now, settings, locale)
+    facts = RideFacts(page, now, time, locale)
+    view = guest_view(page, LinkKind.RIDER, now, time, locale)
     eta = facts.snapshot.eta if parts.arrival(facts) else None
     return {
         "state": page.order.state,
@@ -91,15 +89,15 @@ def stop_of(page: OrderPage) -> str:
     return next((each.name for each in found if each.allowed), "")
 
 
-def cancel_json(page: OrderPage, now: datetime, pace: float, locale: str) -> dict[str, Any]:
+def cancel_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
     """Whether the guest may cancel, and what that may cost."""
     stop = stop_of(page)
     if not stop:
         return {"may": False, "fee_words": ""}
-    facts = RideFacts(page, now, pace, locale)
+    facts = RideFacts(page, now, time, locale)
     policy, until = facts.policy, facts.fee_from
-    free = stop in FREE or (policy is not None and not policy.charge)
-    at = clock_time(until, facts.tz, locale) if until is not None and now < until else ""
+    free = stop in FREE or facts.held_free or (policy is not None and not policy.charge)
+    at = facts.at(until) if until is not None and now < until else ""
     return {"may": True, "fee_words": cancel_words(facts.fee, at, free=free)}
 
 

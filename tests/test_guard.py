@@ -623,6 +623,8 @@ GET /admin/properties admin_properties.show
 GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
+GET /door door.show
+GET /door/rows.json door.rows
 GET /face/<name> faces.file
 GET /flight-time.json flights.read
 GET /groups/<int:order_id> groups.show
@@ -694,6 +696,7 @@ POST /admin/staff/<int:staff_id>/enable admin_staff.enable
 POST /admin/staff/<int:staff_id>/password-link admin_staff.make_password_link
 POST /admin/staff/<int:staff_id>/role admin_staff.change_role
 POST /admin/staff/<int:staff_id>/sign-out admin_staff.sign_out
+POST /door/mark door.press
 POST /groups/<int:order_id>/cancel group_stop.cancel_all
 POST /groups/<int:order_id>/cards group_cards.make
 POST /guests.json lookups.find_guests

@@ -24,6 +24,8 @@ from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
+from ridedash.store.kiosks import begin, new_device
+from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Property, Staff, Throttle
 from ridedash.store.models.restores import LostOrder
 from ridedash.store.orders import Order
@@ -96,11 +98,14 @@ class Sweep:
     looked_up: set[str] = field(default_factory=set)  # names, by the views of all requests so far
     reached: set[str] = field(default_factory=set)  # endpoints that did not refuse each request
     failed: list[tuple[str, str, str, int]] = field(default_factory=list)
+    devices: dict[str, str] = field(default_factory=dict)  # tokens: the browser is these too
 
     def sign_in(self) -> None:
         """Sign in, although wrong passwords were sent before."""
         self.desk.add(lambda s: s.execute(delete(Throttle)))
         self.client = self.desk.client()
+        for kind, token_of_device in self.devices.items():
+            self.client.set_cookie(f"ridedash_{kind}", token_of_device, samesite="Strict")
         self.csrf = token(self.client, "/me")
 
     def renew(self, rule: Rule, state: State | None = None) -> None:
@@ -200,6 +205,15 @@ class Sweep:
         return max(forms, key=lambda form: (name in form, len(form)), default={})
 
 
+def paired(desk: Desk) -> dict[str, str]:
+    """A kiosk and a door display of the house: their tokens."""
+    with desk.services.db.write() as s:
+        home, now = desk.ids["desk.property"], desk.now
+        rows = {kind: new_device(s, home, kind, "Lobby", now) for kind in KioskKind}
+        rows[KioskKind.DOOR].marks = True
+        return {kind.value: begin(row, now) for kind, row in rows.items()}
+
+
 @pytest.fixture
 def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
     desk = make_desk(tmp_path, POLL_LAYER="on", SERVICE_URL=SERVICE)
@@ -213,7 +227,7 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
         home.pickup_name, home.pickup_lat, home.pickup_lng = "Lobby", -38.5, -128.0
     monkeypatch.setattr(limiter, "enabled", False)
     desk.app.request_class = WatchedRequest
-    made = Sweep(desk, desk.client(signed_in=False))
+    made = Sweep(desk, desk.client(signed_in=False), devices=paired(desk))
     made.sign_in()
     yield made
     http.close()

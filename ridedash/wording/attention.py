@@ -28,6 +28,12 @@ _REASONS: Final[dict[str, Text]] = {
     "PLAN_REFUSED": _("The ride company refused, without saying why."),
 }
 
+# what the doorman says about a guest, for staff
+_AT_DOOR: Final[dict[str, Text]] = {
+    "in": _("The guest is in the car"),
+    "away": _("The guest is not at the door"),
+}
+
 
 # what a guest reads for them, whose press ordered nothing
 _GONE: Final = _(
@@ -168,3 +174,8 @@ def attention_words(name: str, detail: str | None) -> tuple[str, str]:
     elif name == "kiosk_limit":
         detail = str(_KIOSK_LIMITS.get(detail or "", _KIOSK_LIMITS["live"]))
     return str(title), say(line, {"detail": detail})
+
+
+def door_words(mark: str) -> str:
+    """What a mark of the doorman says: `in` or `away`."""
+    return str(_AT_DOOR[mark])

@@ -23,6 +23,7 @@ FILES = {
     "accounts.callback",
     "admin_own_words.export",
     "desk.board_json",
+    "door.rows",
     "drop_price.show",
     "drop_price.way_back",
     "faces.file",

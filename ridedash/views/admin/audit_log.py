@@ -62,6 +62,7 @@ ACTIONS: Final = {
     "ride.stop_following": lazy("Stopped following"),
     "attention.seen": lazy("Marked as seen"),
     "code_shown": lazy("Showed a start code"),
+    "door.mark": lazy("Marked a guest at the door"),
     "history.exported": lazy("Exported rides"),
     "insights.exported": lazy("Exported the insights"),
     "audit.exported": lazy("Exported the audit log"),
@@ -118,6 +119,8 @@ ACTIONS: Final = {
 }
 RESULTS: Final = {
     "ok": "",
+    "in": lazy("In the car"),
+    "away": lazy("Not at the door"),
     "refused": lazy("Refused"),
     "throttled": lazy("Too many tries"),
     "left": lazy("Some kept the old key"),

@@ -6,6 +6,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED
+from ridedash.rides.actions.door_marks import mark_of
 from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts
@@ -13,6 +14,7 @@ from ridedash.views.rides.notices import Notice
 from ridedash.views.web.formatting import tel
 from ridedash.wording import action_words
 from ridedash.wording import gettext as _
+from ridedash.wording.attention import door_words
 
 SEARCH_TOO_LONG: Final = timedelta(seconds=60)
 WAIT_TOO_LONG: Final = timedelta(minutes=2)
@@ -86,6 +88,9 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
         return Need(_("Not updating"), _call(facts, facts.snapshot.driver_number, _("Call driver")))
     if facts.status == wire.ALLOTMENT_RETRYING:
         return Need(_("Driver cancelled"), _stop(facts))
+    marked = mark_of(facts.page)
+    if facts.status == wire.CLIENT_LOCATED and marked and marked[0] == "away":
+        return Need(door_words("away"), _call(facts, facts.page.guest.phone, _("Call guest")))
     since = facts.since(facts.status) if facts.status else None
     if since is None:
         return None

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from ridedash import wire
+from ridedash.rides.actions.door_marks import mark_of
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.board.attention import Do, Need, changes_of, need_of
 from ridedash.views.rides import components as parts
@@ -19,6 +20,7 @@ from ridedash.views.rides.view_model import is_live, kiosk_words
 from ridedash.views.web.formatting import belonging, stamp
 from ridedash.wording import Audience, say
 from ridedash.wording import gettext as _
+from ridedash.wording.attention import door_words
 
 RANKS: Final = {
     wire.CLIENT_LOCATED: 2,
@@ -48,7 +50,7 @@ class Row:
     `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car` tells
     apart what one press made. `eta`: the minutes until its cab arrives. `seen` is when the service
     last answered about the ride, if that is too long ago. `waiting` is true until the order has
-    left SENDING.
+    left SENDING. `mark` is what the doorman said about the guest.
     """
 
     id: int
@@ -69,6 +71,7 @@ class Row:
     why: str
     do: Do | None
     seen: str
+    mark: str
     waiting: bool | None
     kiosk: str  # where a guest placed it, who pays, and that nobody knows the guest; or ""
 
@@ -174,6 +177,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         why=_unless_said(words.headline, need.why) if need else "",
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
+        mark=_mark(facts) if live and need is None else "",
         waiting=page.order.state in WAITING or None,
         kiosk=_kiosk(page),
     )
@@ -196,6 +200,12 @@ def _placed(facts: RideFacts) -> str:
     """The time of the order; "" for a later ride, whose headline has another time."""
     order = facts.page.order
     return "" if order.state in LATER else facts.day_at(order.created_at)
+
+
+def _mark(facts: RideFacts) -> str:
+    """What the doorman said about the guest, while the car is here or has just left."""
+    said = mark_of(facts.page)
+    return door_words(said[0]) if said else ""
 
 
 def _headline(facts: RideFacts, headline: str) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
+from ridedash.rides.actions.door_marks import mark_of
 from ridedash.rides.codes import START_MISSED, WITHDRAWN
 from ridedash.rides.orders.after_restore import RECOVERED
 from ridedash.rides.orders.due import ORDERED_LATE
@@ -16,7 +17,7 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web.formatting import plate
 from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
-from ridedash.wording.attention import attention_words
+from ridedash.wording.attention import attention_words, door_words
 
 # by headline or notice
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
@@ -56,6 +57,7 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
         _ambiguous_time(facts),
         _ordered_late(facts),
         _recovered(facts),
+        _at_door(facts),
     ]
     return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
 
@@ -156,6 +158,15 @@ def _recovered(facts: RideFacts) -> Notice | None:
     title = _("Taken up again after a restore")
     detail = _("It was ordered before. Its guest, note and price were lost with the database.")
     return Notice(RECOVERED, "info", "info", title, detail)
+
+
+def _at_door(facts: RideFacts) -> Notice | None:
+    """What the doorman said about the guest, until the ride is over."""
+    said = mark_of(facts.page)
+    if said is None or facts.status in wire.TERMINAL:
+        return None
+    detail = say(_("Said at the door, {at}"), {"at": facts.at(said[1])})
+    return Notice("door", "info", "user", door_words(said[0]), detail)
 
 
 def _under_way(facts: RideFacts) -> list[Notice]:

@@ -28,6 +28,7 @@ POLLS: Final = frozenset(
         "health.ready",
         "metrics.show",
         "kiosk.beat",
+        "door.rows",
         "static",
     }
 )

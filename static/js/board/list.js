@@ -6,7 +6,7 @@ import { ageText, timerText } from "../shared/ages.js";
 import { isShown, setIcon, setText } from "../shared/slots.js";
 import { Groups } from "./groups.js";
 
-const CELLS = ["headline", "guest", "room", "car", "to", "plate", "placed", "kiosk", "why"];
+const CELLS = ["headline", "guest", "room", "car", "to", "plate", "placed", "kiosk", "mark", "why"];
 
 export class RideList {
   /** `patterns` are the texts of ages, see shared/ages.js. */

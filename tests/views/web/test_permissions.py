@@ -26,11 +26,12 @@ NEEDS = {
         auth.sign_in auth.sign_in_post health.alive health.ready metrics.show
         invitations.show invitations.accept guest.show guest.snapshot guest.start
     """,
-    "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair",
+    "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair door.show",
     "kiosk": """
         kiosk.beat kiosk_visit.places kiosk_visit.cars kiosk_visit.ask_help kiosk_visit.end
         kiosk_orders.order kiosk_orders.ride kiosk_orders.cancel
     """,
+    "door": "door.rows door.press",
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere

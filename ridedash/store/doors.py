@@ -1,0 +1,59 @@
+"""The rides that a door display shows, and the numbers that their guests know them by."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import and_, bindparam, case, exists, or_, select
+from sqlalchemy.orm import Session
+
+from ridedash import wire
+from ridedash.store.models.kiosks import Ticket
+from ridedash.store.models.orders import Ride, TimelineEvent
+
+# more cars at once than a door ever shows, and than anybody could read
+MOST_READ: Final = 40
+
+
+def cars_at_door(s: Session, property_id: int, began_after: datetime) -> list[int]:
+    """The orders of followed rides that have not begun, or began after this instant.
+
+    Cars that stand at the door come first; the newest orders last, and left out above MOST_READ.
+    """
+    return list(s.scalars(_CARS, {"property_id": property_id, "began_after": began_after}))
+
+
+def ticket_numbers(s: Session, order_ids: Collection[int]) -> dict[int, int]:
+    """The ride numbers of these orders, of those that have a ticket."""
+    if not order_ids:
+        return {}
+    query = select(Ticket.order_id, Ticket.number).where(Ticket.order_id.in_(order_ids))
+    return dict(s.execute(query).tuples().all())
+
+
+_BEGAN: Final = exists().where(
+    TimelineEvent.order_id == Ride.order_id,
+    TimelineEvent.name == wire.IN_PROGRESS,
+    TimelineEvent.at > bindparam("began_after"),
+)
+_LATER: Final = (wire.IN_PROGRESS, wire.INVOICE)  # an auto's bill comes after its ride
+_CARS: Final = (
+    select(Ride.order_id)
+    .where(
+        Ride.property_id == bindparam("property_id"),
+        Ride.next_poll_at.is_not(None),
+        Ride.status.not_in(wire.TERMINAL),
+        or_(
+            Ride.status.not_in(_LATER),
+            and_(Ride.status == wire.INVOICE, Ride.kind != wire.Kind.AUTO),
+            _BEGAN,
+        ),
+    )
+    .order_by(
+        case(
+            (Ride.status == wire.CLIENT_LOCATED, 0), (Ride.status == wire.CALL_DRIVER, 1), else_=2
+        ),
+        Ride.order_id,
+    )
+    .limit(MOST_READ)
+)

@@ -1,0 +1,121 @@
+"""The display at the door: the next cars, and what the doorman says about a guest.
+
+A paired device of kind "door", at `/door`. Its page has no links and takes no
+touch, but for the doorman's two buttons where the property allows them.
+"""
+
+import json
+import zlib
+from datetime import datetime
+from typing import Any, Final
+
+from flask import Blueprint, jsonify, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import guest_languages, limiter, services
+from ridedash.inputs import row_id
+from ridedash.rides.actions.door_marks import MARKS, mark
+from ridedash.store.actors import by_kiosk
+from ridedash.store.doors import cars_at_door, ticket_numbers
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.people import Property
+from ridedash.store.orders import orders_by_ids
+from ridedash.views.kiosk.device import release, the_kiosk
+from ridedash.views.kiosk.door_rows import LEFT_FOR, DoorList, door_list, is_light
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.web import devices
+from ridedash.views.web.face import face_of
+from ridedash.views.web.formatting import stamp, zone
+from ridedash.views.web.permissions import DOOR, SHARED, needs
+from ridedash.views.web.responses import Snapshot, locale, poll_response, reading
+from ridedash.wording.readers import negotiate
+from ridedash.wording.say import speak
+
+bp = Blueprint("door", __name__)
+POLL_MS: Final = 4_000  # as the board asks
+
+
+@bp.get("/door")
+@needs(SHARED)
+def show() -> str | BaseResponse:
+    """The display. Its rows come with it, and then by polls.
+
+    A browser that is no display is led to the page that pairs it.
+    """
+    device, now = devices.device(KioskKind.DOOR), services().clock()
+    if device is None:
+        return redirect("/kiosk/pair", code=303)
+    home = _home(device)
+    speak(_language(device, home))
+    return render_template(
+        "kiosk/door.html",
+        face=face_of(home),
+        look=_look(device, home, now),
+        timezone=zone(home.timezone).key,
+        mm_per_px=device.mm_per_px,
+        marks=device.marks,
+        poll_ms=POLL_MS,
+        server_now=stamp(now),
+        points=_body(device, home, now),
+        **reading(),
+    )
+
+
+@bp.get("/door/rows.json")
+@needs(DOOR)
+def rows() -> BaseResponse:
+    """What the display shows now; 304 when nothing changed."""
+    device, now = the_kiosk(), services().clock()
+    home = _home(device)
+    speak(_language(device, home))
+    body = json.dumps(_body(device, home, now), ensure_ascii=False, separators=(",", ":")).encode()
+    return poll_response(Snapshot(body, f"door-{zlib.crc32(body):x}", ""), now)
+
+
+@bp.post("/door/mark")
+@needs(DOOR)
+@limiter.limit("60/minute", key_func=lambda: f"door-{the_kiosk().id}")
+def press() -> BaseResponse | tuple[BaseResponse, int]:
+    """The doorman says that a guest is in the car, or not at the door."""
+    device = the_kiosk()
+    order_id = request.form.get("order", type=row_id)
+    name = request.form.get("mark", "")
+    if order_id is None or name not in MARKS:
+        return jsonify(state="invalid"), 422
+    s, who = services(), by_kiosk(device.id)
+    may = device.marks
+    if not may or not mark(s.db, s.clock(), who, device.property_id, order_id, name):
+        return jsonify(state="gone"), 409
+    return jsonify(state="ok")
+
+
+def _home(device: Kiosk) -> Property:
+    """The property of the display."""
+    with services().db.read() as s:
+        return s.get_one(Property, device.property_id)
+
+
+def _language(device: Kiosk, home: Property) -> str:
+    """Its own language, or the property's: nobody chooses one at a door."""
+    tags = filter(None, (device.default_language, home.language, "en"))
+    return negotiate(tags, guest_languages(home.machine_words))
+
+
+def _look(device: Kiosk, home: Property, now: datetime) -> str:
+    return "light" if is_light(device, now.astimezone(zone(home.timezone))) else "dark"
+
+
+def _body(device: Kiosk, home: Property, now: datetime) -> dict[str, Any]:
+    """The rows, how the display looks, and the release whose page shows them."""
+    facts = {"release": release(), "look": _look(device, home, now)}
+    return facts | _list(device, now).as_json()
+
+
+def _list(device: Kiosk, now: datetime) -> DoorList:
+    s = services()
+    with s.db.read() as db:
+        ids = cars_at_door(db, device.property_id, now - LEFT_FOR)
+        pages = orders_by_ids(db, device.property_id, ids, light=True)
+        numbers = ticket_numbers(db, ids)
+    rides = (RideFacts(page, now, s.time(), locale()) for page in pages)
+    return door_list(rides, numbers, device.shows)

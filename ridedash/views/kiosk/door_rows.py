@@ -1,0 +1,196 @@
+"""The rows of a door display: what must be found in the street, and for whom. Pure.
+
+No row names a guest, and none has a start code or a phone number.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.rides.actions.door_marks import mark_of
+from ridedash.rides.kiosk_state import is_open
+from ridedash.rides.tracking.intervals import NEAR_ETA_S, freshness
+from ridedash.store.models.kiosks import Kiosk
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.web.formatting import initials, plate, stamp
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+
+MOST_ROWS: Final = 8
+LEFT_FOR: Final = timedelta(minutes=2)  # how long a row stays after its ride began
+HERE, COMING, LEFT = "here", "coming", "left"
+IN_ORDER: Final = (HERE, COMING, LEFT)
+LATE: Final = 1_000_000  # minutes, of a car whose arrival is not known
+# words of the ride company for which static/css/door.css has a colour
+COLOURS: Final = frozenset(
+    {"white", "black", "silver", "grey", "red", "blue", "green", "yellow", "orange", "brown"}
+    | {"gold", "beige", "maroon"}
+)
+ALIASES: Final = {"gray": "grey", "golden": "gold", "cream": "beige", "wine": "maroon"}
+DAY: Final = (time(7), time(19))  # light without hours of its own
+
+
+@dataclass(frozen=True)
+class DoorRow:
+    """One car. A field that is "" is not shown.
+
+    `state` is here, coming or left; `since`: when the driver came; `seen`: when the service last
+    answered about the ride, if that is too long ago; `mark` is in or away, what the doorman said.
+    """
+
+    id: int
+    state: str
+    plate: str
+    was: str  # the plate of the car that comes no more
+    car: str
+    colour: str  # of COLOURS
+    label: str  # by which the guest knows the ride: K27, a room, initials
+    minutes: str
+    since: str
+    point: str
+    mark: str
+    asks: bool  # whether the doorman may be asked where the guest is
+    seen: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that are not empty."""
+        return {name: value for name, value in vars(self).items() if value}
+
+
+@dataclass(frozen=True)
+class DoorList:
+    """The rows in their order; `more` cars come later, for `finding` a driver is searched."""
+
+    rows: tuple[DoorRow, ...]
+    more: int
+    finding: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As the page's script reads it."""
+        return {
+            "rows": [row.as_json() for row in self.rows],
+            "more": self.more,
+            "finding": list(self.finding),
+        }
+
+
+def door_list(rides: Iterable[RideFacts], numbers: Mapping[int, int], shows: str) -> DoorList:
+    """The display of these rides. `numbers`: those of kiosk rides; `shows`: see `label_of`."""
+    everything = list(rides)
+    cars = sorted((each for each in everything if state_of(each)), key=_place)
+    several = len({facts.pickup[1] for facts in cars} | _own_points(cars)) > 1
+    rows = [
+        _row(facts, label_of(facts.page, numbers, shows), several=several)
+        for facts in cars[:MOST_ROWS]
+    ]
+    labels = (
+        label_of(facts.page, numbers, shows)
+        for facts in everything
+        if facts.status in wire.SEARCHING
+    )
+    return DoorList(
+        tuple(rows),
+        more=max(0, len(cars) - MOST_ROWS),
+        finding=tuple(label for label in labels if label)[:MOST_ROWS],
+    )
+
+
+def state_of(facts: RideFacts) -> str:
+    """Whether the car is here, coming or has left just now; "" for any other ride."""
+    status = facts.status
+    if status == wire.CLIENT_LOCATED or (status == wire.INVOICE and facts.kind is not Kind.AUTO):
+        return HERE
+    if status == wire.CALL_DRIVER:
+        return COMING
+    began = facts.since(wire.IN_PROGRESS)
+    just = began is not None and facts.now - began < LEFT_FOR
+    return LEFT if just and status in (wire.IN_PROGRESS, wire.INVOICE) else ""
+
+
+def label_of(page: OrderPage, numbers: Mapping[int, int], shows: str) -> str:
+    """By what the guest knows their row: the number of a kiosk ride, else what the house chose.
+
+    That is `room`, `initials`, or `number`, by which other rides have none. Never a name.
+    """
+    number = numbers.get(page.order.id)
+    if number is not None:
+        return f"K{number}"
+    if shows == "room":
+        return page.order.room or ""
+    return initials(page.guest.name) if shows == "initials" else ""
+
+
+def colour_of(words: str | None) -> str:
+    """The colour that a car is drawn in, of COLOURS; "" for words that name none."""
+    found = (ALIASES.get(word, word) for word in (words or "").casefold().split())
+    return next((word for word in found if word in COLOURS), "")
+
+
+def is_light(device: Kiosk, local: datetime) -> bool:
+    """Whether the display is light at this time of its property: in its hours, else by day."""
+    return is_open(device, local) if device.hours else DAY[0] <= local.time() < DAY[1]
+
+
+def _place(facts: RideFacts) -> tuple[float, ...]:
+    """Cars that wait longest first, then by arrival; those that left at the end."""
+    state = state_of(facts)
+    since = facts.since(facts.status or "") or facts.now
+    by_time = since.timestamp() if state != COMING else _minutes(facts) or LATE
+    return IN_ORDER.index(state), by_time, facts.page.order.id
+
+
+def _own_points(cars: list[RideFacts]) -> set[str]:
+    """The property's own pickup point, if it has one and there are cars."""
+    names = {facts.page.property.pickup_name for facts in cars}
+    return {name for name in names if name}
+
+
+def _row(facts: RideFacts, label: str, *, several: bool) -> DoorRow:
+    page, seen, state = facts.page, facts.snapshot, state_of(facts)
+    ride, stale, minutes = page.ride, _stale(facts), _minutes(facts)
+    words = (_capital(seen.vehicle_color), seen.car_model or _capital(seen.vehicle_type))
+    swapped = ride is not None and ride.swapped_at is not None and state != LEFT
+    marked = mark_of(page)
+    near = seen.eta is not None and seen.eta.seconds <= NEAR_ETA_S
+    return DoorRow(
+        id=page.order.id,
+        state=state,
+        plate=plate(seen.vehicle_number),
+        was=plate(ride.previous_plate) if swapped and ride else "",
+        car=" · ".join(filter(None, words)),
+        colour=colour_of(seen.vehicle_color),
+        label=label,
+        minutes=_("%(n)d min", n=minutes) if state == COMING and minutes and not stale else "",
+        since=stamp(facts.since(facts.status or "")) if state == HERE else "",
+        point=_point(facts) if several else "",
+        mark=marked[0] if marked else "",
+        asks=state == HERE or (state == COMING and near),
+        seen=stamp(ride.seen_at) if ride and stale else "",
+    )
+
+
+def _minutes(facts: RideFacts) -> int | None:
+    """The whole minutes until the car is here, one at least; None when nobody knows."""
+    eta = facts.snapshot.eta
+    return max(1, eta.minutes) if eta else None
+
+
+def _stale(facts: RideFacts) -> bool:
+    ride = facts.page.ride
+    if ride is None or ride.seen_at is None:
+        return ride is not None
+    return freshness(ride.seen_at, facts.now, ride.interval_s) in ("stale", "lost")
+
+
+def _point(facts: RideFacts) -> str:
+    """The pickup point, without the house's name before it."""
+    name, house = facts.pickup[1], facts.page.property.name
+    rest = name.removeprefix(house).lstrip(" ,–-·:") if name.startswith(house) else name
+    return _capital(rest) or name
+
+
+def _capital(text: str | None) -> str:
+    return (text or "")[:1].upper() + (text or "")[1:]

@@ -1,0 +1,213 @@
+/**
+ * The display at the door: polls the next cars and shows them. A row is made once for each car and
+ * changed in place; the listeners are those of the page, however long it is open.
+ */
+
+import { ageText, freshness, patternsOf, timerText } from "../shared/ages.js";
+import { askQuietly } from "../shared/ask.js";
+import { clockOffset, Poller } from "../shared/poller.js";
+import { setText } from "../shared/slots.js";
+
+const TICK_MS = 1_000;
+const SILENT_MS = 15_000;
+const AGAIN_MS = 2_000;
+const PLATE_MM = 20;
+const PLATE_PX = 40; // on a screen that nobody has measured
+const OF_WIDTH = 0.042; // of a plate beside the words, of the width: door.css has it too
+const HEIGHT = { line: 1.7, stacked: 2.7 }; // of a row, in plates
+const LEAST = 4; // rows that are shown on any screen, if there are so many cars
+const root = document.querySelector("[data-door]");
+const portrait = matchMedia("(orientation: portrait)");
+const patterns = patternsOf(document.body);
+
+class Door {
+  constructor() {
+    this.list = root.querySelector("[data-rows]");
+    this.pattern = document.querySelector("template[data-row]").content.firstElementChild;
+    this.nodes = new Map(); // by order: { item, cells }
+    this.offset = Date.parse(root.dataset.serverNow) - Date.now();
+    this.lastAnswerAt = Date.now();
+    this.missing = 0; // answers in a row that said that this is no display
+    this.clock = new Intl.DateTimeFormat("en-GB", {
+      hour: "2-digit",
+      minute: "2-digit",
+      timeZone: root.dataset.zone,
+    });
+    this.poller = new Poller("/door/rows.json", {
+      waitMs: Number(root.dataset.pollMs),
+      got: (body, answer) => this.#got(body, answer),
+      failed: (status) => this.#failed(status),
+    });
+  }
+
+  start() {
+    const mm = Number(root.dataset.mm);
+    this.platePx = mm > 0 ? PLATE_MM / mm : PLATE_PX;
+    this.#show(JSON.parse(document.querySelector("[data-points]").textContent));
+    this.list.addEventListener("click", ({ target }) => this.#pressed(target.closest("button")));
+    addEventListener("resize", () => this.#fit());
+    document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
+    addEventListener("pageshow", (event) => event.persisted && location.reload());
+    this.#tick();
+    setInterval(() => this.#tick(), TICK_MS);
+    this.poller.start();
+  }
+
+  #got(body, answer) {
+    this.offset = clockOffset(answer, this.offset);
+    this.lastAnswerAt = Date.now();
+    this.missing = 0;
+    if (body) this.#show(body);
+    this.#tick();
+    return Number(root.dataset.pollMs);
+  }
+
+  /** The display was revoked, if it is told so twice: its page then asks to be paired. */
+  #failed(status) {
+    if (status !== 404) return undefined;
+    this.missing += 1;
+    if (this.missing > 1) return (location.reload(), "stop");
+    setTimeout(() => this.poller.now(), AGAIN_MS);
+    return undefined;
+  }
+
+  #show(body) {
+    if (this.release && body.release !== this.release) return void location.reload();
+    this.release = body.release;
+    document.documentElement.dataset.look = body.look;
+    this.body = body;
+    const gone = new Set(this.nodes.keys());
+    for (const [i, row] of body.rows.entries()) {
+      gone.delete(row.id);
+      const node = this.nodes.get(row.id) ?? this.#made(row.id);
+      this.#paint(node, row);
+      if (this.list.children[i] !== node.item)
+        this.list.insertBefore(node.item, this.list.children[i] ?? null);
+    }
+    for (const id of gone) {
+      this.nodes.get(id).item.remove();
+      this.nodes.delete(id);
+    }
+    root.querySelector("[data-none]").hidden = body.rows.length > 0;
+    this.list.hidden = body.rows.length === 0;
+    line("finding", body.finding.length > 0, { who: body.finding.join(" · ") });
+    this.#fit();
+  }
+
+  #made(id) {
+    const item = this.pattern.cloneNode(true);
+    item.dataset.id = id;
+    const cells = Object.fromEntries(
+      [...item.querySelectorAll("[data-cell]")].map((cell) => [cell.dataset.cell, cell]),
+    );
+    const node = { item, cells };
+    this.nodes.set(id, node);
+    return node;
+  }
+
+  #paint(node, row) {
+    const { item, cells } = node;
+    node.row = row;
+    item.className = `door-row is-${row.state}`;
+    item.classList.toggle("is-stale", Boolean(row.seen));
+    item.classList.toggle("is-marked", Boolean(row.mark));
+    setText(cells.plate, row.plate ?? root.dataset.noPlate);
+    cells.plate.classList.toggle("is-unknown", !row.plate);
+    const spoken = cells.plate.dataset.spoken.replace("{plate}", [...(row.plate ?? "")].join(" "));
+    cells.plate.setAttribute("aria-label", row.plate ? spoken : root.dataset.noPlate);
+    for (const name of ["was", "car", "label", "point"]) setText(cells[name], row[name] ?? "");
+    cells.was.hidden = !row.was;
+    for (const name of ["car", "label", "point"]) cells[name].parentElement.hidden = !row[name];
+    cells.colour.hidden = !row.colour;
+    cells.colour.className = `door-colour is-${row.colour ?? "none"}`;
+    setText(cells.when, this.#when(row));
+    this.#marks(cells.marks, row);
+    this.#note(node);
+  }
+
+  #when(row) {
+    if (row.state === "here") return root.dataset.here;
+    return row.state === "left" ? root.dataset.left : (row.minutes ?? "");
+  }
+
+  #marks(box, row) {
+    if (!box) return;
+    box.hidden = !row.asks && !row.mark;
+    for (const button of box.children) {
+      button.setAttribute("aria-pressed", String(button.dataset.mark === row.mark));
+      button.disabled = false;
+    }
+  }
+
+  /** The age of old facts, or for how long the driver has waited. */
+  #note({ cells, row }) {
+    let text = "";
+    const now = Date.now() + this.offset;
+    if (row.seen)
+      text = root.dataset.old.replace(
+        "{age}",
+        ageText((now - Date.parse(row.seen)) / 1000, patterns),
+      );
+    else if (row.since) text = timerText({ pattern: root.dataset.waiting, since: row.since }, now);
+    setText(cells.note, text);
+  }
+
+  /** As many rows as have room for a plate of 20 mm; the others are counted. */
+  #fit() {
+    const { rows, more } = this.body;
+    const stacked = portrait.matches || this.platePx > root.clientWidth * OF_WIDTH * 1.2;
+    root.classList.toggle("is-stacked", stacked);
+    const height = this.platePx * (stacked ? HEIGHT.stacked : HEIGHT.line);
+    const room = Math.max(LEAST, Math.floor(root.clientHeight / height));
+    const shown = Math.min(rows.length, room);
+    for (const [i, { id }] of rows.entries()) this.nodes.get(id).item.hidden = i >= shown;
+    this.list.style.setProperty(
+      "--slots",
+      Math.max(shown, stacked && !portrait.matches ? 3 : LEAST),
+    );
+    const left = rows.length - shown + more;
+    line("more", left > 0, { n: left });
+  }
+
+  #tick() {
+    const silentMs = document.hidden ? 0 : Date.now() - this.lastAnswerAt;
+    const silent = silentMs > SILENT_MS;
+    setText(document.querySelector("[data-clock]"), this.clock.format(Date.now() + this.offset));
+    for (const node of this.nodes.values()) this.#note(node);
+    document.body.classList.toggle("is-cut-off", silent);
+    document.body.classList.toggle("is-lost", silent && freshness(silentMs / 1000, 1) === "lost");
+    const pattern = silent ? root.dataset.cutOff : root.dataset.updated;
+    setText(
+      document.querySelector("[data-age-text]"),
+      pattern.replace("{age}", ageText(silentMs / 1000, patterns)),
+    );
+  }
+
+  async #pressed(button) {
+    if (!button?.dataset.mark) return;
+    const item = button.closest("[data-id]");
+    for (const each of item.querySelectorAll("button")) each.disabled = true;
+    const answer = await askQuietly("/door/mark", {
+      order: item.dataset.id,
+      mark: button.dataset.mark,
+      csrf_token: document.querySelector("meta[name=csrf-token]").content,
+    });
+    if ([400, 401].includes(answer.status)) return void location.reload(); // its key is too old
+    this.poller.anew();
+    for (const each of item.querySelectorAll("button")) each.disabled = false;
+  }
+}
+
+/** A line below the rows, from its pattern; hidden when there is nothing to say. */
+function line(name, shown, slots) {
+  const node = document.querySelector(`[data-${name}-line]`);
+  node.hidden = !shown;
+  if (!shown) return;
+  const [[slot, value]] = Object.entries(slots);
+  setText(
+    node,
+    root.dataset[name].replace(`{${slot}}`, () => String(value)),
+  );
+}
+
+new Door().start();

@@ -1,0 +1,146 @@
+"""The display at the door in Chromium: rows change in place, for as long as it hangs there."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ridedash.store.models.orders import Order, Ride
+from tests.views.kiosk.doors import device_page
+from tests.views.ride_pages import NOON
+from tests.views.served import Served, served_desk, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+UPRIGHT = {"width": 1080, "height": 1920}
+LYING = {"width": 1920, "height": 1080}
+TABLET = {"width": 1180, "height": 820}
+CUT_OFF = """() => [...document.querySelectorAll(".door-row:not([hidden])")].filter((row) => {
+  const box = row.getBoundingClientRect();
+  return [...row.querySelectorAll(".plate, .door-car, .door-when, .door-who, .door-mark")]
+    .filter((part) => part.getClientRects().length)
+    .some((part) => {
+      const { left, right, top, bottom } = part.getBoundingClientRect();
+      return left < box.left || right > box.right || top < box.top || bottom > box.bottom + 0.5;
+    });
+}).map((row) => row.textContent)"""
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        yield found
+
+
+def swap(served: Served, order_id: int) -> None:
+    """Another car comes for a ride."""
+
+    def rows(s: Any) -> None:
+        s.get_one(Order, order_id).version += 1
+        ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+        ride.previous_plate, ride.swapped_at = "KA01AB1234", served.desk.now
+        ride.facts = {**ride.facts, "vehicle_number": "KA05MC7781"}
+
+    served.desk.add(rows)
+
+
+def test_a_car_comes_is_swapped_and_is_here_and_the_doorman_marks_its_guest(served: Served) -> None:
+    page = device_page(served, "door", LYING, marks=True, shows="room")
+    page.goto("/door")
+    expect(page.get_by_text("No car is coming now")).to_be_visible()
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    row = page.locator(".door-row")
+    expect(row.locator(".plate")).to_have_text("KA 01 AB 1234")
+    expect(row.locator(".door-when")).to_have_text("4 min")
+    expect(row.locator(".door-who")).to_have_text("412")
+    row.evaluate("(row) => (window.same = row)")
+    swap(served, order_id)
+    expect(row.locator(".plate")).to_have_text("KA 05 MC 7781")
+    expect(row.locator(".door-was")).to_have_text("KA 01 AB 1234")
+    served.move(order_id, "CLIENT_LOCATED")
+    expect(row.locator(".door-when")).to_have_text("Here now")
+    row.get_by_role("button", name="Guest is in").click()
+    expect(row.get_by_role("button", name="Guest is in")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("window.same === document.querySelector('.door-row')"), "changed in place"
+    page.emulate_media(reduced_motion="reduce")
+    assert violations(page) == []
+    page.evaluate("document.documentElement.dataset.look = 'dark'")
+    assert violations(page, "color-contrast") == []
+
+
+def test_what_is_shown_fits_and_plates_have_twenty_millimetres_where_they_can(
+    served: Served,
+) -> None:
+    for n in range(9):
+        status = "CLIENT_LOCATED" if n < 3 else "CALL_DRIVER"
+        old = {"previous_plate": "KA05XY9876", "swapped_at": NOON} if n == 4 else {}
+        served.desk.order("BOOKED", status, ride=old, pickup_name="Garden gate" if n else "Door")
+    for size, mm_per_px, rows in (
+        (UPRIGHT, 0.369, 8),
+        (LYING, 0.369, 8),
+        (TABLET, None, 8),
+        (TABLET, 0.193, 4),
+    ):
+        page = device_page(served, "door", size, mm_per_px=mm_per_px, marks=True, shows="room")
+        page.goto("/door")
+        expect(page.locator(".door-row:not([hidden])")).to_have_count(rows)
+        expect(page.get_by_text(f"More cars: {9 - rows}")).to_be_visible()
+        assert page.evaluate(CUT_OFF) == [], (size, mm_per_px)
+        assert not page.evaluate("document.documentElement.scrollHeight > innerHeight")
+        plate = page.locator(".plate").first.evaluate(
+            "(plate) => parseFloat(getComputedStyle(plate).fontSize)"
+        )
+        assert mm_per_px != 0.369 or plate * mm_per_px >= 20, size
+
+
+def test_without_an_answer_all_is_grey_and_its_age_is_said(served: Served) -> None:
+    served.desk.order("BOOKED", "CALL_DRIVER")
+    page = device_page(served, "door", TABLET)
+    page.clock.install(time=NOON + timedelta(minutes=1))
+    page.goto("/door")
+    expect(page.locator(".door-age")).to_have_text("Updated just now")
+    page.context.set_offline(True)
+    page.clock.run_for(45_000)
+    expect(page.locator(".door-age")).to_have_text("No answer · last news 45 s ago")
+    expect(page.locator("body")).to_have_class("door is-cut-off")
+    page.clock.run_for(300_000)
+    expect(page.locator(".door-when")).to_be_hidden()
+    page.context.set_offline(False)
+    expect(page.locator(".door-when")).to_be_visible()
+
+
+def test_a_day_of_cars_leaves_no_more_nodes_or_listeners_than_one_car(served: Served) -> None:
+    page = device_page(served, "door", TABLET, marks=True)
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED")
+    page.goto("/door")
+    expect(page.locator(".door-row")).to_have_count(1)
+    body = page.evaluate("JSON.parse(document.querySelector('[data-points]').textContent)")
+    seen = {"n": 0}
+
+    def answer(route: Any) -> None:
+        seen["n"] += 1
+        row = body["rows"][0] | {"id": order_id + seen["n"], "plate": f"KA {seen['n']}"}
+        route.fulfill(json=body | {"rows": [row]}, headers={"ETag": f'"{seen["n"]}"'})
+
+    page.route("**/door/rows.json*", answer)
+    tools = page.context.new_cdp_session(page)
+    page.clock.install()
+    page.evaluate("dispatchEvent(new Event('online'))")  # polls by the clock of the test from now
+    expect(page.locator(".plate")).to_have_text("KA 1")
+    before = counted(tools)
+    for _minute in range(40):
+        with page.expect_response("**/door/rows.json*"):
+            page.clock.run_for(4_000)
+    after = counted(tools)
+    assert after["listeners"] <= before["listeners"]
+    assert after["nodes"] <= before["nodes"] + 60, "one row's nodes, and what is not yet collected"
+
+
+def counted(tools: Any) -> dict[str, int]:
+    """The nodes and listeners that the page holds, after what is unreachable was collected."""
+    tools.send("HeapProfiler.enable")
+    tools.send("HeapProfiler.collectGarbage")
+    found = tools.send("Memory.getDOMCounters")
+    return {"nodes": found["nodes"], "listeners": found["jsEventListeners"]}

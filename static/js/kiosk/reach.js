@@ -58,6 +58,6 @@ export function paint(root, found) {
   if (!found) return;
   root.style.setProperty("--k-light", found.light);
   root.style.setProperty("--k-dark", found.dark);
-  root.style.setProperty("--k-hero", found.hero);
-  root.style.setProperty("--k-hero-ink", found.heroInk);
+  root.style.setProperty("--k-band", found.hero);
+  root.style.setProperty("--k-band-ink", found.heroInk);
 }

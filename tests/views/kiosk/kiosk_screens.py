@@ -94,7 +94,10 @@ class FakeKiosk:
         }
 
     def document(self) -> dict[str, Any]:
+        """What the document holds as JSON."""
         mm, bottom = LAYOUTS[self.layout][2:]
+        with self.served.desk.app.test_request_context("/"):
+            words = words_of(self.languages)
         kiosk = {
             "id": 1,
             "name": "Lobby",
@@ -112,7 +115,7 @@ class FakeKiosk:
             "property": {"name": "Grand Meridian", "colour": "#8a5a2b", "timezone": "Asia/Kolkata"},
             "languages": choices(self.languages),
             "favourites": [each | {"lat": 1.5, "lng": 2.5} for each in PLACES],
-            "words": words_of(self.languages),
+            "words": words,
             "release": "r1",
             "csrf": "token",
             "now": NOON.isoformat(),
@@ -163,13 +166,14 @@ class FakeKiosk:
             before(page)
         if voices:
             page.add_init_script(VOICES)
-        page.route(f"{self.served.url}/kiosk**", self._answer)
-        page.route(f"{self.served.url}/kiosk/**", self._answer)
+        page.route(f"{self.served.url}/kiosk**", self.answer)
+        page.route(f"{self.served.url}/kiosk/**", self.answer)
         page.goto("/kiosk")
         page.locator("[data-press]").first.wait_for()
         return page
 
-    def _answer(self, route: Route) -> None:
+    def answer(self, route: Route) -> None:
+        """What our server answers to a request of the document."""
         request = route.request
         name = urlsplit(request.url).path.removeprefix("/kiosk").strip("/")
         if self.away:

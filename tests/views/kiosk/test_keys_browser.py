@@ -1,0 +1,181 @@
+"""A kiosk by five keys, by ear and by touch; axe on each of its screens."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, fake_kiosk, press, walk
+from tests.views.served import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+
+@pytest.fixture
+def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
+    with fake_kiosk(tmp_path, browser) as made:
+        yield made
+
+
+def go_to(page: Page, name: str) -> None:
+    """Down the list, as somebody who can't see it goes, then Enter."""
+    onward = "ArrowLeft" if page.evaluate("document.body.dir") == "rtl" else "ArrowRight"
+    for _ in range(80):
+        page.keyboard.press(onward)
+        if page.evaluate("document.activeElement.dataset.press") == name:
+            page.keyboard.press("Enter")
+            return
+    raise AssertionError(f"no way to {name}")
+
+
+def said(page: Page) -> list[str]:
+    """What was spoken since this was asked last."""
+    found: list[str] = page.evaluate("said.splice(0)")
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: str) -> None:
+    page = kiosk.page(voices=True)
+    words = kiosk.document()["words"][language]
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-place]")).to_have_text("1 of 15")
+    if language != "en":
+        go_to(page, f"lang-{language}")
+    go_to(page, "aid-aloud")
+    assert said(page)[0] == "Grand Meridian"
+    page.locator("h1").focus()
+    page.keyboard.press("ArrowDown")
+    place = words["position"].replace("{n}", "1").replace("{of}", "15")
+    assert said(page) == [f"{words['start']}, {place}"]
+    page.keyboard.press("Enter")
+    assert said(page) == [words["where"]]
+    page.keyboard.press("ArrowDown")
+    assert said(page)[0].startswith("International Airport, Terminal 2")
+    page.keyboard.press("Enter")
+    page.locator(".k-car").first.wait_for()
+    assert words["which_car"] in said(page)
+    go_to(page, "car-0")
+    assert words["who"] in said(page)
+    letter = "ا" if language == "ar" else "a"
+    go_to(page, f"key-{letter}")
+    assert said(page)[-1] == letter
+    page.locator("h1").focus()
+    go_to(page, "next")
+    check = said(page)
+    assert f"{words['to']} International Airport, Terminal 2" in check
+    assert any(each.startswith(words["price"]) and "₹249" in each for each in check)
+    assert any(each.startswith(words["pay"]) for each in check)
+    kiosk.order = [kiosk.booked()]
+    go_to(page, "book")
+    page.locator(".k-pin").wait_for()
+    booked = said(page)
+    assert words["ride"].replace("{number}", "K27") in booked
+    assert words["spoken_pin"].replace("{digits}", " ".join(RIDE["pin"])) in booked
+    page.keyboard.press("Escape")  # no way back from a booking
+    expect(page.locator(".k-pin")).to_be_visible()
+    go_to(page, "done")
+    expect(page.locator("body")).to_have_attribute("data-screen", "start")
+    assert page.evaluate("queue.length") == 0
+
+
+def test_a_pin_is_not_read_aloud_and_help_rings(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True)
+    press(page, "aid-aloud", "have", "field-pin")
+    said(page)
+    press(page, "key-4", "key-8")
+    assert said(page) == ["star", "star"]
+    page.keyboard.press("F1")
+    expect(page.get_by_role("dialog")).to_contain_text("We have called our staff.")
+    kiosk.beat["help"] = "coming"
+    expect(page.get_by_role("dialog")).to_contain_text("Somebody is coming to you.")
+    assert [given["screen"] for name, given in kiosk.asked if name == "help"] == ["find"]
+    press(page, "close")
+    expect(page.locator(".k-sheet")).to_have_count(0)
+
+
+def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    start = page.locator('[data-press="start"]').bounding_box()
+    assert start is not None
+    page.mouse.move(start["x"] + 50, start["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 50, start["y"] - 200)
+    page.mouse.up()
+    expect(page.locator("body")).to_have_attribute("data-screen", "start")
+    page.mouse.click(start["x"] + 50, start["y"] + start["height"] + 4)  # people aim too low
+    expect(page.locator("body")).to_have_attribute("data-screen", "where")
+    stamps = page.evaluate(
+        """() => {
+          const node = document.querySelector('[data-press="place-0"]');
+          const { left, top } = node.getBoundingClientRect();
+          const at = { clientX: left + 40, clientY: top + 20, bubbles: true, pointerId: 7 };
+          node.dispatchEvent(new PointerEvent("pointerdown", at));
+          node.dispatchEvent(new PointerEvent("pointerup", at));
+          return document.body.dataset.screen;
+        }"""
+    )
+    assert stamps in ("where", "car")  # a machine may take longer than a palm
+
+
+def test_still_there_is_put_off_as_often_as_one_likes(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+    press(page, "start")
+    for _ in range(10):
+        page.clock.fast_forward(61_000)
+        expect(page.get_by_role("alertdialog")).to_contain_text("Still there?")
+        press(page, "here")
+        expect(page.get_by_role("alertdialog")).to_have_count(0)
+    page.clock.fast_forward(61_000)
+    expect(page.get_by_role("alertdialog")).to_be_visible()
+    page.clock.fast_forward(21_000)
+    expect(page.locator("body")).to_have_attribute("data-screen", "start")
+    assert [given["how"] for name, given in kiosk.asked if name == "end"] == ["idle"]
+
+
+def test_axe_finds_nothing_on_any_screen(kiosk: FakeKiosk) -> None:
+    for scheme, aids in (("light", ()), ("dark", ()), ("light", ("aid-contrast",))):
+        page = kiosk.page("tablet-portrait", voices=True, color_scheme=scheme)
+        press(page, *aids)
+        for screen in walk(kiosk, page):
+            rules = ("color-contrast", "color-contrast-enhanced")
+            if scheme == "light" and not aids:
+                assert violations(page) == [], screen
+            assert violations(page, *rules) == [], (screen, scheme, aids)
+            if screen == "find":  # aids end with their visit
+                press(page, *aids)
+        page.context.close()
+
+
+def test_a_second_document_says_so_and_takes_over_when_the_first_is_gone(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page()
+    other = page.context.new_page()
+    other.route(f"{kiosk.served.url}/kiosk**", kiosk.answer)
+    other.route(f"{kiosk.served.url}/kiosk/**", kiosk.answer)
+    other.goto(f"{kiosk.served.url}/kiosk")
+    expect(other.locator("h1")).to_have_text("This page is already open on this screen.")
+    page.close()
+    expect(other.locator('[data-press="start"]')).to_be_visible()
+
+
+def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+    page.evaluate(
+        """() => {
+          for (const [x, y, pointerId] of [[10, 10, 1], [innerWidth - 10, innerHeight - 10, 2]])
+            document.body.dispatchEvent(new PointerEvent("pointerdown", {
+              clientX: x, clientY: y, pointerId, bubbles: true }));
+        }"""
+    )
+    page.clock.fast_forward(3_100)
+    expect(page.get_by_role("dialog")).to_contain_text("PIN of 6 digits")
+    press(page, *(f"pin-{digit}" for digit in "111111"))
+    expect(page.get_by_role("alert")).to_have_text("That PIN is not right.")
+    press(page, *(f"pin-{digit}" for digit in "246810"))
+    expect(page.get_by_role("dialog")).to_contain_text("Set out of order")
+    assert page.locator("a").count() == 0
+    press(page, "panel-close")
+    expect(page.get_by_role("dialog")).to_have_count(0)

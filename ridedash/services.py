@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from ridedash import config, places
-from ridedash.observability.hooks import Hooks
 from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.monitoring import Monitor
@@ -22,6 +21,7 @@ from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.egress import Egress
 from ridedash.service.transport.http import Http
 from ridedash.service_time import Times, at_pace, real_time
+from ridedash.store import kiosk_visits
 from ridedash.store.database.database import BadDatabaseUrl, Database
 from ridedash.store.encryption import BadKeys, TokenVault
 
@@ -69,7 +69,7 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
     traffic = Traffic(settings.service_rate, hooks=metrics)
     db, vault = _stores(settings)
     clock = clock or db.clock(utc_now)
-    db.after_commit = partial(_count_transitions, metrics)
+    db.after_commit = partial(_count_committed, metrics)
     oauth = OAuthClient(
         http,
         authorize_url=settings.oauth_authorize_url,
@@ -121,9 +121,11 @@ def redis_trust(redis_url: str, ca_file: str) -> dict[str, Any]:
     return {"ssl_ca_certs": ca_file}
 
 
-def _count_transitions(hooks: Hooks, info: dict[Any, Any]) -> None:
+def _count_committed(metrics: Metrics, info: dict[Any, Any]) -> None:
     for state in info.pop(transitions.NEW_STATES, ()):
-        hooks.order(state)
+        metrics.order(state)
+    for how, seconds in info.pop(kiosk_visits.ENDED_VISITS, ()):
+        metrics.visit(how, seconds)
 
 
 def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:

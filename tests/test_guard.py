@@ -52,7 +52,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
         {"orders"},
         {"tracking"},
         {"actions"},
-        {"worker", "share_links", "monitoring", "kiosk_state"},
+        {"worker", "share_links", "monitoring", "kiosk_state", "kiosk_health"},
     ],
     "service": [
         {"errors"},
@@ -674,6 +674,7 @@ POST /admin/cost-centres/<int:centre_id> admin_places.change_centre
 POST /admin/invitations/<int:invitation_id>/withdraw admin_staff.withdraw
 POST /admin/kiosks admin_kiosks.add
 POST /admin/kiosks/<int:kiosk_id> admin_kiosks.change
+POST /admin/kiosks/<int:kiosk_id>/here admin_kiosk.open_here
 POST /admin/kiosks/<int:kiosk_id>/hints admin_hints.add
 POST /admin/kiosks/<int:kiosk_id>/out-of-order admin_kiosk.set_out_of_order
 POST /admin/kiosks/<int:kiosk_id>/pair admin_kiosk.pair

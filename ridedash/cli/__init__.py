@@ -67,8 +67,16 @@ def _parser() -> argparse.ArgumentParser:
         dest="action", required=True
     )
     keys.add_parser("rotate", help="encrypt everything with the first key of RIDEDASH_TOKEN_KEYS")
+    _kiosk(commands.add_parser("kiosk", help="screens on which guests book"))
     commands.add_parser("doctor", help="check everything that ridedash stands on, a line each")
     return parser
+
+
+def _kiosk(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser(
+        "check", help="what is missing for each kiosk: TLS, voices, fonts, clock, PIN, release"
+    )
 
 
 def _db(parser: argparse.ArgumentParser) -> None:
@@ -157,6 +165,10 @@ def _run(options: argparse.Namespace) -> None:
         from ridedash.cli.doctor import doctor
 
         sys.exit(doctor(os.environ))
+    elif options.command == "kiosk":
+        from ridedash.cli.kiosk import check
+
+        sys.exit(check(os.environ))
     else:
         from ridedash.cli import commands
 

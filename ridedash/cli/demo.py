@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ridedash.cli import demo_kiosks
 from ridedash.extensions import Services
 from ridedash.sandbox import SANDBOX_USERS, mint_token
 from ridedash.sandbox.city.city import cities
@@ -13,10 +14,13 @@ SIGN_IN_NAME = "desk"
 
 
 def seed(services: Services) -> None:
-    """Create the demo's property, staff and linked accounts, once for each database."""
+    """Create the demo's property, staff, linked accounts and kiosks, once for each database."""
     with services.db.read() as session:
-        if properties.find_staff(session, SIGN_IN_NAME) is not None:
-            return
+        known = properties.find_staff(session, SIGN_IN_NAME)
+    if known is not None:
+        with services.db.write() as session:  # a demo of an earlier release has no kiosks yet
+            demo_kiosks.seed(session, known.property_id, services.clock())
+        return
     password = sign_in(services.settings.instance)[1]
     tokens = [
         (user, mint_token(services.settings.instance / "sandbox.db", user.id))
@@ -46,6 +50,7 @@ def seed(services: Services) -> None:
             )
             if user.id == "house":
                 accounts.make_default(session, row)
+        demo_kiosks.seed(session, property_.id, now)
 
 
 def sign_in(instance: Path) -> tuple[str, str]:

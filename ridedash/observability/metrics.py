@@ -26,6 +26,7 @@ CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
 CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
+VISIT_S: Final = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300)
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 # in the spelling of WSGI; a proxy adds one of these
 FORWARDED: Final = (
@@ -86,6 +87,18 @@ class Metrics:
             multiprocess_mode="livemax",
             registry=r,
         )
+        self._visits = Counter(
+            "ridedash_kiosk_visits",
+            "Visits of guests at kiosks, by how they ended",
+            ("how",),
+            registry=r,
+        )
+        self._visit_s = Histogram(
+            "ridedash_kiosk_visit_seconds",
+            "Duration of visits at kiosks",
+            buckets=VISIT_S,
+            registry=r,
+        )
         self._turns = Counter(
             "ridedash_breaker_turns",
             "Times that the circuit breaker of these calls reached a state",
@@ -130,6 +143,12 @@ class Metrics:
         """Count a poll of a ride."""
         self._polls.labels(outcome).inc()
         self._late_s.observe(max(0.0, late_s))
+
+    def visit(self, how: str, seconds: float | None) -> None:
+        """Count a guest's visit at a kiosk that has ended; `seconds` is None where nobody said."""
+        self._visits.labels(how).inc()
+        if seconds is not None:
+            self._visit_s.observe(seconds)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answered request.

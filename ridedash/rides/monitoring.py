@@ -18,8 +18,10 @@ from ridedash.observability.metrics import GaugeReading, Metrics
 from ridedash.rides.health import Counts, can_send, counts, heartbeat_age, is_alive
 from ridedash.rides.runtime import Clock
 from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.kiosk_desk import KioskCounts, kiosk_counts
 
 T = TypeVar("T")
+BEAT_S: Final = 20  # how often a kiosk is heard
 DEADLINE_S: Final = 3.0  # shorter than the timeout of load balancers, five seconds or more
 CHECKS: Final = ("database", "migrations", "worker", "sending")
 
@@ -72,7 +74,9 @@ class Monitor:
 
     def metrics(self) -> bytes:
         """The metrics of all processes of this machine, and counts of orders and rides."""
-        return self._metrics.text(database_gauges(self._counts.result()))
+        found = self._counts.result()
+        gauges = [*database_gauges(found[0] if found else None)]
+        return self._metrics.text([*gauges, *(kiosk_gauges(found[1]) if found else ())])
 
     def _look(self) -> dict[str, bool]:
         checks = dict.fromkeys(CHECKS, False)
@@ -87,10 +91,11 @@ class Monitor:
                 checks["worker"] = is_alive(age)
         return checks
 
-    def _count(self) -> Counts | None:
+    def _count(self) -> tuple[Counts, KioskCounts] | None:
         try:
             with self._db.read() as session:
-                return counts(session, self._clock())
+                now = self._clock()
+                return counts(session, now), kiosk_counts(session, now)
         except (SQLAlchemyError, DatabaseBusy):
             return None  # the metrics of the processes are answered all the same
 
@@ -123,6 +128,21 @@ def database_gauges(found: Counts | None) -> Iterator[GaugeReading]:
         "ridedash_service_silent_seconds",
         "Time since the service last answered a worker",
         found.service_silent_s,
+    )
+
+
+def kiosk_gauges(found: KioskCounts) -> Iterator[GaugeReading]:
+    """The gauges of paired devices."""
+    states: dict[tuple[str, ...], float] = {
+        ("alive",): float(found.alive),
+        ("silent",): float(found.silent),
+        ("out_of_order",): float(found.out_of_order),
+    }
+    yield GaugeReading("ridedash_kiosks", "Paired kiosks and door displays", states, ("state",))
+    yield _one(
+        "ridedash_kiosk_beats_missed",
+        "Beats that the kiosk which is silent for longest has missed",
+        found.silent_s // BEAT_S,
     )
 
 

@@ -10,7 +10,6 @@ from sqlalchemy import (
     String,
     bindparam,
     cast,
-    func,
     literal,
     select,
     union_all,
@@ -162,9 +161,3 @@ def kiosk_counts(s: Session, now: datetime) -> KioskCounts:
         out_of_order=sum(out for _seen, out in rows),
         silent_s=max(late, default=0.0),
     )
-
-
-def has_kiosks(s: Session, property_id: int) -> bool:
-    """Whether a property has a kiosk at which guests book."""
-    mine = Kiosk.property_id == property_id, Kiosk.kind == "kiosk", Kiosk.revoked_at.is_(None)
-    return bool(s.scalar(select(func.count()).where(*mine)))

@@ -13,6 +13,7 @@ from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Order
 
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
+ENDED_VISITS: Final = "ended visits"  # in a session's info: (how, seconds), for metrics
 LONGEST: Final = timedelta(hours=2)  # nobody stands there for so long
 KEPT_IN_SIGHT: Final = timedelta(days=1)  # what the worker looks after; it may have been away
 LOST_AFTER: Final = timedelta(minutes=10)  # without a word of the visit, and of its kiosk
@@ -115,6 +116,7 @@ def end(s: Session, visit: Visit, told: End, now: datetime) -> None:
     row.seconds = told.seconds
     if told.seconds is not None:
         row.began_at = min(row.began_at, now - timedelta(seconds=told.seconds))
+    _count(s, row)
 
 
 def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> list[int]:
@@ -147,6 +149,12 @@ def end_lost(s: Session, visit_id: str, now: datetime) -> None:
     row = s.get(KioskVisit, visit_id, with_for_update=True, populate_existing=True)
     if row is not None and row.ended_at is None:
         row.ended_at, row.how = now, "lost"
+        _count(s, row)
+
+
+def _count(s: Session, row: KioskVisit) -> None:
+    """Let the visit be counted once its end is committed."""
+    s.info.setdefault(ENDED_VISITS, []).append((row.how, row.seconds))
 
 
 def _furthest(known: str | None, told: str) -> str | None:

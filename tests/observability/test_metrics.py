@@ -8,6 +8,8 @@ def test_counts_of_a_process_are_shown_in_prometheus_text_format() -> None:
     metrics.order("UNKNOWN")
     metrics.poll("answered", late_s=-0.5)
     metrics.breaker("write", "open")
+    metrics.visit("done", 41)
+    metrics.visit("lost", None)
     metrics.answered("GET", "/rides/<int:order_id>", 404, 0.003)
     for number in range(3):
         # unknown label values make no series of their own
@@ -19,6 +21,10 @@ def test_counts_of_a_process_are_shown_in_prometheus_text_format() -> None:
         'ridedash_polls_total{outcome="answered"} 1.0',
         'ridedash_poll_late_seconds_bucket{le="0.1"} 1.0',
         'ridedash_breaker{calls="write"} 1.0',
+        'ridedash_kiosk_visits_total{how="done"} 1.0',
+        'ridedash_kiosk_visits_total{how="lost"} 1.0',
+        'ridedash_kiosk_visit_seconds_bucket{le="45.0"} 1.0',
+        "ridedash_kiosk_visit_seconds_count 1.0",
         'ridedash_http_seconds_count{method="GET",route="/rides/<int:order_id>",status="4xx"} 1.0',
         "ridedash_rides_followed 7.0",
     ):

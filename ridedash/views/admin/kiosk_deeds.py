@@ -3,12 +3,13 @@
 import re
 from typing import Final
 
-from flask import Blueprint, redirect, request
+from flask import Blueprint, abort, current_app, redirect, request
 
 from ridedash.extensions import services
 from ridedash.store import kiosks
 from ridedash.views.admin.kiosks import device_page, mine
 from ridedash.views.admin.property import Answer, record
+from ridedash.views.web import devices
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
@@ -68,6 +69,21 @@ def revoke(kiosk_id: int) -> Answer:
         kiosks.revoke(row, services().clock())
         record(s, "kiosk.revoked", f"kiosks:{row.id}")
     return redirect("/admin/kiosks?said=revoked", code=303)
+
+
+@bp.post("/here")
+@needs(MANAGE)
+def open_here(kiosk_id: int) -> Answer:
+    """In a demo: make this browser the device, and open it. Real houses have no such address."""
+    if not services().settings.demo:
+        abort(404)
+    with services().db.write() as s:
+        row = mine(s, kiosk_id)
+        token, kind = kiosks.begin(row, services().clock()), kiosks.kind_of(row)
+        record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
+    answer = current_app.make_response(redirect(f"/{kind.value}", code=303))
+    devices.give(answer, kind, token)
+    return answer
 
 
 def _weakness(pin: str) -> str:

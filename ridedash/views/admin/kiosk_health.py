@@ -1,12 +1,11 @@
 """What the settings say about a kiosk's health: its last beat, its voices and fonts, its visits."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from ridedash.__about__ import __version__
-from ridedash.store.kiosk_desk import ALIVE, Visits
+from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
+from ridedash.store.kiosk_desk import Visits
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.text import one_line
 from ridedash.views.web.formatting import age
@@ -14,7 +13,6 @@ from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
 from ridedash.wording.languages import LANGUAGES
 
-SKEW_S: Final = 30  # by how much a device's clock may be wrong
 SCREENS: Final = {
     "start": lazy("Start"),
     "where": lazy("Where to?"),
@@ -22,7 +20,10 @@ SCREENS: Final = {
     "car": lazy("Which car?"),
     "who": lazy("Who are you?"),
     "check": lazy("Check"),
-    "booking": lazy("Booking"),
+    "asking": lazy("Waiting for the desk"),
+    "sending": lazy("Booking"),
+    "unknown": lazy("We don't know"),
+    "not_booked": lazy("Not booked"),
     "booked": lazy("Booked"),
     "ride": lazy("My ride"),
 }
@@ -74,38 +75,16 @@ def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
 
 def spoken_by(row: Kiosk) -> tuple[Spoken, ...]:
     """Each language of a device, with what its last beat said of voices and fonts."""
-    voices, fonts = (known(row.health, name) for name in ("voices", "fonts"))
     return tuple(
         Spoken(
             language.own_name,
             language.tag,
-            _has(voices, code, language.tag),
-            _has(fonts, code, language.tag),
+            can(row, "voices", code),
+            can(row, "fonts", code),
         )
         for code, language in LANGUAGES.items()
         if not row.languages or code in row.languages
     )
-
-
-def known(health: Mapping[str, Any], name: str) -> set[str] | None:
-    """The languages for which a device has voices or fonts; None when it has not said.
-
-    A beat sends codes, parted by commas, or a list of them.
-    """
-    said = health.get(name)
-    if isinstance(said, str):
-        said = said.split(",")
-    if isinstance(said, Mapping):
-        said = [code for code, has in said.items() if has]
-    if not isinstance(said, list):
-        return None
-    return {str(each).strip() for each in said if str(each).strip()}
-
-
-def skew_s(row: Kiosk) -> float | None:
-    """By how many seconds the device's clock is ahead of ours; None when it has not said."""
-    said = row.health.get("skew_s")
-    return float(said) if isinstance(said, int | float) else None
 
 
 def screen_name(name: str) -> str:
@@ -113,20 +92,12 @@ def screen_name(name: str) -> str:
     return str(SCREENS.get(name, one_line(name, 20)))
 
 
-def _has(said: set[str] | None, code: str, tag: str) -> bool | None:
-    if said is None:
-        return None
-    return any(each in (code, tag) or each.split("-")[0] == code for each in said)
-
-
 def _state(row: Kiosk, now: datetime) -> tuple[str, str]:
     if row.token_hash is None:
         return "quiet", _("Not paired yet")
     if row.out_of_order:
         return "warn", _("Out of order")
-    if row.seen_at is None or now - row.seen_at > ALIVE:
-        return "bad", _("Silent")
-    return "ok", _("Alive")
+    return ("ok", _("Alive")) if is_heard(row, now) else ("bad", _("Silent"))
 
 
 def _wrong(row: Kiosk) -> list[str]:
@@ -136,11 +107,11 @@ def _wrong(row: Kiosk) -> list[str]:
         return found
     if row.pin_hash is None and row.kind == "kiosk":
         found.append(_("It has no staff PIN: nobody can leave the kiosk's screen."))
-    if row.release and row.release != __version__:
+    if is_old(row):
         found.append(_("It shows release %(release)s and reloads when idle.", release=row.release))
     ahead = skew_s(row)
-    if ahead is not None and abs(ahead) > SKEW_S:
-        found.append(_("Its clock is wrong by %(n)d s.", n=round(abs(ahead))))
+    if is_wrong(ahead):
+        found.append(_("Its clock is wrong by %(n)d s.", n=round(abs(ahead or 0))))
     mute = [each.name for each in spoken_by(row) if each.voice is False]
     if mute and row.kind == "kiosk":
         found.append(_("It can't read aloud in: %(languages)s.", languages=", ".join(mute)))

@@ -8,6 +8,7 @@ from flask import Blueprint, abort, redirect, render_template, request
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
+from ridedash.rides.kiosk_health import skew_s
 from ridedash.store.accounts import accounts_of
 from ridedash.store.kiosk_desk import Visits, hints_of, visits_of
 from ridedash.store.kiosks import device_of, devices_of, new_device
@@ -21,7 +22,7 @@ from ridedash.views.admin.kiosk_form import (
     read_position,
     stored_form,
 )
-from ridedash.views.admin.kiosk_health import health_of, skew_s
+from ridedash.views.admin.kiosk_health import health_of
 from ridedash.views.admin.property import Answer, TypedPlace, message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
@@ -57,6 +58,7 @@ def show() -> str:
         devices=[(row, health_of(row, visits.get(row.id), now)) for row in rows],
         kinds=kind_names(),
         rules=rule_names(),
+        opens_here=services().settings.demo,
         message=message_for(_said()),
         tab="kiosks",
     )
@@ -161,6 +163,7 @@ def device_page(
         hint=hint or HintForm({}),
         wrong=problems,
         message="" if problems or code else message_for(_said()),
+        opens_here=services().settings.demo,
         tab="kiosks",
         **_lists(accounts),
     )

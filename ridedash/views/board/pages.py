@@ -28,7 +28,7 @@ from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.page_context import home_of
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
-from ridedash.views.web.permissions import BOOK, SEE, may, may_link, needs
+from ridedash.views.web.permissions import BOOK, MANAGE, SEE, may, may_link, needs
 from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, demo_words, page_bar, staff_bar
@@ -121,6 +121,7 @@ def board() -> str:
         needs=_needs(found, bar),
         calls=calls,
         kiosks=kiosks,
+        tries_kiosk=s.settings.demo and may(MANAGE),
         map=_map(found, prop),
         home=home_of(prop),
         view="map" if request.args.get("view") == "map" else "list",

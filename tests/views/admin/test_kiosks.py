@@ -245,3 +245,21 @@ def test_a_kiosk_of_another_property_is_not_there(desk: Desk) -> None:
     for deed in ("", "/pair", "/pin", "/out-of-order", "/revoke", "/hints"):
         assert post(client, f"/admin/kiosks/{foreign}{deed}", **FORM).status_code == 404, deed
     assert stored(desk, foreign).revoked_at is None
+
+
+def test_in_a_demo_one_press_makes_this_browser_the_kiosk(desk: Desk) -> None:
+    kiosk_id, client = add_kiosk(desk, token_hash=None), desk.client()
+    assert "Open this kiosk here" in client.get("/admin/kiosks").text
+    answer = post(client, f"/admin/kiosks/{kiosk_id}/here")
+    assert answer.headers["Location"] == "/kiosk"
+    assert client.get("/kiosk").status_code == 200
+    assert client.get("/").status_code == 200  # the desk stays signed in beside it
+    assert ("kiosk.paired", f"staff:{desk.ids['desk']}") in recorded(desk)
+
+
+def test_no_real_house_pairs_a_browser_by_a_press(desk: Desk) -> None:
+    kiosk_id, client = add_kiosk(desk, token_hash=None), desk.client()
+    object.__setattr__(desk.services.settings, "mode", "live")
+    assert "Open this kiosk here" not in client.get("/admin/kiosks").text
+    assert post(client, f"/admin/kiosks/{kiosk_id}/here").status_code == 404
+    assert stored(desk, kiosk_id).token_hash is None

@@ -66,6 +66,7 @@ NEEDS = {
         insights.show
         admin_kiosks.show admin_kiosks.form admin_kiosks.add admin_kiosks.one admin_kiosks.change
         admin_kiosk.pair admin_kiosk.set_pin admin_kiosk.set_out_of_order admin_kiosk.revoke
+        admin_kiosk.open_here
         admin_hints.add admin_hints.remove
     """,
     "export": "history_csv.export insights_csv.export",

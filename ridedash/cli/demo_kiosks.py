@@ -1,0 +1,84 @@
+"""The kiosks of a demo: one in the hotel's lobby, one at the central station with its points.
+
+Neither is paired: Settings, Kiosks opens each in a browser with one press, in a demo alone.
+"""
+
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from ridedash.geo import distance_m
+from ridedash.sandbox.city.city import City, cities
+from ridedash.store.kiosks import devices_of, new_device
+from ridedash.store.models.kiosks import Kiosk, KioskKind, PickupHint, WhoPays
+from ridedash.store.properties import favourites_of, set_favourite
+from ridedash.wording.languages import LANGUAGES
+
+STATION: Final = "Port Meridian Central Station"
+# what guests of the hotel ask for most, by the keys from 1
+DROPS: Final = (
+    *("Meridian Airport", STATION, "Ferry Terminal"),
+    *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
+)
+# from the kiosk in the station's hall: the words, the minutes, and whether there are steps
+WAYS: Final[dict[str, tuple[dict[str, str], int, bool]]] = {
+    "Main Entrance, Station Square": (
+        {
+            "en": "Out of the main doors, beside the clock.",
+            "hi": "मुख्य द्वार से बाहर, घड़ी के पास।",
+            "de": "Aus dem Haupteingang, neben der Uhr.",
+            "fr": "Sortez par l'entrée principale, près de l'horloge.",
+        },
+        2,
+        False,
+    ),
+    "North Concourse": ({"en": "Through the hall, past the ticket windows."}, 3, False),
+    "Coach Bays": ({"en": "Down the west stairs, then left to the bays."}, 5, True),
+    "Taxi Rank East": ({"en": "Out of the east doors, under the roof."}, 4, False),
+}
+
+
+def seed(s: Session, property_id: int, now: datetime) -> None:
+    """Add both kiosks, the ways at the station, and favourite drops, once for each property."""
+    if devices_of(s, property_id, ended=True):
+        return
+    city = cities()[0]
+    lobby = new_device(s, property_id, KioskKind.KIOSK, "Lobby", now)
+    lobby.place = "Beside the lifts"
+    station = new_device(s, property_id, KioskKind.KIOSK, "Central station", now)
+    at = next(place for place in city.places if place.name == STATION)
+    station.place, station.lat, station.lng = STATION, at.position.lat, at.position.lng
+    for each in (lobby, station):
+        _usual(each)
+    _ways(s, city, station)
+    _favourites(s, city, property_id)
+
+
+def _usual(kiosk: Kiosk) -> None:
+    kiosk.rule, kiosk.languages, kiosk.default_language = (
+        WhoPays.DRIVER.value,
+        list(LANGUAGES),
+        "en",
+    )
+
+
+def _ways(s: Session, city: City, station: Kiosk) -> None:
+    zone = next(each for each in city.hotspots if each.name == STATION)
+    at = next(place.position for place in city.places if place.name == STATION)
+    for point in zone.points:
+        words, minutes, steps = WAYS[point.name]
+        facts: dict[str, Any] = {"words": words, "minutes": minutes, "steps": steps}
+        facts["metres"] = round(distance_m(at, point.position), -1)
+        place = {"lat": point.position.lat, "lng": point.position.lng}
+        of = {"property_id": station.property_id, "kiosk_id": station.id, "point": point.name}
+        s.add(PickupHint(**of, **place, **facts))
+
+
+def _favourites(s: Session, city: City, property_id: int) -> None:
+    """Where a kiosk offers to go; a property that has favourites keeps its own."""
+    if favourites_of(s, property_id):
+        return
+    places = {place.name: place.position for place in city.places}
+    for slot, name in enumerate(DROPS, 1):
+        set_favourite(s, property_id, "drop", slot, name, places[name])

@@ -1,0 +1,85 @@
+"""`ridedash kiosk check`: what is missing for the kiosks of each property, one line for each."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from ridedash import config
+from ridedash.__about__ import __version__
+from ridedash.cli.doctor import report_line
+from ridedash.cli.doctor_stores import Finding
+from ridedash.config import is_loopback
+from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
+from ridedash.services import Services, build_services, utc_now
+from ridedash.store.kiosks import devices_of
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.properties import properties
+from ridedash.wording.languages import LANGUAGES
+
+
+def check(environ: Mapping[str, str]) -> int:
+    """Print the report; 0 when nothing is missing, 1 otherwise."""
+    services = build_services(config.load(environ), utc_now)
+    well = True
+    try:
+        for finding in examine(services):
+            well = well and finding.ok
+            print(report_line(finding), flush=True)
+    finally:
+        services.db.close()
+    return 0 if well else 1
+
+
+def examine(services: Services) -> Iterator[Finding]:
+    """The findings: the address that devices use, then each device."""
+    yield _tls(services)
+    now = services.clock()
+    with services.db.read() as s:
+        found = [(home.name, row) for home in properties(s) for row in devices_of(s, home.id)]
+    for house, row in found:
+        missing = list(_missing(row, now))
+        said = "; ".join(missing) if missing else "nothing is missing"
+        yield Finding("kiosk", not missing, f"{house}, {row.name}: {said}")
+    if not found:
+        yield Finding("kiosk", True, "no property has one (Settings, Kiosks)")
+
+
+def _tls(services: Services) -> Finding:
+    """The cookie of a device is a `__Host-` one: browsers keep it over TLS alone."""
+    url = urlsplit(services.settings.public_url)
+    if url.scheme == "https":
+        return Finding("tls", True, f"{url.geturl()}: devices keep their cookie")
+    if services.settings.demo:
+        where = "this machine" if is_loopback(url.hostname or "") else "this network"
+        return Finding("tls", True, f"{url.geturl()}: a demo needs no TLS; use it on {where} only")
+    advice = "pairing needs https, on a LAN address too: RIDEDASH_PUBLIC_URL"
+    return Finding("tls", False, f"{url.geturl()}: {advice}")
+
+
+def _missing(row: Kiosk, now: datetime) -> Iterator[str]:
+    """What a person should mend, in the order of its weight."""
+    if row.token_hash is None:
+        yield "not paired yet (Settings, Kiosks)"
+        return
+    if row.out_of_order:
+        yield "out of order"
+    if not is_heard(row, now):
+        yield f"silent since {row.seen_at:%Y-%m-%d %H:%M} UTC" if row.seen_at else "never heard"
+    if is_old(row):
+        yield f"shows release {row.release}, this is {__version__}"
+    if is_wrong(skew_s(row)):
+        yield f"its clock is wrong by {abs(skew_s(row) or 0):.0f} s"
+    if row.kind == KioskKind.KIOSK:
+        yield from _missing_at_kiosk(row)
+
+
+def _missing_at_kiosk(row: Kiosk) -> Iterator[str]:
+    if row.pin_hash is None:
+        yield "no staff PIN"
+    if row.mm_per_px is None:
+        yield "its screen is not measured"
+    for what in ("voices", "fonts"):
+        codes = [code for code in LANGUAGES if not row.languages or code in row.languages]
+        lacks = [code for code in codes if can(row, what, code) is False]
+        if lacks:
+            yield f"no {what} for {', '.join(lacks)}"

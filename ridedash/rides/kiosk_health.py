@@ -1,0 +1,52 @@
+"""What the last beat of a device says about its health. Pure.
+
+A beat tells the languages for which the browser has local voices and fonts, and its clock.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from ridedash.__about__ import __version__
+from ridedash.store.kiosk_desk import ALIVE
+from ridedash.store.models.kiosks import Kiosk
+
+SKEW_S: Final = 30  # by how much a device's clock may be wrong
+
+
+def is_heard(row: Kiosk, now: datetime) -> bool:
+    """Whether a paired device was heard within the last minute."""
+    return row.seen_at is not None and now - row.seen_at <= ALIVE
+
+
+def can(row: Kiosk, what: str, code: str) -> bool | None:
+    """Whether a device has `voices` or `fonts` for a language; None when it has not said."""
+    said = said_of(row.health, what)
+    if said is None:
+        return None
+    tag = code.replace("_", "-").lower()
+    return any(each == tag or each.split("-")[0] == tag for each in said)
+
+
+def said_of(health: Mapping[str, Any], what: str) -> set[str] | None:
+    """The tags of a beat's list, in lower case; None without one."""
+    said = health.get(what)
+    if not isinstance(said, list):
+        return None
+    return {str(each).strip().lower() for each in said}
+
+
+def skew_s(row: Kiosk) -> float | None:
+    """By how many seconds a device's clock is ahead of ours; None when it has not said."""
+    said = row.health.get("skew_s")
+    return float(said) if isinstance(said, int | float) else None
+
+
+def is_wrong(skew: float | None) -> bool:
+    """Whether a clock is so wrong that times on the screen mislead."""
+    return skew is not None and abs(skew) > SKEW_S
+
+
+def is_old(row: Kiosk) -> bool:
+    """Whether the document of a device is of another version than this process."""
+    return bool(row.release) and (row.release or "").split("-")[0] != __version__

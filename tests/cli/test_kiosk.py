@@ -1,0 +1,90 @@
+"""`ridedash kiosk check`: a line for the address and for each kiosk, and what is missing."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ridedash.cli import demo_kiosks
+from ridedash.cli.kiosk import check, examine
+from ridedash.sandbox.city.city import cities
+from ridedash.store.kiosks import devices_of
+from ridedash.store.models.kiosks import PickupHint
+from ridedash.store.properties import favourites_of
+from tests.views.admin.test_kiosks import add_kiosk
+from tests.views.ride_pages import NOON, Desk, make_desk
+
+pytestmark = pytest.mark.database
+WELL: dict[str, Any] = {
+    "health": {"voices": ["en", "zh-CN"], "fonts": ["en", "zh"], "skew_s": 1},
+    "languages": ["en"],
+    "mm_per_px": 0.25,
+    "pin_hash": "x",
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Any:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+def lines(desk: Desk) -> list[tuple[bool, str]]:
+    return [(each.ok, each.text) for each in examine(desk.services)]
+
+
+def test_a_kiosk_that_lacks_nothing_passes_and_others_are_told_what_to_mend(desk: Desk) -> None:
+    add_kiosk(desk, **WELL)
+    health = {"voices": ["en"], "fonts": ["en"], "skew_s": -75}
+    add_kiosk(desk, name="Old", health=health, languages=["en", "hi"], release="0.0-abc")
+    add_kiosk(desk, name="Away", seen_at=NOON - timedelta(hours=1), **WELL)
+    add_kiosk(desk, name="New", token_hash=None)
+    add_kiosk(desk, name="Door", kind="door")
+    tls, *found = lines(desk)
+    assert tls[0]
+    assert "a demo needs no TLS" in tls[1]
+    said = {text.split(", ", 1)[1].split(":")[0]: (ok, text) for ok, text in found}
+    assert said["Lobby"][0]
+    assert said["Door"][0]
+    for missing in (
+        "shows release 0.0-abc",
+        "clock is wrong by 75 s",
+        "no staff PIN",
+        "its screen is not measured",
+        "no voices for hi",
+        "no fonts for hi",
+    ):
+        assert missing in said["Old"][1], missing
+    assert "silent since 2026-05-04 07:30 UTC" in said["Away"][1]
+    assert "not paired yet" in said["New"][1]
+    assert [ok for ok, _text in found].count(False) == 3
+
+
+def test_the_command_says_so_where_there_is_none(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = desk.services.settings
+    environ = {
+        "RIDEDASH_INSTANCE": str(settings.instance),
+        "RIDEDASH_DATABASE_URL": settings.database_url,
+    }
+    assert check(environ) == 0
+    assert "no property has one" in capsys.readouterr().out
+
+
+def test_a_demo_has_two_kiosks_with_ways_and_favourites_once(desk: Desk) -> None:
+    home = desk.ids["desk.property"]
+    for _again in range(2):
+        with desk.services.db.write() as s:
+            demo_kiosks.seed(s, home, NOON)
+    with desk.services.db.read() as s:
+        lobby, station = devices_of(s, home)
+        hints = s.query(PickupHint).all()
+        drops = favourites_of(s, home)
+    assert (lobby.name, lobby.lat, station.name) == ("Lobby", None, "Central station")
+    zone = next(each for each in cities()[0].hotspots if each.name == demo_kiosks.STATION)
+    assert {each.point for each in hints} == {point.name for point in zone.points}
+    assert all(each.words["en"] and each.metres and each.minutes for each in hints)
+    assert [drops["drop", slot].name for slot in range(1, 7)] == list(demo_kiosks.DROPS)

@@ -10,6 +10,7 @@ from ridedash.rides.orders.kiosk_codes import NewCode, make_code
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.orders import Offer, Ride
+from ridedash.wire import TERMINAL
 from tests.views.fake_service import upfront
 from tests.views.kiosk.lobby import Lobby, desk, lobby
 from tests.views.ride_pages import snapshot_facts
@@ -87,7 +88,7 @@ def ride_of(lobby: Lobby, order_id: int, status: str, otp: str = "", **facts: An
         ride.status, ride.facts = status, snapshot_facts("point_to_point", status, **facts)
         ride.seen_at = ride.next_poll_at = ride.allotted_at = lobby.desk.now
         ride.otp_enc = app.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
-        order.version += 1
+        order.version, order.open = order.version + 1, status not in TERMINAL
 
 
 def test_a_press_makes_an_order_and_the_same_press_tells_what_came_of_it(lobby: Lobby) -> None:
@@ -486,3 +487,43 @@ def test_no_body_breaks_a_route(lobby: Lobby, what: str) -> None:
         form |= {"lang": value}
         assert lobby.client.post(f"/kiosk/{what}", data=form).status_code in (200, 204, 400, 429)
     assert lobby.orders() == []
+
+
+def test_a_search_that_found_nobody_is_said_and_the_page_may_try_again(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    lobby.become(1, "BOOKED")
+    ride_of(lobby, 1, "ALLOTMENT_FAILED")
+    told = lobby.order(offer=offer)
+    assert (told["state"], told["words"]["headline"]) == (
+        "no_driver",
+        "No driver found this time. Nothing to pay.",
+    )
+    lobby.desk.now += timedelta(seconds=5)
+    assert lobby.order(offer=lobby.offer())["ride"]["number"] == "K2"
+
+
+def test_another_car_is_shown_with_the_plate_of_the_one_before(lobby: Lobby) -> None:
+    ride = booked(lobby)
+    ride_of(lobby, 1, "CALL_DRIVER")
+    with lobby.services.db.write() as s:
+        row = s.query(Ride).one()
+        row.previous_plate, row.swapped_at = "KA02CD9876", lobby.desk.now
+        s.get_one(type(lobby.orders()[0]), 1).version += 1
+    view = lobby.post("ride", number="1", pin=ride["pin"])["view"]
+    assert view["changed"] == "Your car has changed"
+    assert (view["plate"], view["old_plate"]) == ("KA 01 AB 1234", "KA 02 CD 9876")
+
+
+def test_a_shared_ride_is_cancelled_as_soon_as_it_is_matched(lobby: Lobby) -> None:
+    code = desk_code(lobby, house_pays=True)
+    offer = lobby.offer("Share", code=code)
+    ride = lobby.order(offer=offer, code=code, seats="1")["ride"]
+    lobby.become(1, "MATCHING")
+    told = lobby.post("cancel", number="1", pin=ride["pin"])
+    assert (told["state"], told["words"]["headline"]) == (
+        "waiting",
+        "We have asked to cancel your ride.",
+    )
+    (action,) = lobby.page(1).actions
+    assert (action.name, action.state, action.staff_id) == ("cancel", "armed", None)

@@ -90,12 +90,12 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
     ),
     # T: critical
     "not_booked": (_("Not booked. Nothing was ordered."), _NONE, _("Try again, or ask our staff.")),
-    # T: critical
     "no_driver": (
-        _("No driver found this time. Nothing to pay."),
-        _NONE,
+        _("No driver found this time"),
+        _("No ride, nothing to pay to a driver"),
         _("You can try another car."),
     ),
+    "closed_by_desk": (_("Not booked"), _NONE, _("Please ask our staff")),
     "withdrawn": (_("This ride is cancelled."), _("Nothing to pay."), _NONE),
     # T: critical
     "trouble": (_("We can't book cars from this screen now."), _NOTHING, _("Our desk can help.")),

@@ -40,7 +40,7 @@ def outcome(page: OrderPage) -> Outcome:
     if order.state == OrderState.UNKNOWN:
         return Outcome("unknown", kiosk_words("unknown"))
     if order.state == OrderState.CLOSED_NOT_BOOKED:
-        return Outcome("not_booked", kiosk_words("not_booked"))
+        return Outcome("not_booked", kiosk_words("closed_by_desk"))  # as a person has found out
     if order.state in FAILED:
         return Outcome("not_booked", refused_words(order.code))
     if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:

@@ -497,7 +497,7 @@ def test_a_search_that_found_nobody_is_said_and_the_page_may_try_again(lobby: Lo
     told = lobby.order(offer=offer)
     assert (told["state"], told["words"]["headline"]) == (
         "no_driver",
-        "No driver found this time. Nothing to pay.",
+        "No driver found this time",
     )
     lobby.desk.now += timedelta(seconds=5)
     assert lobby.order(offer=lobby.offer())["ride"]["number"] == "K2"

@@ -26,6 +26,7 @@ class Where(StrEnum):
     PAPER = "paper"  # the card and the receipt
     PAYMENT = "payment"
     HELP = "help"
+    KIOSK = "kiosk"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,12 @@ _ROWS: Final = (
     Sentence("ask_or_try", Where.HELP, "Please try again or ask at the desk"),
     Sentence("ask_payment", Where.HELP, "Please ask our staff about payment"),
     Sentence("call_desk", Where.HELP, "Call the desk"),
+    Sentence("kiosk_lead", Where.KIOSK, "A car to your door, without a phone.", longest=80),
+    Sentence("kiosk_ask", Where.KIOSK, "Ask our staff", longest=24),
+    Sentence("kiosk_desk", Where.KIOSK, "Our desk: {phone}", longest=80),
+    Sentence("kiosk_name", Where.KIOSK, "Our staff use it to find you.", longest=80),
+    Sentence("kiosk_coming", Where.KIOSK, "Somebody is coming to you.", longest=80),
+    Sentence("kiosk_desk_helps", Where.KIOSK, "Our desk can help.", longest=80),
 )
 SENTENCES: Final[dict[str, Sentence]] = {row.name: row for row in _ROWS}
 

@@ -41,6 +41,7 @@ GROUPS: Final = {
     Where.PAPER: lazy("On the guest card and the receipt"),
     Where.PAYMENT: lazy("About payment"),
     Where.HELP: lazy("Where guests are sent to you"),
+    Where.KIOSK: lazy("At the kiosk"),
 }
 
 

@@ -18,7 +18,7 @@ from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property
 from ridedash.views.kiosk.device import the_kiosk
-from ridedash.views.web.own_words import languages_for
+from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.wording.kiosk import Said
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import negotiate
@@ -52,7 +52,8 @@ class Here:
 
 
 def here() -> Here:
-    """The kiosk that asks. The rest of the request speaks the language that its guest has chosen.
+    """The kiosk that asks. The rest of the request speaks the language that its guest has chosen,
+    in the property's own words.
 
     404 for anything but a paired kiosk.
     """
@@ -60,8 +61,9 @@ def here() -> Here:
     with services().db.read() as s:
         kiosk = s.get_one(Kiosk, known.id)
         home = s.get_one(Property, kiosk.property_id)
-    g.machine = home.machine_words
+    g.guests = languages_for(home)
     speak(_language(kiosk, home))
+    speak_as(home)
     return Here(kiosk, home, request.values)
 
 

@@ -28,6 +28,7 @@ from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.web import devices
 from ridedash.views.web.face import face_of
 from ridedash.views.web.formatting import stamp, zone
+from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import KIOSK, SHARED, needs
 from ridedash.views.web.responses import reading
 from ridedash.views.web.top_bar import demo_words
@@ -54,6 +55,7 @@ def show() -> str | BaseResponse:
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
     speak(reader_language(Surface.GUEST, house=kiosk.default_language or home.language))
+    speak_as(home)
     return render_template(
         "kiosk/page.html",
         face=face_of(home),

@@ -1,0 +1,36 @@
+"""A kiosk says what the property says in its own words, in each language that has them."""
+
+import json
+import re
+
+import pytest
+from sqlalchemy import select
+
+from ridedash.store.models.kiosks import Kiosk
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.wordings import Own, write_wordings
+from tests.views.kiosk.lobby import Lobby, desk, lobby
+from tests.views.ride_pages import NOON
+
+__all__ = ["desk", "lobby"]
+pytestmark = pytest.mark.database
+
+
+def test_the_page_and_its_answers_have_them(lobby: Lobby) -> None:
+    lead = Own("Rides from the <Meridian>", "A car to your door, without a phone.")
+    coming = Own("The porter comes", "Somebody is coming to you.")
+    with lobby.services.db.write() as s:
+        prop = s.get_one(Property, s.get_one(Kiosk, lobby.id).property_id)
+        by = (s.scalars(select(Staff.id)).all()[0], NOON)
+        write_wordings(s, prop, "en", {"kiosk_lead": lead}, by)
+        write_wordings(s, prop, "de", {"kiosk_coming": coming}, by)
+    page = lobby.client.get("/kiosk").text
+    assert "<Meridian>" not in page
+    found = re.findall(
+        r"<script type=.application/json. data-kiosk>(.*?)</script>", page, re.DOTALL
+    )
+    words = json.loads(found[0])["words"]
+    assert words["en"]["start_lead"] == "Rides from the <Meridian>"
+    assert words["en"]["help_coming"] == "Somebody is coming to you."
+    assert words["de"]["help_coming"] == "The porter comes"
+    assert words["de"]["start_lead"] != words["en"]["start_lead"]

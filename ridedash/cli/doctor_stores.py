@@ -46,6 +46,10 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
     """Check the database, its tables and its worker; also returns what other checks need."""
     url = services.db.engine.url
     shown = _hidden(url, url.render_as_string(hide_password=True))
+    if services.db.dialect == "sqlite" and not Path(url.database or "").exists():
+        # to look into it would make it
+        advice = f"{shown} is not there yet: run `ridedash db upgrade`"
+        return [Finding("database", False, advice)], None
     try:
         current = services.db.revision_ok()
         advice = (

@@ -14,6 +14,7 @@ from werkzeug.wrappers import Request, Response
 
 from ridedash.cli.doctor import _origin, examine, report_line
 from ridedash.cli.doctor_stores import Finding
+from ridedash.cli.doctor_stores import database as stored
 from ridedash.config import load
 from ridedash.services import Services, build_services, utc_now
 from ridedash.store import accounts, properties
@@ -154,6 +155,24 @@ def test_a_reader_that_closes_the_report_early_gets_no_traceback(tmp_path: Path)
         assert process.stderr is not None
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_before_the_first_upgrade_the_line_says_what_to_run_and_makes_nothing(
+    tmp_path: Path, there: bool
+) -> None:
+    instance = tmp_path / "instance"
+    if there:
+        instance.mkdir()
+    database = {"RIDEDASH_DATABASE_URL": f"sqlite:///{instance}/desk.db"}
+    services = build_services(load({"RIDEDASH_INSTANCE": str(instance), **database}))
+    found, ours = stored(services)
+    services.db.close()
+    (line,) = map(report_line, found)
+    assert line.startswith("FAIL  database")
+    assert line.endswith("is not there yet: run `ridedash db upgrade`")
+    assert ours is None
+    assert not (instance / "desk.db").exists()
 
 
 def test_a_file_that_is_no_database_has_a_line(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
-"""The folder of the metrics that the processes of a machine share: who empties it, and when."""
+"""The folder of the metrics that the processes of a machine share: who empties it, and when.
 
+And memory that the C library holds for nobody.
+"""
+
+import platform
 import re
 import subprocess
 import sys
@@ -179,3 +183,49 @@ def test_what_lives_as_long_as_the_process_is_not_looked_through_for_garbage() -
     frozen, collected = map(int, answer.stdout.split())
     assert frozen > 1_000
     assert collected == 0
+
+
+HOLES = """
+import threading
+from pathlib import Path
+from ridedash.observability.process import give_back
+
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4 // 1024
+
+class Twice(threading.Event):
+    waited = []
+    def wait(self, timeout=None):
+        self.waited.append(timeout)
+        return len(self.waited) > 1
+
+import ctypes
+pieces = [bytes(3000) for _ in range(20_000)]
+pieces = pieces[::50] + pieces[-1:]  # small ones stay between what went
+before = held()
+give_back(ctypes.CDLL(None).malloc_trim, Twice())
+print(before - held(), Twice.waited)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_holes_between_what_is_in_use_are_handed_back_each_minute() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HOLES],
+        cwd=ROOT,
+        env={"PATH": "", "MALLOC_ARENA_MAX": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    megabytes, _, waited = done.stdout.strip().partition(" ")
+    assert int(megabytes) > 20, done.stdout
+    assert waited == "[60.0, 60.0]"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_a_process_has_a_thread_for_that(start: type[Counting]) -> None:
+    first = start()
+    first.count()
+    assert len(list(Path(f"/proc/{first._process.pid}/task").iterdir())) == 2

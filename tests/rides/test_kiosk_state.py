@@ -1,0 +1,56 @@
+"""When a kiosk is open, and what keeps all of them from booking."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ridedash.rides.health import write_heartbeat
+from ridedash.rides.kiosk_state import Trouble, is_open, trouble
+from ridedash.store.models.kiosks import Kiosk
+from tests.rides.desk_world import World
+
+MONDAY = datetime(2026, 11, 23, tzinfo=UTC)
+DAY, NIGHT = {"mon": [["06:00", "12:00"], ["14:00", "23:00"]]}, {"sun": [["22:00", "02:00"]]}
+
+
+@pytest.mark.parametrize(
+    ("hours", "at", "opened"),
+    [
+        ({}, "03:00", True),
+        (DAY, "05:59", False),
+        (DAY, "06:00", True),
+        (DAY, "11:59", True),
+        (DAY, "12:00", False),
+        (DAY, "22:59", True),
+        (DAY, "23:00", False),
+        (NIGHT, "01:59", True),
+        (NIGHT, "02:00", False),
+        (NIGHT, "22:00", False),
+        ({"tue": [["00:00", "23:59"]]}, "12:00", False),
+    ],
+)
+def test_a_kiosk_is_open_always_or_by_the_hours_of_each_day(
+    hours: dict[str, list[list[str]]], at: str, opened: bool
+) -> None:
+    hour, minute = map(int, at.split(":"))
+    assert is_open(Kiosk(hours=hours), MONDAY.replace(hour=hour, minute=minute)) is opened
+
+
+def test_a_night_begins_on_its_own_day(world: World) -> None:
+    sunday = MONDAY - timedelta(days=1)
+    assert is_open(Kiosk(hours=NIGHT), sunday.replace(hour=22))
+    assert not is_open(Kiosk(hours=NIGHT), sunday.replace(hour=1))
+
+
+def test_a_silent_service_or_a_stopped_worker_is_trouble_for_every_kiosk(world: World) -> None:
+    def now() -> Trouble:
+        with world.db.read() as s:
+            return trouble(s, world.clock())
+
+    assert now() is Trouble.WORKER
+    write_heartbeat(world.db, "w", world.clock())
+    assert now() is Trouble.NONE
+    write_heartbeat(world.db, "w", world.clock(), silent_since=world.clock())
+    assert now() is Trouble.SERVICE
+    world.clock.go(3600)
+    assert now() is Trouble.WORKER

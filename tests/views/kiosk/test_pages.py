@@ -1,0 +1,162 @@
+"""The kiosk's one document, and its beat."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.store import kiosks
+from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.models.kiosks import Kiosk, KioskVisit
+from ridedash.store.models.orders import Heartbeat
+from tests.views.kiosk.devices import new_device, pair, row_of
+from tests.views.ride_pages import Desk, make_desk
+
+pytestmark = pytest.mark.database
+VISIT = "visit-0123456789"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+def document(browser: FlaskClient) -> dict[str, Any]:
+    text = browser.get("/kiosk").text
+    found: dict[str, Any] = json.loads(text.split("data-kiosk>")[1].split("</script>")[0])
+    return found
+
+
+def beat(browser: FlaskClient, csrf: str, **said: str) -> dict[str, Any]:
+    answer = browser.post("/kiosk/beat", data={"csrf_token": csrf, "visit": VISIT, **said})
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    return dict(answer.json or {})
+
+
+def change(desk: Desk, kiosk_id: int, **columns: Any) -> None:
+    def rows(s: Any) -> None:
+        for name, value in columns.items():
+            setattr(s.get_one(Kiosk, kiosk_id), name, value)
+
+    desk.add(rows)
+
+
+def test_the_document_holds_the_kiosk_its_house_and_its_languages(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    change(desk, kiosk_id, languages=["hi", "en", "xx"], default_language="hi", mm_per_px=0.248)
+    data = document(browser)
+    kiosk, house = data["kiosk"], data["property"]
+    assert (kiosk["id"], kiosk["mm_per_px"], kiosk["rule"]) == (kiosk_id, 0.248, "driver")
+    assert (kiosk["languages"], kiosk["default_language"]) == (["hi", "en"], "hi")
+    assert [each["tag"] for each in data["languages"]] == ["hi", "en"]
+    assert {"hi", "en"} <= set(data["words"])
+    assert (house["name"], house["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
+    assert kiosk["desk_phone"] == house["phone"] == "+910000000000"
+    assert data["release"] == beat(browser, data["csrf"])["release"]
+    secrets = (row_of(desk, kiosk_id).token_hash, browser.get_cookie("ridedash_kiosk").value)  # type: ignore[union-attr]
+    assert not any(str(secret) in browser.get("/kiosk").text for secret in secrets)
+
+
+def test_a_kiosk_offers_eight_languages_at_most_and_its_own_first(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    offered = document(browser)["kiosk"]["languages"]
+    assert len(offered) <= 8
+    assert offered[0] == "en"
+    change(desk, kiosk_id, default_language="de")
+    assert document(browser)["kiosk"]["languages"][0] == "de"
+    change(desk, kiosk_id, languages=["xx"], default_language="xx")
+    assert "en" in document(browser)["kiosk"]["languages"]
+
+
+def test_a_browser_that_is_no_kiosk_is_led_to_the_form_for_a_code(desk: Desk) -> None:
+    answer = desk.client(signed_in=False).get("/kiosk")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/kiosk/pair")
+
+
+def test_a_beat_tells_how_the_page_is_and_is_stored_now_and_then(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    csrf, now = document(browser)["csrf"], desk.now
+    clock_ms = str(int((now + timedelta(seconds=90)).timestamp() * 1000))
+    said = {"screen": "cars", "voices": "en,hi,<b>", "fonts": "en", "clock_ms": clock_ms}
+    beat(browser, csrf, release="1", lang="hi", **said)
+    row = row_of(desk, kiosk_id)
+    assert (row.seen_at, row.release) == (now, "1")
+    health = {"screen": "cars", "language": "hi", "voices": ["en", "hi"], "fonts": ["en"]}
+    assert row.health == health | {"skew_s": 90}
+    desk.now = now + timedelta(seconds=14)
+    beat(browser, csrf, release="2")
+    assert row_of(desk, kiosk_id).release == "1"
+    desk.now = now + timedelta(seconds=15)
+    beat(browser, csrf, release="2")
+    assert row_of(desk, kiosk_id).release == "2"
+
+
+def test_a_beat_says_how_the_house_is(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    csrf = document(browser)["csrf"]
+
+    def said(*names: str) -> list[Any]:
+        return [beat(browser, csrf)[name] for name in names]
+
+    assert said("open", "out_of_order", "trouble", "help", "hand") == [True, False, "", "", None]
+    desk.add(lambda s: setattr(s.get_one(Heartbeat, "w"), "silent_since", desk.now))
+    change(desk, kiosk_id, out_of_order=True, hours={"sun": [["06:00", "23:00"]]})
+    assert said("open", "out_of_order", "trouble") == [False, True, "service"]
+    desk.add(lambda s: s.delete(s.get_one(Heartbeat, "w")))
+    assert said("trouble") == ["worker"]
+
+
+def test_a_database_that_takes_no_writes_is_trouble_and_no_failure(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser, _ = pair(desk)
+    csrf = document(browser)["csrf"]
+
+    def locked(_db: Database) -> Any:
+        raise DatabaseBusy("locked")
+
+    monkeypatch.setattr(Database, "write", locked)
+    assert beat(browser, csrf)["trouble"] == "database"
+
+
+def test_a_call_for_help_rings_until_somebody_comes_or_the_visit_ends(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    csrf, now = document(browser)["csrf"], desk.now
+    home = desk.ids["desk.property"]
+    of = {"property_id": home, "began_at": now, "help_at": now, "aids": []}
+    desk.add(lambda s: s.add(KioskVisit(id=VISIT, kiosk_id=kiosk_id, **of)))
+    other = new_device(desk)
+    desk.add(lambda s: s.add(KioskVisit(id="another-0123456789", kiosk_id=other, **of)))
+    assert beat(browser, csrf)["help"] == "asked"
+    assert beat(browser, csrf, visit="another-0123456789")["help"] == ""
+    desk.add(lambda s: setattr(s.get_one(KioskVisit, VISIT), "help_answered_at", now))
+    assert beat(browser, csrf)["help"] == "coming"
+    desk.add(lambda s: setattr(s.get_one(KioskVisit, VISIT), "ended_at", now))
+    assert beat(browser, csrf)["help"] == ""
+
+
+def test_a_kiosk_that_is_handed_over_begins_once_when_it_stands_idle(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    csrf = document(browser)["csrf"]
+    change(desk, kiosk_id, handed_at=desk.now, handed_language="zh_Hans")
+    assert beat(browser, csrf, screen="cars")["hand"] is None, "a guest stands there"
+    assert beat(browser, csrf, screen="start")["hand"] == {"language": "zh-Hans"}
+    assert beat(browser, csrf, screen="start")["hand"] is None
+    change(desk, kiosk_id, handed_at=desk.now)
+    desk.now += timedelta(minutes=3)
+    assert beat(browser, csrf, screen="start")["hand"] is None, "nobody came"
+
+
+def test_a_door_display_is_seen_by_its_requests(desk: Desk) -> None:
+    browser, door_id = pair(desk, "door")
+    assert row_of(desk, door_id).seen_at is None
+    browser.get("/")
+    assert row_of(desk, door_id).seen_at == desk.now
+    assert kiosks.kind_of(row_of(desk, door_id)) == "door"

@@ -52,8 +52,31 @@ ROUNDS: Final = 3  # more names are found while those before them have values
 # They refuse a request without a secret, or without a value of a form of an earlier release.
 REFUSING: Final = {
     *("auth.sign_in_post", "accounts.callback", "outgoing.forward_links"),
+    "kiosk_desk.hand_over",  # the kiosk is no tablet at the desk
     "group_stop.cancel_all",  # a press counts for what its page showed, and these rows are new
 } | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
+# What the scripts of kiosks send: no page has these forms
+VISIT: Final = {"visit": "visit-0123456789", "lang": "en"}
+DROP: Final = {"drop_lat": "-38.55", "drop_lng": "-128.06", "drop_name": "Airport", "point": ""}
+GUEST: Final = {"seats": "", "name": "Heron", "phone": "", "code": ""}
+OF_SCRIPTS: Final[dict[str, dict[str, str]]] = {
+    "kiosk.beat": VISIT | {"screen": "start", "clock_ms": "1", "mode": ""},
+    "kiosk_visit.places": VISIT | {"q": "airport", "tab": ""},
+    "kiosk_visit.cars": VISIT | DROP,
+    "kiosk_visit.ask_help": VISIT | {"screen": "cars"},
+    "kiosk_visit.end": VISIT | {"how": "done", "screen": "cars", "aids": "large", "seconds": "9"},
+    "kiosk_orders.order": VISIT | GUEST | {"form_token": "form-0123456789abcdef", "offer": "1"},
+    "kiosk_orders.ride": VISIT | {"number": "K1", "pin": "4821", "code": "1"},
+    "kiosk_orders.cancel": VISIT | {"number": "K1", "pin": "4821"},
+    "kiosk_pairing.pair": {
+        "pin": "482159",
+        "deed": "calibrate",
+        "mm_per_px": "0.24800",
+        "bottom_mm": "700",
+        "code": "",
+    },
+    "kiosk_desk.answer": {"answer": "approve", "reason": ""},
+}
 FILES: Final = {"static", "faces.file"}  # they read no field
 
 
@@ -172,6 +195,16 @@ class Sweep:
                     self.renew(rule, state)
                     self.learn(self.address(rule), state)
         self.learn(f"/rides/new?{TRIP}", STATES[0])
+        for endpoint, fields in OF_SCRIPTS.items():
+            self.forms[endpoint].append(fields)
+        self.forms["kiosk_orders.order"][0]["offer"] = self.offer()
+
+    def offer(self) -> str:
+        """The id of a car that the kiosk shows for a trip."""
+        sent = VISIT | DROP | {"csrf_token": self.csrf}
+        said = self.client.post("/kiosk/cars", data=sent).json or {}
+        assert said["state"] == "ok"
+        return str(said["cars"][0]["offer"])
 
     def learn(self, path: str, state: State) -> None:
         answer = self.client.get(path)
@@ -257,3 +290,4 @@ def test_no_value_of_any_field_makes_a_route_fail(
     assert [record.getMessage() for record in caplog.records] == []
     assert swept.keys() - sweep.reached == REFUSING, "only these routes refuse each request"
     assert swept["booking.create"] >= {each.name for each in TripForm()} | BOOKING
+    assert all(swept[endpoint] >= OF_SCRIPTS[endpoint].keys() for endpoint in OF_SCRIPTS)

@@ -18,6 +18,7 @@ from ridedash.store.sign_ins import (
 )
 from ridedash.views.auth.invitations import password_error
 from ridedash.views.auth.sign_in import begin, password_holds
+from ridedash.views.web import devices
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
@@ -96,7 +97,7 @@ def sign_out_everywhere() -> BaseResponse:
         _record(db, "sign_out.everywhere", "ok")
     session.clear()
     answer = redirect("/sign-in?out=1", code=303)
-    answer.headers["Clear-Site-Data"] = '"cache", "cookies", "storage"'
+    answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
     return answer
 
 

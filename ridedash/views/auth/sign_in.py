@@ -23,6 +23,7 @@ from ridedash.store.actors import VISITOR, by_staff
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import find_staff, property_at
 from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
+from ridedash.views.web import devices
 from ridedash.views.web.current_user import current_staff, safe_next
 from ridedash.views.web.face import Face, face_of
 from ridedash.views.web.permissions import OPEN, SEE, needs
@@ -88,7 +89,7 @@ def sign_out() -> BaseResponse:
         door = db.get_one(Property, staff.property_id).door
     session.clear()
     answer = redirect("/sign-in?out=1" + (f"&at={door}" if door else ""), code=303)
-    answer.headers["Clear-Site-Data"] = '"cache", "cookies", "storage"'
+    answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
     return answer
 
 

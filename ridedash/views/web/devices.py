@@ -66,6 +66,11 @@ def address() -> str:
     return "/kiosk" if device(KioskKind.KIOSK) else "/door"
 
 
+def cleared_at_sign_out() -> str:
+    """What a browser forgets when staff sign out: not its cookies, if it is a device as well."""
+    return '"cache", "storage"' if has_cookie() else '"cache", "cookies", "storage"'
+
+
 def give(answer: Response, kind: KioskKind, token: str) -> None:
     """Let the browser keep a device's token."""
     g.pop("devices", None)

@@ -20,6 +20,8 @@ from ridedash.factory import create_app
 from ridedash.rides.share_links import LinkKind, end_links, make_link, replace_rider_links
 from ridedash.store import properties
 from ridedash.store.actors import Actor, by_staff
+from ridedash.store.kiosks import begin, new_device
+from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Account, EndedSignIn, SignIn, Staff
 from ridedash.store.orders import Order, Ride
 from ridedash.store.poll_marks import revisions
@@ -598,6 +600,18 @@ def test_an_address_that_has_not_opened_a_link_is_counted_by_flask(
     other = Client(process.middleware, use_cookies=False)
     assert other.get(path, environ_base={"REMOTE_ADDR": "198.51.100.7"}).status_code == 200
     assert len(process.asked) == 2
+
+
+def test_a_paired_device_opens_no_link_though_its_answer_is_stored(
+    desk: Desk, process: Process
+) -> None:
+    path = f"/t/{make_link(desk.services.db, NOON, *link_facts(desk))}/snapshot.json"
+    assert {process.ask(path).status_code for _ in range(2)} == {200}
+    with desk.services.db.write() as s:
+        lobby = new_device(s, desk.ids["desk.property"], KioskKind.KIOSK, "Lobby", NOON)
+        device = begin(lobby, NOON)
+    assert process.ask(path, f"ridedash_kiosk={device}").status_code == 404
+    assert process.ask(path).status_code == 200
 
 
 @pytest.mark.parametrize("change", ["close_all", "disabled", "role", "moved", "signed out"])

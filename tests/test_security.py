@@ -192,12 +192,17 @@ def test_all_pages_but_the_public_ones_need_a_sign_in(app: Flask, client: FlaskC
     }
     public |= {"/metrics"}  # for this machine, as the test client is
     public |= {"/invite/<token>"}  # for anyone with the link
+    public |= {"/kiosk/pair"}  # for anyone with a code
     # for anyone with the link; 404 without it
     public |= {"/t/<token>", "/t/<token>/snapshot.json"}
     for rule in rules(app, "GET"):
         answer = client.get(filled(rule))
         if rule in public:
             assert answer.status_code in (200, 404, 503), rule
+        elif rule == "/kiosk":
+            assert answer.headers["Location"] == "/kiosk/pair"
+        elif re.match("/(kiosk|door)(/|$)", rule):  # for paired devices
+            assert answer.status_code == 404, rule
         elif rule.endswith(".json"):
             assert answer.status_code == 401, rule
         else:

@@ -24,7 +24,7 @@ from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
-from ridedash.store.kiosks import begin, new_device
+from ridedash.store.kiosks import begin, new_device, set_pin
 from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Property, Staff, Throttle
 from ridedash.store.models.restores import LostOrder
@@ -244,6 +244,7 @@ def paired(desk: Desk) -> dict[str, str]:
         home, now = desk.ids["desk.property"], desk.now
         rows = {kind: new_device(s, home, kind, "Lobby", now) for kind in KioskKind}
         rows[KioskKind.DOOR].marks = True
+        set_pin(rows[KioskKind.KIOSK], "482159")
         return {kind.value: begin(row, now) for kind, row in rows.items()}
 
 

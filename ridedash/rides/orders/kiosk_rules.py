@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from ridedash import wire
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.place import PlaceError
+from ridedash.rides.tickets import ride_number, ticket_of
 from ridedash.store import audit
 from ridedash.store.accounts import accounts_of
 from ridedash.store.actors import WORKER, by_kiosk
@@ -198,11 +199,17 @@ def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
     if len(orders) < ENDED_EARLY:
         return False
     kiosk.code_until = now + CODE_FOR
-    named = " · ".join(f"#{order.id}" for order in orders[-ENDED_EARLY:])
+    named = " · ".join(number_of(s, order.id) for order in orders[-ENDED_EARLY:])
     transitions.raise_attention(s, orders[-1], ENDED_RIDES, named, now)
     facts = {"property_id": kiosk.property_id, "rides": [order.id for order in orders]}
     audit.record(s, WORKER, "kiosk.asks_code", f"kiosks:{kiosk.id}", "ok", now, **facts)
     return True
+
+
+def number_of(s: Session, order_id: int) -> str:
+    """A kiosk's ride as the desk names it: K27, or #1203 where its ticket is gone."""
+    ticket = ticket_of(s, order_id)
+    return f"#{order_id}" if ticket is None else ride_number(ticket.number)
 
 
 def _without_passenger(now: datetime) -> tuple[ColumnElement[bool], ...]:

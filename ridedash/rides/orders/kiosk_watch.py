@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.rides.orders import kiosk_asks, kiosk_rules, transitions
-from ridedash.rides.tickets import ride_number, ticket_of
 from ridedash.store import kiosk_visits
 from ridedash.store.database.database import Database
 from ridedash.store.models.kiosks import Kiosk, KioskVisit
@@ -77,7 +76,6 @@ def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
         row.screen = kiosk_visits.UNSHOWN
     if not waiting or order.state in kiosk_visits.NO_TICKET_NEEDED:
         return len(waiting)
-    ticket, guest = ticket_of(s, order_id), s.get_one(Guest, order.guest_id)
-    number = ride_number(ticket.number) if ticket is not None else f"#{order_id}"
+    guest, number = s.get_one(Guest, order.guest_id), kiosk_rules.number_of(s, order_id)
     transitions.raise_attention(s, order, NO_TICKET, f"{number} · {guest.name}", now)
     return len(waiting)

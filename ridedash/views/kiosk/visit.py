@@ -178,13 +178,14 @@ def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> 
     start = of_cars.start_of(kiosk, home)
     if start is None:
         return None
-    lately = select(Offer).where(Offer.property_id == home.id, Offer.fetched_at > now - TOLD_WITHIN)
+    newest = select(Offer).where(Offer.property_id == home.id).order_by(Offer.id.desc())
     found = []
-    for offer in s.scalars(lately.order_by(Offer.id.desc()).limit(READ_OFFERS)):
-        here_too = distance_m(LatLng(offer.pickup_lat, offer.pickup_lng), start.pickup)
+    for offer in s.scalars(newest.limit(READ_OFFERS)):
+        away_m = distance_m(LatLng(offer.pickup_lat, offer.pickup_lng), start.pickup)
         eta = (offer.product.get("eta") or {}).get("seconds")
-        near = here_too < SAME_START_M and kiosk_rules.offered_here(offer, house_pays=False)
-        if near and isinstance(eta, (int, float)) and eta >= 0:
+        fresh = offer.fetched_at > now - TOLD_WITHIN and away_m < SAME_START_M
+        fresh = fresh and kiosk_rules.offered_here(offer, house_pays=False)
+        if fresh and isinstance(eta, (int, float)) and eta >= 0:
             found.append(max(1, round(eta / 60)))
     return min(found, default=None)
 

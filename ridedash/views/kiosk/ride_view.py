@@ -13,13 +13,14 @@ from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.view_model import allowed_actions, is_live
-from ridedash.wire import ALLOTMENT_FAILED
+from ridedash.wire import ALLOTMENT_FAILED, CALL_DRIVER, IN_PROGRESS, TERMINAL
 from ridedash.wording import Audience, refusal
 from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
 
 # what ends a ride, the first that is possible now
 STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
+ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # nobody has to be met any more
 FAILED: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
 ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
@@ -62,11 +63,13 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
     facts = RideFacts(page, now, time, locale)
     view = guest_view(page, LinkKind.RIDER, now, time, locale)
     eta = facts.snapshot.eta if parts.arrival(facts) else None
+    aboard = facts.status in ABOARD
     return {
         "state": page.order.state,
         "status": view.status,
         "headline": view.headline,
-        "detail": view.detail,
+        # while the car comes, its line says where to meet it, which stands below by itself
+        "detail": "" if facts.status == CALL_DRIVER else view.detail,
         "tone": view.tone,
         "icon": view.icon,
         "changed": view.changed,
@@ -75,7 +78,7 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "old_plate": view.was,
         "car": view.car,
         "minutes": max(1, round(eta.seconds / 60)) if eta else None,
-        "meet": facts.pickup[1],
+        "meet": "" if aboard else facts.pickup[1],
         "drop": facts.drop[1] if facts.drop else "",
         "live": is_live(page),
         "code_due": code_is_due(page, LinkKind.RIDER, facts),

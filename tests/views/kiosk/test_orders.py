@@ -400,7 +400,7 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     assert shown["state"] == "ok"
     view = shown["view"]
     assert view["plate"] == "KA 01 AB 1234"
-    assert view["meet"] == "Grand Hotel, lobby"
+    assert (view["meet"], view["detail"]) == ("Grand Hotel, lobby", "")  # said once
     assert view["code_due"] is False
     assert shown["cancel"]["may"] is True
     text = f"{shown}"
@@ -426,7 +426,9 @@ def test_the_start_code_is_shown_when_asked_and_due_and_is_audited(lobby: Lobby)
     assert "code" not in lobby.post("ride", **(asked | {"code": ""}))
     assert lobby.post("ride", **asked)["code"] == "4821"
     ride_of(lobby, 1, "IN_PROGRESS", otp="4821")
-    assert "code" not in lobby.post("ride", **asked)
+    riding = lobby.post("ride", **asked)
+    assert "code" not in riding
+    assert (riding["view"]["meet"], riding["view"]["detail"]) == ("", "To Airport")
     with lobby.services.db.read() as s:
         shown = s.query(AuditRow).filter_by(what="code_shown").one()
     assert (shown.who, shown.facts["by"]) == (f"kiosk:{lobby.id}", "kiosk")

@@ -428,7 +428,8 @@ def test_the_start_code_is_shown_when_asked_and_due_and_is_audited(lobby: Lobby)
     ride_of(lobby, 1, "IN_PROGRESS", otp="4821")
     riding = lobby.post("ride", **asked)
     assert "code" not in riding
-    assert (riding["view"]["meet"], riding["view"]["detail"]) == ("", "To Airport")
+    assert riding["view"]["meet"] == ""
+    assert riding["view"]["headline"] == "On your way"
     with lobby.services.db.read() as s:
         shown = s.query(AuditRow).filter_by(what="code_shown").one()
     assert (shown.who, shown.facts["by"]) == (f"kiosk:{lobby.id}", "kiosk")

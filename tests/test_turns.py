@@ -1,5 +1,7 @@
 """The dashboard reads the turns of its sandbox."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,10 +9,11 @@ import httpx
 import pytest
 
 from ridedash.service.transport.http import Http
-from ridedash.service_time import at_pace
+from ridedash.service_time import ServiceTime, Turn, at_pace
 from ridedash.services import follow_turns
 from ridedash.turns import SandboxTime, turns_of
 from tests.sandbox.sandbox_desk import CONTROL, Desk
+from tests.views.ride_pages import NOON, make_desk
 
 URL = "http://127.0.0.1:8001"
 
@@ -66,3 +69,20 @@ def test_only_a_demo_with_its_own_sandbox_follows_turns(told: dict[str, str]) ->
     services = SimpleNamespace(settings=settings, time=at_pace(1.0))
     follow_turns(services)()  # type: ignore[arg-type]
     assert services.time is at_pace(1.0)
+
+
+def test_nothing_but_a_following_demo_loads_the_reader_of_turns() -> None:
+    asks = "import sys, ridedash.factory, ridedash.cli; sys.exit('ridedash.turns' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asks], check=False).returncode == 0
+
+
+def test_a_held_clock_stands_in_the_bar_of_every_staff_page(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path)
+    web = desk.client()
+    assert "held" not in web.get("/board.json?only=bar").json["bar"]
+    assert "data-clock-held-band" in web.get("/history").text
+    desk.services.time = lambda: ServiceTime((Turn(NOON, NOON, 0.0),))
+    words = web.get("/board.json?only=bar").json["bar"]["held"]
+    assert words == "The demo's clock is held at 14:00. All rides stand still."
+    assert words.replace("'", "&#39;") in web.get("/history").text
+    desk.close()

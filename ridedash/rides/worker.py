@@ -107,6 +107,7 @@ class Worker:
         Whether anything was done.
         """
         did = self._recurring_jobs(always=True)
+        self._look_at_the_clock()
         for jobs in (self._plans, self._sends, self._actions):
             for job in jobs():
                 did |= bool(job())

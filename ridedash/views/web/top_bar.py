@@ -16,7 +16,7 @@ from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.restores import Waiting, waiting
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import age, day_time, stamp, zone
+from ridedash.views.web.formatting import age, clock_time, day_time, stamp, zone
 from ridedash.views.web.permissions import ADMIN, MANAGE, may
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -60,6 +60,7 @@ class StaffBar:
     stopped: str  # the message that no worker runs, and since when; "" while one runs
     silent: str  # the message that the ride service does not answer, and since when; or ""
     restored: str = ""  # the message that the database was restored, and what waits; or ""
+    held: str = ""  # of a demo: the message that its clock stands still, and when; or ""
     decide: bool = False  # whether something waits for a decision since then
     alerts: tuple[Alert, ...] = field(default=())
     rings: tuple[Ring, ...] = field(default=())  # what asks for somebody at a kiosk
@@ -81,6 +82,8 @@ class StaffBar:
         }
         fields |= {"stopped": self.stopped, "silent": self.silent, "restored": self.restored}
         fields["decide"] = self.decide
+        if self.held:
+            fields["held"] = self.held
         if self.kiosk:
             fields["kiosk"] = self.kiosk
         return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
@@ -107,6 +110,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         stopped,
         "" if stopped or prop is None else _silent(db, prop, now),
         "" if prop is None or found is None else _restored(found, prop, now),
+        "" if prop is None else _held(prop, now),
         found is not None and bool(found.held or found.lost),
         (
             *map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names)),
@@ -121,6 +125,15 @@ def page_bar(db: Session, now: datetime) -> StaffBar:
     """The bar with the user's preferences, which a page reads once."""
     prefers = db.get_one(Staff, current_staff().id)
     return replace(staff_bar(db, now), shortcuts=prefers.shortcuts, sound=prefers.sound)
+
+
+def _held(prop: Property, now: datetime) -> str:
+    """The message that the clock of a demo is held."""
+    time = services().time()
+    if not time.held:
+        return ""
+    at = clock_time(time.shown(now), zone(prop.timezone))
+    return _("The demo's clock is held at %(at)s. All rides stand still.", at=at)
 
 
 def _stopped(db: Session, prop: Property | None, now: datetime) -> str:

@@ -11,12 +11,13 @@ const barText = document.querySelector("[data-unknown-text]");
 const kiosk = document.querySelector("[data-kiosk-asks]");
 const stopped = document.querySelector("[data-stopped-band]");
 const restored = document.querySelector("[data-restored-band]");
+const held = document.querySelector("[data-clock-held-band]"); // in a demo
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 
 /**
- * Show {unknown, text, kiosk, restored, decide, stopped, silent}; the board, which polls the same
- * facts, calls this too.
+ * Show {unknown, text, kiosk, restored, decide, held, stopped, silent}; the board, which polls the
+ * same facts, calls this too.
  */
 export function showBar(facts) {
   if (bar) {
@@ -26,6 +27,7 @@ export function showBar(facts) {
   showBand(kiosk, facts.kiosk);
   showBand(restored, facts.restored);
   if (restored) restored.querySelector("a").hidden = !facts.decide;
+  showBand(held, facts.held);
   showBand(stopped, facts.stopped);
   showBand(silent, facts.silent);
 }

@@ -1,5 +1,6 @@
 """Following rides: what is asked when, and what an answer changes in the database."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from sqlalchemy import text
 
 from ridedash.rides.health import heartbeat_age
 from ridedash.rides.tracking.record import facts_of, otp_of
+from ridedash.service_time import ServiceTime, Turn
 from tests.rides.desk_world import START, World
 
 CAB: dict[str, Any] = {
@@ -390,3 +392,24 @@ def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_without_an_item(
             due(world, order_id)
             worker.step()
     assert wanted(world, order_id) == set()
+
+
+def test_after_a_turn_of_the_clock_every_ride_is_due_at_once(world: World) -> None:
+    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    line = [ServiceTime()]
+    with world.worker() as worker:
+        worker.runtime = replace(worker.runtime, time=lambda: line[0])
+        order_id = world.book(worker)
+        due(world, order_id)
+        worker.step()
+        later = world.ride(order_id).next_poll_at
+        assert later is not None
+        assert later > world.clock()
+        seen = world.ride(order_id).poll_seq
+        worker.step()
+        assert world.ride(order_id).poll_seq == seen
+        line[0] = ServiceTime((Turn(world.clock(), world.clock(), 60.0),))
+        worker.step()
+        assert world.ride(order_id).poll_seq == seen + 1
+        worker.step()
+        assert world.ride(order_id).poll_seq == seen + 1, "once for each turn"

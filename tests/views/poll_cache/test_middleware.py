@@ -18,6 +18,7 @@ from werkzeug.test import Client, TestResponse
 
 from ridedash.factory import create_app
 from ridedash.rides.share_links import LinkKind, end_links, make_link, replace_rider_links
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import properties
 from ridedash.store.actors import Actor, by_staff
 from ridedash.store.kiosks import begin, new_device
@@ -55,7 +56,8 @@ class Process:
         environ = {"RIDEDASH_INSTANCE": instance, "RIDEDASH_DATABASE_URL": desk.services.db.url}
         self.app = create_app(environ, clock=lambda: desk.now)
         self.services = self.app.extensions["ridedash"]
-        self.cache = PollCache(looks_at or self.services.db, lambda: seconds[0])
+        turned = lambda: self.services.time().turned_at  # noqa: E731
+        self.cache = PollCache(looks_at or self.services.db, lambda: seconds[0], turned)
         self.app.extensions[EXTENSION] = self.cache
         self.asked: list[str] = []
         self.counted: list[int] = []
@@ -154,6 +156,19 @@ def comparable(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
     if answer.status_code >= 400:
         head.pop("Content-Length", None)
     return answer.status_code, head, body
+
+
+def test_what_was_made_before_a_turn_of_the_clock_is_not_sent_after_it(
+    desk: Desk, process: Process, cookie: str, seconds: list[float]
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    assert "held" not in process.twice(order_id, cookie).json
+    held = ServiceTime((Turn(NOON, NOON, 1.0), Turn(NOON, NOON, 0.0)))
+    process.services.time = lambda: held
+    seconds[0] += LOOK_S
+    process.asked.clear()
+    assert process.twice(order_id, cookie).json["held"] == "14:00"
+    assert len(process.asked) == 1
 
 
 CASES = [(state, None, "point_to_point") for state in ORDER_STATES] + [

@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from ridedash.rides.orders.transitions import add_event
-from ridedash.service_time import ServiceTime
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
@@ -328,6 +328,58 @@ def test_cancelling_costs_from_an_instant_that_follows_the_pace(desk: Desk) -> N
     order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"allotted_at": NOON})
     assert view_of(desk, order_id).fee_from == "2026-05-04T08:35:00.000Z"
     assert view_of(desk, order_id, pace=60).fee_from == "2026-05-04T08:30:05.000Z"
+
+
+def seen_by(desk: Desk, order_id: int, *turns: Turn) -> RideView:
+    with desk.services.db.read() as s:
+        page = order_page(s, desk.ids["desk.property"], order_id)
+    assert page is not None
+    return ride_view(page, desk.now, ServiceTime(turns))
+
+
+def test_in_a_turned_clock_a_ride_shows_the_times_of_its_service(desk: Desk) -> None:
+    """Ten seconds ago the clock was set to 17:40, at 20 times the speed."""
+    evening = datetime(2026, 5, 7, 12, 10, tzinfo=UTC)  # 17:40 there
+    fast = Turn(NOON - timedelta(seconds=10), evening, 20.0)
+    waits = {"allotted_at": None}
+    searching = desk.order("BOOKED", "ALLOTMENT_PENDING", ride=waits)
+    view = seen_by(desk, searching, fast)
+    assert view.timer is not None
+    assert view.timer.speed == view.speed == 20
+    assert view.timer.until == "2026-05-04T08:30:04.500Z"  # 90 service seconds after the answer
+    assert "{total}" not in view.timer.pattern
+    driving = desk.order("BOOKED", "CALL_DRIVER", ride={"allotted_at": NOON - timedelta(seconds=5)})
+    view = seen_by(desk, driving, fast)
+    assert view.fee_from == "2026-05-04T08:30:10.000Z"  # 300 service seconds are 15
+    hours = [step.time[:2] for step in view.steps if step.time]
+    assert hours == ["16", "17"]  # of the evening, before the clock was set
+
+
+def test_while_the_clock_is_held_timers_are_words(desk: Desk) -> None:
+    fast = Turn(NOON - timedelta(seconds=10), NOON, 20.0)
+    held = Turn(NOON - timedelta(seconds=2), NOON + timedelta(seconds=160), 0.0)
+    waits = {"allotted_at": None}
+    searching = desk.order("BOOKED", "ALLOTMENT_PENDING", ride=waits)
+    before = seen_by(desk, searching, fast, held)
+    desk.now += timedelta(minutes=5)
+    after = seen_by(desk, searching, fast, held)
+    assert before.timer == after.timer
+    assert before.timer is not None
+    assert (before.timer.since, before.timer.until, before.timer.speed) == ("", "", None)
+    assert "{" not in before.timer.pattern
+    assert (before.held, before.speed) == (after.held, None) == ("14:02", None)
+
+
+def test_while_the_clock_is_held_cancelling_stays_free(desk: Desk) -> None:
+    held = Turn(NOON - timedelta(seconds=1), NOON, 0.0)
+    late = {"allotted_at": NOON - timedelta(seconds=60)}
+    driving = desk.order("BOOKED", "CALL_DRIVER", ride=late)
+    desk.now += timedelta(minutes=20)
+    view = seen_by(desk, driving, Turn(NOON - timedelta(hours=1), NOON, 1.0), held)
+    assert view.fee_from == ""
+    ended = desk.order("BOOKED", "BOOKING_CANCELLED", ride=late, actions=[("cancel", "done", {})])
+    detail = seen_by(desk, ended, Turn(NOON - timedelta(hours=1), NOON, 1.0), held).detail
+    assert "fee" not in detail
 
 
 def test_a_fee_is_mentioned_after_a_cancel_only_if_it_can_apply(desk: Desk) -> None:

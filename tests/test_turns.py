@@ -76,6 +76,7 @@ def test_nothing_but_a_following_demo_loads_the_reader_of_turns() -> None:
     assert subprocess.run([sys.executable, "-c", asks], check=False).returncode == 0
 
 
+@pytest.mark.database
 def test_a_held_clock_stands_in_the_bar_of_every_staff_page(tmp_path: Path) -> None:
     desk = make_desk(tmp_path)
     web = desk.client()

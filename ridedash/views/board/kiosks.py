@@ -97,8 +97,8 @@ def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
         tablets=tablets,
         languages=list(LANGUAGES.values()),
         reasons={
-            "full": _("No car can be booked now"),
-            "ask": _("Please come to the desk"),
+            "full": _("We can't book it now"),
+            "ask": _("Ask at the desk"),
             "not_guest": _("For guests of the house only"),
         },
     )

@@ -190,6 +190,7 @@ def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
         .where(
             Order.kiosk_id == kiosk.id,
             Order.property_id == kiosk.property_id,
+            Order.created_at > now - LIVE_FOR,
             Ride.status == wire.BOOKING_CANCELLED,
             Ride.ended_at > since,
             ~_BEGAN,

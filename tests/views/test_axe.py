@@ -28,6 +28,7 @@ FILES = {
     "drop_price.way_back",
     "faces.file",
     "flights.read",
+    "kiosk_visit.places",
     "guest.snapshot",
     "health.alive",
     "health.ready",

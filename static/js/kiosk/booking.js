@@ -3,7 +3,7 @@
  * after the end of its visit is forgotten.
  */
 
-import { ask, phoneSheet } from "./sheets.js";
+import { ask, goneSheet, phoneSheet } from "./sheets.js";
 import { showPlaces } from "./screens.js";
 import { Lost } from "./server.js";
 
@@ -12,6 +12,7 @@ const LIVE_MS = 3_000;
 const UNKNOWN_S = 20;
 const ASKING_S = 180;
 const CODE_MS = 10_000;
+const GONE_MS = 5_000; // as long as somebody needs to read where to go on
 const TYPED_MS = 200;
 const GRACE_MS = 5_000; // a server that restarts is back by then
 
@@ -206,7 +207,7 @@ export class Booking {
     }
     if (state === "changed") {
       visit.changed = answer.changed;
-      visit.car = { ...visit.car, offer: answer.changed.offer, price: answer.changed.new };
+      visit.car = { ...visit.car, offer: answer.changed.offer };
       return k.leap("check");
     }
     if (state === "unknown") return this.#unknown();
@@ -331,8 +332,23 @@ export class Booking {
 
   async ownPhone() {
     const { k } = this;
-    const answer = await this.#post(k.data.kiosk.own_phone, {});
-    if (answer?.qr) k.frame.lay(phoneSheet(k, answer));
+    const answer = await this.#post(k.data.kiosk.own_phone, { own: "new" });
+    if (!answer?.phone) return;
+    k.frame.lay(phoneSheet(k, answer));
+    this.#opened();
+  }
+
+  /** Once a phone has opened the link, the visit goes on there and ends here. */
+  #opened() {
+    this.later(async () => {
+      const { k } = this;
+      if (!k.frame.has("phone")) return;
+      const answer = await this.#post(k.data.kiosk.own_phone, { own: "look" });
+      if (!answer) return;
+      if (!answer.opened) return void this.#opened();
+      k.frame.lay(goneSheet(k, answer.words));
+      this.later(() => k.end("done"), GONE_MS);
+    }, LIVE_MS);
   }
 
   askBlank(act) {

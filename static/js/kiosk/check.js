@@ -12,7 +12,7 @@ export function check(k) {
     ["from", answer?.meet?.name],
     ["car", car.name],
     ["for", visit.name],
-    ["price", price],
+    ["price", visit.changed ? "" : price], // a changed one stands above, with the old one
     ["pay", car.pays],
     ["cancelling", car.fee],
   ];

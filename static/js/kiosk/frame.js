@@ -85,7 +85,7 @@ export class Frame {
 
   #drawBar() {
     const { k } = this;
-    const begins = k.screen === "start";
+    const begins = k.visit.screen === "start";
     const parts = [
       begins ? null : this.#way("back", "back", () => k.back(), !k.visit.mayGoBack),
       begins ? null : this.#way("over", "again", () => k.end("left")),

@@ -166,8 +166,11 @@ export class Kiosk {
     this.touched();
   }
 
+  /** A property without places of its own asks at once which place it is. */
   begin(screen = "where") {
-    this.go(screen);
+    const { favourites = [], kiosk } = this.data;
+    const typed = screen === "where" && !favourites.length && !kiosk.own_phone;
+    this.go(typed ? "place" : screen);
   }
 
   go(screen) {
@@ -342,7 +345,8 @@ export class Kiosk {
   anotherPlace() {
     this.visit.anew(["start"]);
     this.visit.forget();
-    this.leap("where");
+    this.visit.screen = "start";
+    this.begin();
   }
 }
 

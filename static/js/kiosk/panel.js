@@ -119,40 +119,40 @@ export class Panel {
     return this.#ask(words);
   }
 
-  /** A frame that becomes as wide as a bank card laid on the screen, and the screen's height. */
+  /** A frame that becomes as wide as a bank card laid on the screen. */
   #calibrate() {
     const { k } = this;
     let px = Math.round(CARD_MM * k.measures.mm);
-    let bottom = String(k.data.kiosk.bottom_mm ?? "");
     const card = make("div", "k-card-frame");
-    const shown = make("p", "k-code num", bottom || "–");
     const draw = () => card.style.setProperty("--card", `${px}px`);
     const step = (key, by) =>
-      control(`${key}-${by}`, "k-button", () => ((px += by), draw()), k.t(key));
+      control(`${key}-${Math.abs(by)}`, "k-button", () => ((px += by), draw()), k.t(key));
     const steps = [
       step("narrower", -FAST_PX),
       step("narrower", -STEP_PX),
       step("wider", STEP_PX),
       step("wider", FAST_PX),
     ];
+    const go = () => this.#height((CARD_MM / px).toFixed(5));
+    const next = control("next", "k-button k-main", go, k.t("next"));
+    draw();
+    const words = make("p", "k-small", k.t("card"));
+    const below = make("div", "k-steps", ...steps);
+    this.#lay(k.t("deed_calibrate"), words, card, below, this.#deeds(next));
+  }
+
+  /** How high the screen hangs: what nobody reaches holds no control. */
+  #height(mmPerPx) {
+    const { k } = this;
+    let bottom = String(k.data.kiosk.bottom_mm ?? "");
+    const shown = make("p", "k-code num", bottom || "–");
     const digits = this.#digits((digit) => {
       bottom = digit === null ? bottom.slice(0, -1) : (bottom + digit).slice(0, 4);
       shown.textContent = bottom || "–";
     });
-    const save = () =>
-      this.#deed("calibrate", { mm_per_px: (CARD_MM / px).toFixed(5), bottom_mm: bottom });
-    const button = control("save", "k-button k-main", save, k.t("save"));
-    draw();
-    this.#lay(
-      k.t("deed_calibrate"),
-      make("p", "k-small", k.t("card")),
-      card,
-      make("div", "k-steps", ...steps),
-      make("p", "k-small", k.t("bottom")),
-      shown,
-      digits,
-      this.#deeds(button),
-    );
+    const act = () => this.#deed("calibrate", { mm_per_px: mmPerPx, bottom_mm: bottom });
+    const save = control("save", "k-button k-main", act, k.t("save"));
+    this.#lay(k.t("bottom"), shown, digits, this.#deeds(save));
   }
 
   #deeds(...more) {

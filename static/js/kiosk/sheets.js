@@ -69,14 +69,21 @@ export function dark(k) {
   return node;
 }
 
-export function phoneSheet(k, { qr, short }) {
-  const close = control("close", "k-button k-main", () => k.end("phone"), k.t("done"));
+/** The way to the guest's own phone: {words, phone: {qr}}. */
+export function phoneSheet(k, { words, phone }) {
+  const close = control("close", "k-button", () => k.closeSheet("phone"), k.t("close"));
   close.dataset.first = "";
   return sheet(
     "phone",
-    k.t("own_phone_lead"),
-    make("div", "k-qr-box", qrCode(qr, k.t("own_phone_lead"))),
-    short ? make("p", "k-small mono", short) : null,
+    words.headline || k.t("own_phone"),
+    make("div", "k-qr-box", qrCode(phone.qr, k.t("own_phone_lead"))),
+    ...[words.why || k.t("own_phone_lead"), words.next].map((line) => make("p", "k-lead", line)),
     make("div", "k-deeds", close),
   );
+}
+
+export function goneSheet(k, words) {
+  const done = control("done", "k-button k-main", () => k.end("done"), k.t("done"));
+  done.dataset.first = "";
+  return sheet("phone", words.headline, make("div", "k-deeds", done));
 }

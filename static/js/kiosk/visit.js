@@ -123,6 +123,7 @@ export class Visit {
 
   /** The price of what is chosen, as it is shown. */
   get price() {
+    if (this.changed) return this.changed.new;
     return this.car?.seats?.find((each) => each.seats === this.seats)?.price ?? this.car?.price;
   }
 

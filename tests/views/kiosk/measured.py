@@ -12,7 +12,7 @@ MEASURE = """(mm) => {
     return { left: px(left), top: px(top), right: px(right), bottom: px(bottom) };
   };
   const shown = (node) => node.checkVisibility({ visibilityProperty: true }) &&
-    !node.closest(".visually-hidden");
+    !node.closest(".visually-hidden, [inert], .is-small .k-entry .k-problem");
   const name = (node) => node.dataset.press ?? `${node.className}: ${node.textContent}`;
   const controls = [...document.querySelectorAll("[data-press]")].filter(shown);
   const texts = [];

@@ -1,0 +1,136 @@
+"""What a kiosk shows of what became of a press of Book; and what its document weighs."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect
+
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, fake_kiosk, press, type_on
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+MOST_BYTES = 120_000  # compressed, of all that a visit loads
+
+
+@pytest.fixture
+def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
+    with fake_kiosk(tmp_path, browser) as made:
+        yield made
+
+
+def to_check(page: Page, car: str = "car-0") -> None:
+    press(page, "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    if not page.locator(f'[data-press="{car}"]').count():
+        press(page, "more")
+    press(page, car)
+    if car == "car-4":
+        press(page, "seats-2")
+    type_on(page, "anna")
+    press(page, "next")
+
+
+def at(page: Page, screen: str) -> None:
+    expect(page.locator("body")).to_have_attribute("data-screen", screen)
+
+
+def orders(kiosk: FakeKiosk) -> list[dict[str, str]]:
+    return [given for name, given in kiosk.asked if name == "order"]
+
+
+def test_a_press_of_book_leads_through_code_price_and_desk_to_its_outcome(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+    to_check(page, "car-4")
+    expect(page.locator(".k-book")).to_contain_text("₹190")
+    kiosk.order = [{"state": "needs_code"}]
+    press(page, "book")
+    at(page, "code")
+    type_on(page, "123456")
+    kiosk.order = [{"state": "wrong_code"}]
+    press(page, "next")
+    expect(page.get_by_role("alert")).to_contain_text("That code is not right.")
+    type_on(page, "654321")
+    changed = {"offer": 9, "old": "₹190", "new": "₹215"}
+    kiosk.order = [{"state": "changed", "changed": changed}]
+    press(page, "next")
+    at(page, "check")
+    expect(page.get_by_role("alert")).to_contain_text("It was ₹190.")
+    expect(page.locator(".k-book")).to_contain_text("Book for ₹215")
+    kiosk.order = [{"state": "asking"}]
+    press(page, "book")
+    expect(page.locator("h1")).to_have_text("Our desk is confirming your ride.")
+    kiosk.order = [{"state": "unknown", "ride": RIDE}]
+    page.clock.fast_forward(1_500)
+    expect(page.locator("h1")).to_contain_text("Please don't book again.")
+    expect(page.locator(".k-number")).to_have_text("Ride K27")
+    assert page.locator('[data-press="again"]').count() == 0
+    sent = orders(kiosk)
+    assert len({given["form_token"] for given in sent}) == 1  # one press, one order
+    assert [given["offer"] for given in sent][-1] == "9"
+    assert {given["seats"] for given in sent} == {"2"}
+    assert [given["code"] for given in sent][-1] == "654321"
+
+
+def test_a_try_that_came_to_nothing_may_be_repeated_as_another_order(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    to_check(page)
+    kiosk.order = [{"state": "no_driver"}]
+    press(page, "book")
+    expect(page.locator("h1")).to_have_text("No driver found this time. Nothing to pay.")
+    press(page, "again")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-1", "next")
+    kiosk.order = [kiosk.booked()]
+    press(page, "book")
+    page.locator(".k-pin").wait_for()
+    first, *_, last = orders(kiosk)
+    assert first["form_token"] != last["form_token"]
+    assert (first["name"], last["name"]) == ("Anna", "Anna")
+
+
+def test_a_server_that_is_away_for_a_moment_costs_nothing_and_one_that_stays_away_all(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page()
+    press(page, "start")
+    kiosk.away = True
+    press(page, "place-0")
+    expect(page.locator("h1")).to_have_text("Which car?")
+    kiosk.away = False
+    page.locator(".k-car").first.wait_for()
+    kiosk.away = True
+    press(page, "bar-back", "place-1")
+    at(page, "broken")
+    assert "Central Station" not in page.content().split("<script")[0]
+    kiosk.away = False
+    at(page, "start")
+
+
+def test_languages_change_on_any_screen_and_lose_nothing(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    to_check(page)
+    press(page, "bar-language", "lang-ar")
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    expect(page.locator(".k-fact-for dd")).to_have_text("Anna")
+    expect(page.locator(".k-fact-pay dd")).to_have_text("تدفع للسائق")
+    press(page, "bar-language", "lang-en")
+    expect(page.locator(".k-fact-pay dd")).to_have_text("You pay the driver")
+    press(page, "bar-over")
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+
+
+def test_all_that_a_visit_loads_is_light(kiosk: FakeKiosk) -> None:
+    sizes: list[int] = []
+
+    def weigh(answer: Response) -> None:
+        if re.search(r"\.(js|css|svg)$|/kiosk$", answer.url):
+            sizes.append(len(gzip.compress(answer.body())))
+
+    page = kiosk.page(before=lambda page: page.on("response", weigh))
+    page.wait_for_load_state("networkidle")
+    assert len(sizes) > 20
+    assert sum(sizes) < MOST_BYTES

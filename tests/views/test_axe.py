@@ -32,6 +32,7 @@ FILES = {
     "guest.snapshot",
     "health.alive",
     "health.ready",
+    "kiosk_visit.places",
     "lookups.places",
     "lookups.products",
     "series.preview",

@@ -3,17 +3,18 @@
 import gzip
 import re
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from ridedash.service.errors import ServiceError
-from ridedash.service.transport.http import Http, Request
+from ridedash.service.transport.http import Answer, Http, Request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 TILE: Final = re.compile(r"/tiles/(dark/)?[0-9]+/[0-9]+/[0-9]+\.svg")
+MOST_PACKED: Final = 256  # tiles that are kept: what a desk looks at
 TILE_S: Final = 20.0  # the sandbox prepares a city at the first tile of a zoom
 PASSED_ON: Final = (
     "content-type",
@@ -31,6 +32,7 @@ class DemoTiles:
     def __init__(self, app: "WSGIApplication", sandbox_url: str) -> None:
         self.app = app
         self._url = sandbox_url
+        self._packed: dict[str, tuple[str, bytes]] = {}  # by path: the ETag, and the body
 
     @cached_property
     def _http(self) -> Http:
@@ -51,11 +53,22 @@ class DemoTiles:
         body = tile.body
         if tile.status == HTTPStatus.OK and "gzip" in environ.get("HTTP_ACCEPT_ENCODING", ""):
             kept.append(("content-encoding", "gzip"))
-            body = _packed(body)
+            body = self._pack(path, etag_of(tile), body)
         start(f"{tile.status} {HTTPStatus(tile.status).phrase}", kept)
         return [body]
 
+    def _pack(self, path: str, etag: str, svg: bytes) -> bytes:
+        """The tile compressed, from memory if it was asked for lately; it is not kept plain."""
+        kept = self._packed.get(path)
+        if kept is None or not etag or kept[0] != etag:
+            kept = etag, gzip.compress(svg, mtime=0)
+        self._packed.pop(path, None)  # it goes to the end: the first one is the oldest
+        self._packed[path] = kept
+        while len(self._packed) > MOST_PACKED:
+            self._packed.pop(next(iter(self._packed)), None)
+        return kept[1]
 
-@lru_cache(maxsize=256)  # what a desk looks at
-def _packed(svg: bytes) -> bytes:
-    return gzip.compress(svg, mtime=0)
+
+def etag_of(tile: Answer) -> str:
+    """What tells a tile from an earlier one of its address; "" where the sandbox does not say."""
+    return tile.headers.get("etag", "")

@@ -79,7 +79,7 @@ WORDS: Final[dict[str, Text]] = {
     "from": lazy("From"),
     "car": lazy("Car"),
     "price": lazy("Price"),
-    "for": lazy("For"),
+    "for": lazy("Guest"),
     "pay": lazy("Payment"),
     "cancelling": lazy("If you cancel"),
     "book": lazy("Book"),

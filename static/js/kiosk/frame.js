@@ -71,7 +71,13 @@ export class Frame {
 
   tick() {
     const { timezone } = this.k.data.property;
-    const how = { hour: "numeric", minute: "2-digit", timeZone: timezone || undefined };
+    const how = {
+      hour: "2-digit",
+      minute: "2-digit",
+      hourCycle: "h23", // a car at 7:10 must not be read as one in the evening
+      numberingSystem: "latn",
+      timeZone: timezone || undefined,
+    };
     const text = new Intl.DateTimeFormat(this.k.visit.language, how).format(this.k.now);
     if (this.clock.textContent !== text) this.clock.textContent = text;
   }

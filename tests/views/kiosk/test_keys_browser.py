@@ -43,6 +43,7 @@ def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: st
     expect(page.locator("[data-place]")).to_have_text("1 of 15")
     if language != "en":
         go_to(page, f"lang-{language}")
+    expect(page.locator("[data-clock]")).to_have_text("14:00")
     go_to(page, "aid-aloud")
     assert said(page)[0] == "Grand Meridian"
     page.locator("h1").focus()

@@ -45,9 +45,12 @@ KINDS = {"point_to_point": Kind.POINT_TO_POINT, "share": Kind.SHARE, "auto": Kin
 # texts of files that only guests read stand in the list even where no case here shows them
 GUESTS_ALONE = (
     "ridedash/views/guest/",
+    "ridedash/views/kiosk/",
     "ridedash/views/rides/messages.py",
     "ridedash/wording/followers.py",
+    "ridedash/wording/kiosk.py",
     "templates/guest/",
+    "templates/kiosk/",
     "templates/rides/_to_guest.html",
 )
 SHEETS = ("/card", "/receipt")  # staff's pages, of which the sheet is printed for guests

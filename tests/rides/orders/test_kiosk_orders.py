@@ -19,7 +19,7 @@ from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.properties import add_property
-from ridedash.views.rides.view_model import placed_text
+from ridedash.views.rides.view_model import kiosk_words
 from tests.rides.desk_world import DROP, PICKUP, World
 
 
@@ -41,7 +41,7 @@ def test_an_order_names_the_kiosk_and_no_member_of_staff(world: World) -> None:
     page = world.page(order_id)
     assert (page.order.staff_id, page.order.kiosk_id) == (None, lobby.id)
     assert recorded(world, "order.place") == [(f"kiosk:{lobby.id}", "READY")]
-    assert placed_text(page, world.clock(), "en").endswith("kiosk")
+    assert kiosk_words(page) == "Kiosk Lobby"
     with world.worker() as worker:
         worker.step()
     page = world.page(order_id)

@@ -91,7 +91,8 @@ def settle(page: Page, desk: Running, guest: str) -> None:
             break
     page.keyboard.press("Enter")
     detail = page.locator("[data-detail]")
-    expect(detail).to_contain_text(guest)
+    # its page, not what the list knows of it until that comes: the reference is looked for there
+    expect(detail.locator("[data-ride]")).to_contain_text(guest)
     made = [
         each for each in ledger(desk).values() if each["merchant_txn_id"] in detail.inner_text()
     ]

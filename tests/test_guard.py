@@ -635,6 +635,8 @@ GET /healthz health.alive
 GET /history history.show
 GET /insights insights.show
 GET /invite/<token> invitations.show
+GET /k/<token> own_phone.begin
+GET /k/<token>/<step> own_phone.show
 GET /kiosk kiosk.show
 GET /kiosk-codes kiosk_desk.code_form
 GET /kiosk/pair kiosk_pairing.form
@@ -707,6 +709,7 @@ POST /history history.ask
 POST /history.csv history_csv.export
 POST /insights.csv insights_csv.export
 POST /invite/<token> invitations.accept
+POST /k/<token>/<step> own_phone.say
 POST /kiosk-asks/<int:ask_id> kiosk_desk.answer
 POST /kiosk-codes kiosk_desk.new_code
 POST /kiosk-devices/<int:kiosk_id>/hand kiosk_desk.hand_over

@@ -22,6 +22,7 @@ from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
+from ridedash.store import own_phones
 from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device, set_pin
@@ -144,6 +145,12 @@ class Sweep:
         if rule.endpoint.startswith("guest."):
             order_id = self.rows["order_id"]
             self.rows["token"] = make_link(db, now, home, order_id, LinkKind.RIDER, by_staff(staff))
+        elif rule.endpoint.startswith("own_phone."):  # a link that this browser has opened
+            with db.write() as s:
+                kiosk = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
+                made = own_phones.make_link(s, kiosk.id, home, "v" * 20, now)
+            self.rows |= {"token": made, "step": "where"}
+            self.client.get(f"/k/{made}")
         elif rule.endpoint.startswith("invitations."):
             with db.write() as s:
                 self.rows["token"] = invite(s, home, "concierge", "Wren", staff, now)[1]

@@ -40,7 +40,7 @@ from ridedash.views.history import csv_export, handover, search
 from ridedash.views.history import pages as history
 from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
-from ridedash.views.kiosk import door
+from ridedash.views.kiosk import door, own_phone
 from ridedash.views.kiosk import orders as kiosk_orders
 from ridedash.views.kiosk import pages as kiosk
 from ridedash.views.kiosk import pairing as kiosk_pairing
@@ -68,7 +68,7 @@ BLUEPRINTS = (
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(insights.bp, insights_csv.bp),
-    *(kiosk.bp, kiosk_pairing.bp, kiosk_visit.bp, kiosk_orders.bp, door.bp),
+    *(kiosk.bp, kiosk_pairing.bp, kiosk_visit.bp, kiosk_orders.bp, door.bp, own_phone.bp),
     *(
         own_property.bp,
         face.bp,

@@ -12,6 +12,7 @@ from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device
 from ridedash.store.models.kiosks import KioskKind, PickupHint
 from ridedash.store.orders import Order
+from ridedash.store.own_phones import make_link
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
 from tests.views.rides.test_restored import lost, planned, restored
 from tests.views.served import PHONE, Served, served_desk, violations
@@ -24,6 +25,7 @@ FILES = {
     "admin_own_words.export",
     "desk.board_json",
     "door.rows",
+    "own_phone.show",  # of a browser that has opened a link: test_own_phone_browser.py
     "drop_price.show",
     "drop_price.way_back",
     "faces.file",
@@ -32,7 +34,6 @@ FILES = {
     "guest.snapshot",
     "health.alive",
     "health.ready",
-    "kiosk_visit.places",
     "lookups.places",
     "lookups.products",
     "series.preview",
@@ -45,6 +46,7 @@ FILES = {
 ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "invitations.show": lambda served, _: f"/invite/{_invitation(served.desk)}",
     "guest.show": lambda served, order_id: served.link(order_id),
+    "own_phone.begin": lambda served, _: f"/k/{_link_of_kiosk(served.desk)}",
     "groups.show": lambda served, _: f"/groups/{_group(served.desk)}",
     "group_stop.ask": lambda served, _: f"/groups/{_group(served.desk)}/cancel",
     "series.show": lambda served, _: f"/series/{_series(served.desk)}",
@@ -84,6 +86,14 @@ def _series(desk: Desk) -> int:
     together = update(Order).where(Order.id.in_(ids)).values(series_key=f"S-{ids[0]}")
     desk.add(lambda s: s.execute(together))
     return ids[0]
+
+
+def _link_of_kiosk(desk: Desk) -> str:
+    """A link for a guest's own phone that nobody has opened."""
+    with desk.services.db.write() as s:
+        home, now = desk.ids["desk.property"], desk.now
+        row = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
+        return make_link(s, row.id, home, "v" * 20, now)
 
 
 def _kiosk(desk: Desk) -> int:

@@ -6,9 +6,9 @@ import json
 import logging
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from flask import Blueprint, Response, abort, current_app, g, redirect, request, session
+from flask import Blueprint, Response, abort, g, redirect, request, session
 from flask_babel import get_locale
 from flask_limiter.util import get_remote_address
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,9 +19,7 @@ from ridedash.__about__ import __version__
 from ridedash.extensions import (
     csrf,
     is_poll,
-    language,
     limiter,
-    offered,
     reader_language,
     services,
 )
@@ -40,13 +38,11 @@ from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
+from ridedash.views.web.link_pages import PRIVATE, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
-from ridedash.views.web.responses import Snapshot, poll_response, reading
-from ridedash.views.web.security_headers import nonce
-from ridedash.views.web.top_bar import demo_words
-from ridedash.wording.languages import LANGUAGES
+from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak
 
@@ -54,22 +50,8 @@ bp = Blueprint("guest", __name__)
 log = logging.getLogger(__name__)
 
 PATHS: Final = "/t/"
-PRIVATE: Final = {
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-    "Cache-Control": "no-store",
-}
 # the center of a map without any point to show: its frame is hidden
 NOWHERE: Final = LatLng(0.0, 0.0)
-
-
-class Choice(NamedTuple):
-    """A language in the row at the end of a page, by its own name."""
-
-    tag: str
-    own_name: str
-    direction: str
-    current: bool
 
 
 class Opened(NamedTuple):
@@ -89,7 +71,7 @@ def show(token: str) -> str:
     frame = None
     if view.live:
         frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride")
-    return _rendered(
+    return link_page(
         "guest/ride.html",
         view=view,
         page=page,
@@ -218,16 +200,6 @@ def _here(token: str) -> str:
     return f"/t/{token}?lang={chosen}" if chosen in TAGS else f"/t/{token}"
 
 
-def _choices() -> list[Choice]:
-    """The languages of this page; none where there is only English."""
-    here, current = g.get("guests", offered().guests), language()
-    codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
-    rows = [LANGUAGES[code] for code in codes]
-    if len(rows) < 2:
-        return []
-    return [Choice(row.tag, row.own_name, row.direction, row.code == current) for row in rows]
-
-
 def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     """The answer of a poll, shared by all links of one kind unless it has a start code."""
     cache = polls()
@@ -307,20 +279,7 @@ def _middle(view: GuestView) -> LatLng:
 def _sorry(status: int, why: str) -> BaseResponse:
     if request.path.endswith(".json"):
         return Response('{"error":"' + why + '"}', status, mimetype="application/json")
-    return Response(_rendered("guest/sorry.html", why=why), status, mimetype="text/html")
-
-
-def _rendered(template: str, **facts: Any) -> str:
-    """A page without the context of staff pages: it depends on no sign-in and no session."""
-    app = current_app
-    known = {
-        "csp_nonce": nonce() if "map" in facts else "",
-        "demo_words": demo_words(services().settings),
-        "languages": _choices(),
-        "by_machine": language() in g.get("unread", offered().unread(())),
-        **reading(),
-    }
-    return app.jinja_env.get_template(template).render(**known, **facts)
+    return Response(link_page("guest/sorry.html", why=why), status, mimetype="text/html")
 
 
 def _locale() -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import guest_languages, limiter, services
+from ridedash.extensions import limiter, services
 from ridedash.inputs import row_id
 from ridedash.rides.actions.door_marks import MARKS, mark
 from ridedash.store.actors import by_kiosk
@@ -26,6 +26,7 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web import devices
 from ridedash.views.web.face import face_of
 from ridedash.views.web.formatting import stamp, zone
+from ridedash.views.web.own_words import languages_for
 from ridedash.views.web.permissions import DOOR, SHARED, needs
 from ridedash.views.web.responses import Snapshot, locale, poll_response, reading
 from ridedash.wording.readers import negotiate
@@ -98,7 +99,7 @@ def _home(device: Kiosk) -> Property:
 def _language(device: Kiosk, home: Property) -> str:
     """Its own language, or the property's: nobody chooses one at a door."""
     tags = filter(None, (device.default_language, home.language, "en"))
-    return negotiate(tags, guest_languages(home.machine_words))
+    return negotiate(tags, languages_for(home))
 
 
 def _look(device: Kiosk, home: Property, now: datetime) -> str:

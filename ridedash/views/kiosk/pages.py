@@ -155,6 +155,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
             "bottom_mm": kiosk.bottom_mm,
             "idle_s": kiosk.idle_s,
             "printer": kiosk.printer,
+            "own_phone": "/kiosk/cars",
             "rule": kiosk.rule,
             "attended": kiosk.attended,
             "desk_phone": kiosk.desk_phone or home.phone,

@@ -30,6 +30,7 @@ from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator
 from ridedash.views.kiosk import cars as of_cars
 from ridedash.views.kiosk.asked import Here, answer, by_kiosk_key, here, the_visit, within
+from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.web.permissions import KIOSK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import kiosk_words
@@ -81,8 +82,13 @@ def places_for(at: Here, q: str, tab_name: str = "") -> Response:
 @bp.post("/kiosk/cars")
 @needs(KIOSK)
 def cars() -> Response:
-    """The cars for a trip from here, each with a stored offer, and where to meet them."""
-    return cars_for(here())
+    """The cars for a trip from here, each with a stored offer, and where to meet them.
+
+    With `own` the link for a guest's own phone instead (views/kiosk/phone_link.py).
+    """
+    at = here()
+    own = at.said.get("own", "")
+    return phone_link(at, own) if own else cars_for(at)
 
 
 def cars_for(at: Here) -> Response:

@@ -25,6 +25,7 @@ NEEDS = {
     "open": """
         auth.sign_in auth.sign_in_post health.alive health.ready metrics.show
         invitations.show invitations.accept guest.show guest.snapshot guest.start
+        own_phone.begin own_phone.show own_phone.say
     """,
     "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair door.show",
     "kiosk": """
@@ -96,7 +97,7 @@ ROWS = (
     "visit_id",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
-SECRETS = {"token", "filename", "name"}  # secrets that can't be guessed, or public files
+SECRETS = {"token", "filename", "name", "step"}  # secrets that can't be guessed, or public files
 
 
 @pytest.fixture

@@ -1,0 +1,88 @@
+"""Links by which a guest goes on with their own phone, where a kiosk began (docs/security.md 9).
+
+A link is opened by one browser, within ten minutes, and books once. The database has hashes alone.
+"""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from ridedash.store.models.kiosks import OwnPhone
+
+OPEN_FOR: Final = timedelta(minutes=10)  # until somebody opens it
+BOOK_FOR: Final = timedelta(minutes=20)  # from then on
+KEPT: Final = timedelta(days=1)  # rows, for the browser that booked and comes back
+
+
+def make_link(s: Session, kiosk_id: int, property_id: int, visit_id: str, now: datetime) -> str:
+    """The token of a new link. An earlier one of this visit that nobody has opened ends."""
+    s.execute(
+        delete(OwnPhone).where(
+            OwnPhone.kiosk_id == kiosk_id,
+            OwnPhone.visit_id == visit_id,
+            OwnPhone.opened_at.is_(None),
+        )
+    )
+    token = secrets.token_urlsafe(16)
+    s.add(
+        OwnPhone(
+            token_hash=hashed(token),
+            kiosk_id=kiosk_id,
+            property_id=property_id,
+            visit_id=visit_id,
+            made_at=now,
+            expires_at=now + OPEN_FOR,
+        )
+    )
+    return token
+
+
+def is_opened(s: Session, kiosk_id: int, visit_id: str) -> bool:
+    """Whether a phone has opened the link of this visit."""
+    query = select(OwnPhone.token_hash).where(
+        OwnPhone.kiosk_id == kiosk_id,
+        OwnPhone.visit_id == visit_id,
+        OwnPhone.opened_at.is_not(None),
+    )
+    return s.scalars(query).first() is not None
+
+
+def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | None:
+    """The link of a token, for the browser with this session; None for any other, and afterwards.
+
+    The browser that booked may come back for a day.
+    """
+    row = s.get(OwnPhone, hashed(token))
+    if row is None or row.session_hash is None or row.session_hash != hashed(session):
+        return None
+    until = row.used_at + KEPT if row.used_at else row.expires_at
+    return row if now < until else None
+
+
+def open_link(s: Session, token: str, now: datetime) -> str | None:
+    """Bind a link to the browser that opens it now: its session. Needs a write session.
+
+    None for a link that is unknown, past its time, or another browser's.
+    """
+    row = s.get(OwnPhone, hashed(token), with_for_update=True)
+    if row is None or row.opened_at is not None or now >= row.expires_at:
+        return None
+    session = secrets.token_urlsafe(24)
+    row.opened_at, row.session_hash, row.expires_at = now, hashed(session), now + BOOK_FOR
+    return session
+
+
+def use_up(s: Session, token: str, now: datetime) -> None:
+    """Note that the link has booked its one ride. Needs a write session."""
+    row = s.get(OwnPhone, hashed(token), with_for_update=True)
+    if row is not None and row.used_at is None:
+        row.used_at = now
+
+
+def hashed(text: str) -> str:
+    """A token or session as it is stored."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,373 @@
+"""A guest goes on with their own phone: the kiosk's questions as pages, which need no script.
+
+A kiosk shows a link `/k/<token>`. The browser that opens it first gets a cookie of that path, and
+the link is open to no other then. What the guest says is kept in that cookie alone, encrypted; the
+rules and limits are the kiosk's, by the same functions. A ride that was booked leads on to the
+guest's own link.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, abort, g, redirect, request
+from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import csrf, limiter, reader_language, services
+from ridedash.forms import PhoneError, read_phone
+from ridedash.inputs import row_id
+from ridedash.rides.orders.kiosk_rules import LONGEST_NAME, rule_now, who_is
+from ridedash.service.types.products import Product
+from ridedash.store import own_phones
+from ridedash.store.encryption import DecryptionFailed
+from ridedash.store.models.kiosks import Kiosk, WhoPays
+from ridedash.store.models.orders import Offer
+from ridedash.store.models.people import Property
+from ridedash.store.own_phones import BOOK_FOR, KEPT, hashed
+from ridedash.text import one_line
+from ridedash.views.booking.product_cards import card
+from ridedash.views.kiosk import orders, visit
+from ridedash.views.kiosk.asked import Here
+from ridedash.views.kiosk.cars import Choice, cars_json
+from ridedash.views.web.link_pages import PRIVATE, link_page
+from ridedash.views.web.own_words import languages_for, speak_as
+from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording.kiosk import kiosk_words
+from ridedash.wording.readers import TAGS, Surface
+from ridedash.wording.say import speak
+
+bp = Blueprint("own_phone", __name__, url_prefix="/k")
+COOKIE: Final = "phone"
+TABLE, COLUMN = "kiosk_phones", "state"  # that the cookie is bound to
+WHERE, CAR, WHO, CHECK, SENT = "where", "car", "who", "check", "sent"
+STEPS: Final = (WHERE, CAR, WHO, CHECK)
+LONGEST: Final = 200  # letters of what is typed
+WAITING: Final = ("sending", "asking")  # the page asks again by itself
+
+
+@dataclass
+class Phone:
+    """The browser of a link, and what its guest has said so far.
+
+    `said` has the names of the kiosk's own form: drop_lat, drop_lng, drop_name, point, offer,
+    seats, name, phone, code; and `lang`, `q` (a place that is looked up) and `pressed`.
+    """
+
+    token: str
+    session: str
+    at: Here
+    used: bool
+    said: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """The address of the first page."""
+        return f"/k/{self.token}"
+
+    def step(self, wanted: str) -> str:
+        """The page to show: `wanted`, or the first one whose question has no answer yet."""
+        if self.said.get("pressed"):
+            return SENT
+        if "drop_name" not in self.said:
+            return WHERE
+        if wanted in (WHERE, CAR) or "offer" not in self.said:
+            return WHERE if wanted == WHERE else CAR
+        return WHO if wanted == WHO or "name" not in self.said else CHECK
+
+    def form(self) -> dict[str, str]:
+        """What a kiosk's page would post. Its visit and form token are made of the session."""
+        visit_id = "phone-" + hashlib.sha256(f"visit|{self.session}".encode()).hexdigest()[:24]
+        form_token = hashlib.sha256(f"form|{self.session}".encode()).hexdigest()[:48]
+        return self.said | {"visit": visit_id, "form_token": form_token}
+
+
+@bp.get("/<token>")
+@needs(OPEN)
+def begin(token: str) -> BaseResponse:
+    """Where to? The first browser that opens a link gets it, and is the only one."""
+    found = _phone(token)
+    if found is None:
+        session = _open(token)
+        if session is None:
+            abort(404)
+        found = _phone(token, session) or abort(404)
+    if found.said.get("pressed"):
+        return _answer(found, _on(found, SENT))
+    return _answer(found, _shown(found, WHERE))
+
+
+@bp.get("/<token>/<step>")
+@needs(OPEN)
+def show(token: str, step: str) -> BaseResponse:
+    """One question of the guest's; an earlier one, where that has no answer yet."""
+    found = _phone(token) or abort(404)
+    if step == SENT and found.said.get("pressed"):
+        return _press(found)
+    if step not in STEPS:
+        abort(404)
+    right = found.step(step)
+    return _answer(found, _shown(found, step) if right == step else _on(found, right))
+
+
+@bp.post("/<token>/<step>")
+@needs(OPEN)
+def say(token: str, step: str) -> BaseResponse:
+    """The guest's answer to a question, then the next one.
+
+    There is no session, and so no CSRF token: another site knows neither the link nor the cookie of
+    its path, which browsers send to nobody else's forms.
+    """
+    found = _phone(token) or abort(404)
+    _count_answer()
+    said = {WHERE: _say_where, CAR: _say_car, WHO: _say_who, CHECK: _say_check}.get(step)
+    if said is None or found.said.get("pressed"):
+        return _answer(found, _on(found, found.step(CHECK)))
+    return said(found)
+
+
+csrf.exempt(say)
+
+
+@bp.after_request
+def keep_nothing(given: Response) -> Response:
+    """Every answer is private, error pages too."""
+    given.headers.update(PRIVATE)
+    given.vary.add("Accept-Language")
+    return given
+
+
+@bp.errorhandler(HTTPException)
+def on_http(error: HTTPException) -> BaseResponse:
+    """Why there is no page: the same for every link that is not open."""
+    status = error.code or 500
+    speak(reader_language(Surface.GUEST))
+    why = "gone" if status == 404 else "busy"
+    given = Response(link_page("kiosk/phone_gone.html", why=why), status, mimetype="text/html")
+    retry = error.get_response().headers.get("Retry-After")
+    if retry:
+        given.headers["Retry-After"] = retry
+    return given
+
+
+def _open(token: str) -> str | None:
+    """The session of a browser that opens a link now. Looking ahead is not opening."""
+    _count_open()
+    if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
+        return None
+    with services().db.write() as db:
+        return own_phones.open_link(db, token, services().clock())
+
+
+def _phone(token: str, session: str = "") -> Phone | None:
+    """The phone of this request, and its kiosk; None for another browser, and after its time."""
+    state = {"session": session} if session else _state(token)
+    with services().db.read() as db:
+        row = own_phones.phone_of(db, token, state.get("session", ""), services().clock())
+        kiosk = db.get(Kiosk, row.kiosk_id) if row else None
+        if row is None or kiosk is None or kiosk.revoked_at is not None:
+            return None
+        home = db.get_one(Property, row.property_id)
+    found = Phone(
+        token, state.pop("session"), Here(kiosk, home, {}), row.used_at is not None, state
+    )
+    found.at = Here(kiosk, home, found.form())
+    asked = request.args.get("lang", "")
+    if asked in TAGS:
+        found.said["lang"] = asked
+    g.guests = languages_for(home)
+    own = TAGS.get(found.said.get("lang", ""))
+    speak(reader_language(Surface.GUEST, own=own, house=home.language, guests=g.guests))
+    speak_as(home)
+    return found
+
+
+def _state(token: str) -> dict[str, str]:
+    """What the cookie holds; nothing for one that is not ours, or another link's."""
+    try:
+        plain = services().vault.decrypt(
+            request.cookies.get(COOKIE, ""), TABLE, hashed(token), COLUMN
+        )
+        return {str(name): str(value) for name, value in json.loads(plain).items()}
+    except (DecryptionFailed, ValueError):
+        return {}
+
+
+def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
+    """The answer with the cookie that keeps what was said."""
+    s = services()
+    plain = json.dumps(phone.said | {"session": phone.session}, separators=(",", ":"))
+    sealed = s.vault.encrypt(plain, TABLE, hashed(phone.token), COLUMN)
+    given.set_cookie(
+        COOKIE,
+        sealed,
+        max_age=KEPT if phone.used else BOOK_FOR,
+        path=phone.address,
+        secure=not s.settings.demo,
+        httponly=True,
+        samesite="Strict",
+    )
+    return given
+
+
+def _on(phone: Phone, step: str) -> BaseResponse:
+    """A redirect to a question."""
+    return redirect(phone.address if step == WHERE else f"{phone.address}/{step}", code=303)
+
+
+def _shown(phone: Phone, step: str, status: int = 200, **facts: Any) -> BaseResponse:
+    """The page of a question."""
+    facts = {WHERE: _where, CAR: _cars, WHO: _who, CHECK: _check}[step](phone) | facts
+    return _page(phone, f"kiosk/phone_{step}.html", status, step=step, **facts)
+
+
+def _page(phone: Phone, template: str, status: int = 200, **facts: Any) -> BaseResponse:
+    text = link_page(template, home=phone.at.home, address=phone.address, said=phone.said, **facts)
+    return Response(text, status, mimetype="text/html")
+
+
+def _where(phone: Phone) -> dict[str, Any]:
+    """The house's favourites; and the places that were found for what was typed."""
+    typed = phone.said.get("q", "")
+    found: list[dict[str, Any]] = []
+    words = None
+    if typed:
+        told = visit.places_for(phone.at, typed).get_json()
+        found, words = told["results"], told.get("words")
+    favourites = [] if typed else visit.favourites(phone.at.kiosk)
+    return {"favourites": favourites, "found": found, "typed": typed, "words": words}
+
+
+def _say_where(phone: Phone) -> BaseResponse:
+    """A place was chosen, or words were typed to find one."""
+    if "q" in request.form:
+        phone.said["q"] = one_line(request.form["q"], LONGEST)
+        return _answer(phone, _on(phone, WHERE))
+    drop = {name: request.form.get(name, "")[:LONGEST] for name in ("drop_lat", "drop_lng")}
+    drop["drop_name"] = one_line(request.form.get("drop_name", ""), LONGEST)
+    if not all(drop.values()):
+        return _answer(phone, _on(phone, WHERE))
+    for old in ("q", "offer", "seats", "point"):
+        phone.said.pop(old, None)
+    phone.said |= drop
+    return _answer(phone, _on(phone, CAR))
+
+
+def _cars(phone: Phone) -> dict[str, Any]:
+    """The cars, as the kiosk would show them."""
+    told = visit.cars_for(phone.at).get_json()
+    return {
+        "told": told,
+        "cars": told["cars"],
+        "meet": told.get("meet"),
+        "words": told.get("words"),
+    }
+
+
+def _say_car(phone: Phone) -> BaseResponse:
+    """A car was chosen, or another point to meet it."""
+    if "point" in request.form:
+        phone.said["point"] = one_line(request.form["point"], LONGEST)
+        return _answer(phone, _on(phone, CAR))
+    offer, _colon, seats = request.form.get("offer", "")[:30].partition(":")
+    if row_id(offer) is None:
+        return _answer(phone, _on(phone, CAR))
+    phone.said |= {"offer": offer, "seats": seats if seats in ("1", "2") else ""}
+    return _answer(phone, _on(phone, WHO))
+
+
+def _who(phone: Phone) -> dict[str, Any]:
+    return {"longest": LONGEST_NAME, "typed": phone.said}
+
+
+def _say_who(phone: Phone) -> BaseResponse:
+    """Who the ride is for."""
+    name = one_line(request.form.get("name", ""), LONGEST_NAME + 1)
+    typed = one_line(request.form.get("phone", ""), 60)
+    said = {"name": name, "phone": typed}
+    if who_is(name) is None:
+        return _wrong(phone, said, "name")
+    try:
+        read_phone(typed, phone.at.home.country)
+    except PhoneError:
+        return _wrong(phone, said, "phone")
+    phone.said |= said
+    return _answer(phone, _on(phone, CHECK))
+
+
+def _wrong(phone: Phone, typed: dict[str, str], what: str) -> BaseResponse:
+    """The same question once more, with what was typed and what is wrong with it."""
+    facts = {"typed": typed, "wrong": what, "words": kiosk_words(what)}
+    return _answer(phone, _shown(phone, WHO, 422, **facts))
+
+
+def _check(phone: Phone) -> dict[str, Any]:
+    """Everything that was said, beside the price."""
+    chosen = _chosen(phone)
+    rule = rule_now(phone.at.kiosk, services().clock())
+    return {"car": chosen, "needs_code": rule is WhoPays.CODE}
+
+
+def _chosen(phone: Phone) -> dict[str, Any] | None:
+    """The chosen car in the kiosk's words; None when its offer is gone."""
+    with services().db.read() as db:
+        offer = db.get(Offer, row_id(phone.said.get("offer", "")) or 0)
+    if offer is None or offer.kiosk_id != phone.at.id:
+        return None
+    try:
+        product = Product.model_validate(offer.product)
+    except ValidationError:
+        return None
+    shown = card(product, has_drop=True, locale=locale()).with_offer(offer.id)
+    car = cars_json([Choice(shown, product)], house_pays=False)[0]
+    seats = row_id(phone.said.get("seats", ""))
+    if seats:
+        car["price"] = shown.price_for(seats)
+    return car | {"from": offer.pickup_name}
+
+
+def _say_check(phone: Phone) -> BaseResponse:
+    """Book. A newer price that was said yes to comes with its offer."""
+    offer = request.form.get("offer", "")[:20]
+    if row_id(offer):
+        phone.said["offer"] = offer
+    phone.said["code"] = one_line(request.form.get("code", ""), 20)
+    phone.said["pressed"] = "1"
+    return _answer(phone, _on(phone, SENT))
+
+
+def _press(phone: Phone) -> BaseResponse:
+    """What comes of the press: the same press once more, until that is known."""
+    phone.at = Here(phone.at.kiosk, phone.at.home, phone.form())
+    told = orders.booked(phone.at).get_json()
+    ride = told.get("ride") or {}
+    if ride.get("link"):
+        with services().db.write() as db:
+            own_phones.use_up(db, phone.token, services().clock())
+        phone.used = True
+        return _answer(phone, redirect(urlsplit(ride["link"]).path, code=303))
+    if told["state"] not in WAITING:
+        del phone.said["pressed"]
+        phone.said.pop("code", None)
+    facts = {"told": told, "words": told.get("words"), "waits": told["state"] in WAITING}
+    if told["state"] in ("needs_code", "wrong_code"):
+        return _answer(phone, _shown(phone, CHECK, 422, words=told["words"]))
+    return _answer(phone, _page(phone, "kiosk/phone_sent.html", step=SENT, ride=ride, **facts))
+
+
+@limiter.shared_limit("60/minute", scope="own phone answers", key_func=lambda: _link_key())
+def _count_answer() -> None:
+    """Limit the answers that one link gives."""
+
+
+@limiter.shared_limit("60/minute", scope="own phones opened")
+def _count_open() -> None:
+    """Limit the links that one address opens: their tokens can't be guessed anyway."""
+
+
+def _link_key() -> str:
+    return hashed(str((request.view_args or {}).get("token", "")))[:32]

@@ -1,0 +1,50 @@
+"""The link that a kiosk shows to a guest who would rather use their own phone, and its QR code."""
+
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import limiter, services
+from ridedash.store import own_phones
+from ridedash.store.own_phones import OPEN_FOR
+from ridedash.views.kiosk.asked import Here, answer, by_kiosk_key, the_visit, within
+from ridedash.views.rides.print_assets import qr_code
+from ridedash.wording import gettext as _
+from ridedash.wording.kiosk import Said, kiosk_words
+
+LOOK = "look"  # asks whether a phone has opened the link; anything else asks for a new one
+
+
+def phone_link(at: Here, wanted: str) -> Response:
+    """`phone`: the address and its QR code; or `opened`: whether a phone goes on with the visit."""
+    s, visit = services(), the_visit(at)
+    if visit is None:
+        return answer("none", kiosk_words("slowly"))
+    if not within(at, _count_looks if wanted == LOOK else _count_links):
+        return answer("limited", kiosk_words("slowly"))
+    if wanted == LOOK:
+        with s.db.read() as db:
+            opened = own_phones.is_opened(db, at.id, visit.id)
+        return answer("phone", Said(_("Go on with your phone.")), opened=opened)
+    with s.db.write() as db:
+        token = own_phones.make_link(db, at.id, at.property_id, visit.id, s.clock())
+    link = f"{s.settings.public_url}/k/{token}"
+    made, minutes = qr_code(link), int(OPEN_FOR.total_seconds()) // 60
+    words = Said(
+        _("Use your own phone"),
+        _("Scan this with your phone, and go on there."),
+        _("It works once, in the next %(n)d min.", n=minutes),
+    )
+    qr = {"size": made.size, "path": made.path}
+    short = link.split("://")[-1]
+    return answer(
+        "phone", words, phone={"link": link, "short": short, "qr": qr, "minutes": minutes}
+    )
+
+
+@limiter.shared_limit("20/minute", scope="kiosk links", key_func=by_kiosk_key)
+def _count_links() -> None:
+    """Raise TooManyRequests when a kiosk asks for too many links: each is a row."""
+
+
+@limiter.shared_limit("120/minute", scope="kiosk looks for phones", key_func=by_kiosk_key)
+def _count_looks() -> None:
+    """Raise TooManyRequests when a kiosk asks too often whether its link was opened."""

@@ -1,0 +1,52 @@
+"""Pages behind links, which their readers open without a sign-in: headers, languages, frame.
+
+They extend guest/base.html. Whoever has such a link has all that it opens, so nobody keeps its
+answers, no search engine lists them, and no other site learns their addresses (docs/security.md 6).
+"""
+
+from typing import Any, Final, NamedTuple
+
+from flask import current_app, g
+
+from ridedash.extensions import language, offered, services
+from ridedash.views.web.responses import reading
+from ridedash.views.web.security_headers import nonce
+from ridedash.views.web.top_bar import demo_words
+from ridedash.wording.languages import LANGUAGES
+
+PRIVATE: Final = {
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cache-Control": "no-store",
+}
+
+
+class Choice(NamedTuple):
+    """A language in the row at the end of a page, by its own name."""
+
+    tag: str
+    own_name: str
+    direction: str
+    current: bool
+
+
+def link_page(template: str, **facts: Any) -> str:
+    """A page without the context of staff pages: it depends on no sign-in and no session."""
+    known = {
+        "csp_nonce": nonce() if "map" in facts else "",
+        "demo_words": demo_words(services().settings),
+        "languages": _choices(),
+        "by_machine": language() in g.get("unread", offered().unread(())),
+        **reading(),
+    }
+    return current_app.jinja_env.get_template(template).render(**known, **facts)
+
+
+def _choices() -> list[Choice]:
+    """The languages of this page; none where there is only English."""
+    here, current = g.get("guests", offered().guests), language()
+    codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
+    rows = [LANGUAGES[code] for code in codes]
+    if len(rows) < 2:
+        return []
+    return [Choice(row.tag, row.own_name, row.direction, row.code == current) for row in rows]

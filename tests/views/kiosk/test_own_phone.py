@@ -1,0 +1,191 @@
+"""A guest goes on with their own phone: one browser, one ride, the kiosk's rules, no script."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from ridedash.store.models.kiosks import Kiosk, OwnPhone
+from ridedash.store.own_phones import BOOK_FOR, OPEN_FOR
+from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
+
+__all__ = ["desk", "lobby"]
+PRIVATE = {
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cache-Control": "no-store",
+}
+
+
+def link(lobby: Lobby) -> str:
+    """The path of a new link, as the kiosk shows it."""
+    told = lobby.post("cars", own="new")
+    assert told["state"] == "phone"
+    assert told["phone"]["qr"]["path"]
+    assert told["phone"]["minutes"] == 10
+    return "/k/" + str(told["phone"]["link"]).rsplit("/", 1)[1]
+
+
+def phone(lobby: Lobby) -> FlaskClient:
+    """Somebody's own browser."""
+    return lobby.desk.app.test_client()
+
+
+def value(text: str, name: str) -> str:
+    """What the first button or field of this name sends."""
+    found = re.search(rf'name="{name}"[^>]*\svalue="([^"]*)"', text)
+    assert found, text
+    return found[1]
+
+
+def walk(browser: FlaskClient, address: str, **who: str) -> Any:
+    """Answer the questions up to the last one; its page."""
+    assert browser.get(address).status_code == 200
+    browser.post(f"{address}/where", data=DROP)
+    cars = browser.get(f"{address}/car").text
+    browser.post(f"{address}/car", data={"offer": value(cars, "offer")})
+    browser.post(f"{address}/who", data={"name": "Ana", "phone": ""} | who)
+    return browser.get(f"{address}/check")
+
+
+def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    first = browser.get(address)
+    assert "Where to?" in first.text
+    assert {name: first.headers[name] for name in PRIVATE} == PRIVATE
+    cookie = first.headers["Set-Cookie"]
+    assert f"Path={address}" in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    found = browser.post(f"{address}/where", data={"q": "airport"}, follow_redirects=True)
+    assert "Meridian Airport" in found.text
+    page = walk(browser, address)
+    for said in ("Airport", "Ana", "₹", "You pay the driver in cash.", "Free to cancel"):
+        assert said in page.text
+    pressed = browser.post(f"{address}/check", follow_redirects=True)
+    assert "Booking your ride" in pressed.text
+    assert 'http-equiv="refresh"' in pressed.text
+    assert browser.get(f"{address}/sent").status_code == 200
+    [order] = lobby.orders()
+    assert (order.kiosk_id, order.payment, order.staff_id) == (lobby.id, "cash", None)
+    lobby.become(order.id, "BOOKED")
+    booked = browser.get(f"{address}/sent")
+    assert (booked.status_code, booked.headers["Location"][:3]) == (303, "/t/")
+    assert browser.get(booked.headers["Location"]).status_code == 200
+    again = browser.get(address, follow_redirects=True)
+    assert again.request.path == booked.headers["Location"]
+    assert len(lobby.orders()) == 1
+
+
+def test_the_first_browser_has_the_link_and_no_other(lobby: Lobby) -> None:
+    address, first, second = link(lobby), phone(lobby), phone(lobby)
+    assert lobby.post("cars", own="look")["opened"] is False
+    ahead = second.get(address, headers={"Sec-Purpose": "prefetch"})
+    assert ahead.status_code == 404, "looking ahead opens nothing"
+    assert first.get(address).status_code == 200
+    assert lobby.post("cars", own="look")["opened"] is True
+    refused = second.get(address)
+    assert refused.status_code == 404
+    assert "once, for 10 minutes, on one phone" in refused.text
+    assert {name: refused.headers[name] for name in PRIVATE} == PRIVATE
+    for step in ("where", "car", "who", "check", "sent"):
+        assert second.get(f"{address}/{step}").status_code == 404
+        assert second.post(f"{address}/{step}", data=DROP).status_code == 404
+    other = link(lobby)
+    cookie = first.get_cookie("phone", path=address)
+    assert cookie is not None
+    assert phone(lobby).get(other).status_code == 200
+    stranger = phone(lobby)
+    stranger.set_cookie("phone", cookie.value, path=other)
+    assert stranger.get(f"{other}/car").status_code == 404, "a cookie is bound to its link"
+
+
+def test_a_link_ends_after_ten_minutes_and_a_newer_one_ends_it_at_once(lobby: Lobby) -> None:
+    older = link(lobby)
+    newer = link(lobby)
+    assert phone(lobby).get(older).status_code == 404
+    lobby.desk.now += OPEN_FOR
+    assert phone(lobby).get(newer).status_code == 404
+    opened, browser = link(lobby), phone(lobby)
+    assert browser.get(opened).status_code == 200
+    lobby.desk.now += BOOK_FOR - timedelta(seconds=1)
+    assert browser.get(opened).status_code == 200
+    lobby.desk.now += timedelta(seconds=1)
+    assert browser.get(opened).status_code == 404
+    assert phone(lobby).get("/k/nothing").status_code == 404
+
+
+def test_a_question_without_an_answer_comes_before_those_after_it(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    browser.get(address)
+    for step in ("car", "who", "check"):
+        assert browser.get(f"{address}/{step}").headers["Location"] == address
+    assert browser.get(f"{address}/sent").status_code == 404
+    browser.post(f"{address}/where", data=DROP)
+    assert browser.get(f"{address}/check").headers["Location"] == f"{address}/car"
+    browser.post(f"{address}/car", data={"offer": "1"})
+    assert browser.get(f"{address}/check").headers["Location"] == f"{address}/who"
+
+
+def test_wrong_words_are_shown_again_with_what_is_wrong(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    wrong = browser.post(f"{address}/who", data={"name": "!!!", "phone": ""})
+    assert wrong.status_code == 422
+    assert 'value="!!!"' in wrong.text
+    assert "Type a first name or a room number." in wrong.text
+    odd = browser.post(f"{address}/who", data={"name": "Ana", "phone": "12"})
+    assert odd.status_code == 422
+    assert "phone number can" in odd.text
+    assert lobby.orders() == []
+
+
+def test_the_kiosks_rule_and_limits_hold_on_a_phone(lobby: Lobby) -> None:
+    lobby.set(rule="code")
+    address, browser = link(lobby), phone(lobby)
+    assert "Code from our desk" in walk(browser, address).text
+    refused = browser.post(f"{address}/check", data={"code": "000000"}, follow_redirects=True)
+    assert "That code is not right." in refused.text
+    forged = {"payment": "", "account": "1", "account_id": "1", "staff_id": "1", "house_pays": "1"}
+    browser.post(f"{address}/check", data=forged)
+    assert lobby.orders() == []
+    lobby.set(rule="driver", out_of_order=True)
+    browser.get(f"{address}/sent")
+    assert lobby.orders() == []
+
+
+def test_an_offer_of_somebody_else_books_nothing(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    browser.post(f"{address}/car", data={"offer": "999999"})
+    assert "This car can" in browser.get(f"{address}/check").text
+    sent = browser.post(f"{address}/check", follow_redirects=True)
+    assert "Nothing was ordered." in sent.text
+    assert lobby.orders() == []
+
+
+def test_it_speaks_the_guests_language_and_keeps_the_chosen_one(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    german = browser.get(address, headers={"Accept-Language": "de"})
+    assert '<html lang="de"' in german.text
+    assert '<html lang="ar" dir="rtl"' in browser.get(f"{address}?lang=ar").text
+    browser.post(f"{address}/where", data=DROP)
+    assert '<html lang="ar"' in browser.get(f"{address}/car").text
+
+
+def test_the_cookie_and_the_database_hold_nothing_that_can_be_read(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address, name="Marked", phone="+910000012345")
+    cookie = browser.get_cookie("phone", path=address)
+    assert cookie is not None
+    assert "Marked" not in cookie.value
+    with lobby.services.db.read() as s:
+        row = s.query(OwnPhone).one()
+        stored = f"{vars(row)}"
+    for secret in ("Marked", "12345", address.rsplit("/", 1)[1], "Airport"):
+        assert secret not in stored
+    lobby.set(revoked_at=lobby.desk.now)
+    assert browser.get(address).status_code == 404, "it ends with its kiosk"
+    with lobby.services.db.read() as s:
+        assert s.get_one(Kiosk, lobby.id).revoked_at is not None

@@ -105,12 +105,19 @@ export class Booking {
   }
 
   typeOrList(typing) {
-    const { visit } = this.k;
-    visit.typing = typing;
-    visit.places = null;
-    visit.typed = "";
-    visit.tab = "";
+    this.#unsaid(typing);
     this.k.draw();
+  }
+
+  /** Open the list of a kind of place. */
+  listKind(tab) {
+    this.#unsaid(false, tab);
+    this.k.go("place");
+  }
+
+  /** The place screen begins anew: by typing or from the lists. */
+  #unsaid(typing, tab = "") {
+    Object.assign(this.k.visit, { typing, tab, places: null, typed: "" });
   }
 
   // ---- cars ----

@@ -22,6 +22,7 @@ const HINDI = [
 ];
 const DIGITS = ["1234567890", "-'./&,()"];
 const MOST_OTHERS = 4; // keys in the last row that are no letters, the space two wide
+const OWN = new Set(["ar", "hi"]); // scripts of their own, with Latin letters behind a key
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SIGN = /\p{M}/u;
 
@@ -85,7 +86,8 @@ export class Keyboard {
       return [...this.#lines(rows, columns), ...this.#bottom(columns, [...last])];
     const sorted = inOrder([...rows, last].join(""));
     const over = sorted.length % columns;
-    const below = over <= columns - MOST_OTHERS ? sorted.splice(sorted.length - over) : [];
+    const others = MOST_OTHERS + (this.#base() === "ar" ? 1 : 0);
+    const below = over <= columns - others ? sorted.splice(sorted.length - over) : [];
     const lines = [];
     for (let at = 0; at < sorted.length; at += columns) lines.push(sorted.slice(at, at + columns));
     return [...this.#lines(lines, columns), ...this.#bottom(columns, below)];
@@ -97,7 +99,8 @@ export class Keyboard {
 
   /** The letters of the guest's script; ja and zh have Latin ones, and lists beside. */
   #rows() {
-    const base = this.k.visit.language.split("-")[0];
+    const base = this.#base();
+    if (this.page === "latin") return QWERTY;
     if (this.page === "digits") return base === "ar" ? [...DIGITS, "ئءؤأ"] : DIGITS;
     if (base === "ar") return ARABIC;
     if (base === "hi") return HINDI[this.page === "signs" ? 1 : 0];
@@ -117,8 +120,11 @@ export class Keyboard {
 
   /** The last row: other letters, the space, and a way to take a letter back. */
   #bottom(columns, letters) {
-    const base = this.k.visit.language.split("-")[0];
+    const base = this.#base();
     const signs = base === "hi" ? [this.#switch(this.page === "signs" ? "क" : "ा", "signs")] : [];
+    // a narrow Hindi row has no room for it: there it stands beside the digits
+    const room = base === "ar" || columns >= 10 || ["digits", "latin"].includes(this.page);
+    if (OWN.has(base) && room) signs.push(this.#switch(this.page === "latin" ? "" : "Aa", "latin"));
     const digits = this.#switch(this.page === "digits" ? "" : "123", "digits");
     digits.classList.add("is-first");
     const eraser = this.#eraser(columns < 10 ? 1 : 2);
@@ -135,20 +141,25 @@ export class Keyboard {
 
   #switch(face, page) {
     const back = this.page === page;
-    const name = this.k.t(back ? "key_letters" : "key_digits");
+    const forth = page === "latin" ? "latin_letters" : "key_digits";
+    const name = this.k.t(back ? "key_letters" : forth);
     const key = control(`key-${page}`, "k-key k-key-other", () => {
       this.page = back ? "letters" : page;
       this.draw();
       this.node.querySelector(`[data-press="key-${page}"]`)?.focus({ focusVisible: false });
     });
     key.append(shown(face || this.#first()));
-    if (page === "digits") key.setAttribute("aria-label", name);
+    if (page !== "signs") key.setAttribute("aria-label", name);
     return key;
   }
 
   /** What the key back to letters shows: the first of them. */
   #first() {
-    return { ar: "ابت", hi: "कखग" }[this.k.visit.language.split("-")[0]] ?? "ABC";
+    return { ar: "ابت", hi: "कखग" }[this.#base()] ?? "ABC";
+  }
+
+  #base() {
+    return this.k.visit.language.split("-")[0];
   }
 
   #letter(letter) {

@@ -4,7 +4,9 @@ import { control, fact, icon, make, motif } from "./el.js";
 import { pages } from "./frame.js";
 import { Keyboard } from "./keyboard.js";
 
-const LISTED = new Set(["ja", "zh"]); // scripts without a keyboard of ours: lists come first
+// where a keyboard is none of ours, or of another script than most places' names: lists come first
+const LISTED = new Set(["ja", "zh", "ar", "hi"]);
+const LATIN_ONLY = new Set(["ja", "zh"]);
 const TABS = ["airport", "stations", "hospitals", "sights"];
 const LEAST_LETTERS = 2;
 
@@ -61,6 +63,7 @@ export function languages(k) {
 export function where(k) {
   const favourites = (k.data.favourites ?? []).slice(0, 6);
   const cards = favourites.map((each, i) => card(k, each, `place-${i}`));
+  if (!cards.length) cards.push(...TABS.map((tab) => kind(k, tab)));
   const other = control(
     "other",
     "k-button k-other",
@@ -91,6 +94,17 @@ export function where(k) {
   };
 }
 
+/** A kind of place, where the property has no favourites: its list is one press away. */
+function kind(k, tab) {
+  const act = () => k.booking.listKind(tab);
+  return control(
+    `kind-${tab}`,
+    "k-button k-card",
+    act,
+    make("span", "k-place-name", k.t(`tab_${tab}`)),
+  );
+}
+
 function card(k, to, name) {
   const { minutes } = to;
   const parts = [make("span", "k-place-name", fact(to.name))];
@@ -102,8 +116,8 @@ function card(k, to, name) {
 /** B2. Own keyboard, six results at most, or lists by kind. */
 export function place(k) {
   const { visit } = k;
-  const listed = LISTED.has(visit.language.split("-")[0]);
-  const typing = visit.typing ?? !listed;
+  const base = visit.language.split("-")[0];
+  const typing = visit.typing ?? !LISTED.has(base);
   const list = make("div", "k-results");
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", k.t("which_place"));
@@ -112,7 +126,7 @@ export function place(k) {
   field.placeholder = k.t("type_place");
   const parts = { list, field };
   const top = typing ? [make("div", "k-entry", field)] : [tabs(k, parts)];
-  if (listed) top.push(swap(k, typing));
+  top.push(swap(k, typing, LATIN_ONLY.has(base) ? "latin_letters" : "type_place"));
   const below = [];
   if (typing) {
     const held = { value: visit.typed, kind: "text", most: 40 };
@@ -126,7 +140,10 @@ export function place(k) {
     question: k.t("which_place"),
     controls: [make("div", "k-find", ...top), list, ...below],
     look: typing ? "typing" : "list",
-    placed: () => showPlaces(k, parts),
+    placed: () => {
+      showPlaces(k, parts);
+      if (!typing && visit.tab && !visit.places) k.booking.searchTab(visit.tab, parts);
+    },
   };
 }
 
@@ -142,19 +159,19 @@ export function describe(field, name, label, value) {
 }
 
 /** Draw the found places, or what there is to say instead. */
-export function showPlaces(k, { list }) {
+export function showPlaces(k, { list, field }) {
   const { visit } = k;
   const found = visit.places;
   if (!found) {
     const typed = [...visit.typed.trim()].length;
-    const words = visit.typing === false || typed >= LEAST_LETTERS ? "" : k.t("two_letters");
+    const words = !field.isConnected || typed >= LEAST_LETTERS ? "" : k.t("two_letters");
     return void list.replaceChildren(make("p", "k-note", words));
   }
   if (!found.length) return void list.replaceChildren(make("p", "k-note", k.t("nothing_found")));
   const cards = found.slice(0, 6).map((each, i) => card(k, each, `found-${i}`));
   const turn = (page) => {
     visit.page = page;
-    showPlaces(k, { list });
+    showPlaces(k, { list, field });
   };
   pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });
 }
@@ -172,7 +189,7 @@ function tabs(k, parts) {
   return row;
 }
 
-function swap(k, typing) {
+function swap(k, typing, typed) {
   const act = () => k.booking.typeOrList(!typing);
-  return control("swap", "k-button k-swap", act, k.t(typing ? "by_list" : "latin_letters"));
+  return control("swap", "k-button k-swap", act, k.t(typing ? "by_list" : typed));
 }

@@ -229,6 +229,9 @@ def type_on(page: Page, text: str) -> None:
 TYPED = {"en": "anna", "ar": "مها", "hi": "कखग", "ja": "anna"}
 
 
+OWN_SCRIPTS = ("ar", "hi")
+
+
 def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     """Through every screen of a booking and of a ride found again; yields where it stands."""
     word = TYPED[language]
@@ -241,6 +244,8 @@ def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     if language == "ja":
         press(page, "tab-airport")
     else:
+        if language in OWN_SCRIPTS:  # whose lists of places come first
+            press(page, "swap")
         type_on(page, word)
     page.locator(".k-results [data-press]").first.wait_for()
     yield "place"

@@ -9,7 +9,8 @@ from ridedash.store.insights import Figures
 from ridedash.views.history.rows import amount
 from ridedash.views.insights.pictures import FULL, day_words
 from ridedash.views.insights.reading import Asked, Group, Month
-from ridedash.views.web.formatting import span
+from ridedash.views.web.formatting import decimal, span
+from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
 
 SHOWN: Final = 10  # lines of a table; the others are added up
@@ -182,7 +183,7 @@ def _row(group: Group, most: int, locale: str, on_paper: bool = True, *, rest: b
 
 
 def _count(number: int) -> str:
-    return f"{number:,}"
+    return decimal(number, page_locale())
 
 
 def _some(number: int) -> str:
@@ -201,7 +202,7 @@ def _parts(some: int, of: int) -> list[str]:
     """The share of all rides, in words."""
     if not some:
         return []
-    return [_("%(n)s%% of the rides", n=f"{100 * some / of:.1f}".removesuffix(".0"))]
+    return [_("%(n)s%% of the rides", n=decimal(100 * some / of, page_locale()))]
 
 
 def _more(now: Figures, then: Figures) -> str:

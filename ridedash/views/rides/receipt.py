@@ -1,5 +1,6 @@
 """A receipt: the service's lines and total, the payment, and our sum where it differs."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,7 +25,7 @@ class Receipt:
     booking: str
     dated: str
     state: str  # why there is no price, or why it may change
-    rows: tuple[tuple[str, str], ...]  # label and words
+    rows: tuple[tuple[str, tuple[str, ...]], ...]  # label and facts
     invoice: Invoice | None
     sum_check: str
     payment: str
@@ -40,9 +41,7 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
         booking=page.order.booking_id or "",
         dated=facts.full_at(_when(facts)),
         state="" if over and found else _state(facts, view, found),
-        rows=tuple(
-            (label, words) for label, words in _rows(page, facts, view, cost_centre) if words
-        ),
+        rows=tuple(_rows(page, facts, view, cost_centre)),
         invoice=found,
         sum_check=sum_check(facts) if found else "",
         payment=_payment(facts) if found else "",
@@ -71,22 +70,25 @@ def sum_check(facts: RideFacts) -> str:
 
 def _rows(
     page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str
-) -> list[tuple[str, str]]:
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     cab, driver = view.cab, view.driver
     room = _("room %(room)s", room=page.order.room) if page.order.room else ""
-    seats = str(page.order.seats) if page.order.seats else ""
-    return [
-        (_("Guest"), ", ".join(filter(None, [page.guest.name, room]))),
+    told: tuple[tuple[str, str | list[str]], ...] = (
+        (_("Guest"), [page.guest.name, room]),
         (_("Cost centre"), cost_centre),
         (_("Picked up"), facts.picked_up),
         (_("From"), facts.pickup[1]),
         (_("To"), view.drop.name if view.drop else _("The guest told the driver")),
-        (_("Ride"), " · ".join(filter(None, [page.offer.display_name, view.took]))),
-        (_("Seats"), seats),
+        (_("Ride"), [page.offer.display_name, view.took]),
+        (_("Seats"), str(page.order.seats) if page.order.seats else ""),
         (_("Driver"), first_name(driver.name) if driver else ""),
         (_("Car"), cab.car if cab else ""),
         (_("Number plate"), cab.plate if cab else ""),
-    ]
+    )
+    for label, said in told:
+        parts = tuple(filter(None, [said] if isinstance(said, str) else said))
+        if parts:
+            yield label, parts
 
 
 def _when(facts: RideFacts) -> datetime:

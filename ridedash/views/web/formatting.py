@@ -41,6 +41,14 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
         return f"{amount} {currency}"
 
 
+def decimal(number: float, locale: str = "en") -> str:
+    """A number with one decimal at most, as a language writes it: "16.7", "16,7" in German."""
+    known = Locale.parse(formats_of(locale))
+    pattern = copy(known.decimal_formats[None])  # groups of two figures in Hindi
+    pattern.frac_prec = (0, 1)
+    return str(pattern.apply(number, known))
+
+
 def _sign(text: str) -> str:
     """The text with a typographic minus sign, which is as wide as a plus.
 

@@ -56,7 +56,7 @@ def test_every_status_has_a_receipt_or_a_reason_for_none(
 ) -> None:
     text = receipt(browser, desk.order("BOOKED", status, kind))
     assert "Not a tax invoice." in text
-    assert "Guest Heron, room 412" in text
+    assert "<bdi>Guest Heron</bdi> · <bdi>room 412</bdi>" in text
     assert lines(text) or "No bill yet" in text or status in ENDS
     assert ("not final" in text) == (bool(lines(text)) and status != "COMPLETED")
 

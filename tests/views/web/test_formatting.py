@@ -16,6 +16,7 @@ from ridedash.views.web.formatting import (
     clock_time,
     day_text,
     day_time,
+    decimal,
     full_time,
     money,
     time_in_full,
@@ -155,3 +156,18 @@ def test_a_time_so_many_minutes_ahead_reads_as_it_was_typed(typed: int, second: 
     words = {15: "in 15 min", 17: "in 17 min", 60: "in 1 h", 77: "in 1 h 17 min"}
     assert time_in_full(found.at, now, KOLKATA).endswith(words[typed])
     assert found.at - now >= timedelta(hours=hours, minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "shown"),
+    [
+        (16.666, "en", "16.7"),
+        (16.666, "de", "16,7"),
+        (100.0, "de", "100"),
+        (1234, "hi", "1,234"),
+        (123456, "hi", "1,23,456"),
+        (1234, "es", "1.234"),
+    ],
+)
+def test_a_number_is_written_as_its_language_does(number: float, code: str, shown: str) -> None:
+    assert decimal(number, code) == shown

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
-from ridedash.store.models.kiosks import KioskAsk, KioskCode, KioskVisit, Ticket
+from ridedash.store.models.kiosks import KioskAsk, KioskCode, KioskVisit, OwnPhone, Ticket
 from ridedash.store.models.orders import (
     UNSETTLED,
     Action,
@@ -92,6 +92,9 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
         lambda s: _remove_tickets(s, before(days.guests)),
         lambda s: _change_batch(s, delete(KioskAsk), KioskAsk.id, KioskAsk.asked_at < day),
         lambda s: _change_batch(s, delete(KioskCode), KioskCode.id, KioskCode.expires_at < day),
+        lambda s: _change_batch(
+            s, delete(OwnPhone), OwnPhone.token_hash, OwnPhone.made_at < before(2)
+        ),
         lambda s: _remove_visits(s, before(days.audit)),
     )
     return sum(_in_batches(db, step) for step in steps)

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
+from ridedash.rides.privacy.retention import RetentionDays, remove_old_data
 from ridedash.store.models.kiosks import Kiosk, OwnPhone
 from ridedash.store.own_phones import BOOK_FOR, OPEN_FOR
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
@@ -189,3 +190,11 @@ def test_the_cookie_and_the_database_hold_nothing_that_can_be_read(lobby: Lobby)
     assert browser.get(address).status_code == 404, "it ends with its kiosk"
     with lobby.services.db.read() as s:
         assert s.get_one(Kiosk, lobby.id).revoked_at is not None
+
+
+def test_old_links_are_deleted_after_two_days(lobby: Lobby) -> None:
+    link(lobby)
+    app, later = lobby.services, lobby.desk.now + timedelta(days=2, seconds=1)
+    remove_old_data(app.db, later, RetentionDays(), app.settings.secret_key)
+    with app.db.read() as s:
+        assert s.query(OwnPhone).count() == 0

@@ -18,7 +18,7 @@ export class Kiosks {
     this.failed = root.dataset.failed;
     Object.assign(this, { patterns, done, say });
     this.box.addEventListener("submit", (event) => this.#answer(event));
-    wireCode(root.querySelector("[data-code-dialog]"), this.failed);
+    wireCode(root.querySelector("[data-kcode-dialog]"), this.failed);
     wireHand(root.querySelector("[data-hand-dialog]"), this.failed, say);
     for (const open of root.querySelectorAll("[data-opens]"))
       open.addEventListener("click", (event) => {
@@ -91,7 +91,7 @@ export class Kiosks {
 
 function wireCode(dialog, failed) {
   if (!dialog) return;
-  const part = (name) => dialog.querySelector(`[data-code-${name}]`);
+  const part = (name) => dialog.querySelector(`[data-kcode-${name}]`);
   const form = part("form");
   findGuests(form);
   dialog.addEventListener("ridedash:open", () => {

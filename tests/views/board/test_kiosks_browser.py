@@ -63,6 +63,6 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
     assert violations(page) == []
     dialog.get_by_role("button", name="Make a code").click()
     expect(dialog.get_by_text("The house pays.")).to_be_visible()
-    shown = dialog.locator("[data-code-digits]").inner_text()
+    shown = dialog.locator("[data-kcode-digits]").inner_text()
     assert len(shown.replace(" ", "")) == 6
     assert page.url.endswith("/")

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Guest, Property, Staff, Wording
 from ridedash.store.orders import Order
@@ -45,7 +46,7 @@ def write(manager: FlaskClient, language: str = "en", **fields: str) -> Any:
 
 def link(desk: Desk, order_id: int, kind: LinkKind = LinkKind.RIDER) -> str:
     place, staff = desk.ids["desk.property"], desk.ids["desk"]
-    return f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, staff)}"
+    return f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, by_staff(staff))}"
 
 
 def rows(desk: Desk) -> list[tuple[str, str, str]]:
@@ -78,7 +79,9 @@ def test_own_words_stand_on_the_link_the_poll_the_card_and_the_receipt(
     others = desk.order("BOOKED", "CALL_DRIVER", prop="other")
     with desk.services.db.read() as s:
         home = s.get_one(Order, others).property_id
-    made = make_link(desk.services.db, NOON, home, others, LinkKind.RIDER, desk.ids["other"])
+    made = make_link(
+        desk.services.db, NOON, home, others, LinkKind.RIDER, by_staff(desk.ids["other"])
+    )
     assert "Dear" not in phone.get(f"/t/{made}").text
 
 

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.actors import by_staff
 from tests.marked_words import GUESTS_ONLY, READ, marked_words
 from tests.views.ride_pages import NOON, Desk, compact, make_desk
 
@@ -37,7 +38,7 @@ def phone(desk: Desk) -> FlaskClient:
 
 def link(desk: Desk, order_id: int, kind: LinkKind = LinkKind.RIDER) -> str:
     place, staff = desk.ids["desk.property"], desk.ids["desk"]
-    return f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, staff)}"
+    return f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, by_staff(staff))}"
 
 
 def beneath(page: str) -> list[str]:

@@ -55,8 +55,6 @@ REFUSING: Final = {
     *("auth.sign_in_post", "accounts.callback", "outgoing.forward_links"),
     "kiosk_desk.hand_over",  # the kiosk is no tablet at the desk
     "group_stop.cancel_all",  # a press counts for what its page showed, and these rows are new
-    # their forms stand on the board only while a guest at a kiosk waits, or a tablet is heard
-    *("kiosk_desk.answer", "kiosk_desk.hand_over"),
 } | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
 # What the scripts of kiosks send: no page has these forms
 VISIT: Final = {"visit": "visit-0123456789", "lang": "en"}

@@ -76,7 +76,7 @@ def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(
         for content_type in ("application/x-www-form-urlencoded", "application/json", "text/plain"):
             answer = client.post(filled(rule), data="x=1", content_type=content_type)
             # a guest's link has no session: its press needs a key of its own page instead
-            wanted = 404 if rule == "/t/<token>" else 400
+            wanted = 404 if rule in ("/t/<token>", "/k/<token>/<step>") else 400
             assert answer.status_code == wanted, rule
 
 
@@ -194,7 +194,7 @@ def test_all_pages_but_the_public_ones_need_a_sign_in(app: Flask, client: FlaskC
     public |= {"/invite/<token>"}  # for anyone with the link
     public |= {"/kiosk/pair"}  # for anyone with a code
     # for anyone with the link; 404 without it
-    public |= {"/t/<token>", "/t/<token>/snapshot.json"}
+    public |= {"/t/<token>", "/t/<token>/snapshot.json", "/k/<token>", "/k/<token>/<step>"}
     for rule in rules(app, "GET"):
         answer = client.get(filled(rule))
         if rule in public:

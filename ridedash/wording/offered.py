@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -118,6 +119,16 @@ def _critical(path: Path) -> tuple[str, ...]:
 
 
 def _figures(path: str) -> Figures:
+    """The figures of a compiled catalogue, read again when it was written anew."""
+    try:
+        return _read_figures(path, Path(path).stat().st_mtime_ns)
+    except OSError as error:
+        log.error("a catalogue can't be read, and is offered to nobody: %s", error)
+        return Figures()
+
+
+@cache
+def _read_figures(path: str, _written_ns: int) -> Figures:
     try:
         with Path(path).open("rb") as file:
             said = gettext.GNUTranslations(file).info().get(FIGURES.lower(), "")

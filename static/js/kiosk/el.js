@@ -1,6 +1,7 @@
 /** Nodes of the kiosk's screens. Every text goes in as a text: no answer can become markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
+const OWN_ICONS = /^(aid-.*|ask|erase|globe)$/; // in a sprite that other pages don't load
 const acts = new WeakMap(); // what a control does when it is pressed
 
 /** An element with a class and children, which are nodes or texts; null and "" are left out. */
@@ -16,13 +17,14 @@ export function fact(text, className = "") {
   return make("bdi", className, text ?? "");
 }
 
-/** A symbol of the sprite, silent for screen readers. */
+/** A symbol of a sprite, silent for screen readers. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   const use = document.createElementNS(SVG, "use");
   svg.setAttribute("class", "icon");
   svg.setAttribute("aria-hidden", "true");
-  use.setAttribute("href", `${document.body.dataset.icons}#${name}`);
+  const { icons, ownIcons } = document.body.dataset;
+  use.setAttribute("href", `${OWN_ICONS.test(name) ? ownIcons : icons}#${name}`);
   svg.append(use);
   return svg;
 }

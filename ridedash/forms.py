@@ -42,6 +42,7 @@ from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
 from ridedash.wording import lazy as _
+from ridedash.wording import ngettext
 from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.
@@ -462,8 +463,12 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         except ValueError as error:
             raise ValidationError(str(error)) from error
         if self.dates.data != dates_key(self.series_rides):
-            words = _("%(n)d rides will be planned. Look at their dates, then press again.")
-            raise ValidationError(words % {"n": len(self.series_rides)})
+            words = ngettext(
+                "%(num)d ride will be planned. Look at its date, then press again.",
+                "%(num)d rides will be planned. Look at their dates, then press again.",
+                len(self.series_rides),
+            )
+            raise ValidationError(words)
         self.series_at = tuple(ride.at for ride in self.series_rides)
 
 

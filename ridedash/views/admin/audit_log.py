@@ -29,7 +29,7 @@ from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
 from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
-from ridedash.wording import lazy
+from ridedash.wording import lazy, ngettext
 from ridedash.wording.actions import KINDS, actor_words
 
 bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
@@ -286,8 +286,7 @@ def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
     for machine, run in groupby(lines, lambda line: folded and line.machine):
         steps, title = list(run), ""
         if machine:
-            many = _("%(n)d steps of ridedash", n=len(steps))
-            title = _("1 step of ridedash") if len(steps) == 1 else many
+            title = ngettext("%(num)d step of ridedash", "%(num)d steps of ridedash", len(steps))
         found.append(Fold(steps, title))
     return found
 

@@ -8,7 +8,8 @@ from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
 from ridedash.store.kiosk_desk import Visits
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.text import one_line
-from ridedash.views.web.formatting import age
+from ridedash.views.web.formatting import age, listed
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
 from ridedash.wording.languages import LANGUAGES
@@ -114,10 +115,10 @@ def _wrong(row: Kiosk) -> list[str]:
         found.append(_("Its clock is wrong by %(n)d s.", n=round(abs(ahead or 0))))
     mute = [each.name for each in spoken_by(row) if each.voice is False]
     if mute and row.kind == "kiosk":
-        found.append(_("It can't read aloud in: %(languages)s.", languages=", ".join(mute)))
+        found.append(_("It can't read aloud in: %(languages)s.", languages=listed(mute, locale())))
     bare = [each.name for each in spoken_by(row) if each.font is False]
     if bare:
-        found.append(_("Fonts are missing for: %(languages)s.", languages=", ".join(bare)))
+        found.append(_("Fonts are missing for: %(languages)s.", languages=listed(bare, locale())))
     if row.mm_per_px is None and row.kind == "kiosk":
         found.append(_("Its screen is not measured yet: sizes are a guess."))
     return found

@@ -34,7 +34,9 @@ from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.face import face_of
+from ridedash.views.web.formatting import listed
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 
@@ -141,7 +143,7 @@ def _language_hint() -> str:
     alone = [row for row in house_languages() if row.code not in {ENGLISH, *offered().staff}]
     if not alone:
         return hint
-    names = ", ".join(row.own_name for row in alone)
+    names = listed((row.own_name for row in alone), locale())
     instead = _("Staff read English in place of: %(languages)s.", languages=names)
     return f"{hint} {instead}"
 
@@ -290,7 +292,7 @@ def _face_message() -> str:
         return _("Saved.")
     return _(
         "Saved, without what a logo may not hold (%(kinds)s). Look at it below.",
-        kinds=", ".join(sorted(kinds)),
+        kinds=listed(sorted(kinds), locale()),
     )
 
 

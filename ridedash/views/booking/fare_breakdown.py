@@ -12,7 +12,7 @@ from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import Package, RateCard, Surcharge
 from ridedash.views.web.formatting import money
 from ridedash.wording import gettext as _
-from ridedash.wording import lazy
+from ridedash.wording import lazy, ngettext
 
 UNITS: Final = {
     "kilometre": (lazy("km"), lazy("km")),
@@ -198,7 +198,7 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
     lines: list[tuple[str, str]] = []
     notes: list[str] = [Sent(share.promotional_message or "")]
     for fare in share.fares:
-        seats = _("1 seat") if fare.seats == 1 else _("%(n)d seats", n=fare.seats)
+        seats = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
         lines.append((_("Fixed price, %(seats)s", seats=seats), pay(fare.cost)))
         if fare.actual_cost is not None and fare.cost is not None and fare.actual_cost > fare.cost:
             lines.append((_("Usual price, %(seats)s", seats=seats), pay(fare.actual_cost)))

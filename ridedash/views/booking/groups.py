@@ -23,6 +23,7 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale, wants_json
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
@@ -111,9 +112,15 @@ def pages_together(
 def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
     """What every page of a group says at its top."""
     guests = list(dict.fromkeys(page.guest.name for page in pages))
-    one = _("%(n)d cars for %(guest)s", n=len(pages), guest=guests[0])
-    two = _("%(n)d cars for %(guest)s and %(more)d more")
-    many = two % {"n": len(pages), "guest": guests[0], "more": len(guests) - 1}
+    cars = len(pages)
+    one = ngettext("%(num)d car for %(guest)s", "%(num)d cars for %(guest)s", cars, guest=guests[0])
+    many = ngettext(
+        "%(num)d car for %(guest)s and %(more)d more",
+        "%(num)d cars for %(guest)s and %(more)d more",
+        cars,
+        guest=guests[0],
+        more=len(guests) - 1,
+    )
     return {
         "order_id": order_id,
         "page": pages[0],

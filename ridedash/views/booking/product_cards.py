@@ -21,6 +21,7 @@ from ridedash.views.rides.offer_price import (
 from ridedash.views.web.formatting import money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 
 SHOWN = 4  # packages; more stand in the breakup
 
@@ -252,7 +253,7 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
             continue
         fixed = fixed_price(fare.cost, product.currency, locale)
         price = fixed.shown
-        label = _("1 seat") if fare.seats == 1 else _("%(n)d seats", n=fare.seats)
+        label = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
         lower = fare.actual_cost is not None and fare.actual_cost > fare.cost
         was = money(fare.actual_cost, product.currency, locale) if lower else ""
         button = _button(f"{product.display_name}, {label}", fixed.text)

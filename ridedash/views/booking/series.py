@@ -19,7 +19,7 @@ from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
-from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 
 bp = Blueprint("series", __name__)
 Answer = str | tuple[str, int] | BaseResponse
@@ -110,7 +110,12 @@ def _facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
         "lines": lines,
         "onward": [line for line in lines if line.onward],
         "planned": sum(line.planned for line in lines),
-        "title": _("%(n)d rides for %(guest)s", n=len(pages), guest=first.guest.name),
+        "title": ngettext(
+            "%(num)d ride for %(guest)s",
+            "%(num)d rides for %(guest)s",
+            len(pages),
+            guest=first.guest.name,
+        ),
     }
 
 

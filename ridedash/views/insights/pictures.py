@@ -17,6 +17,7 @@ from ridedash.store.insights import Figures, Insights
 from ridedash.views.insights.periods import Period
 from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 
 FULL: Final = 100.0  # the height of a picture, and the width of a bar
 LABELS: Final = 5  # below a row of bars
@@ -80,10 +81,11 @@ def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], lo
             height=FULL * each.rides / top,
             part=FULL * each.completed / top,
             before=FULL * past[n] / top if past[n] else None,
-            words=_(
-                "%(day)s: %(rides)s rides, %(completed)s completed; before: %(before)s",
+            words=ngettext(
+                "%(day)s: %(num)d ride, %(completed)s completed; before: %(before)s",
+                "%(day)s: %(num)d rides, %(completed)s completed; before: %(before)s",
+                each.rides,
                 day=day_words(day, locale),
-                rides=each.rides,
                 completed=each.completed,
                 before=past[n],
             ),
@@ -106,7 +108,12 @@ def wait_bars(minutes: Counter[int]) -> Bars:
             FULL * counts[n] / top,
             FULL * counts[n] / top,
             None,
-            _("%(n)s rides: %(minutes)s", n=counts[n], minutes=minute_words(n)),
+            ngettext(
+                "%(num)d ride: %(minutes)s",
+                "%(num)d rides: %(minutes)s",
+                counts[n],
+                minutes=minute_words(n),
+            ),
         )
         for n in range(LONG_WAIT + 1)
     ]
@@ -130,7 +137,12 @@ def heat(week: Mapping[tuple[int, int], Figures], locale: str) -> Heat:
             x=hour,
             y=day,
             level=-(-LEVELS * rides.get((day, hour), 0) // most) if most else 0,
-            words=_("%(when)s: %(n)s rides", when=hour_words(day, hour, locale), n=count),
+            words=ngettext(
+                "%(when)s: %(num)d ride",
+                "%(when)s: %(num)d rides",
+                count,
+                when=hour_words(day, hour, locale),
+            ),
         )
         for day in range(7)
         for hour in range(24)
@@ -140,7 +152,12 @@ def heat(week: Mapping[tuple[int, int], Figures], locale: str) -> Heat:
     busiest = ""
     if most:
         day, hour = min(key for key, count in rides.items() if count == most)
-        busiest = _("Busiest: %(when)s, %(n)s rides", when=hour_words(day, hour, locale), n=most)
+        busiest = ngettext(
+            "Busiest: %(when)s, %(num)d ride",
+            "Busiest: %(when)s, %(num)d rides",
+            most,
+            when=hour_words(day, hour, locale),
+        )
     return Heat(squares, [names[day] for day in range(7)], rows, busiest)
 
 

@@ -12,6 +12,7 @@ from ridedash.views.insights.reading import Asked, Group, Month
 from ridedash.views.web.formatting import decimal, span
 from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 
 SHOWN: Final = 10  # lines of a table; the others are added up
 ON_PAPER: Final = 5
@@ -154,7 +155,8 @@ def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
     rows = [_row(group, most, locale, n < ON_PAPER) for n, group in enumerate(shown)]
     others = groups[len(shown) :]
     if others:
-        rest = Group(_("%(n)s others", n=f"{len(others):,}"))
+        number = _count(len(others))
+        rest = Group(ngettext("%(n)s other", "%(n)s others", len(others), n=number))
         for group in others:
             rest.now.add(group.now)
             rest.before.add(group.before)
@@ -233,9 +235,13 @@ def _wait(label: str, now: Counter[int], then: Counter[int], rides: int) -> Tile
     return Tile(
         label,
         [_("%(n)d min", n=half) if half is not None else "–"],
-        [_("half of %(n)s rides", n=_count(rides)), *notes] if half is not None else [],
+        [_half_of(rides), *notes] if half is not None else [],
         _before(_("%(n)d min", n=past) if past is not None else "–"),
     )
+
+
+def _half_of(rides: int) -> str:
+    return ngettext("the only ride", "half of %(n)s rides", rides, n=_count(rides))
 
 
 def _cancelled(now: Figures, then: Figures, locale: str) -> Tile:

@@ -31,6 +31,7 @@ WORDS: Final[dict[str, Text]] = {
     "start_lead": lazy("A car to your door, without a phone."),
     "have": lazy("I have a ride already"),
     "soonest": lazy("Cars are about {n} min away"),
+    "by_machine": lazy("Translated by a machine. The English text holds."),
     "closed": lazy("This screen is closed now."),
     "call_desk": lazy("Our desk: {phone}"),
     # B: where to

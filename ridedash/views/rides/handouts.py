@@ -37,6 +37,7 @@ from ridedash.views.web.formatting import day_time, driver_words, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import forward_form, locale, wants_json
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 from ridedash.wording.say import in_language
 
 bp = Blueprint("outgoing", __name__, url_prefix="/rides/<int:order_id>")
@@ -161,9 +162,14 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
     said = []
     if riders:
         at = day_time(riders[-1].made_at, s.clock(), zone(page.property.timezone), locale())
-        one = _("The guest has a link since %(at)s", at=at)
-        many = _("The guest has %(n)d links, the last since %(at)s", n=len(riders), at=at)
-        said.append(one if len(riders) == 1 else many)
+        said.append(
+            ngettext(
+                "The guest has a link since %(at)s",
+                "The guest has %(num)d links, the last since %(at)s",
+                len(riders),
+                at=at,
+            )
+        )
     if followers:
         said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_LINKS))
     ride = page.order.state not in WITHOUT_RIDE

@@ -18,7 +18,7 @@ from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
-from ridedash.views.web.formatting import age, minutes, stamp
+from ridedash.views.web.formatting import age, listed, minutes, stamp
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
 from ridedash.wording.actions import placed_words
@@ -202,7 +202,7 @@ def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
     """What the service says to the desk; it names other passengers and its own page of the ride."""
     live = facts.status in parts.MOVING
     return {
-        "passengers": ", ".join(facts.snapshot.passengers) if staff else "",
+        "passengers": listed(facts.snapshot.passengers, facts.locale) if staff else "",
         "share_url": (facts.snapshot.share_ride_url or "") if staff and live else "",
         "said_create": facts.said_at_create if staff else "",
         "said_drop": facts.said("drop") if staff else "",

@@ -4,6 +4,7 @@ Pure; the locale and zone are handed in.
 """
 
 import re
+from collections.abc import Iterable
 from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
@@ -13,9 +14,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel.core import Locale, UnknownLocaleError
 from babel.dates import format_datetime, format_skeleton, get_datetime_format
+from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal
 
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 from ridedash.wording.languages import formats_of
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
@@ -47,6 +50,11 @@ def decimal(number: float, locale: str = "en") -> str:
     pattern = copy(known.decimal_formats[None])  # groups of two figures in Hindi
     pattern.frac_prec = (0, 1)
     return str(pattern.apply(number, known))
+
+
+def listed(parts: Iterable[str], locale: str = "en") -> str:
+    """Names as a list in a sentence, as a language writes it: "a, b and c", "a、b、c"."""
+    return str(format_list(list(parts), locale=formats_of(locale)))
 
 
 def _sign(text: str) -> str:
@@ -176,7 +184,7 @@ def _ahead(minutes: int, days: int) -> str:
     """How far ahead a time is: exact on the same and the next day, else in days."""
     hours, rest = divmod(max(minutes, 0), 60)
     if days > 1:
-        return _("in %(n)d days", n=days)
+        return ngettext("in %(num)d day", "in %(num)d days", days)
     if not hours:
         return _("in %(n)d min", n=rest)
     if not rest:

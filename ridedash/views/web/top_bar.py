@@ -175,11 +175,17 @@ def _restored(found: Waiting, prop: Property, now: datetime) -> str:
         at = day_time(found.restored_to, now, zone(prop.timezone), locale())
         said = [_("The database was restored to %(at)s.", at=at)]
     if found.held:
-        many = _("%(n)d planned rides wait for you.", n=found.held)
-        said.append(_("1 planned ride waits for you.") if found.held == 1 else many)
+        said.append(
+            ngettext(
+                "%(num)d planned ride waits for you.",
+                "%(num)d planned rides wait for you.",
+                found.held,
+            )
+        )
     if found.lost:
-        many = _("%(n)d orders are missing.", n=found.lost)
-        said.append(_("1 order is missing.") if found.lost == 1 else many)
+        said.append(
+            ngettext("%(num)d order is missing.", "%(num)d orders are missing.", found.lost)
+        )
     if not found.held and not found.lost:
         said.append(_("What was entered after that is missing."))
     return " ".join(said)
@@ -190,7 +196,7 @@ def _asking(asking: tuple[Ring, ...]) -> str:
     helps = sum(each.what == "help" for each in asking)
     asks = len(asking) - helps
     if helps and asks:
-        return _("Kiosk: %(n)d wait for you", n=len(asking))
+        return ngettext("Kiosk: %(num)d waits for you", "Kiosk: %(num)d wait for you", len(asking))
     if helps:
         return ngettext("Kiosk: %(num)d asks for help", "Kiosk: %(num)d ask for help", helps)
     return ngettext("Kiosk: %(num)d to approve", "Kiosk: %(num)d to approve", asks) if asks else ""

@@ -49,7 +49,8 @@ export class Several extends EventTarget {
     if (!this.isSeries && !this.#wantsBack) return usual;
     if (!this.ready) return this.isSeries ? this.say.sayChooseDates : this.say.sayBack;
     if (!this.isSeries) return this.say.sayWithBack.replace("{button}", () => usual);
-    return this.say.sayPlanSeries.replace("{n}", this.planned).replace("{car}", () => car);
+    const { sayPlan } = this.list.querySelector("[data-say-plan]").dataset;
+    return sayPlan.replace("{car}", () => car);
   }
 
   /** Show what the way back of this offer costs now; what is shown is kept with the ride. */

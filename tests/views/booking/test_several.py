@@ -133,6 +133,10 @@ def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
     answer = desk.client.get(f"{asked}&last_day=2026-03-16").json
     assert answer["n"] == 4
     assert all(date in answer["html"] for date in DATES)
+    assert 'data-say-plan="Plan 4 rides: {car}"' in answer["html"]
+    alone = desk.client.get(f"{asked}&last_day=2026-03-05").json
+    assert "1 ride will be planned:" in alone["html"]
+    assert 'data-say-plan="Plan 1 ride: {car}"' in alone["html"]
     assert desk.client.get(asked).json["words"].startswith("Until which day?")
     assert desk.client.get("/series.json?days=x,,99&last_day=y").json["words"]
 
@@ -236,6 +240,6 @@ def test_the_button_plans_a_series_once_its_dates_are_shown(browsed: Browsed, de
     expect(go).to_have_text("Plan 2 rides: Mini")
     expect(page.locator("[data-dates]")).to_contain_text("Thu 12 Mar 05:10")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text("2 rides planned: Guest Heron")
+    expect(page.locator("[data-desk-said]")).to_have_text("Rides planned for Guest Heron: 2")
     assert len(desk.orders()) == 2
     assert browsed.faults == []

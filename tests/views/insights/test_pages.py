@@ -124,6 +124,23 @@ def test_the_month_stands_beside_the_one_before(desk: Desk, client: FlaskClient)
     assert "Busiest: Monday 13–14, 6 rides" in text
 
 
+def test_one_ride_is_one_ride(desk: Desk, client: FlaskClient) -> None:
+    change(desk, done(desk), driver_s=100)
+    assert tiles(client)["Press to driver"] == [
+        "2 min",
+        "the only ride",
+        "9 of 10 within 2 min",
+        "before: –",
+    ]
+    text = compact(client.get("/insights").text)
+    assert "Busiest: Monday 13–14, 1 ride<" in text
+    assert "Mon 4 May: 1 ride, 1 completed; before: 0" in text
+    assert "1 to 2 minutes" in text
+    assert "1 rides" not in text
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", "ar"))
+    assert "رحلة واحدة" in client.get("/insights").text
+
+
 def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
     desk: Desk, client: FlaskClient
 ) -> None:

@@ -121,7 +121,7 @@ def test_the_services_own_page_and_the_passengers_are_for_staff_while_the_ride_l
     )
     order_id = desk.order("BOOKED", "CALL_DRIVER", "share", ride={"facts": facts})
     view = view_of(desk, order_id)
-    assert (view.share_url, view.passengers) == (page, "Rider Wren, Guest Heron")
+    assert (view.share_url, view.passengers) == (page, "Rider Wren and Guest Heron")
     guest = view_of(desk, order_id, Audience.GUEST)
     assert (guest.share_url, guest.passengers) == ("", "")
     desk.add(lambda s: follow(s, order_id, "COMPLETED"))

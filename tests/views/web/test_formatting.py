@@ -18,6 +18,7 @@ from ridedash.views.web.formatting import (
     day_time,
     decimal,
     full_time,
+    listed,
     money,
     time_in_full,
     weekday_time,
@@ -42,6 +43,10 @@ def span(low: str, high: str, currency: str = "INR") -> Fact:
 
 def on(year: int, month: int, day: int, parts: str) -> Fact:
     return lambda code: day_text(date(year, month, day), parts, code)
+
+
+def names(*parts: str) -> Fact:
+    return lambda code: listed(parts, code)
 
 
 def days(first: date, last: date) -> Fact:
@@ -73,6 +78,11 @@ FACTS: list[tuple[Fact, str]] = [
         span("99.5", "120"),
         "₹99.50–120|₹99.50–120|@99.50–@120~₹|99,50–120~INR|99,50–120~₹"
         "|99,50–120~₹|₹99.50–120|₹99.50–120",
+    ),
+    (names("A", "B"), "A and B|A और B|A وB|A y B|A et B|A und B|A、B|A和B"),
+    (
+        names("A", "B", "C"),
+        "A, B and C|A, B, और C|A وB وC|A, B y C|A, B et C|A, B und C|A、B、C|A、B和C",
     ),
     (span("8", "8", "EUR"), "€8|€8|@8~€|8~€|8~€|8~€|€8|€8"),
     (on(2026, 3, 5, "MMMd"), "5 Mar|5 मार्च|5 مارس|5 mar|5 mars|5. März|3月5日|3月5日"),
@@ -130,8 +140,8 @@ FACTS: list[tuple[Fact, str]] = [
 ]
 
 
-def test_thirty_facts_are_written_as_each_language_writes_them() -> None:
-    assert len(FACTS) == 30
+def test_facts_are_written_as_each_language_writes_them() -> None:
+    assert len(FACTS) >= 30
     wrong = []
     for number, (fact, expected) in enumerate(FACTS):
         wanted = expected.replace("~", "\u00a0").replace("'", "\u202f").replace("@", "\u200f")

@@ -189,7 +189,7 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     order_id = int(answer.headers["Location"].rsplit("/", 1)[1])
     clock.ahead = timedelta(seconds=400)
     with desk.s.db.write() as s:  # the price shown then; the sandbox would repeat it
-        s.execute(update(Offer).where(Offer.id == offer.id).values(price_text="₹1"))
+        s.execute(update(Offer).where(Offer.id == offer.id).values(seat_prices={"": "1"}))
     desk.worker.step()
     order = desk.order(order_id)
     faults = (
@@ -201,7 +201,7 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     back = browser.post(f"/rides/{order_id}/again", data={"csrf_token": csrf_of(shown)})
     page = browser.get(back.headers["Location"]).text
     again = next(each for each in _offers(desk, page) if each.category == offer.category)
-    if f"Price changed from ₹1 to {again.price_text}" not in unescape(page):
+    if f"Price changed from ₹1 fixed to {again.price_text}" not in unescape(page):
         faults.append("no old and new price")
     pressed = browser.post(
         "/rides/new", data=_filled(desk, page, again) | {"supersedes": str(order_id)}

@@ -95,7 +95,7 @@ class Priced:
     kind: str
     display_name: str
     currency: str | None
-    price_text: str | None  # the card's words; None: worded from the product when shown
+    price_text: str | None  # as its card said it, to whoever booked; None: no card; "": no price
     product: Mapping[str, Any]
     fare_id: str | None = None
     # {"1": "96.00", "2": "140.00"}, {"": "240.00"} when fixed
@@ -311,8 +311,8 @@ def orders_by_ids(
 ) -> list[OrderPage]:
     """Orders of a property, ordered as `ids`, in a fixed number of queries; others are left out.
 
-    `light` leaves out the order's body and evidence, and the product of offers whose price is in
-    words: they must not be read.
+    `light` leaves out the order's body and evidence, and the product of offers with fixed prices or
+    with none: they must not be read.
     """
     query = _LIST if light else _PAGES
     rows = {
@@ -371,8 +371,10 @@ def _places(
 
 
 def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
-    """Load the products that light rows lack, of offers whose price a page puts in words."""
-    unworded = {offer.id: offer for offer in offers if offer.price_text is None}
+    """Load the products that light rows lack, of offers whose price a page words from them."""
+    unworded = {
+        offer.id: offer for offer in offers if offer.price_text != "" and not offer.seat_prices
+    }
     if unworded:
         query = select(Offer.id, Offer.product).where(Offer.id.in_(unworded))
         for offer_id, product in s.execute(query):

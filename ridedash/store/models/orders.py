@@ -61,7 +61,7 @@ class Offer(Base):
     currency: Mapped[str | None] = mapped_column(ShortText(8))
     price_text: Mapped[str | None] = mapped_column(
         ShortText(300)
-    )  # as its card showed it; None: no card
+    )  # as its card said it, to whoever booked; None: no card; "": no price
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(ShortText(500))
     # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}

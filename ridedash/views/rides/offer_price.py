@@ -1,5 +1,6 @@
 """The price of a product or of a stored offer in words, on its card and on the ride's page."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -38,17 +39,23 @@ class ProductPrice:
 
 
 def offer_price_text(offer: Offer, locale: str) -> str:
-    """The price of an offer in a sentence, "" without one.
+    """The price of an offer in a sentence of the reader's language, "" without one.
 
-    An offer that was shown on a card keeps the card's sentence. An offer that the worker stored
-    for a planned ride was shown to no one: its price is worded now, from its product.
+    Its card was read by whoever booked, perhaps in another language: the price is worded anew from
+    what is stored with it. The card's own sentence stands only where that can't be read any more.
     """
-    if offer.price_text is not None:
-        return offer.price_text
+    if offer.price_text == "":  # a way back that nobody priced
+        return ""
+    if "" in offer.seat_prices:
+        amount = Decimal(str(offer.seat_prices[""]))
+        return fixed_price(amount, offer.currency, locale).text
+    if offer.seat_prices:
+        costs = {int(n): Decimal(str(cost)) for n, cost in offer.seat_prices.items()}
+        return _fixed_by_seats(costs, offer.currency, locale)
     try:
         product = Product.model_validate(offer.product)
     except ValidationError:
-        return ""
+        return offer.price_text or ""
     return product_price(product, offer.drop_lat is not None, locale).text
 
 
@@ -129,14 +136,19 @@ def _share_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
         why = _("The ride company gave no price for a shared ride.") if has_drop else needs_drop()
         return ProductPrice("–", _("Fixed price, shared"), "", None, why)
     lowest = min(fares.values())
-    parts = [
-        _("%(price)s for %(n)d", price=money(cost, product.currency, locale), n=seats)
-        for seats, cost in sorted(fares.items())
-    ]
-    text = _("%(price)s fixed", price=", ".join(parts))
+    text = _fixed_by_seats(fares, product.currency, locale)
     return ProductPrice(
         money(lowest, product.currency, locale), _("Fixed price, shared"), text, lowest
     )
+
+
+def _fixed_by_seats(costs: Mapping[int, Decimal], currency: str | None, locale: str) -> str:
+    """The fixed prices of a shared ride in a sentence, by number of seats."""
+    parts = [
+        _("%(price)s for %(n)d", price=money(cost, currency, locale), n=seats)
+        for seats, cost in sorted(costs.items())
+    ]
+    return _("%(price)s fixed", price=", ".join(parts))
 
 
 def _package_price(product: Product, locale: str) -> ProductPrice:

@@ -13,7 +13,7 @@ from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.service_time import REAL
 from ridedash.store.models.orders import Attention, Offer, Order
-from ridedash.store.models.people import Property
+from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.views.rides.view_model import ride_view
 from ridedash.wording import Audience
@@ -374,22 +374,42 @@ def test_a_price_that_the_worker_stored_is_formatted_when_it_is_shown(
     assert "Price changed from meter fare, about ₹310–375 to meter fare, about ₹310–390" in again
 
 
-def test_an_offer_of_an_earlier_release_keeps_its_price_text(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("price_text", "shown"),
+    [("Taxameter, etwa 310–360 ₹", "Taxameter, etwa 310–360 ₹"), (None, "")],
+)
+def test_an_offer_with_an_unreadable_product_keeps_what_its_card_said(
+    desk: Desk, tmp_path: Path, price_text: str | None, shown: str
+) -> None:
     order_id = plan(desk, offer=offer_of(desk, "suv"))
     page = ordered_by_the_worker(desk, tmp_path, order_id)
     with desk.app.extensions["ridedash"].db.write() as s:
-        s.get_one(Offer, page.offer.id).price_text = "meter fare, about ₹300–350"
-    assert "meter fare, about ₹300–350 As estimated" in ride_words(desk, order_id)
-    assert [row["price"] for row in rows(desk.client)] == ["meter fare, about ₹300–350"]
+        offer = s.get_one(Offer, page.offer.id)
+        offer.product, offer.price_text = {"eta": "soon"}, price_text
+    assert ("As estimated" in ride_words(desk, order_id)) == bool(shown)
+    assert [row.get("price", "") for row in rows(desk.client)] == [shown]
 
 
-def test_an_offer_with_an_unreadable_product_shows_no_price(desk: Desk, tmp_path: Path) -> None:
-    order_id = plan(desk, offer=offer_of(desk, "suv"))
-    page = ordered_by_the_worker(desk, tmp_path, order_id)
+@pytest.mark.parametrize(
+    ("category", "english", "german"),
+    [
+        ("suv", "meter fare, about ₹310–360", "nach Taxameter, etwa 310–360 ₹"),
+        ("mini", "₹240 fixed", "240 ₹ fest"),
+    ],
+)
+def test_a_price_is_read_in_the_readers_language_whoever_booked(
+    desk: Desk, category: str, english: str, german: str
+) -> None:
+    order_id = plan(desk, offer=offer_of(desk, category))
+    assert english in ride_words(desk, order_id)
     with desk.app.extensions["ridedash"].db.write() as s:
-        s.get_one(Offer, page.offer.id).product = {"eta": "soon"}
-    assert "As estimated" not in ride_words(desk, order_id)
-    assert [row.get("price", "") for row in rows(desk.client)] == [""]
+        offer = s.get_one(Offer, s.get_one(Order, order_id).offer_id)
+        assert offer.price_text == english
+        for person in s.query(Staff):
+            person.language = "de"
+    text = ride_words(desk, order_id)
+    assert german in text
+    assert english not in text
 
 
 def offer_of(desk: Desk, category: str) -> str:

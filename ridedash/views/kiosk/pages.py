@@ -8,7 +8,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from flask import Blueprint, Response, jsonify, redirect, render_template, request
+from flask import Blueprint, Response, g, jsonify, redirect, render_template, request
 from flask_wtf.csrf import generate_csrf
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -172,6 +172,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "tabs": list(TABS),
         "words": words_of(codes),
         "languages": choices(codes),
+        "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),
         "csrf": generate_csrf(),
         "now": stamp(now),

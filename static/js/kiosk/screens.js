@@ -10,7 +10,8 @@ const LATIN_ONLY = new Set(["ja", "zh"]);
 const TABS = ["airport", "stations", "hospitals", "sights"];
 const LEAST_LETTERS = 2;
 
-/** A. Nobody has to read anything to begin: a picture, one large button, eight languages. */
+/** A. Nobody has to read anything to begin: a picture, one large button, eight languages.
+ * Who reads a machine's words is told so here, where English is one touch away. */
 export function start(k) {
   const { status, data } = k;
   const closed = status.open === false;
@@ -40,6 +41,8 @@ export function start(k) {
   );
   const controls = [make("div", "k-starts", ...(closed ? [have] : [begin, have]))];
   if (k.choices.length > 1) controls.push(languages(k));
+  if (data.by_machine.includes(k.visit.language))
+    controls.push(make("p", "k-small k-machine", k.t("by_machine")));
   return { question: data.property.name, facts, controls, look: "hero" };
 }
 

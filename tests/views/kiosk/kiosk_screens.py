@@ -114,6 +114,7 @@ class FakeKiosk:
             "kiosk": kiosk | self.more,
             "property": {"name": "Grand Meridian", "colour": "#8a5a2b", "timezone": "Asia/Kolkata"},
             "languages": choices(self.languages),
+            "by_machine": [each["tag"] for each in choices(self.languages) if each["tag"] != "en"],
             "favourites": [each | {"lat": 1.5, "lng": 2.5} for each in PLACES],
             "words": words,
             "release": "r1",
@@ -235,9 +236,9 @@ OWN_SCRIPTS = ("ar", "hi")
 def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     """Through every screen of a booking and of a ride found again; yields where it stands."""
     word = TYPED[language]
-    yield "start"
     if language != "en":
         press(page, f"lang-{language}")
+    yield "start"
     press(page, "start")
     yield "where"
     press(page, "other")

@@ -170,9 +170,15 @@ def test_it_speaks_the_guests_language_and_keeps_the_chosen_one(lobby: Lobby) ->
     address, browser = link(lobby), phone(lobby)
     german = browser.get(address, headers={"Accept-Language": "de"})
     assert '<html lang="de"' in german.text
+    assert german.text.count("guest-by-machine") == 1, "nobody has read it"
     assert '<html lang="ar" dir="rtl"' in browser.get(f"{address}?lang=ar").text
     browser.post(f"{address}/where", data=DROP)
-    assert '<html lang="ar"' in browser.get(f"{address}/car").text
+    cars = browser.get(f"{address}/car").text
+    assert '<html lang="ar"' in cars
+    assert 'href="?lang=en#lang-en"' in cars.partition("guest-by-machine")[2]
+    english = browser.get(f"{address}/car?lang=en").text
+    assert '<html lang="en"' in english
+    assert "guest-by-machine" not in english
 
 
 def test_the_cookie_and_the_database_hold_nothing_that_can_be_read(lobby: Lobby) -> None:

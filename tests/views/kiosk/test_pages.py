@@ -56,6 +56,7 @@ def test_the_document_holds_the_kiosk_its_house_and_its_languages(desk: Desk) ->
     assert (kiosk["id"], kiosk["mm_per_px"], kiosk["rule"]) == (kiosk_id, 0.248, "driver")
     assert (kiosk["languages"], kiosk["default_language"]) == (["hi", "en"], "hi")
     assert [each["tag"] for each in data["languages"]] == ["hi", "en"]
+    assert data["by_machine"] == ["hi"], "nobody has read it, and English is the original"
     assert {"hi", "en"} <= set(data["words"])
     assert (house["name"], house["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
     assert kiosk["desk_phone"] == house["phone"] == "+910000000000"

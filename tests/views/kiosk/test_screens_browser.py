@@ -99,6 +99,16 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
         assert not [mark for mark in MARKED if mark in json.dumps(ends)]
 
 
+def test_a_machines_words_are_named_as_such_beside_the_english_ones(kiosk: FakeKiosk) -> None:
+    page, note = kiosk.page(), "[data-stage] .k-machine"
+    expect(page.locator(note)).to_have_count(0)
+    press(page, "lang-de")
+    expect(page.locator(note)).to_contain_text("Maschine")
+    expect(page.locator('[data-press="lang-en"]')).to_be_visible()
+    press(page, "lang-en")
+    expect(page.locator(note)).to_have_count(0)
+
+
 def test_a_reload_a_back_and_a_wipe_leave_nothing_and_take_no_time(kiosk: FakeKiosk) -> None:
     marked(kiosk)
     page = begin(kiosk)

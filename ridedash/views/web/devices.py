@@ -67,8 +67,11 @@ def address() -> str:
 
 
 def cleared_at_sign_out() -> str:
-    """What a browser forgets when staff sign out: not its cookies, if it is a device as well."""
-    return '"cache", "storage"' if has_cookie() else '"cache", "cookies", "storage"'
+    """What a browser forgets when staff sign out: not its cookies, if it is a device as well.
+
+    Not its cache: every page says `no-store`, and some browsers empty a cache for many seconds.
+    """
+    return '"storage"' if has_cookie() else '"cookies", "storage"'
 
 
 def give(answer: Response, kind: KioskKind, token: str) -> None:

@@ -68,6 +68,8 @@ _RINGS: Final[CompoundSelect[Any]] = union_all(
         Kiosk.property_id == _HERE,
         Kiosk.seen_at < bindparam("silent"),
         Kiosk.token_hash.is_not(None),
+        # a demo's window that was made a kiosk by one press, and may be closed at any time
+        Kiosk.paired_by.is_not(None),
         Kiosk.revoked_at.is_(None),
         Kiosk.out_of_order.is_(False),
     ),

@@ -42,7 +42,7 @@ def add_kiosk(desk: Desk, who: str = "desk", **facts: Any) -> int:
         kind, name = KioskKind(facts.pop("kind", "kiosk")), facts.pop("name", "Lobby")
         row = kiosks.new_device(s, desk.ids[f"{who}.property"], kind, name, NOON)
         kiosks.begin(row, NOON)
-        row.seen_at = desk.now
+        row.seen_at, row.paired_by = desk.now, desk.ids["desk"]
         for column, value in facts.items():
             setattr(row, column, value)
         return int(row.id)
@@ -255,6 +255,16 @@ def test_in_a_demo_one_press_makes_this_browser_the_kiosk(desk: Desk) -> None:
     assert client.get("/kiosk").status_code == 200
     assert client.get("/").status_code == 200  # the desk stays signed in beside it
     assert ("kiosk.paired", f"staff:{desk.ids['desk']}") in recorded(desk)
+
+
+def test_the_closed_window_of_a_demo_is_no_matter_for_managers(desk: Desk) -> None:
+    kiosk_id, client = add_kiosk(desk, seen_at=NOON - timedelta(minutes=4)), desk.client()
+    assert "Kiosk Lobby is silent" in client.get("/board.json").text
+    post(client, f"/admin/kiosks/{kiosk_id}/here")
+    assert "Kiosk Lobby is silent" not in client.get("/board.json").text
+    with desk.services.db.write() as s:  # paired by a code it is a device like any other
+        kiosks.make_pairing_code(s.get_one(Kiosk, kiosk_id), desk.ids["desk"], NOON)
+    assert "Kiosk Lobby is silent" in client.get("/board.json").text
 
 
 def test_no_real_house_pairs_a_browser_by_a_press(desk: Desk) -> None:

@@ -174,6 +174,7 @@ function form(k, { question, lead, next, ...rest }) {
 function part(k, { key, label, why, before = "" }, choose) {
   const field = make("input", "k-field");
   describe(field, key, label, "");
+  field.placeholder = label; // where large letters leave no room for a line above (kiosk.css)
   const made = { field, before };
   const title = make("span", "k-label", label);
   const node = control(`field-${key}`, "k-part", choose, title, field);

@@ -3,15 +3,17 @@
 A guest hears it before the first question, not after six screens.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
 from ridedash.rides.health import can_send, service_silent_since
 from ridedash.store.models.kiosks import Kiosk
 
+GRACE: Final = timedelta(minutes=5)  # who stood there at closing time may finish
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -37,6 +39,14 @@ def is_open(kiosk: Kiosk, local: datetime) -> bool:
     A span that ends before it begins goes past midnight, and belongs to the day of its beginning.
     """
     return not kiosk.hours or _within(kiosk.hours, local)
+
+
+def takes_orders(kiosk: Kiosk, now: datetime, tz: ZoneInfo) -> bool:
+    """Whether a kiosk takes an order now by its hours, whatever its page shows.
+
+    Five minutes longer than it is open, for the guest who stood there at closing time.
+    """
+    return any(is_open(kiosk, at.astimezone(tz)) for at in (now, now - GRACE))
 
 
 def _within(hours: dict[str, Any], local: datetime) -> bool:

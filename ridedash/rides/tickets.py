@@ -2,12 +2,12 @@
 
 The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 6). A PIN
 of four digits is guessed in 10,000 tries, so the hash has a key, and five wrong ones close a
-number: then only the desk opens the ride.
+number: then only the desk opens the ride. Who tries many numbers meets the limit of the kiosk.
 """
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -16,13 +16,14 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from ridedash.store import audit
+from ridedash.store import audit, tries
 from ridedash.store.actors import Actor
 from ridedash.store.models.kiosks import Ticket
 from ridedash.store.models.orders import Order
 
 PIN_DIGITS: Final = 4
 WRONG_PINS: Final = 5  # of one ride number, then it is closed
+WRONG_LOOKS: Final = 10  # of one kiosk in ten minutes, for all numbers together
 LASTS: Final = timedelta(hours=24)  # after the press; a ride number comes again the next day
 MOST_NUMBER: Final = 9_999
 
@@ -33,15 +34,20 @@ class Looked(StrEnum):
     FOUND = "ok"
     WRONG = "wrong"  # a wrong PIN, or no such number: the same answer for both
     CLOSED = "closed"  # too many wrong PINs
+    LIMITED = "limited"  # too many wrong ones at this kiosk, for whichever rides
 
 
 @dataclass(frozen=True)
 class Look:
-    """The ride of a typed number and PIN. `shut` is the order whose ticket this try has closed."""
+    """The ride of a typed number and PIN. `shut` is the order whose ticket this try has closed.
+
+    `last` says that it was the last wrong one that its kiosk had.
+    """
 
     what: Looked
     order_id: int | None = None
     shut: int | None = None
+    last: bool = False
 
 
 def pin_of(key: str, secret: str) -> str:
@@ -101,6 +107,26 @@ def add_ticket(s: Session, key: str, order: Order, pin: str, day: str) -> Ticket
 def ticket_of(s: Session, order_id: int) -> Ticket | None:
     """The ticket of an order; None when it was not booked at a kiosk."""
     return s.scalars(select(Ticket).where(Ticket.order_id == order_id)).first()
+
+
+def look_up_at(
+    s: Session, key: str, kiosk: tuple[int, int], typed: tuple[str, str], now: datetime
+) -> Look:
+    """`look_up` for somebody at a kiosk, which has ten wrong tries in ten minutes.
+
+    `kiosk` is (property id, kiosk id). A number that is closed already tells nothing of its PIN,
+    so it costs no try.
+    """
+    property_id, kiosk_id = kiosk
+    throttle = f"kiosk-pins:{kiosk_id}"
+    left = tries.tries_left(s, throttle, WRONG_LOOKS, now)
+    if not left:
+        return Look(Looked.LIMITED)
+    look = look_up(s, key, property_id, typed, now)
+    if look.what is Looked.FOUND or (look.what is Looked.CLOSED and look.shut is None):
+        tries.was_right(s, throttle)
+        return look
+    return replace(look, last=left == 1)
 
 
 def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now: datetime) -> Look:

@@ -87,10 +87,22 @@ def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
 
 
 def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
-    """Ring the desk until somebody answers. Asked again after an answer it rings again."""
+    """Ring the desk until somebody answers. Asked again after an answer it rings again.
+
+    One guest stands at a kiosk: what an earlier visit there still asks for ends.
+    """
     row = touch(s, visit, now, screen)
     if row is None:
         return False
+    earlier = select(KioskVisit.id).where(
+        KioskVisit.kiosk_id == visit.kiosk_id,
+        KioskVisit.id != visit.id,
+        KioskVisit.began_at > now - LONGEST,
+        KioskVisit.help_at.is_not(None),
+        KioskVisit.ended_at.is_(None),
+    )
+    for other in s.scalars(earlier.order_by(KioskVisit.id)).all():
+        end_lost(s, other, now)
     if row.help_at is None or row.help_answered_at is not None:
         row.help_at, row.help_answered_at, row.help_answered_by = now, None, None
         row.ended_at = row.how = None

@@ -99,6 +99,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
     "withdrawn": (_("This ride is cancelled."), _("Nothing to pay."), _NONE),
     # T: critical
     "trouble": (_("We can't book cars from this screen now."), _NOTHING, _("Our desk can help.")),
+    "hours": (_("This screen is closed now."), _NOTHING, _("Our desk can help.")),
     # T: critical
     "not_here": (_("We can't book this here."), _NOTHING, _ASK),
     # a ride by its number

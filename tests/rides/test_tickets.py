@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from ridedash.rides.actions.acknowledge import acknowledge
-from ridedash.rides.tickets import Look, Looked, look_up, reopen
+from ridedash.rides.tickets import Look, Looked, look_up, look_up_at, reopen
 from ridedash.store.actors import by_staff
 from ridedash.store.models.kiosks import Ticket
 from tests.rides.desk_world import World
@@ -75,6 +75,40 @@ def test_tries_made_at_once_are_all_counted(world: World) -> None:
     at_once([partial(looked, world, "K1", wrong(pin(pushed)))] * 8)
     assert ticket(world, order_id).closed_at is not None
     assert ticket(world, order_id).tries == 5
+
+
+def test_a_kiosk_has_ten_wrong_tries_for_all_numbers_together(world: World) -> None:
+    """Four tries at each of a day's numbers would find some ride's PIN sooner or later."""
+    kiosk, other = add_kiosk(world), add_kiosk(world)
+    pushed = press(world, kiosk)
+    order_id = pressed(world, pushed).order_id
+
+    def at_kiosk(number: str, typed: str, kiosk_id: int = kiosk) -> Look:
+        with world.db.write() as s:
+            where = world.property_id, kiosk_id
+            return look_up_at(s, KEY, where, (number, typed), world.clock())
+
+    right = pin(pushed)
+    for _ in range(30):  # a right one costs nothing, however often it is asked
+        assert at_kiosk("K1", right).order_id == order_id
+    tries = [at_kiosk(f"K{number}", wrong(right)) for number in range(1, 12)]
+    assert [each.what for each in tries] == [Looked.WRONG] * 10 + [Looked.LIMITED]
+    assert [each.last for each in tries] == [False] * 9 + [True, False]
+    assert at_kiosk("K1", right) == Look(Looked.LIMITED)
+    assert at_kiosk("K1", right, other).what is Looked.FOUND
+    world.clock.go(601)
+    assert at_kiosk("K1", right).what is Looked.FOUND
+
+
+def test_a_number_that_is_closed_costs_its_guest_no_try_of_the_kiosk(world: World) -> None:
+    kiosk = add_kiosk(world)
+    pushed = press(world, kiosk)
+    pressed(world, pushed)
+    for _ in range(20):
+        with world.db.write() as s:
+            typed = "K1", wrong(pin(pushed))
+            look = look_up_at(s, KEY, (world.property_id, kiosk), typed, world.clock())
+    assert look.what is Looked.CLOSED
 
 
 @pytest.mark.parametrize("number", ["K2", "", "K", "K0", "x", "K99999", "-1", "K1 OR 1", "١"])

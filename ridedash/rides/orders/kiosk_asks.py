@@ -1,8 +1,9 @@
 """Approvals: a booking at a kiosk that waits until the desk says yes, who pays, or no.
 
-The kiosk waits for three minutes. Name and phone are kept encrypted, and only while they are
-needed. What was approved is what is ordered: the kiosk's later words change nothing of it
-(docs/booking-protocol.md 1.9).
+The kiosk waits for three minutes. After an ask that nobody answered kiosks of this rule are closed
+for ten minutes: the next guest is told so at once, and waits for nobody in vain. Name and phone are
+kept encrypted, and only while they are needed. What was approved is what is ordered: the kiosk's
+later words change nothing of it (docs/booking-protocol.md 1.9).
 """
 
 import json
@@ -10,18 +11,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders.kiosk_rules import HOUR, ORDERS_AN_HOUR, KioskRefused, Why
+from ridedash.rides.orders.kiosk_rules import HOUR, ORDERS_AN_HOUR, KioskRefused, Why, rule_now
 from ridedash.store import audit
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import DecryptionFailed, TokenVault
-from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk
+from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, WhoPays
 from ridedash.store.models.orders import Offer
 
 LASTS: Final = timedelta(seconds=180)  # a guest who stands there waits no longer
+AWAY_FOR: Final = timedelta(minutes=10)  # after an ask that nobody answered
 USED_WITHIN: Final = timedelta(seconds=180)  # after the answer: an old yes orders nothing
 # reasons of the desk that guests read (wording/kiosk.py), and our own
 REASONS: Final = ("full", "ask", "not_guest")
@@ -103,7 +105,7 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
     mine = KioskAsk.kiosk_id == new.kiosk_id, KioskAsk.asked_at > now - HOUR
     if (s.scalar(select(func.count(KioskAsk.id)).where(*mine)) or 0) >= ORDERS_AN_HOUR:
         raise KioskRefused(Why.HOURLY)
-    end_asks(s, new.visit_id, now)
+    end_asks(s, new.kiosk_id, new.visit_id, now)
     row = KioskAsk(
         property_id=new.property_id,
         kiosk_id=new.kiosk_id,
@@ -246,15 +248,45 @@ def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime
         _end(row, PRICE, now)
 
 
-def end_asks(s: Session, visit_id: str, now: datetime) -> None:
-    """End what a visit has asked and what has become no order: the guest went away."""
+def desk_is_away(s: Session, property_id: int, now: datetime) -> bool:
+    """Whether nobody at the desk has answered the last guest who waited to the end, just now.
+
+    A guest who left before tells nothing of the desk.
+    """
+    waited = or_(KioskAsk.answered_by.is_not(None), KioskAsk.asked_at <= now - LASTS)
+    left = and_(KioskAsk.reason.is_not(None), KioskAsk.answered_by.is_(None))
+    newest = (
+        select(KioskAsk.answered_by)
+        .where(KioskAsk.property_id == property_id, KioskAsk.asked_at > now - LASTS - AWAY_FOR)
+        .where(waited, ~left)
+        .order_by(KioskAsk.asked_at.desc(), KioskAsk.id.desc())
+        .limit(1)
+    )
+    found = s.execute(newest).first()
+    return found is not None and found[0] is None
+
+
+def waits_in_vain(s: Session, kiosk: Kiosk, now: datetime) -> bool:
+    """Whether a guest at this kiosk would wait for a desk that gives no answers."""
+    if rule_now(kiosk, now) is not WhoPays.APPROVAL:
+        return False
+    return desk_is_away(s, kiosk.property_id, now)
+
+
+def end_asks(s: Session, kiosk_id: int, visit_id: str, now: datetime) -> None:
+    """End what a visit has asked and what has become no order: the guest went away.
+
+    Who waited to the end did not go away: nobody answered.
+    """
     query = select(KioskAsk).where(
+        KioskAsk.kiosk_id == kiosk_id,
         KioskAsk.visit_id == visit_id,
         KioskAsk.order_id.is_(None),
         KioskAsk.state.in_((AskState.WAITING.value, AskState.APPROVED.value)),
     )
     for row in s.scalars(query.with_for_update()):
-        _end(row, LEFT, now)
+        in_vain = row.state == AskState.WAITING and now >= row.asked_at + LASTS
+        _end(row, "" if in_vain else LEFT, now)
 
 
 def has_late(s: Session, now: datetime) -> bool:

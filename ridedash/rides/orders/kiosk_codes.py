@@ -14,17 +14,15 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.store import audit
+from ridedash.store import audit, tries
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database, insert_if_new
+from ridedash.store.database.database import Database
 from ridedash.store.guests import guest_of
 from ridedash.store.models.kiosks import KioskCode
-from ridedash.store.models.people import Throttle
 
 DIGITS: Final = 6
 LASTS: Final = timedelta(minutes=10)
 WRONG_CODES: Final = 5  # of one kiosk in ten minutes
-WINDOW: Final = timedelta(minutes=10)
 ATTEMPTS: Final = 20  # to find digits that no open code of the property has
 
 
@@ -99,32 +97,22 @@ def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
     return (row.house_pays, row.guest_id) == (code.house_pays, code.guest_id)
 
 
-def may_try(s: Session, kiosk_id: int, now: datetime) -> bool:
+def may_try(s: Session, kiosk_id: int, now: datetime, *, phone: bool = False) -> bool:
     """Whether a kiosk may try a code now. It counts as wrong until `was_right`.
 
-    Needs a write session. Counting first stops guesses made in parallel.
+    Guests who go on with their own `phone` count together, apart from the kiosk: far away, nobody
+    keeps the lobby from typing a code. Needs a write session.
     """
-    key = _throttle(kiosk_id)
-    insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
-    row = s.get_one(Throttle, key, with_for_update=True, populate_existing=True)
-    if now - row.since >= WINDOW or row.since > now:
-        row.fails, row.since = 0, now
-    row.blocked_until = None
-    if row.fails >= WRONG_CODES:
-        return False
-    row.fails += 1
-    return True
+    return tries.tries_left(s, _throttle(kiosk_id, phone), WRONG_CODES, now) > 0
 
 
-def was_right(s: Session, kiosk_id: int) -> None:
+def was_right(s: Session, kiosk_id: int, *, phone: bool = False) -> None:
     """Take back the count of a try that was right. Needs a write session."""
-    row = s.get(Throttle, _throttle(kiosk_id), with_for_update=True, populate_existing=True)
-    if row is not None:
-        row.fails = max(0, row.fails - 1)
+    tries.was_right(s, _throttle(kiosk_id, phone))
 
 
-def _throttle(kiosk_id: int) -> str:
-    return f"kiosk-codes:{kiosk_id}"
+def _throttle(kiosk_id: int, phone: bool) -> str:
+    return f"{'phone' if phone else 'kiosk'}-codes:{kiosk_id}"
 
 
 def _unused(s: Session, key: str, property_id: int, now: datetime) -> str:

@@ -7,6 +7,7 @@ are read from the database; nothing that a form says has a part in it.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.rides import tickets
+from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.kiosk_asks import Wish
@@ -86,6 +88,13 @@ def order_of_press(s: Session, kiosk_id: int, secret: str) -> Order | None:
     return s.scalars(select(Order).where(*mine)).first()
 
 
+def order_of_page(s: Session, kiosk_id: int, secrets: Sequence[str]) -> Order | None:
+    """The newest order that the page with one of these secrets has made at this kiosk, if any."""
+    tokens = [order_token(each) for each in secrets]
+    mine = Order.form_token.in_(tokens), Order.kiosk_id == kiosk_id
+    return s.scalars(select(Order).where(*mine).order_by(Order.id.desc()).limit(1)).first()
+
+
 def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
     """One order with its ticket in one commit, or the order that this form token made already.
 
@@ -118,6 +127,8 @@ class _Beside:
         kiosk = s.get(Kiosk, press.kiosk_id, with_for_update=True, populate_existing=True)
         if kiosk is None or not _in_order(kiosk, press.property_id):
             raise KioskRefused(Why.CLOSED)
+        if not takes_orders(kiosk, now, self.tz):
+            raise KioskRefused(Why.HOURS)
         kiosk_rules.watch_ended(s, kiosk, now)
         if offer.kiosk_id != kiosk.id:
             raise KioskRefused(Why.NOT_HERE)

@@ -57,6 +57,7 @@ class Why(StrEnum):
     NEEDS_CODE = "needs_code"
     WRONG_CODE = "wrong_code"
     TOO_MANY_CODES = "too_many_codes"
+    HOURS = "hours"  # it is closed at this time
     NOT_HERE = "not_here"  # a car that a kiosk doesn't offer, or an offer of somebody else
     NOT_APPROVED = "not_approved"
 

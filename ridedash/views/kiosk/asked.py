@@ -33,12 +33,13 @@ class Here:
     """The kiosk of a request, its property, and what the guest's page says.
 
     The rows are detached, and read for this request. A guest who goes on with their own phone
-    stands here too: `said` then comes from there.
+    stands here too: `said` then comes from there, and `phone` is True.
     """
 
     kiosk: Kiosk
     home: Property
     said: Mapping[str, str] = field(default_factory=dict)
+    phone: bool = False
 
     @property
     def id(self) -> int:
@@ -80,13 +81,16 @@ def form_token(at: Here) -> str:
 
 
 def by_kiosk_key() -> str:
-    """The key of a rate limit for each kiosk: guests share it, and an address may be shared."""
-    return f"kiosk-{g.kiosk_counted}"
+    """The key of a rate limit for each kiosk: guests share it, and an address may be shared.
+
+    Phones that go on for it have one of their own: none of them keeps the lobby waiting.
+    """
+    return str(g.kiosk_counted)
 
 
 def within(at: Here, count: Callable[[], object]) -> bool:
     """Whether a counting function of a rate limit, by `by_kiosk_key`, lets this request through."""
-    g.kiosk_counted = at.id
+    g.kiosk_counted = f"{'phones' if at.phone else 'kiosk'}-{at.id}"
     try:
         count()
     except TooManyRequests:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flask import Blueprint
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
@@ -16,8 +17,9 @@ from ridedash.inputs import row_id
 from ridedash.rides import tickets
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult
+from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_rules, resolve, transitions
-from ridedash.rides.orders.kiosk_place import order_of_press
+from ridedash.rides.orders.kiosk_place import order_of_page, order_of_press, page_secret
 from ridedash.rides.orders.kiosk_rules import KioskRefused, Why
 from ridedash.rides.orders.place import GuardBusy, PlaceError, TokenReused
 from ridedash.rides.share_links import RideOver, give_link, token_of
@@ -41,6 +43,7 @@ from ridedash.views.kiosk.asked import (
 )
 from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
 from ridedash.views.rides.print_assets import qr_code
+from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import kiosk_words
@@ -51,6 +54,7 @@ REASON: Final = "cancelled by the guest on a kiosk"
 # the state and the words of what a kiosk may not order; any other reason is a limit
 REFUSALS: Final = {
     Why.CLOSED: ("trouble", "trouble"),
+    Why.HOURS: ("trouble", "hours"),
     Why.NEEDS_CODE: ("needs_code", "needs_code"),
     Why.WRONG_CODE: ("wrong_code", "wrong_code"),
     Why.TOO_MANY_CODES: ("limited", "too_many_codes"),
@@ -77,6 +81,8 @@ def booked(at: Here) -> Response:
         if page is None:
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
+            if not takes_orders(at.kiosk, services().clock(), zone(at.home.timezone)):
+                return _refused(at, Why.HOURS)  # before the desk is asked, and again in the commit
             placed = press_book(at, tried)
             services().wake()
             page = _page(at, placed.order_id)
@@ -172,8 +178,7 @@ def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
     """
     with services().db.read() as s:
         offer = s.get(Offer, first.offer_id)
-        for number in range(MOST_TRIES):
-            token = f"{first.form_token}.{number}" if number else first.form_token
+        for token in _tokens(first.form_token):
             tried = replace(first, form_token=token)
             found = order_of_press(s, at.id, tried.secret)
             page = order_page(s, at.property_id, found.id) if found is not None else None
@@ -183,6 +188,11 @@ def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
             if not (newer and ride_view.has_failed(page)):
                 break
     return tried, page
+
+
+def _tokens(form_token: str) -> list[str]:
+    """The form tokens of all tries that a page with this one may make, in their order."""
+    return [form_token, *(f"{form_token}.{number}" for number in range(1, MOST_TRIES))]
 
 
 def _told(at: Here, page: OrderPage | None, tried: Try) -> Response:
@@ -237,7 +247,12 @@ def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
     now, visit = app.clock(), the_visit(at)
     typed = at.said.get("number", "")[:20], at.said.get("pin", "")[:20]
     with app.db.write() as s:
-        look = tickets.look_up(s, app.settings.secret_key, at.property_id, typed, now)
+        look = _own_ride(s, at, typed[0]) or tickets.look_up_at(
+            s, app.settings.secret_key, (at.property_id, at.id), typed, now
+        )
+        if look.last:
+            subject, facts = f"kiosks:{at.id}", {"property_id": at.property_id}
+            audit.record(s, by_kiosk(at.id), "kiosk.pins", subject, "throttled", now, **facts)
         if look.shut is not None:
             shut = s.get_one(Order, look.shut)
             transitions.raise_attention(s, shut, kiosk_rules.WRONG_PINS, None, now)
@@ -247,9 +262,26 @@ def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
     return (_page(at, seen) if seen else None), look
 
 
+def _own_ride(s: Session, at: Here, number: str) -> Look | None:
+    """The ride of this number, for the page that has made it: its form token is known to no other.
+
+    So nobody's wrong PINs, at this kiosk or another one, take a ride from the guest who looks at
+    it. None for any other page.
+    """
+    visit, token = the_visit(at), form_token(at)
+    if visit is None or not token:
+        return None
+    secrets = [page_secret(at.id, visit.id, each) for each in _tokens(token)]
+    order = order_of_page(s, at.id, secrets)
+    ticket = tickets.ticket_of(s, order.id) if order is not None else None
+    if ticket is None or ticket.number != tickets.read_number(number):
+        return None
+    return Look(Looked.FOUND, ticket.order_id)
+
+
 def _not_shown(look: Look) -> Response:
-    closed = look.what is Looked.CLOSED
-    return answer(look.what.value, kiosk_words("closed" if closed else "wrong"))
+    words = {Looked.CLOSED: "closed", Looked.LIMITED: "slowly"}.get(look.what, "wrong")
+    return answer(look.what.value, kiosk_words(words))
 
 
 def _page(at: Here, order_id: int) -> OrderPage | None:

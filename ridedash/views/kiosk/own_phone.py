@@ -8,7 +8,7 @@ guest's own link.
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -173,9 +173,9 @@ def _phone(token: str, session: str = "") -> Phone | None:
             return None
         home = db.get_one(Property, row.property_id)
     found = Phone(
-        token, state.pop("session"), Here(kiosk, home, {}), row.used_at is not None, state
+        token, state.pop("session"), Here(kiosk, home, phone=True), row.used_at is not None, state
     )
-    found.at = Here(kiosk, home, found.form())
+    found.at = Here(kiosk, home, found.form(), phone=True)
     asked = request.args.get("lang", "")
     if asked in TAGS:
         found.said["lang"] = asked
@@ -238,6 +238,9 @@ def _where(phone: Phone) -> dict[str, Any]:
     if typed:
         told = visit.places_for(phone.at, typed).get_json()
         found, words = told["results"], told.get("words")
+    closed = visit.closed_now(phone.at, services().clock())
+    if closed:  # said before the first question, not after the last
+        words = kiosk_words(closed).as_json()
     favourites = [] if typed else visit.favourites(phone.at.kiosk)
     return {"favourites": favourites, "found": found, "typed": typed, "words": words}
 
@@ -342,7 +345,7 @@ def _say_check(phone: Phone) -> BaseResponse:
 
 def _press(phone: Phone) -> BaseResponse:
     """What comes of the press: the same press once more, until that is known."""
-    phone.at = Here(phone.at.kiosk, phone.at.home, phone.form())
+    phone.at = replace(phone.at, said=phone.form())
     told = orders.booked(phone.at).get_json()
     ride = told.get("ride") or {}
     if ride.get("link"):

@@ -17,6 +17,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import limiter, reader_language, services
 from ridedash.inputs import whole_number
 from ridedash.rides.kiosk_state import Trouble, is_open, trouble
+from ridedash.rides.orders.kiosk_asks import waits_in_vain
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.kiosks import Kiosk, KioskKind
@@ -86,6 +87,8 @@ def beat() -> Response:
         home = db.get_one(Property, kiosk.property_id)
         wrong = trouble(db, now)
         soonest = soonest_minutes(db, kiosk, home, now)
+        local = now.astimezone(zone(home.timezone))
+        opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
         rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
     try:
         if hand is not None or kiosk.seen_at is None or now - kiosk.seen_at >= STORED_EVERY:
@@ -96,7 +99,7 @@ def beat() -> Response:
     answer = jsonify(
         release=release(),
         csrf=generate_csrf(),
-        open=is_open(kiosk, now.astimezone(zone(home.timezone))),
+        open=opened,
         closed_words="",  # the page's own say it
         out_of_order=kiosk.out_of_order,
         trouble=wrong.value,

@@ -145,11 +145,11 @@ def _code(at: Here) -> OpenCode | None:
     app = services()
     now = app.clock()
     with app.db.write() as s:
-        may = kiosk_codes.may_try(s, at.id, now)
+        may = kiosk_codes.may_try(s, at.id, now, phone=at.phone)
         key = app.settings.secret_key
         found = kiosk_codes.open_code(s, key, at.property_id, typed, now) if may else None
         if found is not None:
-            kiosk_codes.was_right(s, at.id)
+            kiosk_codes.was_right(s, at.id, phone=at.phone)
     if found is None:
         raise KioskRefused(Why.WRONG_CODE if may else Why.TOO_MANY_CODES)
     return found
@@ -185,6 +185,8 @@ def _ask(at: Here, press: Press, offer: Offer) -> None:
         raise KioskRefused(Why.NOT_HERE)
     with app.db.write() as s:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
+        if kiosk_asks.waits_in_vain(s, kiosk, now):
+            raise NotNow("trouble", kiosk_words("expired"))
         kiosk_rules.check_limits(s, kiosk, Guesswork(press.wish.name, press.wish.room), now)
         new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.wish)
         kiosk_asks.ask(s, app.vault, new, now)

@@ -18,6 +18,7 @@ from ridedash.forms import TripForm
 from ridedash.geo import LatLng, distance_m
 from ridedash.inputs import whole_number
 from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
+from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.store import kiosk_visits
 from ridedash.store.actors import by_kiosk
@@ -31,6 +32,7 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Est
 from ridedash.views.kiosk import cars as of_cars
 from ridedash.views.kiosk.asked import Here, answer, by_kiosk_key, here, the_visit, within
 from ridedash.views.kiosk.phone_link import phone_link
+from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import kiosk_words
@@ -103,6 +105,9 @@ def cars_for(at: Here) -> Response:
     if not within(at, _count_cars):
         return answer("limited", kiosk_words("slowly"), cars=[])
     now = services().clock()
+    closed = closed_now(at, now)
+    if closed:
+        return answer("trouble", kiosk_words(closed), cars=[])
     house_pays = _house_pays(at)
     try:
         estimates = _estimates(at, Trip(start.pickup, start.pickup_name, drop, name), house_pays)
@@ -133,6 +138,8 @@ def ask_help() -> Response:
     visit = the_visit(at)
     if visit is None:
         abort(400)
+    if not within(at, _count_helps):
+        return answer("limited", kiosk_words("slowly"))
     with services().db.write() as s:
         kiosk_visits.ask_help(s, visit, at.said.get("screen", ""), services().clock())
     return answer("asked")
@@ -146,6 +153,8 @@ def end() -> tuple[str, int]:
     visit = the_visit(at)
     if visit is None:
         abort(400)
+    if not within(at, _count_ends):
+        return "", 204  # nothing is lost but a count
     told = End(
         how=at.said.get("how", ""),
         screen=at.said.get("screen", ""),
@@ -156,7 +165,7 @@ def end() -> tuple[str, int]:
     now = services().clock()
     with services().db.write() as s:
         kiosk_visits.end(s, visit, told, now)
-        kiosk_asks.end_asks(s, visit.id, now)
+        kiosk_asks.end_asks(s, at.id, visit.id, now)
     return "", 204
 
 
@@ -204,6 +213,26 @@ def _count_places() -> None:
 @limiter.shared_limit("20/minute", scope="kiosk cars", key_func=by_kiosk_key)
 def _count_cars() -> None:
     """Raise TooManyRequests when a kiosk asks for too many lists of cars."""
+
+
+@limiter.shared_limit("20/minute", scope="kiosk helps", key_func=by_kiosk_key)
+def _count_helps() -> None:
+    """Raise TooManyRequests when a kiosk calls for help more often than guests can press."""
+
+
+@limiter.shared_limit("60/minute", scope="kiosk ends", key_func=by_kiosk_key)
+def _count_ends() -> None:
+    """Raise TooManyRequests when a kiosk ends more visits than guests can begin: each is a row."""
+
+
+def closed_now(at: Here, now: datetime) -> str:
+    """Why a kiosk shows no cars now, as a case of `kiosk_words`; "" where it does."""
+    if at.kiosk.out_of_order:
+        return "trouble"
+    if not takes_orders(at.kiosk, now, zone(at.home.timezone)):
+        return "hours"
+    with services().db.read() as s:
+        return "expired" if kiosk_asks.waits_in_vain(s, at.kiosk, now) else ""
 
 
 def _point(said: Mapping[str, str]) -> LatLng | None:
@@ -256,11 +285,11 @@ def _house_pays(at: Here) -> bool:
     app = services()
     now = app.clock()
     with app.db.write() as s:
-        if not kiosk_codes.may_try(s, at.id, now):
+        if not kiosk_codes.may_try(s, at.id, now, phone=at.phone):
             return False
         found = kiosk_codes.open_code(s, app.settings.secret_key, at.property_id, typed, now)
         if found is not None:
-            kiosk_codes.was_right(s, at.id)
+            kiosk_codes.was_right(s, at.id, phone=at.phone)
     return found is not None and found.house_pays
 
 

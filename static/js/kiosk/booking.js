@@ -35,6 +35,12 @@ export class Booking {
     return { visit: this.k.visit.id, lang: this.k.visit.language };
   }
 
+  /** What opens a ride: number and PIN; and the page that booked it by what it alone knows. */
+  get ticket() {
+    const { number, pin, formToken } = this.k.visit;
+    return { number, pin, form_token: formToken };
+  }
+
   later(act, ms) {
     const timer = setTimeout(() => {
       this.timers.delete(timer);
@@ -267,10 +273,10 @@ export class Booking {
     const round = this.round;
     clearTimeout(this.look);
     this.look = this.later(async () => {
-      const { number, pin, screen } = this.k.visit;
+      const { screen } = this.k.visit;
       if (screen !== "ride" && screen !== "booked") return;
       try {
-        const answer = await this.k.server.post("/kiosk/ride", { ...this.said, number, pin });
+        const answer = await this.k.server.post("/kiosk/ride", { ...this.said, ...this.ticket });
         if (round !== this.round) return;
         if (answer.state === "ok") this.#seen(answer);
       } catch {
@@ -297,8 +303,7 @@ export class Booking {
   /** The start code for ten seconds: nobody reads it over a shoulder later. */
   async showCode() {
     const { k } = this;
-    const { number, pin } = k.visit;
-    const answer = await this.#post("/kiosk/ride", { number, pin, code: "1" });
+    const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });
     if (!answer?.code) return;
     k.visit.start = { code: answer.code };
     k.draw();
@@ -324,8 +329,7 @@ export class Booking {
 
   async #cancel() {
     const { k } = this;
-    const { number, pin } = k.visit;
-    const answer = await this.#post("/kiosk/cancel", { number, pin });
+    const answer = await this.#post("/kiosk/cancel", this.ticket);
     if (!answer) return;
     k.visit.cancel = null;
     const { headline, why, next } = answer.words ?? {};

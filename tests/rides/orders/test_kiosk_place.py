@@ -457,7 +457,7 @@ def test_nobody_answers_and_the_guest_goes(world: World) -> None:
     late, left = press(world, kiosk), press(world, kiosk)
     late_id, left_id = asked(world, late), asked(world, left)
     with world.db.write() as s:
-        kiosk_asks.end_asks(s, left.visit_id, world.clock())
+        kiosk_asks.end_asks(s, left.kiosk_id, left.visit_id, world.clock())
     assert not yes(world, left_id, house_pays=True)
     world.clock.go(180)
     assert not yes(world, late_id, house_pays=True)

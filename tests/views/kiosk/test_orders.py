@@ -2,13 +2,16 @@
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from ridedash.rides.kiosk_state import DAYS
 from ridedash.rides.orders.kiosk_asks import AskAnswer, answer_ask, waiting_asks
 from ridedash.rides.orders.kiosk_codes import NewCode, make_code
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
+from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer, Ride
 from ridedash.wire import TERMINAL
 from tests.views.fake_service import upfront
@@ -415,6 +418,120 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     told = lobby.post("ride", number="K1", pin=ride["pin"])
     assert (told["state"], told["words"]["next"]) == ("closed", "Please ask our desk about it.")
     assert [item.name for item in lobby.page(1).attention] == ["kiosk_pins"]
+
+
+def test_whoever_tries_pins_of_many_rides_meets_the_limit_of_the_kiosk(lobby: Lobby) -> None:
+    rides = []
+    for name in ("Ana", "Bo", "Cy"):
+        lobby.next_guest()
+        rides.append(booked(lobby, name=name))
+    mine, lobby.visit = lobby.visit, "j" * 32
+    states = []
+    for ride in rides * 4:
+        typed = f"{(int(ride['pin']) + 1) % 10_000:04}"
+        states.append(lobby.post("ride", number=ride["number"], pin=typed)["state"])
+    assert states == ["wrong"] * 10 + ["limited"] * 2
+    known = {"number": rides[2]["number"], "pin": rides[2]["pin"]}
+    assert lobby.post("ride", **known)["state"] == "limited"
+    assert lobby.post("cancel", **known)["state"] == "limited"
+    lobby.visit = mine  # the guest whose own page shows that ride notices nothing
+    assert lobby.post("ride", **known, form_token=lobby.token)["state"] == "ok"
+    with lobby.services.db.read() as s:
+        told = s.query(AuditRow).filter_by(what="kiosk.pins").one()
+    assert (told.who, told.result) == (f"kiosk:{lobby.id}", "throttled")
+    lobby.desk.now += timedelta(minutes=10, seconds=1)
+    lobby.visit = "k" * 32
+    assert lobby.post("ride", **known)["state"] == "ok"
+
+
+def test_wrong_pins_of_others_take_no_ride_from_the_page_that_booked_it(lobby: Lobby) -> None:
+    ride = booked(lobby)
+    known = {"number": ride["number"], "pin": ride["pin"]}
+    own, token = lobby.visit, lobby.token
+    lobby.next_guest()
+    wrong = f"{(int(ride['pin']) + 1) % 10_000:04}"
+    for _ in range(5):
+        lobby.post("ride", number="1", pin=wrong)
+    for visit, said in ((lobby.visit, lobby.token), (lobby.visit, token), (own, lobby.token)):
+        assert lobby.post("ride", **known, visit=visit, form_token=said)["state"] == "closed"
+    assert lobby.post("ride", number="1", pin="", visit=own, form_token=token)["state"] == "ok"
+    mine = {"visit": own, "form_token": token}
+    assert lobby.post("ride", number="2", pin=ride["pin"], **mine)["state"] == "wrong"
+    assert lobby.post("cancel", **known, **mine)["state"] == "waiting"  # it is asked for
+
+
+def open_until(lobby: Lobby, minutes: int) -> None:
+    """Let the kiosk be open until that many minutes from now."""
+    with lobby.services.db.read() as s:
+        home = s.get_one(Property, 1)
+    local = lobby.desk.now.astimezone(ZoneInfo(home.timezone))
+    closes, day = local + timedelta(minutes=minutes), DAYS[local.weekday()]
+    lobby.set(hours={day: [["00:00", f"{closes:%H:%M}"]]})
+
+
+@pytest.mark.parametrize("rule", ["driver", "approval"])
+def test_outside_its_hours_a_kiosk_orders_nothing_whatever_its_page_shows(
+    lobby: Lobby, rule: str
+) -> None:
+    lobby.set(rule=rule)
+    offer = lobby.offer()
+    open_until(lobby, -10)
+    told = lobby.order(offer=offer)
+    assert (told["state"], told["words"]["headline"]) == ("trouble", "This screen is closed now.")
+    assert lobby.cars()["words"]["headline"] == "This screen is closed now."
+    assert lobby.orders() == []
+    with lobby.services.db.read() as s:
+        assert waiting_asks(s, lobby.services.vault, 1, lobby.desk.now) == []
+        assert s.query(AuditRow).filter_by(what="kiosk.refused").one().result == "hours"
+
+
+def test_who_stood_there_at_closing_time_may_finish_and_sees_the_ride(lobby: Lobby) -> None:
+    open_until(lobby, -3)
+    offer = lobby.offer()
+    first = lobby.order(offer=offer)
+    assert first["state"] == "sending"
+    lobby.desk.now += timedelta(minutes=30)
+    assert lobby.order(offer=offer)["ride"] == first["ride"]
+    assert lobby.post("ride", number="1", pin=first["ride"]["pin"])["state"] == "ok"
+    assert lobby.post("cancel", number="1", pin=first["ride"]["pin"])["state"] == "ok"
+
+
+def test_after_an_ask_without_an_answer_the_next_guest_waits_for_nobody(lobby: Lobby) -> None:
+    def is_open() -> bool:
+        beat = lobby.client.post("/kiosk/beat", data={"screen": "start"})
+        return bool(beat.get_json()["open"])
+
+    lobby.set(rule="approval")
+    offer = lobby.offer()
+    lobby.order(offer=offer)
+    assert is_open()
+    lobby.client.post("/kiosk/end", data={"visit": lobby.visit})
+    lobby.desk.now += timedelta(seconds=181)
+    assert is_open(), "a guest who left tells nothing of the desk"
+    lobby.next_guest()
+    offer = lobby.offer()
+    assert lobby.order(offer=offer, name="Bo")["state"] == "asking"
+    lobby.desk.now += timedelta(seconds=181)
+    assert lobby.order(offer=offer, name="Bo")["state"] == "declined"
+    lobby.client.post("/kiosk/end", data={"visit": lobby.visit})
+    assert not is_open()
+    lobby.next_guest()
+    told = lobby.cars()
+    assert (told["state"], told["words"]["headline"]) == ("trouble", "Our desk did not answer.")
+    assert lobby.order(offer=offer, name="Cy")["state"] == "trouble"
+    code = desk_code(lobby)  # somebody is there after all
+    assert lobby.order(offer=offer, name="Di", code=code)["state"] == "sending"
+    lobby.set(rule="driver")
+    assert is_open()
+    lobby.set(rule="approval")
+    lobby.desk.now += timedelta(minutes=10)
+    assert is_open()
+    lobby.next_guest()
+    offer = lobby.offer()
+    assert lobby.order(offer=offer, name="Ed")["state"] == "asking"
+    say(lobby)
+    assert lobby.order(offer=offer, name="Ed")["state"] == "sending"
+    assert is_open()
 
 
 def test_the_start_code_is_shown_when_asked_and_due_and_is_audited(lobby: Lobby) -> None:

@@ -156,6 +156,36 @@ def test_the_kiosks_rule_and_limits_hold_on_a_phone(lobby: Lobby) -> None:
     assert lobby.orders() == []
 
 
+def test_outside_the_kiosks_hours_a_phone_reads_so_at_once_and_books_nothing(
+    lobby: Lobby,
+) -> None:
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    lobby.set(hours={"mon": []})
+    for step in ("", "/car"):
+        assert "This screen is closed now." in browser.get(f"{address}{step}").text
+    sent = browser.post(f"{address}/check", follow_redirects=True)
+    assert "This screen is closed now." in sent.text
+    assert lobby.orders() == []
+
+
+def test_a_phone_far_away_keeps_nobody_in_the_lobby_waiting(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    browser.get(address)
+    browser.post(f"{address}/where", data=DROP)
+    for _ in range(22):
+        page = browser.get(f"{address}/car").text
+    assert "Please wait a moment." in page
+    assert lobby.cars()["state"] == "ok"
+    lobby.set(rule="code")
+    for n in range(6):
+        browser.post(f"{address}/car", data={"offer": str(lobby.offer())})
+        browser.post(f"{address}/who", data={"name": "Ana", "phone": ""})
+        sent = browser.post(f"{address}/check", data={"code": f"{n:06}"}, follow_redirects=True)
+    assert "Too many wrong codes." in sent.text
+    assert lobby.order(code="000000")["state"] == "wrong_code"
+
+
 def test_an_offer_of_somebody_else_books_nothing(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
     walk(browser, address)

@@ -253,6 +253,30 @@ def test_help_rings_again_after_an_answer(lobby: Lobby) -> None:
     assert (row.help_at, row.help_answered_at) == (lobby.desk.now, None)
 
 
+def test_one_guest_stands_at_a_kiosk_so_one_call_of_it_rings(lobby: Lobby) -> None:
+    for _ in range(5):
+        lobby.next_guest()
+        lobby.post("help", screen="car")
+    ringing = [row.id for row in lobby.visits() if row.ended_at is None]
+    assert ringing == [lobby.visit]
+    states = [lobby.post("help", screen="car")["state"] for _ in range(16)]
+    assert states == ["asked"] * 15 + ["limited"]
+
+
+def test_made_up_visits_fill_no_table(lobby: Lobby) -> None:
+    for _ in range(80):
+        lobby.next_guest()
+        assert lobby.client.post("/kiosk/end", data={"visit": lobby.visit}).status_code == 204
+    assert len(lobby.visits()) == 60
+
+
+def test_a_kiosk_that_is_out_of_order_shows_no_cars(lobby: Lobby) -> None:
+    lobby.set(out_of_order=True)
+    told = lobby.cars()
+    assert (told["state"], told["cars"]) == ("trouble", [])
+    assert lobby.desk.service.questions("/v1/products") == []
+
+
 def test_words_are_in_the_language_that_the_guest_has_chosen(lobby: Lobby) -> None:
     german = lobby.cars(lang="de")
     assert german["cars"][0]["price"] == "240\u00a0₹"

@@ -1,0 +1,39 @@
+"""Wrong tries of a kiosk at a short secret: the digits of a desk code, or the PIN of a ride.
+
+A short secret is guessed by trying. So each kiosk has a number of wrong tries in ten minutes,
+whatever they were aimed at (docs/security.md 9).
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from ridedash.store.database.database import insert_if_new
+from ridedash.store.models.people import Throttle
+
+WINDOW: Final = timedelta(minutes=10)
+
+
+def tries_left(s: Session, key: str, most: int, now: datetime) -> int:
+    """How many of `most` tries in ten minutes are left, this one included; 0: it may not be made.
+
+    It counts as wrong until `was_right`: counting first stops guesses made in parallel. Needs a
+    write session, and locks the row of `key`.
+    """
+    insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
+    row = s.get_one(Throttle, key, with_for_update=True, populate_existing=True)
+    if now - row.since >= WINDOW or row.since > now:
+        row.fails, row.since = 0, now
+    row.blocked_until = None
+    left = max(0, most - row.fails)
+    if left:
+        row.fails += 1
+    return left
+
+
+def was_right(s: Session, key: str) -> None:
+    """Take back the count of a try that was right. Needs a write session."""
+    row = s.get(Throttle, key, with_for_update=True, populate_existing=True)
+    if row is not None:
+        row.fails = max(0, row.fails - 1)

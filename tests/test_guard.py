@@ -49,10 +49,11 @@ INNER_LAYERS = {  # the same within a package: its folders and files
     "rides": [
         {"states", "codes", "runtime"},
         {"accounts", "privacy", "health", "tickets"},
+        {"kiosk_state"},
         {"orders"},
         {"tracking"},
         {"actions"},
-        {"worker", "share_links", "monitoring", "kiosk_state", "kiosk_health"},
+        {"worker", "share_links", "monitoring", "kiosk_health"},
     ],
     "service": [
         {"errors"},

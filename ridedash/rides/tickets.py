@@ -118,7 +118,7 @@ def look_up_at(
     so it costs no try.
     """
     property_id, kiosk_id = kiosk
-    throttle = f"kiosk-pins:{kiosk_id}"
+    throttle = tries.pins_of(kiosk_id)
     left = tries.tries_left(s, throttle, WRONG_LOOKS, now)
     if not left:
         return Look(Looked.LIMITED)

@@ -2,6 +2,9 @@
 
 A short secret is guessed by trying. So each kiosk has a number of wrong tries in ten minutes,
 whatever they were aimed at (docs/security.md 9).
+
+The counts are rows beside those of sign-ins, so every process and machine shares them; the keys
+name a kiosk and what is tried there, never a guest.
 """
 
 from datetime import datetime, timedelta
@@ -13,6 +16,16 @@ from ridedash.store.database.database import insert_if_new
 from ridedash.store.models.people import Throttle
 
 WINDOW: Final = timedelta(minutes=10)
+
+
+def codes_of(kiosk_id: int, *, phone: bool) -> str:
+    """The key of desk codes typed at a kiosk, or on a phone that goes on for it."""
+    return f"{'phone' if phone else 'kiosk'}-codes:{kiosk_id}"
+
+
+def pins_of(kiosk_id: int) -> str:
+    """The key of PINs of rides, whichever they are, typed at a kiosk."""
+    return f"kiosk-pins:{kiosk_id}"
 
 
 def tries_left(s: Session, key: str, most: int, now: datetime) -> int:

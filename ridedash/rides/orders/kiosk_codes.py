@@ -103,16 +103,12 @@ def may_try(s: Session, kiosk_id: int, now: datetime, *, phone: bool = False) ->
     Guests who go on with their own `phone` count together, apart from the kiosk: far away, nobody
     keeps the lobby from typing a code. Needs a write session.
     """
-    return tries.tries_left(s, _throttle(kiosk_id, phone), WRONG_CODES, now) > 0
+    return tries.tries_left(s, tries.codes_of(kiosk_id, phone=phone), WRONG_CODES, now) > 0
 
 
 def was_right(s: Session, kiosk_id: int, *, phone: bool = False) -> None:
     """Take back the count of a try that was right. Needs a write session."""
-    tries.was_right(s, _throttle(kiosk_id, phone))
-
-
-def _throttle(kiosk_id: int, phone: bool) -> str:
-    return f"{'phone' if phone else 'kiosk'}-codes:{kiosk_id}"
+    tries.was_right(s, tries.codes_of(kiosk_id, phone=phone))
 
 
 def _unused(s: Session, key: str, property_id: int, now: datetime) -> str:

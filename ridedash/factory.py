@@ -50,6 +50,10 @@ def create_app(
     app.jinja_env.filters["tel"] = formatting.tel
     permissions.init_app(app)
     registry.init_app(app)
+    if settings.demo:
+        from ridedash.demo import pages as director  # live mode does not load it
+
+        director.init_app(app)
     files = static_files.read(_folder("static"))
     static_files.init_app(app, files)
     file_server.init_app(app, files, security_headers.of_files(settings))

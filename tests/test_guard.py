@@ -4,7 +4,10 @@ import ast
 import functools
 import graphlib
 import hashlib
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -33,6 +36,7 @@ LAYERS = [  # a package may import from packages of a lower layer, and from itse
     {"forms"},  # messages of forms and sources of places are below them
     {"extensions"},
     {"views"},
+    {"demo"},
     {"factory"},
     {"", "cli", "wsgi"},
 ]
@@ -72,7 +76,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
         {"app"},
     ],
 }
-FLASK_PACKAGES = {"extensions", "forms", "wording", "views", "sandbox", "factory", "cli"}
+FLASK_PACKAGES = {"extensions", "forms", "wording", "views", "demo", "sandbox", "factory", "cli"}
 TRANSPORT = "ridedash.service.transport."
 METRICS = "ridedash.observability.metrics"
 FLASK_FAMILY = (
@@ -238,6 +242,7 @@ def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
 FEATURES = sorted(
     path.name for path in (PACKAGE / "views").iterdir() if (path / "__init__.py").exists()
 )
+BESIDE_VIEWS = {"demo"}  # a package of its own, because live mode does not load it
 WITHOUT_PAGES = {"poll_cache", "ops"}  # they answer without a template
 
 
@@ -256,7 +261,7 @@ def test_no_folder_is_without_its_feature(folder: str) -> None:
         for path in (ROOT / folder).iterdir()
         if path.is_dir() and path.name != "__pycache__"
     }
-    assert found - {*FEATURES, "shared"} == set()
+    assert found - {*FEATURES, *BESIDE_VIEWS, "shared"} == set()
 
 
 @pytest.mark.parametrize(
@@ -286,6 +291,31 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
     ]
     assert out == []
     assert into == []
+
+
+def test_the_director_of_a_demo_is_imported_by_the_factory_alone() -> None:
+    users = {package(s) for s, t in our_imports() if package(t) == "demo" != package(s)}
+    assert users == {"factory"}
+
+
+LIVE_APP = """
+import os, sys
+from ridedash.factory import create_app
+
+app = create_app(os.environ)
+rules = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/demo")]
+print(*rules, *(name for name in sys.modules if name.startswith("ridedash.demo")))
+"""
+
+
+def test_live_mode_neither_serves_nor_loads_the_director(tmp_path: Path) -> None:
+    from tests.test_config import LIVE  # imports the app, as below
+
+    environ = LIVE | {"RIDEDASH_INSTANCE": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [sys.executable, "-c", LIVE_APP], env=environ, cwd=ROOT, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout.decode().strip()) == (0, ""), done.stderr.decode()
 
 
 def test_the_command_of_the_worker_imports_no_pages() -> None:
@@ -320,7 +350,7 @@ def test_there_is_no_import_cycle() -> None:
         (FLASK_FAMILY, lambda module: package(module) in FLASK_PACKAGES or module == "ridedash"),
         (
             ("sqlalchemy", "alembic"),
-            lambda module: package(module) in ("store", "rides", "views", "cli"),
+            lambda module: package(module) in ("store", "rides", "views", "demo", "cli"),
         ),
     ],
     ids=["httpx", "folium", "prometheus", "flask", "sqlalchemy"],
@@ -624,6 +654,7 @@ GET /admin/properties admin_properties.show
 GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
+GET /demo demo.show
 GET /door door.show
 GET /door/rows.json door.rows
 GET /face/<name> faces.file
@@ -700,6 +731,11 @@ POST /admin/staff/<int:staff_id>/enable admin_staff.enable
 POST /admin/staff/<int:staff_id>/password-link admin_staff.make_password_link
 POST /admin/staff/<int:staff_id>/role admin_staff.change_role
 POST /admin/staff/<int:staff_id>/sign-out admin_staff.sign_out
+POST /demo/clock demo.turn
+POST /demo/fault demo.break_something
+POST /demo/next demo.leap
+POST /demo/reset demo.reset
+POST /demo/scenario demo.arm
 POST /door/mark door.press
 POST /groups/<int:order_id>/cancel group_stop.cancel_all
 POST /groups/<int:order_id>/cards group_cards.make

@@ -115,6 +115,11 @@ ACTIONS: Final = {
     "ticket.reopened": lazy("Opened a ride number again"),
     "kiosk.hint": lazy("Described the way to a pickup point"),
     "kiosk.hint_removed": lazy("Removed the way to a pickup point"),
+    "demo.clock": lazy("Turned the demo's clock"),
+    "demo.next": lazy("Led the demo's clock to the next event"),
+    "demo.armed": lazy("Said how the demo's next booking goes"),
+    "demo.fault": lazy("Let something go wrong in the demo"),
+    "demo.reset": lazy("Reset the demo"),
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }

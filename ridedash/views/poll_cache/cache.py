@@ -193,6 +193,13 @@ class PollCache:
                 if entry.revision is None:
                     entry.until = min(entry.until, self.moment() - LATE_S)
 
+    def forget(self) -> None:
+        """Drop every entry: rows were deleted, and others may get their numbers."""
+        with self._lock:
+            for entry in self.entries.values():
+                entry.until = NEVER
+            self.entries, self.writes, self.looked_at = {}, self.writes + 1, NEVER
+
     def in_touch(self) -> bool:
         """Whether what is stored was compared with the database a moment ago."""
         if self.moment() - self.looked_at < LOOK_S:

@@ -69,6 +69,7 @@ NEEDS = {
         admin_kiosk.pair admin_kiosk.set_pin admin_kiosk.set_out_of_order admin_kiosk.revoke
         admin_kiosk.open_here
         admin_hints.add admin_hints.remove
+        demo.show demo.turn demo.leap demo.arm demo.break_something demo.reset
     """,
     "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",

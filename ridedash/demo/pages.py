@@ -1,0 +1,247 @@
+"""/demo: the director's page. The clock of a demo, what happens next, and Reset; for managers.
+
+Every press is a form, so that it works without scripts, and is written into the audit log.
+"""
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, Flask, abort, current_app, redirect, render_template, request
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from ridedash.demo.emptying import StillSending, empty
+from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
+from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
+from ridedash.extensions import Services, services
+from ridedash.geo import LatLng
+from ridedash.inputs import whole_number
+from ridedash.service.transport.http import Http
+from ridedash.services import egress
+from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Guest, Property
+from ridedash.turns import SandboxTime
+from ridedash.views.admin.property import Answer, message_for, record
+from ridedash.views.poll_cache.cache import polls
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import weekday_time, zone
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wire import KNOWN_STATUSES, Kind
+from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
+from ridedash.wording.say import Audience
+from ridedash.wording.states import status_words
+
+bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
+EXTENSION: Final = "ridedash.director"  # where the control stands among an app's extensions
+ADDRESS: Final = "/demo"
+SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
+SPEEDS: Final = {"0": 0, "1": 1, "5": 5, "20": 20, "60": 60}
+MOST_RIDES: Final = 1_000_000
+
+
+def init_app(app: Flask) -> None:
+    """Register the page. The link to it stands in the band where the sandbox is our own."""
+    s: Services = app.extensions["ridedash"]
+    app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
+    app.register_blueprint(bp)
+    if s.settings.sandboxed:
+        app.jinja_env.globals["director_address"] = ADDRESS
+
+
+@bp.before_request
+def _only_with_our_sandbox() -> None:
+    """A demo on another service has nothing to direct: its rides may be real."""
+    if not services().settings.sandboxed:
+        abort(404)
+
+
+@bp.get("")
+@needs(MANAGE)
+def show() -> str:
+    """The clock, what can be set for the next booking, and Reset."""
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        arrived = _arrived(s)
+    return render_template(
+        "demo/page.html",
+        clock=_clock_of(prop),
+        speeds=[(typed, speed_words(speed)) for typed, speed in SPEEDS.items()],
+        scenarios=scenario_words(),
+        faults=fault_words(),
+        arrived=arrived,
+        message=_message(),
+        refused=message_for(_refusals()),
+    )
+
+
+@bp.post("/clock")
+@needs(MANAGE)
+def turn() -> Answer:
+    """Hold the clock, or let it run at a speed."""
+    speed = SPEEDS.get(request.form.get("speed", ""))
+    if speed is None:
+        abort(400)  # no choice of the page
+    try:
+        _control().run_at(speed)
+    except NotDone:
+        return _back("silent")
+    _turned("demo.clock", speed=speed)
+    return _back("runs" if speed else "held")
+
+
+@bp.post("/next")
+@needs(MANAGE)
+def leap() -> Answer:
+    """Leap to the next event of any ride."""
+    try:
+        leapt = _control().leap()
+    except NothingAhead:
+        return _back("nothing")
+    except NotDone:
+        return _back("silent")
+    _turned("demo.next")
+    return _back("next", ride=leapt.booking_id, status=leapt.status, others=leapt.others)
+
+
+@bp.post("/scenario")
+@needs(MANAGE)
+def arm() -> Answer:
+    """Say how the next booking goes that the scenario fits."""
+    chosen = request.form.get("scenario", "")
+    if chosen not in SCENARIOS:
+        abort(400)
+    try:
+        _control().arm(chosen)
+    except NotDone:
+        return _back("silent")
+    _note("demo.armed", scenario=chosen)
+    return _back("armed", what=chosen)
+
+
+@bp.post("/fault")
+@needs(MANAGE)
+def break_something() -> Answer:
+    """Let something go wrong with the next booking, or with the whole service."""
+    chosen = request.form.get("fault", "")
+    if chosen not in FAULTS:
+        abort(400)
+    try:
+        _control().add_fault(FAULTS[chosen].body)
+    except NotDone:
+        return _back("silent")
+    _note("demo.fault", fault=chosen)
+    return _back("fault", what=chosen)
+
+
+@bp.post("/reset")
+@needs(MANAGE)
+def reset() -> Answer:
+    """Delete the rides of this demo, here and in the sandbox."""
+    try:
+        empty(services().db, _control().reset, lambda s: record(s, "demo.reset", SUBJECT))
+    except StillSending:
+        return _back("sending")
+    except NotDone:
+        return _back("silent")
+    cache = polls()
+    if cache is not None:
+        cache.forget()
+    _follow()
+    return _back("reset")
+
+
+def _control() -> SandboxControl:
+    found: SandboxControl = current_app.extensions[EXTENSION]
+    return found
+
+
+def _turned(what: str, **facts: Any) -> None:
+    _note(what, **facts)
+    _follow()
+
+
+def _follow() -> None:
+    """Compute with the new time at once, and let the worker look where every ride is now."""
+    time = services().time
+    if isinstance(time, SandboxTime):
+        time.read()
+    services().wake()
+
+
+def _note(what: str, **facts: Any) -> None:
+    with services().db.write() as s:
+        record(s, what, SUBJECT, **facts)
+
+
+def _back(said: str, **told: Any) -> Answer:
+    return redirect(f"{ADDRESS}?{urlencode({'said': said} | told)}", code=303)
+
+
+def _clock_of(prop: Property) -> dict[str, Any] | None:
+    """What the page shows of the clock; None while the sandbox does not answer."""
+    try:
+        now = _control().clock()
+        city = ""
+        if prop.pickup_lat is not None and prop.pickup_lng is not None:
+            city = _control().city_at(LatLng(prop.pickup_lat, prop.pickup_lng))
+    except NotDone:
+        return None
+    return {
+        "at": weekday_time(now.at, zone(prop.timezone), locale()),
+        "city": city,
+        "speed": f"{now.speed:g}",
+        "words": speed_words(now.speed),
+    }
+
+
+def _message() -> str:
+    """What the last press did; "" for nothing, or for a leap (see `_arrived`)."""
+    what = request.args.get("what", "")
+    if request.args.get("said") == "armed" and what in SCENARIOS:
+        return _("Set for the next booking: %(what)s", what=SCENARIOS[what])
+    if request.args.get("said") == "fault" and what in FAULTS:
+        return _("This goes wrong next: %(what)s", what=FAULTS[what].words)
+    return message_for(
+        {
+            "held": _("The clock is held. All rides stand still."),
+            "runs": _("The clock runs."),
+            "reset": _("All rides and guests are deleted. The demo begins anew."),
+        }
+    )
+
+
+def _refusals() -> dict[str, str]:
+    return {
+        "silent": _("The sandbox does not answer. Nothing was changed."),
+        "nothing": _("No ride is under way. Book one first."),
+        "sending": _(
+            "Something is on its way to the ride company. Nothing was deleted: try again soon."
+        ),
+    }
+
+
+def _arrived(s: Session) -> dict[str, Any] | None:
+    """What a leap led to: the state, the ride, and how many others moved on; None for no leap."""
+    status = request.args.get("status", "")
+    others = whole_number(request.args.get("others", ""), 0, MOST_RIDES)
+    if request.args.get("said") != "next" or others is None:
+        return None
+    if status not in KNOWN_STATUSES:
+        return None
+    named = request.args.get("ride", "")[:300]
+    query = select(Order.id, Order.kind, Order.room, Guest.name).join(
+        Guest, Guest.id == Order.guest_id
+    )
+    mine = Order.property_id == current_staff().property_id
+    found = s.execute(
+        query.where(mine, or_(Order.booking_id == named, Order.txn_id == named))
+    ).first()
+    kind = Kind.POINT_TO_POINT if found is None else Kind(found.kind)
+    moved = ngettext("%(num)d other ride moved on.", "%(num)d other rides moved on.", others)
+    return {
+        "words": status_words(status, kind, Audience.STAFF, {}).headline,
+        "order": found,
+        "others": moved if others else _("No other ride moved on."),
+    }

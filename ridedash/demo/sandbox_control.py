@@ -1,0 +1,113 @@
+"""The sandbox's clock, scenarios and faults, over HTTP like any other program of this machine."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ridedash.config import Settings
+from ridedash.geo import LatLng
+from ridedash.service.errors import ServiceError
+from ridedash.service.transport.http import Http, Request
+from ridedash.turns import CONTROL
+
+WITHIN_S: Final = 2.0  # a reset waits for it while it holds the database
+OK, CONFLICT = 200, 409
+
+
+class NotDone(Exception):
+    """The sandbox gave no answer, or another one than was hoped for."""
+
+
+class NotOurs(NotDone):
+    """The service is not this installation's own sandbox on this machine: nothing was sent."""
+
+
+class NothingAhead(NotDone):
+    """No ride is under way that could come to another phase."""
+
+
+@dataclass(frozen=True)
+class ClockNow:
+    """What the sandbox's clock shows, and its speed: service seconds in a wall second, 0 held."""
+
+    at: datetime
+    speed: float
+
+
+@dataclass(frozen=True)
+class Leapt:
+    """The ride that a leap brought to its next phase, and how many other rides moved with it."""
+
+    booking_id: str
+    status: str
+    others: int
+
+
+@dataclass(frozen=True)
+class SandboxControl:
+    """The control of this installation's own sandbox. Every method raises NotDone.
+
+    The address is looked at before each call, not only at the start: with another one nothing is
+    sent, and NotOurs is raised.
+    """
+
+    settings: Settings
+    http: Http
+
+    def clock(self) -> ClockNow:
+        """The clock now."""
+        return _clock(self._call("GET", "/control/clock"))
+
+    def run_at(self, speed: int) -> ClockNow:
+        """Let the clock run at a speed of 1 to 60, or hold it with 0."""
+        return _clock(self._call("POST", "/control/clock", {"speed": speed}))
+
+    def leap(self) -> Leapt:
+        """Leap to the next phase of any ride. Raises NothingAhead."""
+        body = self._call("POST", "/control/leap", {})
+        try:
+            return Leapt(str(body["booking_id"]), str(body["booking_status"]), int(body["others"]))
+        except (ValueError, TypeError, LookupError) as error:
+            raise NotDone from error
+
+    def arm(self, scenario: str) -> None:
+        """Let the next booking that it fits go as the scenario says."""
+        self._call("POST", "/control/next", {"scenario": scenario})
+
+    def add_fault(self, fault: dict[str, Any]) -> None:
+        """Let something go wrong: the body of POST /control/faults (docs/operating.md)."""
+        self._call("POST", "/control/faults", fault)
+
+    def reset(self) -> None:
+        """Delete bookings, feedback, scenarios and faults; number, seed and speed begin anew."""
+        self._call("POST", "/control/reset", {})
+
+    def city_at(self, place: LatLng) -> str:
+        """The name of the city around a place; "" where none is."""
+        for city in self._call("GET", "/city.json").get("cities", ()):
+            (south, west), (north, east) = city["bounds"]
+            if south <= place.lat <= north and west <= place.lng <= east:
+                return str(city["name"])
+        return ""
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        if not self.settings.sandboxed:
+            raise NotOurs
+        url = self.settings.service_url.rstrip("/") + path
+        try:
+            answer = self.http.call(Request(method, url, WITHIN_S, CONTROL, json=body))
+            found = answer.json()
+        except ServiceError as error:
+            raise NotDone from error
+        if path == "/control/leap" and answer.status == CONFLICT:
+            raise NothingAhead
+        if answer.status != OK or not isinstance(found, dict):
+            raise NotDone
+        return found
+
+
+def _clock(body: dict[str, Any]) -> ClockNow:
+    try:
+        return ClockNow(datetime.fromtimestamp(float(body["now"]), UTC), float(body["speed"]))
+    except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
+        raise NotDone from error

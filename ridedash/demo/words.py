@@ -1,0 +1,75 @@
+"""What the director can set for the next booking, in plain words: scenarios and faults."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ridedash.wording import gettext as _
+from ridedash.wording import lazy
+from ridedash.wording.say import Text
+
+SCENARIOS: Final[dict[str, Text]] = {  # as the sandbox names them (docs/operating.md)
+    "normal": lazy("Any car: all goes well"),
+    "no_cab": lazy("Any car: no driver is found"),
+    "slow_allotment": lazy("Any car: finding a driver takes long"),
+    "invoice_before_ride": lazy("Cab: the fare is set before the ride begins"),
+    "share_immediate": lazy("Shared: a driver at once"),
+    "share_retry": lazy("Shared: a driver after a second search"),
+    "share_retry_slow": lazy("Shared: a driver after a long second search"),
+    "share_retry_fail": lazy("Shared: no driver after a second search"),
+    "driver_cancels": lazy("Auto: the driver cancels early, another one comes"),
+    "driver_cancels_fail": lazy("Auto: the driver cancels early, nobody else comes"),
+    "driver_leaves": lazy("Auto: the driver leaves on the way, another one comes"),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong: its words, and the body of POST /control/faults."""
+
+    words: Text
+    body: dict[str, Any]
+
+
+FAULTS: Final = {
+    "lost_answer": Fault(
+        lazy("The next booking is made, but its answer is lost"),
+        {"operation": "create", "fault": "cut_after"},
+    ),
+    "not_reached": Fault(
+        lazy("The next booking does not reach the ride company"),
+        {"operation": "create", "fault": "cut_before"},
+    ),
+    "slow": Fault(
+        lazy("The answer to the next booking takes 8 seconds"),
+        {"operation": "create", "fault": "delay", "seconds": 8},
+    ),
+    "error": Fault(
+        lazy("The ride company fails at the next booking"),
+        {"operation": "create", "fault": "http_500"},
+    ),
+    "down": Fault(
+        lazy("The ride company is down for 90 seconds"),
+        {"operation": "*", "fault": "down", "seconds": 90},
+    ),
+    "up": Fault(
+        lazy("The ride company is up again"),
+        {"operation": "*", "fault": "down", "seconds": 0},
+    ),
+}
+
+
+def scenario_words() -> dict[str, str]:
+    """The scenarios in the language of this page, by the sandbox's names."""
+    return {name: str(words) for name, words in SCENARIOS.items()}
+
+
+def fault_words() -> dict[str, str]:
+    """The faults in the language of this page, by name."""
+    return {name: str(fault.words) for name, fault in FAULTS.items()}
+
+
+def speed_words(speed: float) -> str:
+    """How fast the clock runs."""
+    if speed == 0:
+        return _("Held")
+    return _("Normal speed") if speed == 1 else _("%(n)s times as fast", n=f"{speed:g}")

@@ -1,0 +1,310 @@
+"""The director of a demo: its page, its presses, and what Reset deletes and leaves."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from ridedash.demo import pages
+from ridedash.demo.emptying import EMPTIED, empty
+from ridedash.demo.sandbox_control import NotOurs, SandboxControl
+from ridedash.demo.words import FAULTS, SCENARIOS
+from ridedash.geo import LatLng
+from ridedash.rides.orders.restore import catch_up
+from ridedash.rides.orders.sent_journal import Sent, SentJournal
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.sandbox.trips.planner import SCENARIOS as OF_SANDBOX
+from ridedash.service.transport.http import Http
+from ridedash.store import restores
+from ridedash.store.actors import by_staff
+from ridedash.store.audit import AuditRow
+from ridedash.store.kiosks import begin, new_device
+from ridedash.store.models.desk import Favourite
+from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit, Ticket
+from ridedash.store.models.people import EndedSignIn, Guest, SignIn, Staff
+from ridedash.store.orders import Order
+from tests.sandbox import sandbox_desk
+from tests.views.ride_pages import Desk, compact, make_desk, token
+
+pytestmark = pytest.mark.database
+
+
+class Stage:
+    """A demo with its sandbox, and the browser of a manager."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.sandbox: Any = sandbox_desk.Desk(folder)
+        self.desk: Desk = make_desk(folder, **settings)
+        self.desk.add(lambda s: setattr(s.get(Staff, self.desk.ids["desk"]), "role", "manager"))
+        self.reach(httpx.WSGITransport(self.sandbox.app))
+        self.web: FlaskClient = self.desk.client()
+        self.csrf = token(self.web, "/search")
+
+    def reach(self, transport: httpx.BaseTransport) -> None:
+        control = SandboxControl(self.desk.services.settings, Http(transport))
+        self.desk.app.extensions[pages.EXTENSION] = control
+
+    def press(self, what: str, **fields: str) -> str:
+        """The page after a press."""
+        sent = fields | {"csrf_token": self.csrf}
+        return self.web.post(f"/demo/{what}", data=sent, follow_redirects=True).text
+
+    def count(self, table: Any) -> int:
+        with self.desk.services.db.read() as s:
+            return int(s.scalar(select(func.count()).select_from(table)))
+
+    def audited(self) -> list[tuple[str, dict[str, Any]]]:
+        with self.desk.services.db.read() as s:
+            rows = s.scalars(select(AuditRow).order_by(AuditRow.id))
+            return [(row.what, row.facts) for row in rows if row.what.startswith("demo.")]
+
+    def close(self) -> None:
+        self.sandbox.close()
+        self.desk.close()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(tmp_path)
+    yield made
+    made.close()
+
+
+def refuse(_request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("refused")
+
+
+def test_the_page_shows_the_clock_and_managers_find_it_in_the_band(stage: Stage) -> None:
+    page = compact(stage.web.get("/demo").text)
+    assert "Wed 4 Mar 12:00" in page
+    assert "Normal speed" in page
+    link = '<a href="/demo">Direct the demo</a>'
+    assert link in compact(stage.web.get("/history").text)
+    other = stage.desk.client(name="other")  # a concierge
+    assert link not in compact(other.get("/history").text)
+    assert other.get("/demo").status_code == 403
+
+
+def test_the_city_is_that_of_the_property(stage: Stage) -> None:
+    control = stage.desk.app.extensions[pages.EXTENSION]
+    assert control.city_at(sandbox_desk.HOTEL) == "Port Meridian"
+    assert control.city_at(LatLng(0.0, 0.0)) == ""
+
+
+def test_the_clock_is_held_and_runs_again(stage: Stage) -> None:
+    woken: list[bool] = []
+    stage.desk.services.wake = lambda: woken.append(True)
+    page = stage.press("clock", speed="0")
+    assert "The clock is held. All rides stand still." in page
+    assert stage.sandbox.web.get("/control/clock", headers=sandbox_desk.CONTROL).json["speed"] == 0
+    assert "20 times as fast" in stage.press("clock", speed="20")
+    assert stage.sandbox.web.get("/control/clock", headers=sandbox_desk.CONTROL).json["speed"] == 20
+    assert stage.audited() == [("demo.clock", {"speed": 0}), ("demo.clock", {"speed": 20})]
+    assert woken == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("what", "fields"),
+    [("clock", {"speed": "7"}), ("scenario", {"scenario": "x"}), ("fault", {"fault": "x"})],
+)
+def test_what_is_no_choice_of_the_page_changes_nothing(
+    stage: Stage, what: str, fields: dict[str, str]
+) -> None:
+    sent = fields | {"csrf_token": stage.csrf}
+    assert stage.web.post(f"/demo/{what}", data=sent).status_code == 400
+    assert stage.audited() == []
+
+
+def test_a_press_without_the_token_of_the_page_is_refused(stage: Stage) -> None:
+    stage.sandbox.book("mini")
+    assert stage.web.post("/demo/reset").status_code == 400
+    assert len(stage.sandbox.ledger()) == 1
+
+
+def test_a_leap_says_what_came_and_how_many_others_moved(stage: Stage) -> None:
+    assert "No ride is under way. Book one first." in stage.press("next")
+    booking = stage.sandbox.book("mini")
+    order_id = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
+    stage.desk.add(lambda s: setattr(s.get(Order, order_id), "booking_id", booking))
+    page = compact(stage.press("next"))
+    assert "No other ride moved on." in page
+    assert f'<a href="/rides/{order_id}"><bdi>412</bdi>' in page
+    [ride] = stage.sandbox.ledger()
+    assert ride["status"] == "CALL_DRIVER"
+    assert [what for what, _ in stage.audited()] == ["demo.next"]
+
+
+def test_what_the_address_of_a_leap_says_is_no_markup(stage: Stage) -> None:
+    page = stage.web.get("/demo?said=next&status=<b>x&others=1&ride=<b>y").text
+    assert "<b>" not in page
+    page = stage.web.get("/demo?said=next&status=CALL_DRIVER&others=2&ride=unknown").text
+    assert "2 other rides moved on." in page
+
+
+def test_the_scenarios_are_those_of_the_sandbox(stage: Stage) -> None:
+    assert SCENARIOS.keys() == OF_SANDBOX.keys()
+    page = stage.press("scenario", scenario="driver_leaves")
+    assert "Set for the next booking: Auto: the driver leaves on the way" in page
+    stage.sandbox.book("auto")
+    assert stage.sandbox.ledger()[0]["scenario"] == "driver_leaves"
+
+
+def test_each_fault_is_one_that_the_sandbox_knows(stage: Stage) -> None:
+    for name, fault in FAULTS.items():
+        assert f"This goes wrong next: {fault.words}" in stage.press("fault", fault=name)
+    assert [facts["fault"] for _, facts in stage.audited()] == list(FAULTS)
+
+
+def fill(stage: Stage) -> None:
+    """Rides here and there, a guest's link, a visit at a kiosk; and what stays."""
+    desk, home = stage.desk, stage.desk.ids["desk.property"]
+    stage.sandbox.book("mini")
+    order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["late"])
+    desk.order("UNKNOWN", supersedes=order_id)
+    db, now = desk.services.db, desk.now
+    make_link(db, now, home, order_id, LinkKind.RIDER, by_staff(desk.ids["desk"]))
+    with db.write() as s:
+        kiosk = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
+        begin(kiosk, now)
+        kiosk.handed_at, kiosk.code_until = now, now
+        s.add(KioskVisit(id="v" * 16, kiosk_id=kiosk.id, property_id=home, began_at=now))
+        s.add(Ticket(property_id=home, order_id=order_id, number=1, day="2026-05-04", pin_hash="x"))
+        s.add(
+            Favourite(property_id=home, kind="drop", slot=1, name="Airport", lat=-38.5, lng=-128.0)
+        )
+
+
+def test_reset_empties_rides_and_guests_and_leaves_the_house(stage: Stage) -> None:
+    fill(stage)
+    stage.sandbox.control("next", scenario="no_cab")
+    page = stage.press("reset")
+    assert "All rides and guests are deleted. The demo begins anew." in page
+    assert {table.__tablename__: stage.count(table) for table in EMPTIED} == {
+        table.__tablename__: 0 for table in EMPTIED
+    }
+    assert stage.sandbox.ledger() == []
+    assert stage.sandbox.book("mini")  # and not by the scenario of before
+    assert stage.sandbox.ledger()[0]["scenario"] == "normal"
+    assert [stage.count(table) for table in (Staff, SignIn, Favourite, Kiosk)] == [2, 1, 1, 1]
+    assert stage.count(EndedSignIn) == 1  # processes that know the link forget it
+    with stage.desk.services.db.read() as s:
+        subjects = set(s.scalars(select(AuditRow.subject)))
+        assert not any(subject.startswith("orders:") for subject in subjects)
+        assert subjects  # the sign-in, and the press
+        kiosk = s.scalars(select(Kiosk)).one()
+        assert (kiosk.handed_at, kiosk.code_until) == (None, None)
+        assert kiosk.token_hash  # still paired
+    assert [what for what, _ in stage.audited()] == ["demo.reset"]
+
+
+def test_after_a_reset_the_journals_miss_no_order(stage: Stage, tmp_path: Path) -> None:
+    """Else the worker would take the demo for a database that was restored from a backup."""
+    order_id, db = stage.desk.order("BOOKED", "CALL_DRIVER"), stage.desk.services.db
+    with db.read() as s:
+        order, name = s.get_one(Order, order_id), restores.identity(s)
+    journal = SentJournal(tmp_path, 0)
+    journal.sent(
+        Sent(
+            order.mtx, 1, stage.desk.now, name, order.property_id, order.account_id, order.category
+        )
+    )
+    stage.press("reset")
+    assert catch_up(db, stage.desk.services.clock, journal) == (0, None)
+    journal.close()
+
+
+def test_a_link_of_before_shows_no_ride_that_got_its_number(tmp_path: Path) -> None:
+    """The pages of links are answered from memory, where their guests are known for minutes."""
+    stage = Stage(tmp_path, POLL_LAYER="on")
+    desk, home = stage.desk, stage.desk.ids["desk.property"]
+    order_id, who = desk.order("BOOKED", "CALL_DRIVER"), by_staff(desk.ids["desk"])
+    link = make_link(desk.services.db, desk.now, home, order_id, LinkKind.RIDER, who)
+    guest = desk.client(signed_in=False)
+    for _ in range(2):
+        assert guest.get(f"/t/{link}/snapshot.json").status_code == 200
+    stage.press("reset")
+    desk.order("BOOKED", "CALL_DRIVER")
+    assert guest.get(f"/t/{link}/snapshot.json").status_code in (404, 410)
+    stage.close()
+
+
+@pytest.mark.parametrize("what", ["an order", "a press"])
+def test_nothing_is_deleted_while_an_answer_is_on_its_way(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(pages, "empty", partial(empty, waits_s=0.0))
+    stage.sandbox.book("mini")
+    if what == "an order":
+        stage.desk.order("SENDING")
+    else:
+        stage.desk.order("BOOKED", "CALL_DRIVER", actions=[("cancel", "calling", {})])
+    assert "Nothing was deleted: try again soon." in stage.press("reset")
+    assert (stage.count(Order), len(stage.sandbox.ledger())) == (1, 1)
+    assert stage.audited() == []
+
+
+def test_reset_waits_for_the_answer(stage: Stage) -> None:
+    order_id, done = stage.desk.order("SENDING"), threading.Event()
+
+    def press() -> None:
+        empty(stage.desk.services.db, lambda: None, lambda _s: None)
+        done.set()
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    stage.desk.add(lambda s: setattr(s.get(Order, order_id), "state", "BOOKED"))
+    thread.join(30)
+    assert done.is_set()
+    assert stage.count(Order) == 0
+
+
+@pytest.mark.parametrize("press", ["clock", "next", "scenario", "fault", "reset"])
+def test_a_sandbox_that_is_silent_changes_nothing_here(stage: Stage, press: str) -> None:
+    fill(stage)
+    stage.reach(httpx.MockTransport(refuse))
+    fields = {"speed": "0", "scenario": "no_cab", "fault": "down"}
+    page = stage.press(press, **fields)
+    assert "The sandbox does not answer. Nothing was changed." in page
+    assert (stage.count(Order), stage.count(Guest)) == (2, 2)
+    assert stage.audited() == []
+
+
+def test_a_demo_on_another_service_has_nothing_to_direct(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path, SERVICE_URL="http://127.0.0.1:9/tunnel")
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
+    web = desk.client()
+    assert web.get("/demo").status_code == 404
+    sent = {"csrf_token": token(web, "/search")}
+    assert web.post("/demo/reset", data=sent).status_code == 404
+    assert "Direct the demo" not in web.get("/history").text
+    desk.close()
+
+
+CALLS: list[Callable[[SandboxControl], object]] = [
+    SandboxControl.clock,
+    SandboxControl.leap,
+    SandboxControl.reset,
+    lambda control: control.run_at(5),
+    lambda control: control.arm("normal"),
+    lambda control: control.add_fault({}),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_address_is_looked_at_before_each_call(
+    stage: Stage, call: Callable[[SandboxControl], object]
+) -> None:
+    """Also when it becomes another one while the program runs."""
+    called: list[httpx.Request] = []
+    elsewhere = replace(stage.desk.services.settings, service_url="http://192.0.2.1:9")
+    transport = httpx.MockTransport(lambda request: called.append(request) or httpx.Response(200))
+    with pytest.raises(NotOurs):
+        call(SandboxControl(elsewhere, Http(transport)))
+    assert called == []

@@ -67,7 +67,7 @@ def show() -> str:
     return render_template(
         "demo/page.html",
         clock=_clock_of(prop),
-        speeds=[(typed, speed_words(speed)) for typed, speed in SPEEDS.items()],
+        speeds=[(typed, speed_words(speed)) for typed, speed in SPEEDS.items() if speed],
         scenarios=scenario_words(),
         faults=fault_words(),
         arrived=arrived,

@@ -29,7 +29,6 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wire import KNOWN_STATUSES, Kind
 from ridedash.wording import gettext as _
-from ridedash.wording import ngettext
 from ridedash.wording.say import Audience
 from ridedash.wording.states import status_words
 
@@ -239,9 +238,9 @@ def _arrived(s: Session) -> dict[str, Any] | None:
         query.where(mine, or_(Order.booking_id == named, Order.txn_id == named))
     ).first()
     kind = Kind.POINT_TO_POINT if found is None else Kind(found.kind)
-    moved = ngettext("%(num)d other ride moved on.", "%(num)d other rides moved on.", others)
+    moved = {0: _("No other ride moved on."), 1: _("1 other ride moved on.")}
     return {
         "words": status_words(status, kind, Audience.STAFF, {}).headline,
         "order": found,
-        "others": moved if others else _("No other ride moved on."),
+        "others": moved.get(others) or _("%(n)d other rides moved on.", n=others),
     }

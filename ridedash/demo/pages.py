@@ -238,9 +238,8 @@ def _arrived(s: Session) -> dict[str, Any] | None:
         query.where(mine, or_(Order.booking_id == named, Order.txn_id == named))
     ).first()
     kind = Kind.POINT_TO_POINT if found is None else Kind(found.kind)
-    moved = {0: _("No other ride moved on."), 1: _("1 other ride moved on.")}
     return {
         "words": status_words(status, kind, Audience.STAFF, {}).headline,
         "order": found,
-        "others": moved.get(others) or _("%(n)d other rides moved on.", n=others),
+        "others": _("Other rides that moved on: %(n)d.", n=others),
     }

@@ -134,7 +134,7 @@ def test_a_leap_says_what_came_and_how_many_others_moved(stage: Stage) -> None:
     order_id = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
     stage.desk.add(lambda s: setattr(s.get(Order, order_id), "booking_id", booking))
     page = compact(stage.press("next"))
-    assert "No other ride moved on." in page
+    assert "Other rides that moved on: 0." in page
     assert f'<a href="/rides/{order_id}"><bdi>412</bdi>' in page
     [ride] = stage.sandbox.ledger()
     assert ride["status"] == "CALL_DRIVER"
@@ -145,7 +145,7 @@ def test_what_the_address_of_a_leap_says_is_no_markup(stage: Stage) -> None:
     page = stage.web.get("/demo?said=next&status=<b>x&others=1&ride=<b>y").text
     assert "<b>" not in page
     page = stage.web.get("/demo?said=next&status=CALL_DRIVER&others=2&ride=unknown").text
-    assert "2 other rides moved on." in page
+    assert "Other rides that moved on: 2." in page
 
 
 def test_the_scenarios_are_those_of_the_sandbox(stage: Stage) -> None:

@@ -54,7 +54,7 @@ def create_app(
         from ridedash.demo import pages as director  # live mode does not load it
 
         director.init_app(app)
-    files = static_files.read(_folder("static"))
+    files = static_files.read(_folder("static"), demo=settings.demo)
     static_files.init_app(app, files)
     file_server.init_app(app, files, security_headers.of_files(settings))
     if settings.poll_layer:

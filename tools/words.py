@@ -31,6 +31,7 @@ TIER_1: Final = FOLDER / "tier1.txt"
 CRITICAL_LIST: Final = FOLDER / "critical.txt"
 GLOSSARY: Final = FOLDER / "glossary.md"
 SLOT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]")
+OF_DEMO: Final = "ridedash/demo/", "templates/demo/"  # their texts are the demo's
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
 MACHINE: Final = "machine"  # the flag of a message that no person has read
 CRITICAL: Final = "critical"  # the code's mark of a message about money, safety or a second booking
@@ -176,19 +177,29 @@ def written(catalogue: Catalog, figures: str = "") -> bytes:
 
 
 def figures_of(catalogue: Catalog) -> str:
-    """How much is translated of what guests meet and of the rest, and how much people have read of
-    what is critical and of what guests meet; each as "512/520".
+    """How much is translated of what guests meet, of what staff read, and of what a demo alone
+    says, and how much people have read of what is critical and of what guests meet; each as
+    "512/520".
     """
     guests = tier_1()
-    groups: dict[str, list[bool]] = {"guests": [], "staff": [], "critical": [], "reviewed": []}
+    names = "guests", "staff", "demo", "critical", "reviewed"
+    groups: dict[str, list[bool]] = {name: [] for name in names}
     for message in messages(catalogue):
         is_first = key_of(message) in guests
-        groups["guests" if is_first else "staff"].append(is_done(message))
+        groups[group_of(message, guests)].append(is_done(message))
         if CRITICAL in message.auto_comments:
             groups["critical"].append(is_reviewed(message))
         if is_first:
             groups["reviewed"].append(is_reviewed(message))
     return " ".join(f"{name}={sum(done)}/{len(done)}" for name, done in groups.items())
+
+
+def group_of(message: Message, guests: set[Key]) -> str:
+    """Who reads it: "guests", "staff", or those who present a demo (docs/languages.md 3)."""
+    if key_of(message) in guests:
+        return "guests"
+    places = [path for path, _ in message.locations]
+    return "demo" if places and all(each.startswith(OF_DEMO) for each in places) else "staff"
 
 
 def tier_1() -> set[Key]:
@@ -229,15 +240,15 @@ def header(code: str, catalogue: Catalog) -> str:
 
 def report(code: str, catalogue: Catalog, changes: Changes) -> str:
     """One line about a language."""
-    guests, done, fuzzy = tier_1(), {}, 0
+    guests, fuzzy = tier_1(), sum(each.fuzzy for each in messages(catalogue))
+    done: dict[str, list[bool]] = {"guests": [], "staff": [], "demo": []}
     for message in messages(catalogue):
-        done[key_of(message)] = bool(forms(message)) and not message.fuzzy
-        fuzzy += message.fuzzy
-    first = [done[key] for key in done if key in guests]
-    rest = [done[key] for key in done if key not in guests]
+        done[group_of(message, guests)].append(is_done(message))
+    shares = (
+        f"{name} {share(sum(each), len(each)):>5} of {len(each)}" for name, each in done.items()
+    )
     return (
-        f"{code:8} guests {share(sum(first), len(first)):>5} of {len(first)}, "
-        f"staff {share(sum(rest), len(rest)):>5} of {len(rest)}, {fuzzy} fuzzy; "
+        f"{code:8} {', '.join(shares)}, {fuzzy} fuzzy; "
         f"{changes.new} new, {changes.gone} gone, {changes.changed} changed"
     )
 

@@ -31,6 +31,7 @@ OF_LEAFLET: Final = (  # nothing else in the wheel is served
     "images/marker-icon-2x.png",
     "images/marker-shadow.png",
 )
+OF_DEMO: Final = "demo"  # js/demo, css/demo
 DIGEST_CHARS: Final = 16
 _DIGEST: Final = re.compile(rf"[0-9a-f]{{{DIGEST_CHARS}}}")
 # import … from "./x.js", import "./x.js" and export … from "./x.js", as oxfmt writes them; import()
@@ -58,13 +59,18 @@ class StaticFiles:
 
 
 @lru_cache
-def read(folder: Path) -> StaticFiles:
-    """What this process serves, read once: a file that changes is seen after a restart."""
+def read(folder: Path, *, demo: bool = True) -> StaticFiles:
+    """What this process serves, read once: a file that changes is seen after a restart.
+
+    Without `demo` the files of the director (the folders named so) are left out.
+    """
     paths = {
         path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.name.startswith(".")
     }
+    if not demo:
+        paths = {name: path for name, path in paths.items() if OF_DEMO not in name.split("/")}
     paths |= {LEAFLET + name: leaflet() / name for name in OF_LEAFLET}
     digest = hashlib.blake2b(digest_size=DIGEST_CHARS // 2)
     for name, path in paths.items():

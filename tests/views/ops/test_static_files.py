@@ -124,3 +124,17 @@ def test_nothing_but_the_files_is_served(client: FlaskClient) -> None:
     for prefix in ("/static/", read(ROOT / "static").prefix, "/static/0123456789abcdef/"):
         for name in OTHERS:
             assert client.get(prefix + name).status_code in (308, 404), prefix + name
+
+
+def test_the_files_of_the_director_are_left_out_without_a_demo(tmp_path: Path) -> None:
+    files = {
+        "js/demo/stage.js": "",
+        "css/demo/stage.css": "",
+        "js/page.js": "",
+        "css/demos.css": "",
+    }
+    written(tmp_path, dict.fromkeys(names, ""))
+    assert {name for name in read(tmp_path, demo=False).paths if "leaflet" not in name} == {
+        "js/page.js",
+        "css/demos.css",
+    }

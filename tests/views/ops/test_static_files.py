@@ -127,12 +127,7 @@ def test_nothing_but_the_files_is_served(client: FlaskClient) -> None:
 
 
 def test_the_files_of_the_director_are_left_out_without_a_demo(tmp_path: Path) -> None:
-    files = {
-        "js/demo/stage.js": "",
-        "css/demo/stage.css": "",
-        "js/page.js": "",
-        "css/demos.css": "",
-    }
+    names = "js/demo/stage.js", "css/demo/stage.css", "js/page.js", "css/demos.css"
     written(tmp_path, dict.fromkeys(names, ""))
     assert {name for name in read(tmp_path, demo=False).paths if "leaflet" not in name} == {
         "js/page.js",

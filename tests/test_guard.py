@@ -655,6 +655,7 @@ GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /demo demo.show
+GET /demo/lens/rides/<int:order_id>/states lens_rides.states
 GET /door door.show
 GET /door/rows.json door.rows
 GET /face/<name> faces.file

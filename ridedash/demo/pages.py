@@ -11,6 +11,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from ridedash.demo.emptying import StillSending, empty
+from ridedash.demo.lens import ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
 from ridedash.extensions import Services, services
@@ -45,6 +46,7 @@ def init_app(app: Flask) -> None:
     s: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
     app.register_blueprint(bp)
+    app.register_blueprint(ride_pages.bp)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
 

@@ -70,6 +70,7 @@ NEEDS = {
         admin_kiosk.open_here
         admin_hints.add admin_hints.remove
         demo.show demo.turn demo.leap demo.arm demo.break_something demo.reset
+        lens_rides.states
     """,
     "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",

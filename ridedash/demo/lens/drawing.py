@@ -1,0 +1,141 @@
+"""A graph of states as boxes and arrows, to lie or to stand. Pure: numbers of an SVG."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from ridedash.demo.lens.states import CREATE, Edge, Place, Way
+
+WIDTH, HEIGHT, SMALL = 140.0, 44.0, 56.0  # of a box; SMALL: how wide the one of create is
+MARGIN: Final = 10.0
+BOW: Final = 46.0  # how far an arrow bends around what stands between its ends
+APART: Final = 13.0  # two arrows between the same boxes, one for each direction
+TIP: Final = 7.0  # room for the tip of an arrow
+LABEL: Final = 11.0  # how far the label of a level arrow is above it
+
+
+class Grid(NamedTuple):
+    """How far two boxes are apart, along the way and beside it, and whether the way goes down."""
+
+    along: float
+    beside: float
+    stands: bool
+
+
+LYING: Final = Grid(194.0, 96.0, stands=False)
+STANDING: Final = Grid(120.0, 108.0, stands=True)  # fits a phone
+
+
+@dataclass(frozen=True)
+class Box:
+    """One status; x and y are its middle. `state`: now, been or ahead."""
+
+    status: str
+    x: float
+    y: float
+    width: float
+    height: float
+    state: str
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One edge: the path of an SVG, and the middle of its label."""
+
+    edge: Edge
+    path: str
+    x: float
+    y: float
+    taken: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All of it; boxes and arrows lie within width and height."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+    stands: bool
+
+
+def picture(way: Way, grid: Grid) -> Picture:
+    """The picture of a ride's way. What the ride took lies on top."""
+    beside = [place[1] for place in way.graph.places.values()]
+    place_of = _placer(grid, min(beside), CREATE in way.graph.places)
+    boxes = {s: _box(s, *place_of(place), way) for s, place in way.graph.places.items()}
+    arrows = [_arrow(edge, boxes, way) for edge in way.graph.edges]
+    arrows.sort(key=lambda arrow: arrow.taken)
+    right = max(box.x + box.width / 2 for box in boxes.values()) + MARGIN
+    bottom = max(box.y + box.height / 2 for box in boxes.values()) + MARGIN
+    return Picture(right, bottom, tuple(boxes.values()), tuple(arrows), grid.stands)
+
+
+def _placer(grid: Grid, least: float, starts: bool) -> Callable[[Place], tuple[float, float]]:
+    """The middle of a box by its place. Lying, the small box of create takes less of the line."""
+
+    def middle(place: Place) -> tuple[float, float]:
+        along, beside = place[0] * grid.along, (place[1] - least) * grid.beside
+        if grid.stands:
+            return MARGIN + WIDTH / 2 + beside, MARGIN + HEIGHT / 2 + along
+        spared = (WIDTH - SMALL) if starts else 0.0
+        x = MARGIN + WIDTH / 2 + along - (spared if place[0] > 0 else spared / 2)
+        return x, MARGIN + HEIGHT / 2 + beside
+
+    return middle
+
+
+def _box(status: str, x: float, y: float, way: Way) -> Box:
+    width = SMALL if status == CREATE else WIDTH
+    state = "been" if status in way.been else "ahead"
+    return Box(status, x, y, width, HEIGHT, "now" if status == way.present else state)
+
+
+def _arrow(edge: Edge, boxes: dict[str, Box], way: Way) -> Arrow:
+    start, end = boxes[edge.start], boxes[edge.end]
+    bend = _bend(edge, start, end, boxes, way)
+    dx, dy = end.x - start.x, end.y - start.y
+    far = math.hypot(dx, dy)
+    # the point towards which a quadratic curve is bent, beside the middle of the straight line
+    cx = (start.x + end.x) / 2 + bend * dy / far
+    cy = (start.y + end.y) / 2 - bend * dx / far
+    x1, y1 = _edge_of(start, cx, cy, 0.0)
+    x2, y2 = _edge_of(end, cx, cy, TIP)
+    curve = f"Q{cx:.1f} {cy:.1f} " if bend else "L"
+    path = f"M{x1:.1f} {y1:.1f}{curve}{x2:.1f} {y2:.1f}"
+    x, y = (x1 + x2) / 2, (y1 + y2) / 2
+    if bend:
+        x, y = (x + cx) / 2, (y + cy) / 2
+    level = abs(dy) < 1  # its label stands above it, not on it
+    return Arrow(edge, path, x, y - LABEL if level else y, bool(way.at(edge)))
+
+
+def _bend(edge: Edge, start: Box, end: Box, boxes: dict[str, Box], way: Way) -> float:
+    """How far an arrow is bent: not at all, beside its counterpart, or around a box."""
+    pairs = {(each.start, each.end) for each in way.graph.edges}
+    if any(_between(start, end, box) for box in boxes.values()):
+        return BOW * 2
+    return APART * 2 if (edge.end, edge.start) in pairs else 0.0
+
+
+def _between(start: Box, end: Box, box: Box) -> bool:
+    """Whether a straight arrow would run across a box."""
+    if box.status in (start.status, end.status):
+        return False
+    dx, dy = end.x - start.x, end.y - start.y
+    part = ((box.x - start.x) * dx + (box.y - start.y) * dy) / (dx * dx + dy * dy)
+    if not 0 < part < 1:
+        return False
+    x, y = start.x + part * dx, start.y + part * dy
+    return abs(x - box.x) < box.width / 2 and abs(y - box.y) < box.height / 2
+
+
+def _edge_of(box: Box, x: float, y: float, room: float) -> tuple[float, float]:
+    """Where the line from the middle of a box to a point leaves the box, and `room` further."""
+    dx, dy = x - box.x, y - box.y
+    across = box.width / 2 / abs(dx) if dx else math.inf
+    down = box.height / 2 / abs(dy) if dy else math.inf
+    part = min(across, down) + room / math.hypot(dx, dy)
+    return box.x + dx * part, box.y + dy * part

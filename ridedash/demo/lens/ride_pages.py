@@ -1,0 +1,90 @@
+"""/demo/lens/rides/<order>: how a ride went through the document's states, for the drawer."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, abort, render_template, request
+
+from ridedash.demo.lens.drawing import LYING, STANDING, picture
+from ridedash.demo.lens.states import CREATE, Edge, Way, way_of
+from ridedash.extensions import services
+from ridedash.views.rides.access import own_order
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+from ridedash.wording import status_step
+
+bp: Final = Blueprint("lens_rides", __name__, url_prefix="/demo/lens/rides/<int:order_id>")
+
+
+@bp.before_request
+def _only_with_our_sandbox() -> None:
+    if not services().settings.sandboxed:
+        abort(404)
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One edge of the graph, as a row of the table beside it."""
+
+    start: str
+    end: str
+    by: str
+    source: str  # whether the document has it
+    times: tuple[str, ...]  # of the service's clock, when this ride took it
+
+
+@bp.get("/states")
+@needs(MANAGE)
+def states(order_id: int) -> str:
+    """The states of the ride's kind as a graph, with its own way; also as a table.
+
+    A request with the header `X-Part: drawer` gets the part alone.
+    """
+    page, s = own_order(order_id), services()
+    facts = RideFacts(page, s.clock(), s.time(), locale())
+    way = way_of(page)
+    part = request.headers.get("X-Part") == "drawer"
+    times = {edge: tuple(facts.at(at, seconds=True) for at in way.at(edge)) for edge in _edges(way)}
+    return render_template(
+        "demo/_states.html" if part else "demo/states.html",
+        page=page,
+        pictures=[picture(way, grid) for grid in (LYING, STANDING)],
+        times=times,
+        rows=[_row(edge, times[edge]) for edge in _edges(way)],
+        title=_title(way),
+        present=way.present or "",
+        create=CREATE,
+        steps=_words_of(way),
+    )
+
+
+def _edges(way: Way) -> tuple[Edge, ...]:
+    return way.graph.edges
+
+
+def _row(edge: Edge, times: tuple[str, ...]) -> StepRow:
+    source = _("in the document") if edge.published else _("seen in practice")
+    return StepRow(edge.start, edge.end, edge.by or "track_ride", source, times)
+
+
+def _title(way: Way) -> str:
+    return {
+        Kind.SHARE: _("States of a shared ride"),
+        Kind.AUTO: _("States of an auto"),
+        Kind.POINT_TO_POINT: _("States of a point-to-point ride"),
+    }[way.kind]
+
+
+def _words_of(way: Way) -> dict[str, str]:
+    """The words that staff read for a status; those that the progress line does not have too."""
+    own = {
+        CREATE: "",
+        "ALLOTMENT_RETRYING": _("Finding another"),
+        "SOFT_ALLOCATED": _("In the queue"),
+        "ALLOTMENT_FAILED": _("No driver"),
+        "BOOKING_CANCELLED": _("Cancelled"),
+    }
+    return {s: own[s] if s in own else status_step(s, way.kind) for s in way.graph.places}

@@ -1,0 +1,197 @@
+"""The states of a booking as a graph for each kind, and the way of one ride through it. Pure.
+
+The edges are those of docs/service-interface.md States and transitions: the order in which its
+first table has the statuses, and the transitions below it. What rides do besides is there too, and
+marked as seen in practice: docs/field-notes.md, docs/booking-protocol.md 3.3, or this very ride.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Final
+
+from ridedash.store.orders import OrderPage
+from ridedash.wire import (
+    ALLOTMENT_FAILED,
+    ALLOTMENT_PENDING,
+    ALLOTMENT_RETRYING,
+    BOOKING_CANCELLED,
+    CALL_DRIVER,
+    CLIENT_LOCATED,
+    COMPLETED,
+    IN_PROGRESS,
+    INVOICE,
+    PENDING,
+    SOFT_ALLOCATED,
+    Kind,
+    kind_of,
+)
+
+CREATE: Final = "create"  # where a ride begins: the answer of create, before any status
+STRAY_COLUMN: Final = 2.5  # of a status that the graph of the kind does not have
+
+Place = tuple[float, float]  # how far along, and how far beside the line from create to COMPLETED
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A step from one status to another; `by` is the operation that leads along it."""
+
+    start: str
+    end: str
+    published: bool = True  # else it was seen in practice
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The statuses of a kind, where they stand, and the steps between them."""
+
+    places: Mapping[str, Place]
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step that a ride took, and the wall instant at which we heard of it."""
+
+    start: str
+    end: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Way:
+    """The graph of a ride's kind, with its own steps; `present` is None before any status."""
+
+    kind: Kind
+    graph: Graph
+    taken: tuple[Taken, ...]
+    present: str | None
+
+    @property
+    def been(self) -> frozenset[str]:
+        """The statuses that the ride has had, the present one among them."""
+        ends = {status for each in self.taken for status in (each.start, each.end)}
+        return frozenset(ends | ({self.present} if self.present else set()))
+
+    def at(self, edge: Edge) -> tuple[datetime, ...]:
+        """When the ride took an edge, the first time first."""
+        return tuple(t.at for t in self.taken if (t.start, t.end) == (edge.start, edge.end))
+
+
+def _line(*statuses: str) -> Iterator[Edge]:
+    """The published order of statuses, each to the next one."""
+    for start, end in itertools.pairwise(statuses):
+        yield Edge(start, end)
+
+
+def _seen(start: str, end: str, by: str = "") -> Edge:
+    return Edge(start, end, published=False, by=by)
+
+
+_CANCELLED: Final = (
+    Edge(ALLOTMENT_PENDING, BOOKING_CANCELLED, by="abort"),
+    # which status follows cancel is not published
+    _seen(CALL_DRIVER, BOOKING_CANCELLED, "cancel"),
+    _seen(CLIENT_LOCATED, BOOKING_CANCELLED, "cancel"),
+)
+_SIDES: Final = {ALLOTMENT_FAILED: (0.5, 1.0), BOOKING_CANCELLED: (2.5, 1.0)}
+
+GRAPHS: Final[Mapping[Kind, Graph]] = {
+    Kind.SHARE: Graph(
+        {
+            CREATE: (0.0, 0.0),
+            ALLOTMENT_PENDING: (1.0, 0.0),
+            CALL_DRIVER: (2.0, 0.0),
+            CLIENT_LOCATED: (3.0, 0.0),
+            INVOICE: (4.0, 0.0),
+            IN_PROGRESS: (5.0, 0.0),
+            COMPLETED: (6.0, 0.0),
+            **_SIDES,
+        },
+        (
+            Edge(CREATE, ALLOTMENT_PENDING, by="create"),
+            *_line(ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
+            Edge(ALLOTMENT_PENDING, ALLOTMENT_FAILED),
+            *_CANCELLED,
+            _seen(INVOICE, BOOKING_CANCELLED, "cancel"),
+        ),
+    ),
+    Kind.POINT_TO_POINT: Graph(
+        {
+            CREATE: (0.0, 0.0),
+            ALLOTMENT_PENDING: (1.0, 0.0),
+            CALL_DRIVER: (2.0, 0.0),
+            CLIENT_LOCATED: (3.0, 0.0),
+            IN_PROGRESS: (5.0, 0.0),
+            COMPLETED: (6.0, 0.0),
+            SOFT_ALLOCATED: (1.5, -1.0),
+            INVOICE: (4.0, -1.0),
+            **_SIDES,
+        },
+        (
+            Edge(CREATE, ALLOTMENT_PENDING, by="create"),
+            *_line(ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
+            _seen(CLIENT_LOCATED, IN_PROGRESS),
+            _seen(ALLOTMENT_PENDING, SOFT_ALLOCATED),
+            _seen(SOFT_ALLOCATED, CALL_DRIVER),
+            Edge(ALLOTMENT_PENDING, ALLOTMENT_FAILED),
+            *_CANCELLED,
+        ),
+    ),
+    Kind.AUTO: Graph(
+        {
+            CREATE: (0.0, 0.0),
+            PENDING: (1.0, 0.0),
+            CALL_DRIVER: (2.0, 0.0),
+            IN_PROGRESS: (3.0, 0.0),
+            INVOICE: (4.0, 0.0),
+            COMPLETED: (5.0, 0.0),
+            ALLOTMENT_RETRYING: (1.5, 1.0),
+            ALLOTMENT_FAILED: (0.5, 1.0),
+            BOOKING_CANCELLED: (1.5, -1.0),
+        },
+        (
+            Edge(CREATE, PENDING, by="create"),
+            *_line(PENDING, CALL_DRIVER, IN_PROGRESS, INVOICE, COMPLETED),
+            Edge(PENDING, ALLOTMENT_RETRYING),
+            _seen(CALL_DRIVER, ALLOTMENT_RETRYING),
+            _seen(ALLOTMENT_RETRYING, CALL_DRIVER),
+            Edge(PENDING, ALLOTMENT_FAILED),
+            Edge(ALLOTMENT_RETRYING, ALLOTMENT_FAILED),
+            Edge(PENDING, BOOKING_CANCELLED, by="abort"),
+            Edge(ALLOTMENT_RETRYING, BOOKING_CANCELLED, by="abort"),
+            _seen(CALL_DRIVER, BOOKING_CANCELLED, "cancel"),
+        ),
+    ),
+}
+
+
+def way_of(page: OrderPage) -> Way:
+    """The way of an order's ride so far. A step that its graph does not have is added to it."""
+    kind = kind_of(page.order.category)
+    taken = tuple(_taken(page))
+    present = page.ride.status if page.ride else None
+    return Way(kind, _with(GRAPHS[kind], taken, present), taken, present)
+
+
+def _taken(page: OrderPage) -> Iterator[Taken]:
+    before = CREATE
+    for event in sorted(page.events, key=attrgetter("at")):
+        if event.what == "ride":
+            yield Taken(before, event.name, event.at)
+            before = event.name
+
+
+def _with(graph: Graph, taken: Sequence[Taken], present: str | None) -> Graph:
+    """The graph with the statuses and steps that a ride has had besides."""
+    places = dict(graph.places)
+    for status in [each.end for each in taken] + ([present] if present else []):
+        strays = len(places) - len(graph.places)
+        places.setdefault(status, (STRAY_COLUMN + strays, -1.0))
+    known = {(edge.start, edge.end) for edge in graph.edges}
+    added = dict.fromkeys((t.start, t.end) for t in taken if (t.start, t.end) not in known)
+    return Graph(places, (*graph.edges, *(_seen(start, end) for start, end in added)))

@@ -2,17 +2,20 @@
 
 Everything happens in one transaction in which nobody else writes, so no worker is in the middle of
 a step: none begins one before the end, and none is waiting for the answer to an order or a press.
-A poll that was under way finds its ride gone, which changes nothing.
+Nor to a poll, unless that takes long: then its answer finds the ride gone, which changes nothing.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, or_, select, text, update
+from sqlalchemy import delete, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
+from ridedash.rides.runtime import Clock
+from ridedash.rides.tracking import claims
 from ridedash.store import restores
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
@@ -27,6 +30,7 @@ from ridedash.store.models.kiosks import (
 from ridedash.store.models.orders import (
     Action,
     Attention,
+    Offer,
     Order,
     OrderState,
     PathPoint,
@@ -38,7 +42,9 @@ from ridedash.store.models.restores import LostOrder
 from ridedash.store.sign_ins import tell_ended
 
 WAITS_S: Final = 20.0  # for the answer to an order; then it is refused
-LOOKS_EVERY_S: Final = 0.25
+POLLS_S: Final = 1.0  # for the answers to polls; then without them
+LOOKS_EVERY_S: Final = 0.05
+LATER: Final = timedelta(minutes=1)  # until then no ride is polled
 # what is emptied, whatever points to others before them; all that is not named here stays
 EMPTIED: Final = (
     *(PathPoint, Attention, TimelineEvent, Action, Ride, Link, Ticket, LostOrder),
@@ -52,6 +58,7 @@ class StillSending(Exception):
 
 def empty(
     db: Database,
+    clock: Clock,
     reset_sandbox: Callable[[], None],
     note: Callable[[Session], None],
     waits_s: float = WAITS_S,
@@ -59,21 +66,47 @@ def empty(
     """Delete the rides here and, by `reset_sandbox`, there; `note` writes the audit entry.
 
     An answer that is on its way is waited for. When it does not come in time StillSending is
-    raised; that, and what `reset_sandbox` raises, leaves every row as it was.
+    raised; that, and what `reset_sandbox` raises, leaves every order as it was.
     """
-    end = time.monotonic() + waits_s
-    pause = threading.Event()
-    while True:
-        try:
-            with db.write() as s:
-                _empty(s)
-                reset_sandbox()  # last: from then on only the commit can fail
-                note(s)
-            return
-        except StillSending:
-            if time.monotonic() >= end:
-                raise
+    try:
+        _wait(lambda: _polls_end(db, clock()), POLLS_S)
+        if not _wait(lambda: _emptied(db, reset_sandbox, note), waits_s):
+            raise StillSending
+    except BaseException:
+        claims.make_due(db, clock())
+        raise
+
+
+def _wait(done: Callable[[], bool], most_s: float) -> bool:
+    """Try until it is done, once at least. Whether it was."""
+    end, pause = time.monotonic() + most_s, threading.Event()
+    while not done():
+        if time.monotonic() >= end:
+            return False
         pause.wait(LOOKS_EVERY_S)
+    return True
+
+
+def _polls_end(db: Database, now: datetime) -> bool:
+    """Let no poll begin for a while. Whether none is under way."""
+    polled = Ride.lease_until > now
+    with db.write() as s:
+        waiting = Ride.next_poll_at.is_not(None), or_(Ride.lease_until.is_(None), ~polled)
+        s.execute(update(Ride).where(*waiting).values(next_poll_at=now + LATER))
+        return s.execute(select(Ride.id).where(polled).limit(1)).first() is None
+
+
+def _emptied(
+    db: Database, reset_sandbox: Callable[[], None], note: Callable[[Session], None]
+) -> bool:
+    try:
+        with db.write() as s:
+            _empty(s)
+            reset_sandbox()  # last: from then on only the commit can fail
+            note(s)
+    except StillSending:
+        return False
+    return True
 
 
 def _empty(s: Session) -> None:
@@ -87,6 +120,10 @@ def _empty(s: Session) -> None:
     tell_ended(s, select(Link.token_hash))  # for processes that know their guests
     for table in EMPTIED:
         s.execute(delete(table))
+    # the newest offer stays: SQLite would give its number to the next one, and a form that is
+    # still open would book that
+    newest = select(func.max(Offer.id)).scalar_subquery()
+    s.execute(delete(Offer).where(Offer.id < newest))
     # a tablet that was handed to a guest of before, and the caution after somebody's jokes
     touched = or_(Kiosk.handed_at.is_not(None), Kiosk.code_until.is_not(None))
     s.execute(

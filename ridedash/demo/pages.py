@@ -6,11 +6,13 @@ Every press is a form, so that it works without scripts, and is written into the
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Flask, abort, current_app, redirect, render_template, request
+from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo.emptying import StillSending, empty
+from ridedash.demo import numbers
+from ridedash.demo.beginning import EXTENSION, begin, control, follow
+from ridedash.demo.emptying import StillSending
 from ridedash.demo.lens import ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
@@ -21,9 +23,7 @@ from ridedash.service.transport.http import Http
 from ridedash.services import egress
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Guest, Property
-from ridedash.turns import SandboxTime
 from ridedash.views.admin.property import Answer, message_for, record
-from ridedash.views.poll_cache.cache import polls
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
@@ -34,7 +34,6 @@ from ridedash.wording.say import Audience
 from ridedash.wording.states import status_words
 
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
-EXTENSION: Final = "ridedash.director"  # where the control stands among an app's extensions
 ADDRESS: Final = "/demo"
 SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
 SPEEDS: Final = {"0": 0, "1": 1, "5": 5, "20": 20, "60": 60}
@@ -45,6 +44,7 @@ def init_app(app: Flask) -> None:
     """Register the page. The link to it stands in the band where the sandbox is our own."""
     s: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
+    numbers.init()
     app.register_blueprint(bp)
     app.register_blueprint(ride_pages.bp)
     if s.settings.sandboxed:
@@ -85,7 +85,7 @@ def turn() -> Answer:
     if speed is None:
         abort(400)  # no choice of the page
     try:
-        _control().run_at(speed)
+        control().run_at(speed)
     except NotDone:
         return _back("silent")
     _turned("demo.clock", speed=speed)
@@ -97,7 +97,7 @@ def turn() -> Answer:
 def leap() -> Answer:
     """Leap to the next event of any ride."""
     try:
-        leapt = _control().leap()
+        leapt = control().leap()
     except NothingAhead:
         return _back("nothing")
     except NotDone:
@@ -114,7 +114,7 @@ def arm() -> Answer:
     if chosen not in SCENARIOS:
         abort(400)
     try:
-        _control().arm(chosen)
+        control().arm(chosen)
     except NotDone:
         return _back("silent")
     _note("demo.armed", scenario=chosen)
@@ -129,7 +129,7 @@ def break_something() -> Answer:
     if chosen not in FAULTS:
         abort(400)
     try:
-        _control().add_fault(FAULTS[chosen].body)
+        control().add_fault(FAULTS[chosen].body)
     except NotDone:
         return _back("silent")
     _note("demo.fault", fault=chosen)
@@ -141,34 +141,17 @@ def break_something() -> Answer:
 def reset() -> Answer:
     """Delete the rides of this demo, here and in the sandbox."""
     try:
-        empty(services().db, _control().reset, lambda s: record(s, "demo.reset", SUBJECT))
+        begin(lambda s: record(s, "demo.reset", SUBJECT))
     except StillSending:
         return _back("sending")
     except NotDone:
         return _back("silent")
-    cache = polls()
-    if cache is not None:
-        cache.forget()
-    _follow()
     return _back("reset")
-
-
-def _control() -> SandboxControl:
-    found: SandboxControl = current_app.extensions[EXTENSION]
-    return found
 
 
 def _turned(what: str, **facts: Any) -> None:
     _note(what, **facts)
-    _follow()
-
-
-def _follow() -> None:
-    """Compute with the new time at once, and let the worker look where every ride is now."""
-    time = services().time
-    if isinstance(time, SandboxTime):
-        time.read()
-    services().wake()
+    follow()
 
 
 def _note(what: str, **facts: Any) -> None:
@@ -183,10 +166,10 @@ def _back(said: str, **told: Any) -> Answer:
 def _clock_of(prop: Property) -> dict[str, Any] | None:
     """What the page shows of the clock; None while the sandbox does not answer."""
     try:
-        now = _control().clock()
+        now = control().clock()
         city = ""
         if prop.pickup_lat is not None and prop.pickup_lng is not None:
-            city = _control().city_at(LatLng(prop.pickup_lat, prop.pickup_lng))
+            city = control().city_at(LatLng(prop.pickup_lat, prop.pickup_lng))
     except NotDone:
         return None
     return {

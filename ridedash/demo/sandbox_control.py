@@ -62,6 +62,14 @@ class SandboxControl:
         """Let the clock run at a speed of 1 to 60, or hold it with 0."""
         return _clock(self._call("POST", "/control/clock", {"speed": speed}))
 
+    def set(self, at: datetime, speed: int) -> ClockNow:
+        """Let the clock show `at` and run from there at a speed, held with 0.
+
+        An earlier time is NotDone while the sandbox has bookings.
+        """
+        body = {"at": at.timestamp(), "speed": speed}
+        return _clock(self._call("POST", "/control/clock", body))
+
     def leap(self) -> Leapt:
         """Leap to the next phase of any ride. Raises NothingAhead."""
         body = self._call("POST", "/control/leap", {})
@@ -78,9 +86,16 @@ class SandboxControl:
         """Let something go wrong: the body of POST /control/faults (docs/operating.md)."""
         self._call("POST", "/control/faults", fault)
 
-    def reset(self) -> None:
-        """Delete bookings, feedback, scenarios and faults; number, seed and speed begin anew."""
-        self._call("POST", "/control/reset", {})
+    def reset(self, seed: int | None = None, at: datetime | None = None) -> None:
+        """Delete bookings, feedback, scenarios and faults; bookings are numbered from 1 again.
+
+        Without `seed` drivers and codes are those of the configured one. The clock is held at
+        `at`; without it, it goes on at the configured speed.
+        """
+        body: dict[str, Any] = {} if seed is None else {"seed": seed}
+        if at is not None:
+            body |= {"at": at.timestamp(), "speed": 0}
+        self._call("POST", "/control/reset", body)
 
     def city_at(self, place: LatLng) -> str:
         """The name of the city around a place; "" where none is."""

@@ -1,18 +1,16 @@
 """The director of a demo: its page, its presses, and what Reset deletes and leaves."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from flask.testing import FlaskClient
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from ridedash.demo import pages
+from ridedash.demo import beginning, pages
 from ridedash.demo.emptying import EMPTIED, empty
 from ridedash.demo.sandbox_control import NotOurs, SandboxControl
 from ridedash.demo.words import FAULTS, SCENARIOS
@@ -24,57 +22,15 @@ from ridedash.sandbox.trips.planner import SCENARIOS as OF_SANDBOX
 from ridedash.service.transport.http import Http
 from ridedash.store import restores
 from ridedash.store.actors import by_staff
-from ridedash.store.audit import AuditRow
-from ridedash.store.kiosks import begin, new_device
 from ridedash.store.models.desk import Favourite
-from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit, Ticket
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import EndedSignIn, Guest, SignIn, Staff
 from ridedash.store.orders import Order
+from tests.demo.stages import Stage, fill
 from tests.sandbox import sandbox_desk
-from tests.views.ride_pages import Desk, compact, make_desk, token
+from tests.views.ride_pages import compact, make_desk, token
 
 pytestmark = pytest.mark.database
-
-
-class Stage:
-    """A demo with its sandbox, and the browser of a manager."""
-
-    def __init__(self, folder: Path, **settings: str) -> None:
-        self.sandbox: Any = sandbox_desk.Desk(folder)
-        self.desk: Desk = make_desk(folder, **settings)
-        self.desk.add(lambda s: setattr(s.get(Staff, self.desk.ids["desk"]), "role", "manager"))
-        self.reach(httpx.WSGITransport(self.sandbox.app))
-        self.web: FlaskClient = self.desk.client()
-        self.csrf = token(self.web, "/search")
-
-    def reach(self, transport: httpx.BaseTransport) -> None:
-        control = SandboxControl(self.desk.services.settings, Http(transport))
-        self.desk.app.extensions[pages.EXTENSION] = control
-
-    def press(self, what: str, **fields: str) -> str:
-        """The page after a press."""
-        sent = fields | {"csrf_token": self.csrf}
-        return self.web.post(f"/demo/{what}", data=sent, follow_redirects=True).text
-
-    def count(self, table: Any) -> int:
-        with self.desk.services.db.read() as s:
-            return int(s.scalar(select(func.count()).select_from(table)))
-
-    def audited(self) -> list[tuple[str, dict[str, Any]]]:
-        with self.desk.services.db.read() as s:
-            rows = s.scalars(select(AuditRow).order_by(AuditRow.id))
-            return [(row.what, row.facts) for row in rows if row.what.startswith("demo.")]
-
-    def close(self) -> None:
-        self.sandbox.close()
-        self.desk.close()
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(tmp_path)
-    yield made
-    made.close()
 
 
 def refuse(_request: httpx.Request) -> httpx.Response:
@@ -162,25 +118,6 @@ def test_each_fault_is_one_that_the_sandbox_knows(stage: Stage) -> None:
     assert [facts["fault"] for _, facts in stage.audited()] == list(FAULTS)
 
 
-def fill(stage: Stage) -> None:
-    """Rides here and there, a guest's link, a visit at a kiosk; and what stays."""
-    desk, home = stage.desk, stage.desk.ids["desk.property"]
-    stage.sandbox.book("mini")
-    order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["late"])
-    desk.order("UNKNOWN", supersedes=order_id)
-    db, now = desk.services.db, desk.now
-    make_link(db, now, home, order_id, LinkKind.RIDER, by_staff(desk.ids["desk"]))
-    with db.write() as s:
-        kiosk = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
-        begin(kiosk, now)
-        kiosk.handed_at, kiosk.code_until = now, now
-        s.add(KioskVisit(id="v" * 16, kiosk_id=kiosk.id, property_id=home, began_at=now))
-        s.add(Ticket(property_id=home, order_id=order_id, number=1, day="2026-05-04", pin_hash="x"))
-        s.add(
-            Favourite(property_id=home, kind="drop", slot=1, name="Airport", lat=-38.5, lng=-128.0)
-        )
-
-
 def test_reset_empties_rides_and_guests_and_leaves_the_house(stage: Stage) -> None:
     fill(stage)
     stage.sandbox.control("next", scenario="no_cab")
@@ -236,7 +173,7 @@ def test_a_link_of_before_shows_no_ride_that_got_its_number(tmp_path: Path) -> N
 def test_nothing_is_deleted_while_an_answer_is_on_its_way(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(pages, "empty", partial(empty, waits_s=0.0))
+    monkeypatch.setattr(beginning, "empty", partial(empty, waits_s=0.0))
     stage.sandbox.book("mini")
     if what == "an order":
         stage.desk.order("SENDING")
@@ -251,7 +188,8 @@ def test_reset_waits_for_the_answer(stage: Stage) -> None:
     order_id, done = stage.desk.order("SENDING"), threading.Event()
 
     def press() -> None:
-        empty(stage.desk.services.db, lambda: None, lambda _s: None)
+        here = stage.desk.services
+        empty(here.db, here.clock, lambda: None, lambda _s: None)
         done.set()
 
     thread = threading.Thread(target=press)
@@ -289,6 +227,7 @@ CALLS: list[Callable[[SandboxControl], object]] = [
     SandboxControl.leap,
     SandboxControl.reset,
     lambda control: control.run_at(5),
+    lambda control: control.set(sandbox_desk.NOON, 0),
     lambda control: control.arm("normal"),
     lambda control: control.add_fault({}),
 ]

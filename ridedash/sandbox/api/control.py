@@ -104,16 +104,21 @@ def turn_clock() -> Response:
     if not body.keys() & {"at", "leap", "speed"}:
         raise bad_request("one of at, leap and speed is required")
     leap = _number({"leap": 0} | body, "leap", 0.0, FARTHEST_S)
-    at = _number(body, "at", 0.0, LAST_TIME) if "at" in body else None
-    held = body.get("speed") == HELD and not isinstance(body["speed"], bool)
-    runs = None
-    if "speed" in body:
-        runs = HELD if held else _number(body, "speed", SLOWEST, FASTEST)
+    at, runs = _set_to(body)
     try:
         services().clock.change(at=at, leap=leap, speed=runs)
     except SetBack:
         raise bad_request("there are bookings: reset before the clock is set back", 409) from None
     return clock()
+
+
+def _set_to(body: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """The time and the speed to which a body sets the clock; None for what it does not name."""
+    at = _number(body, "at", 0.0, LAST_TIME) if "at" in body else None
+    if "speed" not in body:
+        return at, None
+    held = body["speed"] == HELD and not isinstance(body["speed"], bool)
+    return at, HELD if held else _number(body, "speed", SLOWEST, FASTEST)
 
 
 @bp.post("/leap")
@@ -196,20 +201,22 @@ def order_faults() -> Response:
 
 @bp.post("/reset")
 def reset() -> Response:
-    """Delete bookings, feedback, scenarios and faults, and restore the configured speed.
+    """Delete bookings, feedback, scenarios and faults. Body: {"seed"?, "at"?, "speed"?}.
 
-    Body: {"seed"?: 1 to 1,000,000} of the drivers, plates and codes from now on; else the
+    `seed` (1 to 1,000,000) is that of the drivers, plates and codes from now on, else the
     configured one. Bookings are numbered from 1 again, so that the same rides have the same
-    drivers. Tokens and the time of the clock are kept.
+    drivers. `at` and `speed` set the clock as in POST /control/clock; without them its time goes
+    on, at the configured speed. Tokens are kept.
     """
     body, sandbox = request_parsing.json_body(request, typed=True), services()
     seed = request_parsing.whole(body, "seed", SEEDS) if "seed" in body else sandbox.settings.seed
+    at, runs = _set_to(body)
     with sandbox.store.write() as connection:
         for table in ("bookings", "feedback", "scenarios", "faults", "outages"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
         connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
         connection.execute("REPLACE INTO dice (one, seed) VALUES (1, ?)", (seed,))
-    sandbox.clock.change(speed=sandbox.settings.pace)
+    sandbox.clock.change(at=at, speed=sandbox.settings.pace if runs is None else runs)
     return jsonify({"status": "SUCCESS"})
 
 

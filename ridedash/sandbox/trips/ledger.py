@@ -4,6 +4,7 @@ Each change of a booking raises the revision of its row.
 """
 
 import json
+import secrets
 import sqlite3
 import threading
 from collections import OrderedDict
@@ -18,11 +19,11 @@ from ridedash.sandbox.trips.planner import SCENARIOS
 from ridedash.sandbox.trips.timeline import Phase, Plan, plan_from_json
 
 CACHE_SIZE: Final = 512  # parsed bookings
-KEY: Final = "SELECT n, revision, created_at FROM bookings"  # the key of a parsed booking
+KEY: Final = "SELECT n, revision FROM bookings"  # the key of a parsed booking
 BY_ID: Final = f"{KEY} WHERE booking_id = ? AND user = ?"
 BY_TXN: Final = f"{KEY} WHERE txn_id = ? AND user = ?"
 
-BookingKey = tuple[int, int, float]
+BookingKey = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ class Ledger:
         """Store a new booking."""
         connection.execute(
             "INSERT INTO bookings (booking_id, txn_id, merchant_txn_id, user, category, city, "
-            "created_at, scenario, request, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "created_at, scenario, request, plan, revision) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 booking.booking_id,
                 booking.txn_id,
@@ -132,6 +134,9 @@ class Ledger:
                 booking.scenario,
                 _dumps(booking.request.to_json()),
                 _dumps(booking.plan.to_json()),
+                # after a reset another booking may have the same number at the same moment, which
+                # some process knows by its key
+                secrets.randbits(48),
             ),
         )
 
@@ -206,7 +211,7 @@ class Ledger:
 
 
 def _key(row: sqlite3.Row) -> BookingKey:
-    return row["n"], row["revision"], row["created_at"]
+    return row["n"], row["revision"]
 
 
 def _booking(row: sqlite3.Row) -> Booking:

@@ -1,0 +1,72 @@
+"""The demo begins anew, by Reset or by a story: here and in the sandbox, in one press."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import Flask, current_app
+from sqlalchemy.orm import Session
+
+from ridedash.demo.emptying import empty
+from ridedash.demo.sandbox_control import SandboxControl
+from ridedash.extensions import services
+from ridedash.turns import SandboxTime
+from ridedash.views.poll_cache.cache import polls
+
+EXTENSION: Final = "ridedash.director"  # where the control stands among an app's extensions
+EMPTIED_TOO: Final = "ridedash.director.emptied"  # and what a Reset calls at its end
+# Every story plays in this week. Drivers and their ways depend on the moment of the booking: with
+# the same moment they are the same for each partner, in whatever week they come.
+MONDAY: Final = date(2026, 3, 2)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a demo begins: what the sandbox's clock shows, held there, and the seed of its dice."""
+
+    at: datetime
+    seed: int
+
+
+def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
+    """The moment at which a story begins: a weekday (0: Monday) and a time of a property."""
+    return datetime.combine(MONDAY + timedelta(days=weekday), at, zone).astimezone(UTC)
+
+
+def control() -> SandboxControl:
+    """The control of the sandbox, for whoever is signed in as a manager."""
+    found: SandboxControl = current_app.extensions[EXTENSION]
+    return found
+
+
+def empty_too(app: Flask, clear: Callable[[], None]) -> None:
+    """Let each Reset call `clear` once the rides are gone; for what else a demo has recorded."""
+    app.extensions.setdefault(EMPTIED_TOO, []).append(clear)
+
+
+def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
+    """Delete the rides here and there; with `start`, hold the clock there and set the seed.
+
+    `note` writes the audit entry in the same transaction. Raises StillSending and NotDone: then
+    every row is as it was.
+    """
+    sandbox = control()
+    at, seed = (None, None) if start is None else (start.at, start.seed)
+    here = services()
+    empty(here.db, here.clock, lambda: sandbox.reset(seed, at), note)
+    cache = polls()
+    if cache is not None:
+        cache.forget()
+    for clear in current_app.extensions.get(EMPTIED_TOO, ()):
+        clear()
+    follow()
+
+
+def follow() -> None:
+    """Compute with the new time at once, and let the worker look where every ride is now."""
+    line = services().time
+    if isinstance(line, SandboxTime):
+        line.read()
+    services().wake()

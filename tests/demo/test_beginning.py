@@ -1,0 +1,148 @@
+"""A demo begins anew: at a story's start, with the same dice, and without a trace of before."""
+
+import threading
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import select, update
+
+from ridedash.demo import beginning
+from ridedash.demo.beginning import Start, empty_too, starts
+from ridedash.demo.emptying import StillSending, empty
+from ridedash.store import audit
+from ridedash.store.actors import WORKER
+from ridedash.store.database.database import Base
+from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.people import EndedSignIn
+from tests.demo.stages import Stage, fill
+from tests.sandbox import sandbox_desk
+
+pytestmark = pytest.mark.database
+
+EVENING = datetime(2026, 3, 5, 12, 10, tzinfo=UTC)  # Thursday 17:40 in Port Meridian
+GROW = (audit.AuditRow, EndedSignIn)  # they are deleted by age
+
+
+def begin(stage: Stage, start: Start | None = None) -> None:
+    with stage.desk.app.test_request_context():
+        beginning.begin(lambda _s: None, start)
+
+
+def cast(stage: Stage) -> dict[str, Any]:
+    """What one booking gets: its price, driver, plate, code, number and way."""
+    booking = stage.sandbox.book("mini")
+    stage.sandbox.control("leap")
+    seen = stage.sandbox.track(booking)
+    assert seen["booking_status"] == "CALL_DRIVER"
+    return seen | {"products": stage.sandbox.products(drop=sandbox_desk.far_drop())["categories"]}
+
+
+def test_a_story_starts_on_its_weekday_and_hour_with_the_clock_held(stage: Stage) -> None:
+    assert starts(3, time(17, 40), ZoneInfo("Asia/Kolkata")) == EVENING
+    fill(stage)
+    begin(stage, Start(EVENING, 7))
+    stage.sandbox.clock.advance(600)
+    clock = stage.sandbox.web.get("/control/clock", headers=sandbox_desk.CONTROL).json
+    assert (clock["now"], clock["speed"]) == (EVENING.timestamp(), 0)
+    assert stage.sandbox.ledger() == []
+
+
+def test_the_same_start_has_the_same_cast_at_any_wall_time(stage: Stage) -> None:
+    begin(stage, Start(EVENING, 2))
+    first = cast(stage)
+    stage.sandbox.clock.advance(98_765.4321)
+    begin(stage, Start(EVENING, 2))
+    assert cast(stage) == first
+    begin(stage, Start(EVENING, 3))
+    assert cast(stage)["vehicle_number"] != first["vehicle_number"]
+
+
+def test_what_else_was_recorded_is_cleared_once_the_rides_are_gone(stage: Stage) -> None:
+    seen: list[int] = []
+    empty_too(stage.desk.app, lambda: seen.append(stage.count(Order)))
+    fill(stage)
+    stage.press("reset")
+    assert seen == [0]
+
+
+def left(stage: Stage) -> dict[str, Any]:
+    """Rows of each table here and in the sandbox, files, and threads."""
+    rows = {table.__tablename__: stage.count(table) for table in Base.__subclasses__()}
+    for table in GROW:
+        del rows[table.__tablename__]
+    with stage.sandbox.app.extensions["sandbox"].store.read() as connection:
+        for name in ("bookings", "feedback", "scenarios", "faults", "outages"):
+            found = connection.execute(f"SELECT COUNT(*) FROM {name}").fetchone()
+            rows[f"sandbox.{name}"] = found[0]
+    files = sorted(str(path) for path in stage.folder.rglob("*") if path.is_file())
+    return rows | {"files": files, "threads": threading.active_count()}
+
+
+def test_twenty_resets_leave_no_row_file_or_thread(stage: Stage) -> None:
+    fill(stage)
+    stage.press("reset")
+    before = left(stage)
+    assert before["offers"] == 1  # the newest one
+    for _ in range(20):
+        fill(stage)
+        assert "The demo begins anew." in stage.press("reset")
+    assert left(stage) == before
+
+
+def test_no_order_gets_a_number_that_the_audit_log_names(stage: Stage) -> None:
+    last = [stage.desk.order("READY") for _ in range(2)][1]
+    with stage.desk.services.db.write() as s:
+        audit.record(s, WORKER, "order.move", f"orders:{last}", "READY", stage.desk.now)
+    stage.press("reset")
+    cars = [stage.desk.order("READY") for _ in range(2)]
+    assert last < cars[0] < cars[1]
+
+
+def test_cars_of_one_press_get_numbers_of_their_own(stage: Stage) -> None:
+    last = stage.desk.order("READY")
+    with stage.desk.services.db.write() as s:
+        order = s.get_one(Order, last)
+        audit.record(s, WORKER, "order.move", f"orders:{last}", "READY", stage.desk.now)
+        columns = {each.name: getattr(order, each.name) for each in Order.__table__.c}
+        s.delete(order)
+        s.flush()
+        own = [{"id": None, "mtx": f"rd{n}", "form_token": f"t{n}"} for n in range(2)]
+        cars = [Order(**columns | each) for each in own]
+        s.add_all(cars)
+        s.flush()
+        assert last < cars[0].id < cars[1].id
+
+
+def test_a_poll_under_way_is_waited_for_and_no_other_begins(stage: Stage) -> None:
+    ids = [stage.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2)]
+    db, now, asked = stage.desk.services.db, stage.desk.now, threading.Event()
+    polled, waits = (Ride.order_id == order_id for order_id in ids)
+    stage.desk.add(lambda s: s.execute(update(Ride).where(waits).values(next_poll_at=now)))
+    leased = {"next_poll_at": now, "lease_until": now + timedelta(seconds=9)}
+    stage.desk.add(lambda s: s.execute(update(Ride).where(polled).values(leased)))
+    looked: list[datetime | None] = []
+
+    def clock() -> datetime:
+        """Where the polled ride's answer comes at the third look."""
+        with db.write() as s:
+            looked.append(s.scalar(select(Ride.next_poll_at).where(waits)))
+            if len(looked) == 3:
+                s.execute(update(Ride).where(polled).values(lease_until=None))
+            assert not asked.is_set()
+        return now
+
+    empty(db, clock, asked.set, lambda _s: None)
+    assert (looked[0], min(looked[1:]) > now) == (now, True)
+    assert (asked.is_set(), stage.count(Ride)) == (True, 0)
+
+
+def test_a_refused_reset_lets_the_polls_go_on(stage: Stage) -> None:
+    order_id, db, now = stage.desk.order("SENDING"), stage.desk.services.db, stage.desk.now
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    with pytest.raises(StillSending):
+        empty(db, lambda: now, lambda: None, lambda _s: None, waits_s=0.0)
+    with db.read() as s:
+        assert s.scalars(select(Ride.next_poll_at)).all() == [now]
+        assert s.get_one(Order, order_id).state == "SENDING"

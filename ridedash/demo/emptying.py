@@ -9,14 +9,26 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import delete, func, or_, select, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    Connection,
+    Integer,
+    cast,
+    delete,
+    event,
+    func,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.orm import Mapper, Session, object_session
 
 from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking import claims
 from ridedash.store import restores
+from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import (
@@ -50,6 +62,13 @@ EMPTIED: Final = (
     *(PathPoint, Attention, TimelineEvent, Action, Ride, Link, Ticket, LostOrder),
     *(OwnPhone, KioskAsk, KioskCode, KioskVisit, Order, Guest),
 )
+SUBJECT: Final = "orders:"  # of audit entries, before the number
+AFTER: Final = "orders;"  # the first text behind all of them: so the index is used
+GIVEN: Final = "number of the last order"  # in this session
+
+_LAST: Final = select(
+    func.max(cast(func.substr(AuditRow.subject, len(SUBJECT) + 1), Integer))
+).where(AuditRow.subject > SUBJECT, AuditRow.subject < AFTER)
 
 
 class StillSending(Exception):
@@ -130,3 +149,29 @@ def _empty(s: Session) -> None:
         update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)
     )
     restores.begin_anew(s)
+
+
+def number_on() -> None:
+    """Give no order a number of before a Reset, which the audit log names, from now on.
+
+    SQLite numbers the rows of a table anew once it is empty; PostgreSQL never does.
+    """
+    if not event.contains(Order, "before_insert", _number):
+        event.listen(Order, "before_insert", _number)
+
+
+def _number(_mapper: Mapper[Order], connection: Connection, order: Order) -> None:
+    """Give the first order of an empty table the number after the last one that the log names.
+
+    All orders of a group of cars come here before the first of them is stored.
+    """
+    session = object_session(order)
+    info: dict[Any, Any] = {} if session is None else session.info
+    if connection.dialect.name != "sqlite" or order.id is not None:
+        return
+    last = info.get(GIVEN)
+    if last is None:
+        if connection.execute(select(Order.id).limit(1)).first() is not None:
+            return
+        last = connection.scalar(_LAST) or 0
+    order.id = info[GIVEN] = last + 1

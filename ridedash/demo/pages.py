@@ -10,9 +10,8 @@ from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo import numbers
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
-from ridedash.demo.emptying import StillSending
+from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
@@ -44,7 +43,7 @@ def init_app(app: Flask) -> None:
     """Register the page. The link to it stands in the band where the sandbox is our own."""
     s: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
-    numbers.init()
+    number_on()
     app.register_blueprint(bp)
     app.register_blueprint(ride_pages.bp)
     if s.settings.sandboxed:

@@ -19,6 +19,9 @@ from werkzeug.routing import Rule
 from ridedash.views.ops.file_server import FileServer
 
 _Builder = Callable[..., tuple[str, str]]  # makes an address from a rule and the values in it
+# what Rule.compile() makes
+COMPILED: Final = ("_parts", "_trace", "_converters", "arguments")
+BUILDERS: Final = ("_build", "_build_unknown")
 STATEMENTS: Final = 5_000  # of a whole run; an engine by itself keeps 500
 
 
@@ -46,16 +49,23 @@ def share(folder: str) -> None:
 
 
 def _share_routes() -> None:
-    compile_builder = Rule._compile_builder
-    known: dict[Any, _Builder] = {}
+    """What a rule's text is compiled to; the converters in it know the map of the first app."""
+    compile_alone = Rule.compile
+    known: dict[Any, tuple[dict[str, Any], list[_Builder]]] = {}
 
-    def compiled(rule: Rule, append_unknown: bool = True) -> _Builder:
-        key = rule.rule, tuple(rule._trace), repr(rule.defaults), append_unknown
+    def compiled(rule: Rule) -> None:
+        assert rule.map is not None
+        read_by = tuple(rule.map.converters.values())
+        key = rule.rule, rule.subdomain, rule.merge_slashes, repr(rule.defaults), read_by
         if key not in known:
-            known[key] = compile_builder(rule, append_unknown)
-        return known[key]
+            compile_alone(rule)
+            facts = {name: getattr(rule, name) for name in COMPILED}
+            known[key] = facts, [getattr(rule, name).__func__ for name in BUILDERS]
+        facts, builders = known[key]
+        vars(rule).update(facts)
+        vars(rule).update({n: b.__get__(rule) for n, b in zip(BUILDERS, builders, strict=True)})
 
-    Rule._compile_builder = compiled  # type: ignore[method-assign]
+    Rule.compile = compiled  # type: ignore[method-assign]
 
 
 def _share_statements() -> None:

@@ -17,6 +17,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.observability.exceptions import reason
+from ridedash.observability.hooks import step
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import kiosk_watch, recover
@@ -173,6 +174,8 @@ class Worker:
 
     def _do(self, key: str, job: Job) -> object:
         """Do a job. Its errors end here: they are logged by type, without values."""
+        word, _, number = key.partition(" ")
+        before = step.set((word, int(number)))
         try:
             return job()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -180,6 +183,7 @@ class Worker:
         except Exception as error:  # a mistake of ours must cost one job, not the worker
             log.exception("%s failed: %s", key, type(error).__name__)
         finally:
+            step.reset(before)
             with self._lock:
                 self._busy.discard(key)
             self.wake()

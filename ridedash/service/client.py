@@ -20,6 +20,7 @@ from ridedash.service.errors import (
 )
 from ridedash.service.throttle.traffic import Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http, Request, safe_address
+from ridedash.service.transport.marks import Call, Marks, exchange_of
 from ridedash.service.types.bookings import (
     DOCUMENT_OPTIONS,
     CreateAnswer,
@@ -249,7 +250,7 @@ class RideClient:
             if not _worth_retry(exc) or left < RETRY_LEAST_S or not self.traffic.may_repeat():
                 raise
         self._pause(random.uniform(*RETRY_PAUSE_S))  # noqa: S311 - spreads load, guards nothing
-        return self._get(replace(request, total_s=left), needed)
+        return self._get(replace(request, total_s=left, attempt=2), needed)
 
     def _get(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
         """The body of the answer. Raises Unreadable when it has none of the `needed` members."""
@@ -283,21 +284,33 @@ class RideClient:
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
         """One call, reported to the hooks. Raises errors.Throttled without a permit in time."""
-        started, outcome = time.perf_counter(), "failed"
+        hooks, marks = self.traffic.hooks, None
+        if hooks.records:
+            marks = Marks()
+            request = replace(request, marks=marks)
+        started, outcome, ended = time.perf_counter(), "failed", None
         try:
-            answer = self._permitted(request, priority, patience_s)
+            ended = answer = self._permitted(request, priority, patience_s)
             outcome = responses.outcome_of(answer)
         except ServiceError as exc:
             outcome = responses.outcome_of(exc)
+            if marks is not None:
+                marks.failed(exc)
             raise
         finally:
             path = request.url.removeprefix(self._base_url)
-            self.traffic.hooks.call(path, outcome, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            hooks.call(path, outcome, seconds)
+            if marks is not None:
+                call = Call(path, outcome, priority.name.lower(), started, seconds)
+                hooks.exchange(exchange_of(request, marks, call, ended))
         return answer
 
     def _permitted(self, request: Request, priority: Priority, patience_s: float) -> Answer:
         """One call with a permit; its result is reported to the throttle."""
         permit = self.traffic.enter(priority, patience_s)
+        if request.marks is not None:
+            request.marks.permitted = time.perf_counter()
         result, wait_s = Result.VOID, None
         try:
             if permit.waited_s:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from ridedash.observability.hooks import NoHooks
+from ridedash.observability.hooks import NoHooks, step
 from ridedash.rides.accounts.tokens import (
     NeedsReconnect,
     NoRefreshNow,
@@ -49,6 +49,7 @@ class Tracker:
     def ask(self, claim: Claim) -> Polled:
         """Call track_ride; writes nothing. The answer is parsed later, with others (`read`)."""
         self.runtime.failpoint("poll.claimed")
+        step.set(("poll", claim.ride_id))  # until the next poll of this thread
         polled = Polled(claim, self._ask(claim), self.runtime.clock())
         self.runtime.failpoint("poll.answered")
         if isinstance(polled.answer, Answer) and len(polled.answer.body) > SMALL:

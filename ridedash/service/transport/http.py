@@ -32,6 +32,7 @@ from ridedash.service.transport.connection import (
     simple_get,
 )
 from ridedash.service.transport.egress import DIRECT, Egress
+from ridedash.service.transport.marks import Marks
 from ridedash.text import one_line
 
 CAP_BYTES: Final = 1 << 20
@@ -60,7 +61,8 @@ class Request:
     """One outgoing call: what is sent, and its limits.
 
     `fresh` uses a connection of its own and closes it. `secrets` are removed from the body of the
-    answer, should it echo one.
+    answer, should it echo one. `attempt` is 2 for the repetition of a call. `marks` are set while
+    the call goes on, if there are any.
     """
 
     method: str
@@ -74,6 +76,15 @@ class Request:
     cap_bytes: int = CAP_BYTES
     fresh: bool = False
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    attempt: int = 1
+    marks: Marks | None = field(default=None, repr=False, compare=False)
+
+    def sent_headers(self) -> dict[str, str]:
+        """All headers that are sent but those that HTTP itself adds, names in lower case but ours.
+
+        With the secrets: nothing may store them.
+        """
+        return _headers(self)
 
 
 @dataclass(frozen=True)
@@ -291,6 +302,8 @@ def _of_httpx(response: httpx.Response) -> _OpenResponse:
 
 
 def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answer:
+    if request.marks is not None:
+        request.marks.answered = time.perf_counter()  # its head is there
     try:
         if response.headers.get("content-encoding", "identity").strip().lower() not in {
             "",

@@ -1,0 +1,53 @@
+"""What a recorder of calls learns of one call as it goes on; without one nothing is made."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ridedash.observability.hooks import Exchange
+from ridedash.service.errors import ServiceError, Unreadable
+
+if TYPE_CHECKING:
+    from ridedash.service.transport.http import Answer, Request
+
+
+class Marks:
+    """When things happened to one call, by time.perf_counter, and why it failed."""
+
+    __slots__ = ("answered", "evidence", "failure", "permitted")
+
+    def __init__(self) -> None:
+        self.permitted: float | None = None  # None: it got no permit
+        self.answered: float | None = None  # when the head of the answer was there
+        self.failure = self.evidence = ""
+
+    def failed(self, error: ServiceError) -> None:
+        """Note the words of an error; the error itself would hold frames, and they the tokens."""
+        self.failure = str(error) or type(error).__name__
+        if isinstance(error, Unreadable):
+            self.evidence = error.evidence
+
+
+class Call(NamedTuple):
+    """A call that has ended: see Exchange. `started` is of time.perf_counter; seconds."""
+
+    path: str
+    outcome: str
+    lane: str
+    started: float
+    seconds: float
+
+
+def exchange_of(request: "Request", marks: Marks, call: Call, answer: "Answer | None") -> Exchange:
+    """All of a call that has ended."""
+    begun = call.started + call.seconds if marks.permitted is None else marks.permitted
+    return Exchange(
+        operation=call.path,
+        request=request,
+        answer=answer,
+        failure=marks.failure,
+        evidence=marks.evidence,
+        outcome=call.outcome,
+        lane=call.lane,
+        waited_s=begun - call.started,
+        first_byte_s=None if marks.answered is None else marks.answered - begun,
+        total_s=call.seconds,
+    )

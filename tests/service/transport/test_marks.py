@@ -1,0 +1,81 @@
+"""A recorder of calls is given each call as it happened; without one nothing is made of it."""
+
+import httpx
+import pytest
+
+from ridedash.observability.hooks import Exchange, NoHooks
+from ridedash.service.errors import NoAnswer, ServiceError, Throttled
+from ridedash.service.transport import marks
+from tests.service.bodies import PRODUCTS, SNAPSHOT
+from tests.service.test_client import APP_TOKEN, OPERATIONS, ORDER, PICKUP, TOKEN, Service
+
+
+class Kept(NoHooks):
+    """Hooks that keep every call."""
+
+    records = True
+
+    def __init__(self) -> None:
+        self.all: list[Exchange] = []
+
+    def exchange(self, exchange: Exchange) -> None:
+        self.all.append(exchange)
+
+
+def recorded(*answers):
+    service, kept = Service(*answers), Kept()
+    client = service.client()
+    client.traffic.hooks = kept
+    return client, kept
+
+
+@pytest.mark.parametrize(("call", "method", "path", "body"), OPERATIONS)
+def test_each_operation_is_given_with_request_and_answer(call, method, path, body):
+    client, kept = recorded(body)
+    call(client)
+    (seen,) = kept.all
+    assert (seen.operation, seen.request.method, seen.outcome) == (path, method, "2xx")
+    assert seen.answer is not None
+    assert seen.answer.status == 200
+    assert seen.request.sent_headers()["X-APP-TOKEN"] == APP_TOKEN
+    assert seen.first_byte_s is not None
+    assert 0 <= seen.waited_s <= seen.total_s
+    assert 0 <= seen.first_byte_s <= seen.total_s
+    assert seen.request.attempt == 1
+
+
+def test_a_repeated_call_is_given_twice_with_its_attempt():
+    client, kept = recorded(httpx.Response(503), PRODUCTS)
+    client.products(PICKUP)
+    assert [(each.request.attempt, each.outcome) for each in kept.all] == [(1, "5xx"), (2, "2xx")]
+
+
+def test_a_call_without_an_answer_says_why():
+    client, kept = recorded(httpx.ReadTimeout("slow"))
+    with pytest.raises(NoAnswer):
+        client.create_booking(ORDER, TOKEN)
+    (seen,) = kept.all
+    assert (seen.answer, seen.outcome) == (None, "unanswered")
+    assert seen.failure == "no answer (ReadTimeout), sent"
+    assert seen.first_byte_s is None
+
+
+def test_a_call_without_a_permit_is_given_as_one_that_was_not_made():
+    client, kept = recorded(httpx.ConnectError("down"))
+    for _ in range(50):
+        with pytest.raises(ServiceError):
+            client.track_ride(TOKEN, booking_id="CRN1")
+    assert kept.all[-1].outcome == "held"
+    with pytest.raises(Throttled):
+        client.track_ride(TOKEN, booking_id="CRN1")
+    assert kept.all[-1].waited_s == pytest.approx(kept.all[-1].total_s)
+
+
+def test_without_a_recorder_nothing_is_made(monkeypatch):
+    made: list[object] = []
+    monkeypatch.setattr(marks.Marks, "__init__", lambda self: made.append(self))
+    service = Service(SNAPSHOT)
+    client = service.client()
+    client.track_ride(TOKEN, booking_id="CRN1")
+    assert made == []
+    assert NoHooks.records is False

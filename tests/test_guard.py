@@ -656,6 +656,7 @@ GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /demo demo.show
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
+GET /demo/runs/<run_id> demo_stories.show
 GET /door door.show
 GET /door/rows.json door.rows
 GET /face/<name> faces.file
@@ -736,7 +737,11 @@ POST /demo/clock demo.turn
 POST /demo/fault demo.break_something
 POST /demo/next demo.leap
 POST /demo/reset demo.reset
+POST /demo/runs/<run_id>/drop demo_stories.drop
+POST /demo/runs/<run_id>/skip demo_stories.skip
+POST /demo/runs/<run_id>/step demo_stories.step
 POST /demo/scenario demo.arm
+POST /demo/stories/<story_id>/start demo_stories.start
 POST /door/mark door.press
 POST /groups/<int:order_id>/cancel group_stop.cancel_all
 POST /groups/<int:order_id>/cards group_cards.make

@@ -10,6 +10,7 @@ from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from ridedash.demo import story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import ride_pages
@@ -46,6 +47,7 @@ def init_app(app: Flask) -> None:
     number_on()
     app.register_blueprint(bp)
     app.register_blueprint(ride_pages.bp)
+    story_pages.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
 
@@ -73,6 +75,8 @@ def show() -> str:
         arrived=arrived,
         message=_message(),
         refused=message_for(_refusals()),
+        stories=story_pages.offered(),
+        chosen=story_pages.chosen(),
     )
 
 

@@ -44,6 +44,15 @@ class Leapt:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A booking in the sandbox's ledger; `mtx` is the reference that its partner gave it."""
+
+    booking_id: str
+    mtx: str
+    status: str
+
+
+@dataclass(frozen=True)
 class SandboxControl:
     """The control of this installation's own sandbox. Every method raises NotDone.
 
@@ -70,9 +79,10 @@ class SandboxControl:
         body = {"at": at.timestamp(), "speed": speed}
         return _clock(self._call("POST", "/control/clock", body))
 
-    def leap(self) -> Leapt:
-        """Leap to the next phase of any ride. Raises NothingAhead."""
-        body = self._call("POST", "/control/leap", {})
+    def leap(self, booking_id: str | None = None) -> Leapt:
+        """Leap to the next phase of a ride, or of any. Raises NothingAhead."""
+        asked = {} if booking_id is None else {"booking_id": booking_id}
+        body = self._call("POST", "/control/leap", asked)
         try:
             return Leapt(str(body["booking_id"]), str(body["booking_status"]), int(body["others"]))
         except (ValueError, TypeError, LookupError) as error:
@@ -96,6 +106,17 @@ class SandboxControl:
         if at is not None:
             body |= {"at": at.timestamp(), "speed": 0}
         self._call("POST", "/control/reset", body)
+
+    def ledger(self) -> list[Entry]:
+        """Every booking of the sandbox, also those that nobody knows of."""
+        try:
+            found = self._call("GET", "/control/ledger")["bookings"]
+            return [
+                Entry(str(each["booking_id"]), str(each["merchant_txn_id"]), str(each["status"]))
+                for each in found
+            ]
+        except (TypeError, LookupError) as error:
+            raise NotDone from error
 
     def city_at(self, place: LatLng) -> str:
         """The name of the city around a place; "" where none is."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
 CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+IN_VAIN: Final = frozenset({"5xx", "not_sent", "unanswered", "unreadable"})
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 VISIT_S: Final = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300)
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
@@ -137,6 +138,17 @@ class Metrics:
         self._calls.labels(operation, outcome).inc()
         if outcome != "held":  # it got no permit, so no call was made
             self._call_s.labels(operation).observe(seconds)
+
+    def calls_in_vain(self) -> int:
+        """How many calls of this process the service has not answered, or with a failure."""
+        samples = (sample for metric in self._calls.collect() for sample in metric.samples)
+        return int(
+            sum(
+                sample.value
+                for sample in samples
+                if sample.name.endswith("_total") and sample.labels["outcome"] in IN_VAIN
+            )
+        )
 
     def breaker(self, calls: str, state: str) -> None:
         """Record the state of a circuit breaker."""

@@ -120,6 +120,7 @@ ACTIONS: Final = {
     "demo.armed": lazy("Said how the demo's next booking goes"),
     "demo.fault": lazy("Let something go wrong in the demo"),
     "demo.reset": lazy("Reset the demo"),
+    "demo.story": lazy("Began a story of the demo"),
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }

@@ -1,0 +1,133 @@
+"""Stories of a hotel's day: a ride from wish to receipt, and another driver."""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.stories.model import (
+    Act,
+    Book,
+    Count,
+    Counted,
+    EndsAs,
+    Happens,
+    Press,
+    Reached,
+    Scenario,
+    Settled,
+    Stands,
+    Step,
+    Story,
+    Surface,
+)
+from ridedash.wire import (
+    ALLOTMENT_RETRYING,
+    CALL_DRIVER,
+    CLIENT_LOCATED,
+    COMPLETED,
+    IN_PROGRESS,
+)
+from ridedash.wording import lazy
+
+PLATE: Final = "[data-slot=plate]"
+CODE: Final = "[data-slot=otp]"
+
+START_TO_RECEIPT: Final = Story(
+    id="receipt",
+    title=lazy("A ride, start to receipt"),
+    proves=lazy("Six of the eight operations in one ride."),
+    seconds=90,
+    weekday=3,
+    at=time(17, 40),
+    steps=(
+        Step(
+            lazy("A guest at the desk needs a car to the airport. The desk books a Mini."),
+            Book("Kestrel", "412", "Meridian Airport", "mini"),
+            Settled(),
+        ),
+        Step(
+            lazy("The booking stands. The ride company looks for a driver; the board says so."),
+        ),
+        Step(
+            lazy("The guest gets a link: the same ride, on the guest's own phone."),
+            Act(Press.LINK),
+            show=Surface.PHONE,
+        ),
+        Step(
+            lazy("A driver has accepted. Plate, car and minutes are there, for desk and guest."),
+            until=Reached(CALL_DRIVER),
+            point=PLATE,
+        ),
+        Step(
+            lazy("The car waits at the door. The guest tells the driver the start code."),
+            until=Reached(CLIENT_LOCATED),
+            point=CODE,
+        ),
+        Step(
+            lazy("The ride has begun."),
+            until=Reached(IN_PROGRESS),
+        ),
+        Step(
+            lazy("On the way the guest wants to go to the stadium instead. One press at the desk."),
+            Act(Press.CHANGE_DROP, "Lode Stadium"),
+        ),
+        Step(
+            lazy("They have arrived. The receipt shows each part of the fare."),
+            until=Reached(COMPLETED),
+        ),
+        Step(
+            lazy("The guest was content: five stars go to the ride company."),
+            Act(Press.FEEDBACK, "5"),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+        EndsAs(COMPLETED),
+    ),
+)
+
+DRIVER_CANCELS: Final = Story(
+    id="driver_cancels",
+    title=lazy("The driver cancels"),
+    proves=lazy("Staff and guest are told at once, and another driver comes."),
+    seconds=60,
+    weekday=4,
+    at=time(8, 5),
+    steps=(
+        Step(
+            lazy("A guest takes an auto to the station. The driver will not keep the promise."),
+            Scenario("driver_leaves"),
+        ),
+        Step(
+            lazy("The desk books as always."),
+            Book("Wren", "207", "Port Meridian Central Station", "auto"),
+            Settled(),
+        ),
+        Step(
+            lazy("A driver has accepted and is on the way. Remember the plate."),
+            until=Reached(CALL_DRIVER),
+            point=PLATE,
+        ),
+        Step(
+            lazy("The driver has cancelled. The old plate is gone at once: nobody waits for it."),
+            until=Reached(ALLOTMENT_RETRYING),
+        ),
+        Step(
+            lazy("Another driver has accepted: a new plate, and new minutes."),
+            until=Stands((CALL_DRIVER, CLIENT_LOCATED, IN_PROGRESS)),
+            point=PLATE,
+        ),
+        Step(
+            lazy("The guest is brought to the station after all."),
+            until=Reached(COMPLETED),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+        Happens("driver_lost", lazy("The loss of the driver stands in the history")),
+        EndsAs(COMPLETED),
+    ),
+)

@@ -1,0 +1,197 @@
+"""The interpreter of stories: it takes a step when it is asked to, and says what is to be seen.
+
+It has no thread: the page that plays a story asks again and again. The service's clock is held
+while the presenter speaks. It runs, or leaps to the next phase of the ride, while a step waits for
+what must be seen.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from ridedash.demo.beginning import Start, begin, control, follow, starts
+from ridedash.demo.sandbox_control import NothingAhead
+from ridedash.demo.stories.deeds import NotPlayed, do
+from ridedash.demo.stories.model import Answering, Fault, Step, Story
+from ridedash.demo.stories.runs import Phase, Run, Runs
+from ridedash.demo.stories.seen import Line, is_seen, lines, ride_behind
+from ridedash.extensions import services
+from ridedash.store.models.people import Property
+from ridedash.views.admin.property import record
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import zone
+
+REHEARSED: Final = range(1, 4)  # seeds with which every story is known to end as it says
+SEEDS: Final = range(1, 1_000_001)
+LEAP: Final = 0  # the speed of a story that is stepped: the clock leaps and is held
+SPEEDS: Final = (LEAP, 1, 5, 20, 60)
+TAKES: Final = timedelta(seconds=20)  # a deed that began before that was cut off
+PATIENCE: Final = timedelta(seconds=150)  # then what was to be seen will not come
+SUBJECT: Final = "sandbox:0"
+
+
+class UnknownStory(LookupError):
+    """No story or no run is called so."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a run stands: the step, and the list at the end once the story is over."""
+
+    run: Run
+    story: Story
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def step(self) -> Step | None:
+        """The step that is to be taken, or was taken and waits; None after the last."""
+        steps = self.story.steps
+        return steps[self.run.step] if self.run.step < len(steps) else None
+
+
+def start(story: Story, seed: int) -> Run:
+    """Begin a story: rides and guests are gone, the clock is held where the story begins.
+
+    Raises StillSending and NotDone.
+    """
+    s, mine = services(), current_staff().property_id
+    with s.db.read() as session:
+        home = zone(session.get_one(Property, mine).timezone)
+    at = starts(story.weekday, story.at, home)
+    begin(
+        lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
+        Start(at, seed),
+    )
+    return runs().begin(story.id, seed, mine, now())
+
+
+def advance(moment: Moment, speed: int) -> Moment:
+    """Take the next bit of a run: its deed, a look at what must be seen, or a leap towards it.
+
+    Raises NotDone when the sandbox does not answer: nothing has moved then.
+    """
+    run, step = moment.run, moment.step
+    if run.is_over:
+        return moment
+    if step is None:
+        return _ended(moment)
+    if run.phase is Phase.DOING:
+        return moment if now() - run.phase_at < TAKES else _cut_off(moment, step)
+    if run.phase is Phase.TODO:
+        claimed = runs().move(run, Phase.DOING, now())
+        return latest(moment) if claimed is None else _do(replace(moment, run=claimed), step)
+    return _look(moment, step, speed)
+
+
+def skip(moment: Moment) -> Moment:
+    """Go on without the present step."""
+    if moment.run.is_over or moment.step is None:
+        return moment
+    return _moved(moment, Phase.TODO, step=moment.run.step + 1)
+
+
+def drop(moment: Moment) -> Moment:
+    """End a story before its end; its rides stay."""
+    return moment if moment.run.is_over else _moved(moment, Phase.DROPPED)
+
+
+def _do(moment: Moment, step: Step) -> Moment:
+    calls = services().metrics.calls_in_vain()
+    try:
+        kept = {} if step.do is None else do(moment.run, step.do)
+    except NotPlayed as error:
+        return _moved(moment, Phase.FAILED, why=str(error))
+    if isinstance(step.do, Fault):
+        kept |= {"calls_before": calls}
+    if step.until is None:
+        return _on(moment, **kept)
+    return _moved(moment, Phase.WAITING, **kept)
+
+
+def _cut_off(moment: Moment, step: Step) -> Moment:
+    """A process ended in the middle of a deed. An order is made once, whoever repeats it."""
+    if step.do is None or hasattr(step.do, "guest"):
+        return _moved(moment, Phase.TODO)
+    return _moved(moment, Phase.WAITING) if step.until else _on(moment)
+
+
+def _look(moment: Moment, step: Step, speed: int) -> Moment:
+    run = moment.run
+    if step.until is None or is_seen(run, step.until):
+        _turn(LEAP)
+        kept = {}
+        if isinstance(step.until, Answering):
+            made = services().metrics.calls_in_vain()
+            kept = {"calls": made - run.kept.get("calls_before", made)}
+        return _on(moment, **kept)
+    if now() - run.phase_at > PATIENCE:
+        return _moved(moment, Phase.FAILED, why="what was to come did not come")
+    if speed == LEAP:
+        return _leap(moment, step)
+    _turn(speed)
+    return moment
+
+
+def _leap(moment: Moment, step: Step) -> Moment:
+    """Leap to the ride's next phase, once the page shows what the last leap has brought."""
+    run = moment.run
+    ride = None if step.until is None else ride_behind(run, step.until)
+    if ride is None or not (ride.booking_id or ride.txn_id):
+        return moment
+    leapt = run.kept.get("leapt_at")
+    if leapt and (ride.seen_at is None or ride.seen_at <= datetime.fromtimestamp(leapt, UTC)):
+        return moment
+    claimed = runs().move(run, Phase.WAITING, run.phase_at, leapt_at=now().timestamp())
+    if claimed is None:
+        return latest(moment)
+    try:
+        control().leap(ride.booking_id or ride.txn_id)
+    except NothingAhead:
+        return moment  # its end has come; the page shows it in a moment
+    follow()
+    return replace(moment, run=claimed)
+
+
+def _turn(speed: int) -> None:
+    """Hold the clock, or let it run; nothing if it does so already."""
+    if control().clock().speed != speed:
+        control().run_at(speed)
+        follow()
+
+
+def _on(moment: Moment, **kept: Any) -> Moment:
+    moved = _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
+    return _ended(moved) if moved.step is None and not moved.run.is_over else moved
+
+
+def _ended(moment: Moment) -> Moment:
+    found = lines(moment.run, moment.story.ends, control().ledger())
+    kept = [[each.words, each.holds] for each in found]
+    return _moved(moment, Phase.ENDED, lines=kept)
+
+
+def _moved(moment: Moment, phase: Phase, *, step: int | None = None, **kept: Any) -> Moment:
+    moved = runs().move(moment.run, phase, now(), step=step, **kept)
+    return latest(moment) if moved is None else with_lines(replace(moment, run=moved))
+
+
+def latest(moment: Moment) -> Moment:
+    """The run as somebody else has just moved it."""
+    found = runs().find(moment.run.id)
+    return moment if found is None else with_lines(replace(moment, run=found))
+
+
+def with_lines(moment: Moment) -> Moment:
+    """The moment with the list at the end, once there is one."""
+    kept = moment.run.kept.get("lines", ())
+    return replace(moment, lines=tuple(Line(words, holds) for words, holds in kept))
+
+
+def runs() -> Runs:
+    """The runs of this installation."""
+    return Runs(services().settings.instance)
+
+
+def now() -> datetime:
+    """The wall clock."""
+    return services().clock()

@@ -1,0 +1,192 @@
+"""What a story of the demo is made of. Data only: the interpreter acts, and a story is also a test.
+
+A step is shown as one moment of the story: the line to say, one deed, and what must then be seen
+before the story goes on. Rides are named within a story.
+"""
+
+from dataclasses import dataclass
+from datetime import time
+from enum import StrEnum
+from typing import Final
+
+from ridedash.store.models.orders import OrderState
+from ridedash.wording.say import Text
+
+HOTEL_RIDE: Final = "ride"  # the name of the ride in a story with one
+
+
+class Surface(StrEnum):
+    """The screen on which a step is seen."""
+
+    DESK = "desk"
+    PHONE = "phone"
+    KIOSK = "kiosk"
+    LENS = "lens"
+    LEDGER = "ledger"
+
+
+@dataclass(frozen=True)
+class Book:
+    """Order a ride from the property to a place, as its desk does."""
+
+    guest: str
+    room: str
+    to: str  # a place by its name in the sandbox's city
+    car: str  # a category
+    payment: str = "cash"
+    seats: int | None = None  # of a shared ride
+    language: str | None = None  # that the guest speaks
+    account: str = ""  # the label of the linked account; "" for the property's usual one
+    ride: str = HOTEL_RIDE
+
+
+class Press(StrEnum):
+    """What a member of staff can press about a ride."""
+
+    ABORT = "abort"
+    CANCEL = "cancel"
+    ARM_CANCEL = "arm_cancel"
+    RELEASE_CANCEL = "release_cancel"
+    CHANGE_DROP = "change_drop"  # `text`: the place
+    FEEDBACK = "feedback"  # `text`: 1 to 5
+    LINK = "link"  # a link for the guest
+    SETTLE = "settle"  # an unknown outcome, with the number that the ledger has
+
+
+@dataclass(frozen=True)
+class Act:
+    """Press something about a ride."""
+
+    press: Press
+    text: str = ""
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Let the next booking that it fits go like this."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Let something go wrong, as the director names it; `lasts_s` of wall time for an outage."""
+
+    name: str
+    lasts_s: float | None = None
+
+
+Deed = Book | Act | Scenario | Fault
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The order is in one of these states."""
+
+    states: tuple[OrderState, ...] = (OrderState.BOOKED, OrderState.MATCHING)
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The ride has had this booking_status, or is past it."""
+
+    status: str
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Stands:
+    """The ride has one of these booking_statuses now."""
+
+    statuses: tuple[str, ...]
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event stands in the ride's timeline, such as "car_swapped"."""
+
+    event: str
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The service answers again, or no more: every live ride was, or was not, seen just now."""
+
+    answers: bool
+
+
+Seen = Settled | Reached | Stands | Happened | Answering
+
+
+@dataclass(frozen=True)
+class Step:
+    """One moment: what the presenter says, what is done, what must be seen, and where."""
+
+    say: Text
+    do: Deed | None = None
+    until: Seen | None = None
+    show: Surface = Surface.DESK
+    point: str = ""  # a CSS selector on that screen
+
+
+class Counted(StrEnum):
+    """What can be counted at the end of a story."""
+
+    BOOKINGS = "bookings"  # in the sandbox's ledger
+    ORDERS = "orders"  # here
+    UNKNOWN = "unknown"  # orders of unknown outcome here
+    ENDED = "ended"  # rides here that are over
+    CALLS = "calls"  # of the service in the story's outage
+    REFUSED = "refused"  # orders that the service refused
+
+
+@dataclass(frozen=True)
+class Count:
+    """A line of the list at the end: so many there must be, or `most` at most."""
+
+    what: Counted
+    least: int
+    most: int
+
+    @classmethod
+    def exactly(cls, what: Counted, n: int) -> "Count":
+        """No more and no fewer than `n`."""
+        return cls(what, n, n)
+
+
+@dataclass(frozen=True)
+class EndsAs:
+    """A line of the list at the end: the ride ends in this booking_status."""
+
+    status: str
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Happens:
+    """A line of the list at the end: this event stands in the ride's timeline, once or more."""
+
+    event: str
+    words: Text
+    ride: str = HOTEL_RIDE
+
+
+Check = Count | EndsAs | Happens
+
+
+@dataclass(frozen=True)
+class Story:
+    """A story: it begins on a weekday (0: Monday) at a time of the property."""
+
+    id: str
+    title: Text
+    proves: Text
+    seconds: int  # about as long as it takes
+    weekday: int
+    at: time
+    steps: tuple[Step, ...]
+    ends: tuple[Check, ...]

@@ -1,0 +1,166 @@
+"""The stories that were begun: one row each, in instance/demo.db, which the rides know nothing of.
+
+A step is taken by whoever changes its row first. So a story that is pressed twice, in two windows
+or by a page that is loaded anew goes on where it stands, and does nothing twice.
+"""
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+FILE: Final = "demo.db"
+BUSY_S: Final = 5.0
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY,
+    story TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    property_id INTEGER NOT NULL,
+    began_at REAL NOT NULL,
+    step INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    phase_at REAL NOT NULL,
+    version INTEGER NOT NULL,
+    kept TEXT NOT NULL
+) STRICT
+"""
+
+
+class Phase(StrEnum):
+    """How far the present step of a run is."""
+
+    TODO = "todo"
+    DOING = "doing"
+    WAITING = "waiting"  # done; what must be seen is not seen yet
+    FAILED = "failed"
+    ENDED = "ended"
+    DROPPED = "dropped"
+
+
+OVER: Final = frozenset({Phase.FAILED, Phase.ENDED, Phase.DROPPED})
+
+
+@dataclass(frozen=True)
+class Run:
+    """A story that was begun, and where it stands.
+
+    `kept`: "tokens" (the form token of each ride), "orders" (the order of each ride), "why" (a
+    story failed), "leapt_at" and what else deeds have to remember; instants are seconds since 1970.
+    """
+
+    id: str
+    story: str
+    seed: int
+    property_id: int
+    began_at: datetime
+    step: int
+    phase: Phase
+    phase_at: datetime
+    version: int = 0  # rises with each move
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will be done any more."""
+        return self.phase in OVER
+
+    def order(self, ride: str) -> int | None:
+        """The order of a ride; None before it was booked."""
+        found = self.kept.get("orders", {}).get(ride)
+        return found if isinstance(found, int) else None
+
+
+class Runs:
+    """The runs of an installation. Raises sqlite3.Error."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+
+    def begin(self, story: str, seed: int, property_id: int, now: datetime) -> Run:
+        """A new run at its first step; every other one is dropped."""
+        run_id, at = secrets.token_urlsafe(12), now.timestamp()
+        with self._write() as database:
+            self._drop_all(database, at)
+            database.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, '{}')",
+                (run_id, story, seed, property_id, at, Phase.TODO, at),
+            )
+        return Run(run_id, story, seed, property_id, now, 0, Phase.TODO, now)
+
+    def find(self, run_id: str) -> Run | None:
+        """A run by its id."""
+        with self._write() as database:
+            row = database.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+        return None if row is None else _run(row)
+
+    def present(self, property_id: int) -> Run | None:
+        """The run that is not over; None when no story plays."""
+        with self._write() as database:
+            rows = database.execute(
+                "SELECT * FROM runs WHERE property_id = ? ORDER BY began_at DESC LIMIT 1",
+                (property_id,),
+            ).fetchall()
+        found = [_run(row) for row in rows]
+        return next((run for run in found if not run.is_over), None)
+
+    def move(
+        self, run: Run, phase: Phase, now: datetime, *, step: int | None = None, **kept: Any
+    ) -> Run | None:
+        """The run in another phase, at another step; None when somebody else has moved it."""
+        to, together = run.step if step is None else step, run.kept | kept
+        moved = replace(
+            run, phase=phase, phase_at=now, step=to, version=run.version + 1, kept=together
+        )
+        with self._write() as database:
+            done = database.execute(
+                "UPDATE runs SET phase = ?, phase_at = ?, step = ?, kept = ?, version = version + 1"
+                " WHERE id = ? AND version = ?",
+                (phase, now.timestamp(), to, json.dumps(together), run.id, run.version),
+            )
+            return moved if done.rowcount == 1 else None
+
+    def drop_all(self, now: datetime) -> None:
+        """End every run: its rides are gone, or somebody wants no more of it."""
+        with self._write() as database:
+            self._drop_all(database, now.timestamp())
+
+    def _drop_all(self, database: sqlite3.Connection, at: float) -> None:
+        database.execute(
+            "UPDATE runs SET phase = ?, phase_at = ?, version = version + 1"
+            " WHERE phase NOT IN (?, ?, ?)",
+            (Phase.DROPPED, at, *sorted(OVER)),
+        )
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        database = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
+        database.row_factory = sqlite3.Row
+        try:
+            database.execute(SCHEMA)
+            database.execute("BEGIN IMMEDIATE")
+            yield database
+            database.execute("COMMIT")
+        finally:
+            database.close()  # what was not committed is undone
+
+
+def _run(row: sqlite3.Row) -> Run:
+    return Run(
+        row["id"],
+        row["story"],
+        row["seed"],
+        row["property_id"],
+        datetime.fromtimestamp(row["began_at"], UTC),
+        row["step"],
+        Phase(row["phase"]),
+        datetime.fromtimestamp(row["phase_at"], UTC),
+        row["version"],
+        json.loads(row["kept"]),
+    )

@@ -1,0 +1,174 @@
+"""What can be seen of a story's rides: whether a step may go on, and how a story ended."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from ridedash.demo.sandbox_control import Entry
+from ridedash.demo.stories.model import (
+    Answering,
+    Check,
+    Count,
+    Counted,
+    EndsAs,
+    Happened,
+    Reached,
+    Seen,
+    Settled,
+    Stands,
+)
+from ridedash.demo.stories.runs import Run
+from ridedash.extensions import services
+from ridedash.rides.tracking.merge import rank
+from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
+from ridedash.wire import ALLOTMENT_RETRYING, Kind
+from ridedash.wording import gettext as _
+from ridedash.wording.say import Audience, ngettext
+from ridedash.wording.states import status_words
+
+FRESH: Final = timedelta(seconds=10)  # a live ride that was seen since is followed
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the list at the end: what was to be, and whether it is."""
+
+    words: str
+    holds: bool
+
+
+def is_seen(run: Run, wanted: Seen) -> bool:
+    """Whether what a step waits for has come."""
+    with services().db.read() as s:
+        match wanted:
+            case Settled(states, ride):
+                order = _order(s, run, ride)
+                return order is not None and order.state in states
+            case Reached(status, ride):
+                return _has_reached(s, run, ride, status)
+            case Stands(statuses, ride):
+                found = _ride(s, run, ride)
+                return found is not None and found.status in statuses
+            case Happened(event, ride):
+                return _events(s, run, ride, event) > 0
+            case Answering(answers):
+                return _is_followed(s, run.property_id) == answers
+
+
+def ride_behind(run: Run, wanted: Seen) -> Ride | None:
+    """The ride that a leap could bring to what is waited for."""
+    if not isinstance(wanted, Reached | Stands | Happened):
+        return None
+    with services().db.read() as s:
+        return _ride(s, run, wanted.ride)
+
+
+def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
+    """The list at the end of a story, read from the orders here and the sandbox's ledger."""
+    with services().db.read() as s:
+        return [_line(s, run, each, ledger) for each in ends]
+
+
+def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
+    match check:
+        case Count(what, least, most):
+            found = _count(s, run, what, ledger)
+            return Line(_counted(what, found, most), least <= found <= most)
+        case EndsAs(status, ride):
+            found_ride = _ride(s, run, ride)
+            kind = Kind.POINT_TO_POINT if found_ride is None else Kind(found_ride.kind)
+            words = status_words(status, kind, Audience.STAFF, {}).headline
+            return Line(words, found_ride is not None and found_ride.status == status)
+        case _:
+            return Line(str(check.words), _events(s, run, check.ride, check.event) > 0)
+
+
+def _counted(what: Counted, n: int, most: int) -> str:
+    match what:
+        case Counted.BOOKINGS:
+            return ngettext(
+                "%(num)d booking at the ride company", "%(num)d bookings at the ride company", n
+            )
+        case Counted.ORDERS:
+            return ngettext("%(num)d order here", "%(num)d orders here", n)
+        case Counted.UNKNOWN:
+            return ngettext(
+                "%(num)d order with unknown outcome", "%(num)d orders with unknown outcome", n
+            )
+        case Counted.ENDED:
+            return ngettext("%(num)d ride is over", "%(num)d rides are over", n)
+        case Counted.REFUSED:
+            return ngettext("%(num)d order was refused", "%(num)d orders were refused", n)
+        case Counted.CALLS:
+            return _("%(n)d calls during the outage, %(most)d at most", n=n, most=most)
+
+
+def _count(s: Session, run: Run, what: Counted, ledger: list[Entry]) -> int:
+    mine = Order.property_id == run.property_id
+    match what:
+        case Counted.BOOKINGS:
+            return len(ledger)
+        case Counted.ORDERS:
+            return _number(s, mine)
+        case Counted.UNKNOWN:
+            return _number(s, mine, Order.state == OrderState.UNKNOWN)
+        case Counted.REFUSED:
+            return _number(s, mine, Order.state == OrderState.REJECTED)
+        case Counted.ENDED:
+            over = Ride.property_id == run.property_id, Ride.ended_at.is_not(None)
+            return s.scalar(select(func.count()).select_from(Ride).where(*over)) or 0
+        case Counted.CALLS:
+            return int(run.kept.get("calls", 0))
+
+
+def _number(s: Session, *where: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(Order).where(*where)
+    return s.scalar(query) or 0
+
+
+def _order(s: Session, run: Run, ride: str) -> Order | None:
+    order_id = run.order(ride)
+    return None if order_id is None else s.get(Order, order_id)
+
+
+def _ride(s: Session, run: Run, ride: str) -> Ride | None:
+    order_id = run.order(ride)
+    return s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
+
+
+def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
+    ride = _ride(s, run, name)
+    if ride is None:
+        return False
+    was = select(TimelineEvent.id).where(
+        TimelineEvent.order_id == ride.order_id,
+        TimelineEvent.what == "ride",
+        TimelineEvent.name == status,
+    )
+    if ride.status == status or s.scalars(was).first() is not None:
+        return True
+    if status == ALLOTMENT_RETRYING:
+        return False  # a second search is no stage of each ride
+    kind = Kind(ride.kind)
+    return rank(kind, ride.status) > rank(kind, status)
+
+
+def _events(s: Session, run: Run, name: str, event: str) -> int:
+    query = select(func.count()).where(
+        TimelineEvent.order_id == run.order(name),
+        TimelineEvent.what == "event",
+        TimelineEvent.name == event,
+    )
+    return s.scalar(query) or 0
+
+
+def _is_followed(s: Session, property_id: int) -> bool:
+    """Whether every ride under way was seen a moment ago."""
+    oldest = select(func.min(Ride.seen_at)).where(
+        Ride.property_id == property_id, Ride.ended_at.is_(None)
+    )
+    seen = s.scalar(oldest)
+    return seen is None or services().clock() - seen < FRESH

@@ -1,0 +1,110 @@
+"""Stories of trouble with the ride company: an answer that is lost, and an outage."""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.stories.model import (
+    Act,
+    Answering,
+    Book,
+    Count,
+    Counted,
+    EndsAs,
+    Fault,
+    Press,
+    Reached,
+    Settled,
+    Step,
+    Story,
+)
+from ridedash.store.models.orders import OrderState
+from ridedash.wire import COMPLETED
+from ridedash.wording import lazy
+
+OUTAGE_S: Final = 90.0
+GUESTS: Final = (  # six rides that are under way when the ride company goes down
+    ("Heron", "118", "Meridian Airport", "prime"),
+    ("Plover", "305", "Port Meridian Central Station", "mini"),
+    ("Avocet", "221", "Museum of the Sea", "auto"),
+    ("Godwit", "509", "Opera on the Lode", "mini"),
+    ("Curlew", "402", "Eastgate Centre", "prime"),
+    ("Dunlin", "316", "Meridian General Hospital", "mini"),
+)
+
+UNKNOWN: Final = Story(
+    id="unknown",
+    title=lazy("We don't know"),
+    proves=lazy("A lost answer makes neither a second car nor a false promise."),
+    seconds=75,
+    weekday=3,
+    at=time(21, 15),
+    steps=(
+        Step(
+            lazy("Now a line breaks: the ride company books, but its answer is lost."),
+            Fault("lost_answer"),
+        ),
+        Step(
+            lazy("The desk books a car for a guest, as always."),
+            Book("Kestrel", "412", "Port Meridian Central Station", "mini"),
+            Settled((OrderState.UNKNOWN,)),
+        ),
+        Step(
+            lazy("Nobody knows whether a car comes. The board says that, and: don't book again."),
+        ),
+        Step(
+            lazy("A call to the ride company gives the booking number. The desk types it in."),
+            Act(Press.SETTLE),
+            Settled((OrderState.BOOKED,)),
+        ),
+        Step(
+            lazy("It is the one booking that was made. The ride is followed like every other."),
+            until=Reached(COMPLETED),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+        EndsAs(COMPLETED),
+    ),
+)
+
+DOWN: Final = Story(
+    id="down",
+    title=lazy("Their service is down"),
+    proves=lazy("An outage is shown, spared further calls, and over within seconds."),
+    seconds=110,
+    weekday=2,
+    at=time(16, 30),
+    steps=(
+        *(
+            Step(
+                lazy("Six rides are on their way this afternoon."),
+                Book(guest, room, place, car, ride=guest),
+                Settled(ride=guest),
+            )
+            for guest, room, place, car in GUESTS
+        ),
+        Step(
+            lazy("The ride company goes down, for a minute and a half."),
+            Fault("down", OUTAGE_S),
+            Answering(False),
+        ),
+        Step(
+            lazy("The board says since when nothing is heard. What is shown is what was known."),
+        ),
+        Step(
+            lazy("The calls are few: nobody hammers a service that is down. Then it is back."),
+            until=Answering(True),
+        ),
+        Step(
+            lazy("All six rides are fresh again, and none was lost."),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, len(GUESTS)),
+        Count.exactly(Counted.ORDERS, len(GUESTS)),
+        Count.exactly(Counted.UNKNOWN, 0),
+        Count(Counted.CALLS, 1, 60),
+    ),
+)

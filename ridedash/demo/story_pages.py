@@ -1,0 +1,179 @@
+"""/demo/stories and /demo/runs: a story is begun, and taken step by step; for managers.
+
+Each press is a form that works without scripts. The page's script sends the same form again and
+again while a story plays, and gets the same moment as JSON.
+"""
+
+import sqlite3
+from typing import Any, Final
+
+from flask import Blueprint, Flask, Response, abort, jsonify, redirect, render_template, request
+
+from ridedash.demo.beginning import empty_too
+from ridedash.demo.emptying import StillSending
+from ridedash.demo.sandbox_control import NotDone
+from ridedash.demo.stories import STORIES, interpreter
+from ridedash.demo.stories.interpreter import Moment
+from ridedash.demo.stories.model import HOTEL_RIDE, Story
+from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.extensions import Services, services
+from ridedash.inputs import whole_number
+from ridedash.views.admin.property import Answer
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+
+bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
+AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
+
+
+def init_app(app: Flask) -> None:
+    """Register the pages; a Reset ends the story that plays."""
+    app.register_blueprint(bp)
+    s: Services = app.extensions["ridedash"]
+    empty_too(app, lambda: Runs(s.settings.instance).drop_all(s.clock()))
+
+
+@bp.before_request
+def _only_with_our_sandbox() -> None:
+    if not services().settings.sandboxed:
+        abort(404)
+
+
+@bp.post("/stories/<story_id>/start")
+@needs(MANAGE)
+def start(story_id: str) -> Answer:
+    """Begin a story: rides and guests of the demo are deleted, the clock is held at its start."""
+    story = story_called(story_id)
+    seed = whole_number(request.form.get("seed", "1"), 1, interpreter.SEEDS[-1])
+    if seed is None:
+        abort(400)
+    try:
+        run = interpreter.start(story, seed)
+    except StillSending:
+        return redirect("/demo?said=sending", code=303)
+    except (NotDone, sqlite3.Error):
+        return redirect("/demo?said=silent", code=303)
+    return redirect(f"/demo/runs/{run.id}", code=303)
+
+
+@bp.get("/runs/<run_id>")
+@needs(MANAGE)
+def show(run_id: str) -> str | Response:
+    """Where a story stands."""
+    return _shown(moment_of(run_id))
+
+
+@bp.post("/runs/<run_id>/step")
+@needs(MANAGE)
+def step(run_id: str) -> Answer:
+    """Take the step that the page shows; another one than the present is not taken.
+
+    `speed`: 0 leaps to what must be seen, 1 to 60 lets the clock run until then.
+    """
+    moment = moment_of(run_id)
+    wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
+    speed = whole_number(request.form.get("speed", "0"), 0, 60)
+    if wanted is None or speed not in interpreter.SPEEDS:
+        abort(400)
+    if wanted != moment.run.step:
+        return _answer(moment)
+    try:
+        return _answer(interpreter.advance(moment, speed))
+    except (NotDone, sqlite3.Error):
+        return _answer(moment, refused=_("The sandbox does not answer. Nothing was changed."))
+
+
+@bp.post("/runs/<run_id>/skip")
+@needs(MANAGE)
+def skip(run_id: str) -> Answer:
+    """Go on without the present step."""
+    return _answer(interpreter.skip(moment_of(run_id)))
+
+
+@bp.post("/runs/<run_id>/drop")
+@needs(MANAGE)
+def drop(run_id: str) -> Answer:
+    """End a story before its end."""
+    interpreter.drop(moment_of(run_id))
+    return redirect("/demo", code=303)
+
+
+def story_called(story_id: str) -> Story:
+    """The story with this id. Raises NotFound."""
+    return STORIES.get(story_id) or abort(404)
+
+
+def moment_of(run_id: str) -> Moment:
+    """Where a run of this property stands. Raises NotFound."""
+    run = interpreter.runs().find(run_id)
+    if run is None or run.property_id != current_staff().property_id or run.story not in STORIES:
+        abort(404)
+    return interpreter.with_lines(Moment(run, STORIES[run.story]))
+
+
+def offered() -> list[dict[str, Any]]:
+    """The stories as the director's page lists them, and the one that plays."""
+    present = interpreter.runs().present(current_staff().property_id)
+    return [
+        {
+            "story": story,
+            "minutes": max(1, round(story.seconds / 60)),
+            "run": present if present is not None and present.story == story.id else None,
+        }
+        for story in STORIES.values()
+    ]
+
+
+def chosen() -> dict[str, Any]:
+    """The story that an address like /demo?story=receipt&seed=7 names, ready to begin."""
+    seed = whole_number(request.args.get("seed", "1"), 1, interpreter.SEEDS[-1]) or 1
+    story = request.args.get("story", "")
+    return {
+        "story": story if story in STORIES else "",
+        "seed": seed,
+        "rehearsed": seed in interpreter.REHEARSED,
+    }
+
+
+def _answer(moment: Moment, refused: str = "") -> Answer:
+    if request.headers.get("Accept") == "application/json":
+        return jsonify(facts(moment) | {"refused": refused})
+    return redirect(f"/demo/runs/{moment.run.id}", code=303)
+
+
+def _shown(moment: Moment) -> str | Response:
+    if request.headers.get("Accept") == "application/json":
+        return jsonify(facts(moment))
+    return render_template(
+        "demo/run.html",
+        moment=moment,
+        shown=facts(moment),
+        rehearsed=moment.run.seed in interpreter.REHEARSED,
+        speeds=[speed for speed in interpreter.SPEEDS if speed > 1],
+    )
+
+
+def facts(moment: Moment) -> dict[str, Any]:
+    """A moment as scripts and pages read it.
+
+    `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
+    "failed" (with `why`) or "dropped".
+    """
+    run, present = moment.run, moment.step
+    waits = run.phase in (Phase.DOING, Phase.WAITING)
+    order = run.order(HOTEL_RIDE)
+    return {
+        "run": run.id,
+        "step": run.step,
+        "of": len(moment.story.steps),
+        "state": "waiting" if waits else str(run.phase),
+        "again_s": AGAIN_S if waits else 0,
+        "say": "" if present is None else str(present.say),
+        "show": "" if present is None else str(present.show),
+        "point": "" if present is None else present.point,
+        "why": run.kept.get("why", ""),
+        "order": order,
+        "link": run.kept.get("link", ""),
+        "lines": [[line.words, line.holds] for line in moment.lines],
+    }

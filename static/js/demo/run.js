@@ -1,0 +1,67 @@
+/** The page of a story: Play and Pause beside the forms that work without this script. */
+
+import { play } from "./story.js";
+
+const page = document.querySelector("[data-run]");
+const form = document.querySelector("[data-run-form]");
+
+function show(moment) {
+  page.querySelector("[data-run-say]").textContent = moment.say;
+  page.querySelector("[data-run-step]").textContent = `${moment.step + 1} / ${moment.of}`;
+  page.querySelector("[data-run-waits]").hidden = moment.state !== "waiting";
+  form.elements.step.value = moment.step;
+}
+
+/** What only the server can show: the list at the end, and what went wrong. */
+function isOver(moment) {
+  return ["ended", "failed", "dropped"].includes(moment.state);
+}
+
+if (form) {
+  const buttons = [...form.querySelectorAll("[data-play]")];
+  const pause = form.querySelector("[data-pause]");
+  let stop = null;
+  let latest = {
+    run: page.dataset.run,
+    step: Number(form.dataset.step),
+    state: form.dataset.state,
+  };
+
+  const mark = (playing) => {
+    pause.hidden = !playing;
+    for (const button of buttons) button.hidden = playing;
+  };
+
+  const begin = (speed, onlyThis) => {
+    stop?.();
+    stop = play(latest, {
+      speed,
+      onMoment(moment) {
+        const went = moment.step !== latest.step;
+        latest = moment;
+        if (isOver(moment)) {
+          location.reload();
+          return;
+        }
+        show(moment);
+        if (onlyThis && went) pause.click();
+      },
+    });
+    mark(true);
+  };
+
+  pause.addEventListener("click", () => {
+    stop?.();
+    stop = null;
+    mark(false);
+  });
+  for (const button of buttons) {
+    button.addEventListener("click", () => begin(Number(button.dataset.play), false));
+  }
+  form.addEventListener("submit", (event) => {
+    if (event.submitter?.name !== "speed") return;
+    event.preventDefault();
+    begin(0, true);
+  });
+  mark(false);
+}

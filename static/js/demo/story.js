@@ -1,0 +1,49 @@
+/**
+ * Plays a story: takes step after step of a run, and asks again while something is to come. The
+ * run stands on the server, so a page that is loaded anew, or a second one, does nothing twice.
+ */
+
+import { askQuietly } from "../shared/ask.js";
+
+const BETWEEN_MS = 2_500; // for the sentence to be said
+const AFTER_ERROR_MS = 2_000;
+
+/** One press of Step: the moment after it, or null without an answer. */
+export async function take(run, step, speed, desk = false) {
+  const { ok, body } = await askQuietly(`/demo/runs/${run}/step`, {
+    step,
+    speed: String(speed),
+    desk: desk ? "1" : "",
+    csrf_token: document.querySelector('meta[name="csrf-token"]').content,
+  });
+  return ok ? body : null;
+}
+
+/**
+ * Play a run from a moment on. `speed` is that of the clock while something is to come, 0 to leap.
+ * `onMoment(moment)` is called for each moment; when it answers a promise, that is waited for.
+ * Returns a function that ends the playing; the story stays where it is then.
+ */
+export function play(moment, { speed, onMoment, desk = false, between = BETWEEN_MS }) {
+  let timer = 0;
+  let stopped = false;
+
+  async function go(now) {
+    const next = await take(now.run, now.step, speed, desk);
+    if (stopped) return;
+    if (!next) return later(AFTER_ERROR_MS, now);
+    await onMoment(next);
+    if (stopped || ["ended", "failed", "dropped"].includes(next.state)) return;
+    later(next.again_s ? next.again_s * 1000 : between, next);
+  }
+
+  function later(ms, now) {
+    timer = setTimeout(() => go(now), ms);
+  }
+
+  go(moment);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,68 @@
+"""Somebody who presents a running demo over HTTP: begins stories, and steps or plays them."""
+
+import re
+import time
+from typing import Any
+
+import httpx
+
+from tests.running import Running
+
+WITHIN_S = 150.0
+CONTROL = {"X-Sandbox-Control": "1"}
+OVER = ("ended", "failed", "dropped")
+
+
+class Presenter:
+    """A manager who is signed in. Raises AssertionError for what the program refuses."""
+
+    def __init__(self, demo: Running) -> None:
+        self.demo = demo
+        self.http = httpx.Client(base_url=demo.url, timeout=20, trust_env=False)
+        form = {"name": demo.name, "password": demo.password}
+        assert self.press("/sign-in", page="/sign-in", **form).status_code == 303
+
+    def press(self, path: str, page: str = "/demo", **fields: object) -> httpx.Response:
+        """Send a form of a page."""
+        found = re.search(r'name="csrf-token" content="([^"]+)"', self.http.get(page).text)
+        assert found
+        sent = {"csrf_token": found[1]} | {name: str(value) for name, value in fields.items()}
+        return self.http.post(path, data=sent, headers={"Accept": "application/json"})
+
+    def begin(self, story: str, seed: int = 1) -> dict[str, Any]:
+        """Begin a story. Where it stands."""
+        answer = self.press(f"/demo/stories/{story}/start", seed=seed)
+        assert answer.status_code == 303, answer.text
+        return self.at(answer.headers["location"].rpartition("/")[2])
+
+    def at(self, run: str) -> dict[str, Any]:
+        """Where a run stands."""
+        answer = self.http.get(f"/demo/runs/{run}", headers={"Accept": "application/json"})
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def step(self, moment: dict[str, Any], speed: int) -> dict[str, Any]:
+        """Press Step once."""
+        run = moment["run"]
+        answer = self.press(f"/demo/runs/{run}/step", step=moment["step"], speed=speed)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def bookings(self) -> list[dict[str, Any]]:
+        """The sandbox's ledger."""
+        answer = httpx.get(f"{self.demo.sandbox_url}/control/ledger", headers=CONTROL)
+        found: list[dict[str, Any]] = answer.json()["bookings"]
+        return found
+
+    def play(self, story: str, speed: int, seed: int = 1) -> dict[str, Any]:
+        """Play a story to its end, as the page's script does. The last moment."""
+        moment, end = self.begin(story, seed), time.monotonic() + WITHIN_S
+        pause = 0.05
+        while moment["state"] not in OVER:
+            assert time.monotonic() < end, moment
+            moment = self.step(moment, speed)
+            if moment["again_s"]:
+                time.sleep(pause)  # asks again, as the page does
+        return moment

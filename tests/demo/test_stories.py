@@ -1,0 +1,93 @@
+"""Stories of the demo, played to their ends by a running program with its sandbox and worker."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from ridedash.demo.stories import STORIES
+from tests.demo.presenter import OVER, Presenter
+from tests.running import running
+
+
+@pytest.fixture(scope="module")
+def presenter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Presenter]:
+    with running(tmp_path_factory.mktemp("stories"), stumbles=True) as demo:
+        found = Presenter(demo)
+        yield found
+        found.http.close()
+
+
+def assert_ends_well(moment: dict[str, Any]) -> None:
+    assert moment["state"] == "ended", moment["why"]
+    assert [words for words, holds in moment["lines"] if not holds] == []
+    assert moment["lines"]
+
+
+@pytest.mark.parametrize("story", [each for each in STORIES if each != "down"])
+def test_a_story_that_is_stepped_ends_as_it_says(presenter: Presenter, story: str) -> None:
+    assert_ends_well(presenter.play(story, speed=0))
+
+
+def test_a_story_that_is_played_ends_as_it_says(presenter: Presenter) -> None:
+    assert_ends_well(presenter.play("unknown", speed=60))
+
+
+def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:
+    moment = presenter.begin("down")
+    ended = False
+    while moment["state"] not in OVER:
+        moment = presenter.step(moment, speed=0)
+        if "nothing is heard" in moment["say"] and not ended:
+            presenter.press("/demo/fault", fault="up")  # not after a minute and a half
+            ended = True
+    assert_ends_well(moment)
+
+
+def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter) -> None:
+    moment = presenter.begin("receipt")
+    with ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda _: presenter.step(moment, 0), range(6)))
+    assert {each["step"] for each in together} == {0}
+    while moment["step"] == 0:
+        moment = presenter.step(moment, 0)
+    assert len(presenter.bookings()) == 1
+    again = presenter.step(together[0], 0)  # a page that was left behind
+    assert again["step"] == moment["step"]
+    assert len(presenter.bookings()) == 1
+
+
+def test_a_story_that_is_left_or_reset_takes_no_step_more(presenter: Presenter) -> None:
+    moment = presenter.begin("receipt")
+    assert presenter.press(f"/demo/runs/{moment['run']}/drop").status_code == 303
+    assert presenter.step(moment, 0)["state"] == "dropped"
+    moment = presenter.begin("receipt")
+    assert presenter.press(f"/demo/runs/{moment['run']}/skip").json()["step"] == 1
+    presenter.press("/demo/reset")
+    assert presenter.at(moment["run"])["state"] == "dropped"
+    assert presenter.bookings() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/demo/stories/<b>/start", {}),
+        ("/demo/stories/receipt/start", {"seed": "0"}),
+        ("/demo/stories/receipt/start", {"seed": "1e5"}),
+        ("/demo/stories/receipt/start", {"seed": "9" * 30}),
+        ("/demo/runs/nobody/step", {"step": "0"}),
+        ("/demo/runs/../step", {"step": "0"}),
+    ],
+)
+def test_what_is_no_story_and_no_seed_begins_nothing(
+    presenter: Presenter, path: str, fields: dict[str, str]
+) -> None:
+    assert presenter.press(path, **fields).status_code in (400, 404)
+
+
+def test_an_address_names_a_story_that_waits_to_be_begun(presenter: Presenter) -> None:
+    page = presenter.http.get("/demo?story=unknown&seed=7").text
+    assert "not rehearsed" in page
+    assert 'value="7"' in page
+    assert "not rehearsed" not in presenter.http.get("/demo?story=<b>&seed=7").text

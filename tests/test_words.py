@@ -48,6 +48,15 @@ def test_an_update_keeps_marks_and_takes_a_review_from_what_has_changed() -> Non
     assert changed.user_comments == []
 
 
+def test_a_new_text_with_a_count_takes_no_guess_of_another() -> None:
+    catalogue, template = read_po(io.BytesIO(OLD.encode()), locale="de"), Catalog()
+    template.add(("The driver waits for %(num)d", "The drivers wait for %(num)d"))
+    template.add(("The driver waits for you at the doors", "The drivers wait for you at the doors"))
+    words.update(catalogue, template)
+    for message in words.messages(catalogue):
+        assert (words.forms(message), set(message.flags) - {"python-format"}) == ((), set())
+
+
 def test_an_update_without_a_change_of_the_code_changes_nothing() -> None:
     catalogue, template = updated(), words.extract()
     words.update(catalogue, template)

@@ -137,6 +137,8 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
         if message.fuzzy and key_of(message) not in fuzzy_before:
             changed += 1
             message.user_comments = _without_review(message)
+        if message.fuzzy and message.pluralizable and key_of(message) not in before:
+            message.string = ("",) * catalogue.num_plurals  # a guess for some of the forms
         if not forms(message):
             message.flags.discard(MACHINE)
             message.flags.discard("fuzzy")

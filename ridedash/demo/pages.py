@@ -36,6 +36,7 @@ from ridedash.wording.states import status_words
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
 ADDRESS: Final = "/demo"
 SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
+POLL_WITHIN_MS: Final = 750  # so that pages show where a leap of the clock led to
 SPEEDS: Final = {"0": 0, "1": 1, "5": 5, "20": 20, "60": 60}
 MOST_RIDES: Final = 1_000_000
 
@@ -50,6 +51,7 @@ def init_app(app: Flask) -> None:
     story_pages.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
+        app.jinja_env.globals["poll_within_ms"] = POLL_WITHIN_MS
 
 
 @bp.before_request

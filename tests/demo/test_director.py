@@ -48,6 +48,12 @@ def test_the_page_shows_the_clock_and_managers_find_it_in_the_band(stage: Stage)
     assert other.get("/demo").status_code == 403
 
 
+def test_pages_of_a_demo_ask_soon_where_a_leap_led_to(stage: Stage) -> None:
+    order_id = stage.desk.order("BOOKED", "CALL_DRIVER")
+    for path in ("/", f"/rides/{order_id}"):
+        assert 'data-poll-within="750"' in stage.web.get(path).text
+
+
 def test_the_city_is_that_of_the_property(stage: Stage) -> None:
     control = stage.desk.app.extensions[pages.EXTENSION]
     assert control.city_at(sandbox_desk.HOTEL) == "Port Meridian"
@@ -218,7 +224,9 @@ def test_a_demo_on_another_service_has_nothing_to_direct(tmp_path: Path) -> None
     assert web.get("/demo").status_code == 404
     sent = {"csrf_token": token(web, "/search")}
     assert web.post("/demo/reset", data=sent).status_code == 404
-    assert "Direct the demo" not in web.get("/history").text
+    page = web.get("/history").text
+    assert "Direct the demo" not in page
+    assert "data-poll-within" not in page
     desk.close()
 
 

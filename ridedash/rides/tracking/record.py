@@ -182,8 +182,14 @@ class Recorder:
     def _decide(self, polled: Polled, before: Before) -> Decision:
         if isinstance(polled.answer, Answer):
             raise TypeError("an answer is read before it is decided on")
-        pacing = Pacing(self.runtime.time(), self.chance(), self.chance())
-        return decide(before, polled.answer, polled.at, pacing)
+        time = self.runtime.time()
+        decision = decide(
+            before, polled.answer, polled.at, Pacing(time, self.chance(), self.chance())
+        )
+        asked_before = time.turned_at is not None and polled.claim.at < time.turned_at
+        if asked_before and decision.next_poll_at is not None:
+            decision.ride["next_poll_at"] = polled.at  # the clock was turned since
+        return decision
 
     def _count(self, written: Iterable[Decision]) -> int:
         """How many of these had an answer. Calls the failpoint of each."""

@@ -7,6 +7,8 @@
 const BACKOFF_MAX_MS = 30_000;
 const ANSWER_WITHIN_MS = 8_000;
 const DEFAULT_MS = 4_000;
+// the longest wait of a page that must follow quickly (a demo whose clock leaps); 0: no such page
+const WITHIN_MS = Number(document.body.dataset.pollWithin ?? 0);
 
 export class Poller {
   /**
@@ -30,7 +32,7 @@ export class Poller {
   }
 
   start() {
-    this.#later(this.waitMs);
+    this.#later(this.#shown(this.waitMs));
   }
 
   /** Poll at once, whatever was planned. */
@@ -72,7 +74,11 @@ export class Poller {
     }
     if (round !== this.round || this.stopped) return;
     if (wait === null) this.stop();
-    else this.#later(document.hidden ? Math.max(wait, this.hiddenMs ?? 0) : wait);
+    else this.#later(document.hidden ? Math.max(wait, this.hiddenMs ?? 0) : this.#shown(wait));
+  }
+
+  #shown(ms) {
+    return WITHIN_MS && !this.errors ? Math.min(ms, WITHIN_MS) : ms;
   }
 
   async #once(round) {

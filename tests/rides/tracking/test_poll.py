@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from ridedash.rides.health import heartbeat_age
+from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import facts_of, otp_of
 from ridedash.service_time import ServiceTime, Turn
 from tests.rides.desk_world import START, World
@@ -413,3 +414,18 @@ def test_after_a_turn_of_the_clock_every_ride_is_due_at_once(world: World) -> No
         assert world.ride(order_id).poll_seq == seen + 1
         worker.step()
         assert world.ride(order_id).poll_seq == seen + 1, "once for each turn"
+
+
+def test_an_answer_of_before_a_turn_of_the_clock_is_asked_for_again(world: World) -> None:
+    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    line = [ServiceTime()]
+    with world.worker() as worker:
+        worker.runtime = replace(worker.runtime, time=lambda: line[0])
+        order_id = world.book(worker)
+        due(world, order_id)
+        tracker = Tracker(worker.runtime)
+        asked = [tracker.ask(claim) for claim in tracker.claim(1)]
+        world.clock.go(1)
+        line[0] = ServiceTime((Turn(world.clock(), world.clock(), 60.0),))
+        assert tracker.record(asked) == 1
+        assert world.ride(order_id).next_poll_at <= world.clock()

@@ -120,6 +120,22 @@ def test_the_poller_stops_after_a_sign_out(page: Any) -> None:
     assert page.evaluate(POLLER, [[200, {"n": 1}], [401, None]])["failed"] == [401]
 
 
+def test_a_page_of_a_demo_waits_no_longer_than_it_says(page: Any) -> None:
+    asked = page.evaluate("""async () => {
+      document.body.dataset.pollWithin = "5";
+      const {Poller} = await import("/static/js/shared/poller.js");
+      let asked = 0;
+      window.fetch = async () => { asked += 1; return new Response("{}"); };
+      return await new Promise((done) => {
+        const minute = 60000;
+        const got = () => (asked === 3 ? done(asked) ?? null : minute);
+        new Poller("/x.json", {waitMs: minute, got}).start();
+        setTimeout(() => done(asked), 10000);
+      });
+    }""")
+    assert asked == 3
+
+
 def test_a_late_answer_is_dropped(page: Any) -> None:
     got = page.evaluate("""async () => {
       const {Poller} = await import("/static/js/shared/poller.js");

@@ -19,7 +19,7 @@ from psycopg import sql
 
 from ridedash.store.database.database import Database
 from tests.backing import Missing, PostgresServer, RedisServer, postgres_server, redis_server
-from tests.emptying import emptied, shape
+from tests.emptying import emptied, leave, shape
 
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
@@ -118,6 +118,7 @@ def forget(folder: Path) -> None:
         if name in _migrated and emptied(server, name, _shape()):
             _spare.append(name)
             continue
+        leave(name)
         with server.connect() as line:
             line.execute(
                 sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))

@@ -33,6 +33,10 @@ OTHERS: Final = """
 """
 
 
+# to each database that was emptied: a new one would fill its caches and plan each question anew
+_lines: "dict[str, psycopg.Connection[Any]]" = {}
+
+
 def shape(server: PostgresServer, name: str) -> Any:
     """Tables, triggers, constraints and revision of a database: a test may have changed them."""
     with server.connect(name) as line:
@@ -41,21 +45,39 @@ def shape(server: PostgresServer, name: str) -> Any:
 
 def emptied(server: PostgresServer, name: str, expected: Any) -> bool:
     """Delete all rows; False when it hasn't the `expected` shape, or has too many rows."""
-    with server.connect(name) as line:
-        line.execute(OTHERS)
-        if line.execute(SHAPE).fetchone() != expected:
+    line = _without_others(server, name)
+    if line.execute(SHAPE).fetchone() != expected:
+        return False
+    for filled in _filled_tables(line):
+        table = sql.Identifier(filled)
+        gone = line.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount
+        if gone > HEAVY:
             return False
-        # in any order: foreign keys are not checked
-        line.execute("SET session_replication_role = replica")
-        for filled in _filled_tables(line):
-            table = sql.Identifier(filled)
-            gone = line.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount
-            if gone > HEAVY:
-                return False
-            # without it, new rows would fill free space and lie before older ones
-            line.execute(sql.SQL("VACUUM {}").format(table))
-        line.execute(BEGIN_ANEW)
+        # without it, new rows would fill free space and lie before older ones
+        line.execute(sql.SQL("VACUUM {}").format(table))
+    line.execute(BEGIN_ANEW)
     return True
+
+
+def leave(name: str) -> None:
+    """Close the connection to a database that is dropped."""
+    if name in _lines:
+        _lines.pop(name).close()
+
+
+def _without_others(server: PostgresServer, name: str) -> "psycopg.Connection[Any]":
+    """The only connection to a database."""
+    if name in _lines:
+        try:
+            _lines[name].execute(OTHERS)
+        except psycopg.OperationalError:  # a test ended each connection
+            leave(name)
+        else:
+            return _lines[name]
+    line = _lines[name] = server.connect(name)
+    line.execute("SET session_replication_role = replica")  # foreign keys are not checked
+    line.execute(OTHERS)
+    return line
 
 
 def _filled_tables(line: psycopg.Connection[Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from flask import Flask
 from flask.testing import FlaskClient
+from itsdangerous import URLSafeTimedSerializer
 from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
@@ -168,6 +169,15 @@ def token(client: FlaskClient, path: str = "/sign-in") -> str:
     """The CSRF token of a page."""
     text = client.get(path).text
     return text.split('name="csrf-token" content="')[1].split('"')[0]
+
+
+def token_without_page(client: FlaskClient) -> str:
+    """A CSRF token of the browser's session, for tests that need hundreds."""
+    with client.session_transaction() as session:
+        kept = session.setdefault("csrf_token", "kept in the session")
+    key = client.application.secret_key
+    assert key
+    return URLSafeTimedSerializer(key, salt="wtf-csrf-token").dumps(kept)
 
 
 def snapshot_facts(kind: str, status: str | None, **more: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ridedash.store.models.desk import CostCentre, ShiftNote
 from ridedash.store.models.kiosks import KioskAsk, KioskKind, KioskVisit, PickupHint
 from ridedash.store.models.people import Staff
 from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
-from tests.views.ride_pages import NOON, Desk, make_desk, token
+from tests.views.ride_pages import NOON, Desk, make_desk, token_without_page
 
 pytestmark = pytest.mark.database
 
@@ -259,13 +259,18 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
             if "kiosk_id" in rule.arguments:  # as this one
                 rows[foreign]["kiosk_id"] = new_kiosk(desk, who)
             path = address(rule, rows[foreign])
-            csrf = ""
-            if method == "POST":
-                csrf = token(client, "/search" if role else "/sign-in")
+            csrf = token_without_page(client) if method == "POST" else ""
             came = outcome(client, method, path, csrf)
             if came not in expected(rule.endpoint, need, role, foreign=foreign):
                 unexplained.append((role, method, path, "foreign" if foreign else "own", came))
     assert unexplained == []
+
+
+def test_the_tokens_of_this_file_are_those_that_a_page_gives(desk: Desk) -> None:
+    client, other = desk.client(), desk.client()
+    for sent, status in ((token_without_page(client), 303), (token_without_page(other)[:-1], 400)):
+        data = {"csrf_token": sent, "language": "de"}
+        assert client.post("/me/language", data=data).status_code == status
 
 
 # a browser: which devices it was paired as, of which property, whether staff are signed in too
@@ -312,7 +317,7 @@ def become(desk: Desk, browser: str) -> tuple[FlaskClient, str]:
     """A browser of the table, and a CSRF token of its session."""
     kinds, who, role = DEVICES[browser]
     client = desk.client(signed_in=role is not None)
-    csrf = token(client, "/sign-in" if role is None else "/search")
+    csrf = token_without_page(client)
     with desk.services.db.write() as s:
         for kind in kinds or ("kiosk",):
             row = new_device(s, desk.ids[f"{who}.property"], KioskKind(kind), "Lobby", NOON)
@@ -347,7 +352,7 @@ def test_a_refused_action_is_audited_and_a_refused_page_is_not(desk: Desk) -> No
     assert recorded(desk) == []
     client.post(
         "/admin/staff",
-        data={"csrf_token": token(client, "/"), "name": "Guest Wren", "role": "admin"},
+        data={"csrf_token": token_without_page(client), "name": "Guest Wren", "role": "admin"},
     )
     assert recorded(desk) == ["route:admin_staff.invite_somebody"]
 

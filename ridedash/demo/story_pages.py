@@ -24,6 +24,7 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
+PLAYED: Final = (20, 60)  # what the page offers to play at
 AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
 
 
@@ -150,7 +151,7 @@ def _shown(moment: Moment) -> str | Response:
         moment=moment,
         shown=facts(moment),
         rehearsed=moment.run.seed in interpreter.REHEARSED,
-        speeds=[speed for speed in interpreter.SPEEDS if speed > 1],
+        speeds=PLAYED,
     )
 
 
@@ -158,20 +159,26 @@ def facts(moment: Moment) -> dict[str, Any]:
     """A moment as scripts and pages read it.
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
-    "failed" (with `why`) or "dropped".
+    "failed" (with `why`) or "dropped". `say`, `show` and `point` are of the step that was taken or
+    waits, empty before the first one; `next` is what to say then.
     """
-    run, present = moment.run, moment.step
+    run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
+    taken = run.step if waits else run.step - 1
+    present = steps[taken] if 0 <= taken < len(steps) else None
+    coming = steps[taken + 1] if taken + 1 < len(steps) else None
     order = run.order(HOTEL_RIDE)
     return {
         "run": run.id,
         "step": run.step,
-        "of": len(moment.story.steps),
+        "of": len(steps),
         "state": "waiting" if waits else str(run.phase),
         "again_s": AGAIN_S if waits else 0,
         "say": "" if present is None else str(present.say),
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
+        "next": "" if coming is None else str(coming.say),
+        "taken": taken + 1,
         "why": run.kept.get("why", ""),
         "order": order,
         "link": run.kept.get("link", ""),

@@ -45,6 +45,14 @@ def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:
     assert_ends_well(moment)
 
 
+def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:
+    moment = presenter.begin("unknown")
+    assert (moment["say"], moment["taken"]) == ("", 0)
+    first = moment["next"]
+    moment = presenter.step(moment, 0)
+    assert (moment["say"], moment["taken"], moment["step"]) == (first, 1, 1)
+
+
 def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter) -> None:
     moment = presenter.begin("receipt")
     with ThreadPoolExecutor(6) as pool:

@@ -6,13 +6,16 @@ const page = document.querySelector("[data-run]");
 const form = document.querySelector("[data-run-form]");
 
 function show(moment) {
-  page.querySelector("[data-run-say]").textContent = moment.say;
-  page.querySelector("[data-run-step]").textContent = `${moment.step + 1} / ${moment.of}`;
+  if (moment.say) page.querySelector("[data-run-say]").textContent = moment.say;
+  page.querySelector("[data-run-step]").textContent = `${moment.taken} / ${moment.of}`;
+  const next = page.querySelector("[data-run-next]");
+  next.textContent = moment.next;
+  next.parentElement.hidden = !moment.next;
   page.querySelector("[data-run-waits]").hidden = moment.state !== "waiting";
   form.elements.step.value = moment.step;
 }
 
-/** What only the server can show: the list at the end, and what went wrong. */
+/** The list at the end, and what went wrong, are shown by the page as the server makes it. */
 function isOver(moment) {
   return ["ended", "failed", "dropped"].includes(moment.state);
 }

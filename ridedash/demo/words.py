@@ -11,6 +11,7 @@ SCENARIOS: Final[dict[str, Text]] = {  # as the sandbox names them (docs/operati
     "normal": lazy("Any car: all goes well"),
     "no_cab": lazy("Any car: no driver is found"),
     "slow_allotment": lazy("Any car: finding a driver takes long"),
+    "driver_swaps": lazy("Cab: another car takes over on the way"),
     "invoice_before_ride": lazy("Cab: the fare is set before the ride begins"),
     "share_immediate": lazy("Shared: a driver at once"),
     "share_retry": lazy("Shared: a driver after a second search"),

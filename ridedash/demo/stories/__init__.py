@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from ridedash.demo.stories.changes import SHARE, SWAP
 from ridedash.demo.stories.everyday import DRIVER_CANCELS, START_TO_RECEIPT
 from ridedash.demo.stories.model import Story
 from ridedash.demo.stories.trouble import DOWN, UNKNOWN
 
 STORIES: Final[dict[str, Story]] = {
-    story.id: story for story in (START_TO_RECEIPT, DRIVER_CANCELS, UNKNOWN, DOWN)
+    story.id: story for story in (START_TO_RECEIPT, SHARE, DRIVER_CANCELS, SWAP, UNKNOWN, DOWN)
 }

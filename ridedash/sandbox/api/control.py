@@ -140,7 +140,7 @@ def leap_to_phase() -> Response:
     seconds = min(max(0.0, at - now) + AFTER_PHASE_S, LONGEST_LEAP_S)
     sandbox.clock.change(leap=seconds)
     then = sandbox.clock.now()
-    moved = [ride for ride in rides if ride.status(then) != ride.status(now)]
+    moved = [ride for ride in rides if ride.phase(then) != ride.phase(now)]
     told = {
         "booking_id": chosen.booking_id,
         "booking_status": chosen.status(then),
@@ -166,8 +166,8 @@ def _next_phase(rides: list[Booking], wanted: str | None, now: float) -> tuple[B
 def next_scenario() -> Response:
     """Queue a scenario for the next booking that it fits. Body: {"scenario": name}.
 
-    Scenarios named share_… fit share bookings, those named driver_… fit autos, and
-    invoice_before_ride fits the others (docs/operating.md, Steer the sandbox).
+    Scenarios named share_… fit share bookings, driver_swaps and invoice_before_ride point-to-point
+    ones, and the others named driver_… fit autos (docs/operating.md, Steer the sandbox).
     """
     wanted = request_parsing.text(request_parsing.json_body(request, typed=True), "scenario")
     if wanted not in SCENARIOS:

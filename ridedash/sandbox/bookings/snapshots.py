@@ -63,16 +63,18 @@ def _full(
 ) -> str:
     """The full set of cab and driver fields, as JSON text.
 
-    The fields that are constant during a status are serialised once and cached in the booking.
+    The fields that are constant during a status are serialised once for each driver and cached in
+    the booking.
     The fields that change are appended.
     """
     leg = _leg(booking, phase)
     moving, (seconds, metres) = leg.motion(now), leg.left(now)
-    if phase.status not in booking.memo:
-        booking.memo[phase.status] = json.dumps(
+    part = f"{phase.status} {phase.driver}"
+    if part not in booking.memo:
+        booking.memo[part] = json.dumps(
             common | _constant_fields(booking, tariff, phase), separators=(",", ":")
         )[:-1]
-    return booking.memo[phase.status] + MOVING % (
+    return booking.memo[part] + MOVING % (
         round(moving.position.lat, 6),
         round(moving.position.lng, 6),
         round(moving.bearing, 1) % 360,

@@ -77,7 +77,7 @@ class Booking:
     ended_status: str | None = None
     ended_at: float | None = None
     n: int = field(default=0, compare=False)
-    # JSON of the fields that are constant during a status, by status
+    # JSON of the fields that are constant during a status, by status and driver
     memo: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property

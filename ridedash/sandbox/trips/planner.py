@@ -21,6 +21,7 @@ SLOW_ALLOTMENT_S: Final = 150.0
 WAITING_S: Final = (120.0, 180.0)
 ACCEPTED_S: Final = 10.0  # time until a driver who will cancel accepts
 CANCELLED_S: Final = 40.0  # time from acceptance to the cancellation
+SWAPPED_AFTER: Final = 0.6  # of the approach another crew takes over
 LEAVING_S: Final = (50.0, 90.0)  # the same two times when CALL_DRIVER is shown in between
 DESTINATION_M: Final = (1500.0, 6000.0)  # distance of destinations for rides without a drop
 
@@ -33,6 +34,7 @@ SHARE_RETRY_SLOW: Final = "share_retry_slow"
 DRIVER_CANCELS: Final = "driver_cancels"
 DRIVER_CANCELS_FAIL: Final = "driver_cancels_fail"
 DRIVER_LEAVES: Final = "driver_leaves"
+DRIVER_SWAPS: Final = "driver_swaps"
 SLOW_ALLOTMENT: Final = "slow_allotment"
 INVOICE_BEFORE_RIDE: Final = "invoice_before_ride"
 SCENARIOS: Final = {  # scenario -> the kind of booking that it needs, None for any
@@ -46,6 +48,7 @@ SCENARIOS: Final = {  # scenario -> the kind of booking that it needs, None for 
     DRIVER_CANCELS: wire.Kind.AUTO,
     DRIVER_CANCELS_FAIL: wire.Kind.AUTO,
     DRIVER_LEAVES: wire.Kind.AUTO,
+    DRIVER_SWAPS: wire.Kind.POINT_TO_POINT,
     INVOICE_BEFORE_RIDE: wire.Kind.POINT_TO_POINT,
 }
 RETRYING: Final = frozenset({SHARE_RETRY, SHARE_RETRY_FAIL, SHARE_RETRY_SLOW})
@@ -127,7 +130,7 @@ class Planner:
         return True
 
     def _approach(self, allotted_at: float) -> bool:
-        if not self._call(allotted_at):
+        if not self._call(allotted_at) or not self._swap(allotted_at):
             return False
         here, leg, driver = self._legs[-1].arrives, len(self._legs) - 1, len(self._drivers) - 1
         if self._request.category.kind is not wire.Kind.AUTO:
@@ -138,6 +141,13 @@ class Planner:
             here += self._rng.uniform(*WAITING_S)
         self._starts = here if self._request.category.kind is not wire.Kind.AUTO else here + 60.0
         return True
+
+    def _swap(self, allotted_at: float) -> bool:
+        """Let another crew take over on the way, in its scenario. Returns False if none is near."""
+        if self._request.scenario != DRIVER_SWAPS:
+            return True
+        on_the_way_s = self._legs[-1].arrives - allotted_at
+        return self._call(allotted_at + SWAPPED_AFTER * on_the_way_s)
 
     def _bills_first(self) -> bool:
         """Whether INVOICE comes before the ride: always for share, else in its scenario only."""

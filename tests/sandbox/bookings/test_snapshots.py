@@ -269,6 +269,29 @@ def test_an_auto_driver_who_was_shown_may_cancel_and_another_comes(desk):
     assert desk.until(booking, "CALL_DRIVER")["vehicle_number"] != first
 
 
+def test_another_crew_takes_over_a_cab_ride_at_60_percent_of_the_approach(desk):
+    desk.control("next", scenario="driver_swaps")
+    booking = desk.book("mini")
+    first = desk.until(booking, "CALL_DRIVER", step=1)
+    plan = desk.ledger()[-1]["phases"]
+    assert [phase["status"] for phase in plan[1:4]] == [
+        "CALL_DRIVER",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+    ]
+    before_s, after_s = (later["at"] - plan[1]["at"] for later in plan[2:4])
+    assert 0.6 * 120 <= before_s
+    assert after_s - before_s >= 120
+    leapt = desk.control("leap", booking_id=booking)
+    assert (leapt["booking_status"], leapt["others"]) == ("CALL_DRIVER", 0)
+    second = desk.track(booking)
+    crew = {"driver_name", "driver_number", "driver_rating", "vehicle_number"}
+    assert all(second[name] != first[name] for name in crew - {"driver_name"})
+    assert (second.get("otp"), second["booking_id"]) == (first.get("otp"), booking)
+    here = desk.until(booking, "CLIENT_LOCATED")
+    assert here["vehicle_number"] == second["vehicle_number"]
+
+
 @pytest.mark.parametrize("category", ["mini", "auto", "rental"])
 def test_no_cab_ends_in_allotment_failed_at_the_booking_timeout(desk, category):
     desk.control("next", scenario="no_cab")

@@ -1,0 +1,130 @@
+"""Stories of a promise that changes: a shared ride found at the second try, and another car."""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.stories.model import (
+    Act,
+    Book,
+    Count,
+    Counted,
+    EndsAs,
+    Happened,
+    Happens,
+    Press,
+    Reached,
+    Scenario,
+    Settled,
+    Stands,
+    Step,
+    Story,
+    Surface,
+)
+from ridedash.store.models.orders import OrderState
+from ridedash.wire import CALL_DRIVER, CLIENT_LOCATED, COMPLETED, IN_PROGRESS
+from ridedash.wording import lazy
+
+PLATE: Final = "[data-slot=plate]"
+
+SHARE: Final = Story(
+    id="share",
+    title=lazy("Share, with a retry"),
+    proves=lazy("The ride is followed from its first number to its last; nothing ends blindly."),
+    seconds=60,
+    weekday=3,
+    at=time(12, 10),
+    steps=(
+        Step(
+            lazy("A guest shares a cab to the museum quarter. No shared cab is free just now."),
+            Scenario("share_retry"),
+        ),
+        Step(
+            lazy("The desk books one seat. The ride company looks on, under a number for now."),
+            Book("Sparrow", "314", "Conservatoire", "share", seats=1),
+            Settled((OrderState.MATCHING,)),
+        ),
+        Step(
+            lazy("The guest hesitates. There is no booking to cancel yet, so the cancel waits."),
+            Act(Press.ARM_CANCEL),
+        ),
+        Step(
+            lazy("Now the guest wants the ride after all. One press withdraws the cancel."),
+            Act(Press.RELEASE_CANCEL),
+        ),
+        Step(
+            lazy("A cab is found. The booking number takes over from the first one by itself."),
+            until=Reached(CALL_DRIVER),
+            point=PLATE,
+        ),
+        Step(
+            lazy("It is the same ride, with its history. Nothing was cancelled."),
+            until=Settled((OrderState.BOOKED,)),
+        ),
+        Step(
+            lazy("The guest arrives, and pays the price of one seat."),
+            until=Reached(COMPLETED),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+        Happens("handover", lazy("The booking number took over from the first number")),
+        EndsAs(COMPLETED),
+    ),
+)
+
+SWAP: Final = Story(
+    id="swap",
+    title=lazy("The car changes"),
+    proves=lazy("Another plate is said loudly on three screens, and the old one struck out."),
+    seconds=40,
+    weekday=1,
+    at=time(14, 20),
+    steps=(
+        Step(
+            lazy("A guest goes to the hospital for a visit. On the way the cars will change."),
+            Scenario("driver_swaps"),
+        ),
+        Step(
+            lazy("The desk books a Mini."),
+            Book("Lapwing", "226", "Meridian General Hospital", "mini"),
+            Settled(),
+        ),
+        Step(
+            lazy("The guest follows the ride on a phone."),
+            Act(Press.LINK),
+            show=Surface.PHONE,
+        ),
+        Step(
+            lazy("A driver has accepted. The guest looks out for this plate."),
+            until=Reached(CALL_DRIVER),
+            point=PLATE,
+        ),
+        Step(
+            lazy("Another car comes instead. The desk sees both plates, and says so to the guest."),
+            until=Happened("car_swapped"),
+            point=PLATE,
+        ),
+        Step(
+            lazy("The guest's phone says it too: not the car that you look out for."),
+            show=Surface.PHONE,
+            point=PLATE,
+        ),
+        Step(
+            lazy("The guest gets into the right car."),
+            until=Stands((CLIENT_LOCATED, IN_PROGRESS)),
+        ),
+        Step(
+            lazy("The ride goes on as if nothing had happened."),
+            until=Reached(COMPLETED),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+        Happens("car_swapped", lazy("The change of the car stands in the history")),
+        EndsAs(COMPLETED),
+    ),
+)

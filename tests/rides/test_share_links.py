@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from ridedash.rides.share_links import LONGEST, LinkKind, find_link, make_link
+from ridedash.rides.share_links import LONGEST, LinkKind, end_links, find_link, make_link
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
@@ -34,3 +34,14 @@ def test_the_link_of_a_ride_for_now_lasts_a_week_at_most(world: World) -> None:
     token = make_link(world.db, world.clock(), world.property_id, order_id, kind, world.actor)
     assert opens(world, token, LONGEST - timedelta(seconds=1))
     assert not opens(world, token, LONGEST)
+
+
+def test_all_links_of_a_ride_end_together(world: World) -> None:
+    order_id, now = world.place(), world.clock()
+    made = [
+        make_link(world.db, now, world.property_id, order_id, kind, world.actor)
+        for kind in (LinkKind.RIDER, LinkKind.RIDER, *LinkKind)
+    ]
+    assert end_links(world.db, now, world.property_id, order_id, world.actor) == len(made)
+    assert not any(opens(world, token, timedelta(0)) for token in made)
+    assert end_links(world.db, now, world.property_id, order_id, world.actor) == 0

@@ -34,3 +34,10 @@ def test_a_secret_that_was_moved_is_not_read(place: tuple[str, int, str]) -> Non
 def test_a_secret_of_an_unknown_key_is_not_read() -> None:
     with pytest.raises(DecryptionFailed):
         TokenVault("k2:" + new_key()).decrypt(STORED, *PLACE)
+
+
+def test_a_secret_of_the_first_key_alone_is_current() -> None:
+    vault = TokenVault(f"k2:{new_key()},{KEYS}")
+    assert not vault.is_current(STORED)
+    assert vault.is_current(vault.encrypt("a token", *PLACE))
+    assert not vault.is_current("k22.x.y")

@@ -66,3 +66,13 @@ def test_a_mark_is_of_one_language_and_can_be_taken_back(desk: Desk) -> None:
         unmark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar")
     with desk.services.db.read() as s:
         assert reviews_of(s, desk.ids["desk.property"]) == {}
+
+
+def test_words_of_another_property_stay_as_they_are(desk: Desk) -> None:
+    write(desk, "de", a=("A!", "A"))
+    with desk.services.db.write() as s:
+        other = s.get_one(Property, desk.ids["other.property"])
+        by = (desk.ids["desk"], NOON)
+        assert write_wordings(s, other, "de", {"a": Own("A!", "A")}, by) == ["a"]
+        assert write_wordings(s, other, "de", {"a": Own("", "A")}, by) == ["a"]
+    assert stored(desk) == (1, [("de", "a", "A!", "A")])

@@ -11,6 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from ridedash.rides.accounts.linking import (
+    EXPIRED,
+    CallbackRequest,
+    Linker,
+    LinkFailed,
+    LinkOwner,
+)
 from ridedash.rides.accounts.tokens import AccountTokens, NeedsReconnect
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.service.client import RideClient
@@ -174,3 +181,22 @@ def test_a_stolen_refresh_token_ends_the_link_and_the_account_asks_for_a_new_one
     desk.linked()
     with desk.db.read() as s:
         assert s.get_one(Account, desk.account_id).state == "ok"
+
+
+def test_what_the_browser_brings_back_links_the_account_once(desk: Linking) -> None:
+    """The page's own way: a state that works once, and tokens that are stored for the account."""
+    linker = Linker(desk.db, desk.vault, desk.oauth, desk.clock, CALLBACK)
+    owner = LinkOwner(desk.property_id, desk.staff_id, "the sign-in")
+    with desk.db.write() as s:
+        s.get_one(Account, desk.account_id).state = "reconnect"
+    address = linker.start(desk.account_id, owner, order_id=7)
+    assert address
+    back = desk.allowed(address, "house")
+    request = CallbackRequest(back["state"][0], back["code"][0], "the sign-in")
+    assert linker.finish(request) == 7
+    with desk.db.read() as s:
+        assert s.get_one(Account, desk.account_id).state == "ok"
+    assert desk.works(desk.tokens.bearer(desk.account_id))
+    with pytest.raises(LinkFailed) as caught:
+        linker.finish(request)
+    assert caught.value.reason == EXPIRED

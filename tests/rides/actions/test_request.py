@@ -10,7 +10,9 @@ import pytest
 from ridedash.geo import LatLng
 from ridedash.rides.actions import request
 from ridedash.rides.actions.request import ActionResult
+from ridedash.rides.codes import RECONNECT
 from ridedash.rides.worker import Worker
+from ridedash.store.models.people import Account
 from tests.rides.desk_world import DROP, World
 
 NEW_DROP = LatLng(-38.55, -128.06)
@@ -344,3 +346,14 @@ def test_an_action_whose_caller_died_is_read_back_like_an_unclear_one(world: Wor
         poll(world, worker, "CALL_DRIVER")
         poll(world, worker, "CALL_DRIVER")
     assert state(world, order_id)[::2] == ("done", 2)
+
+
+def test_without_a_linked_account_nothing_is_sent_and_the_answer_says_so(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).state = "reconnect"
+    before = len(world.service.calls)
+    result = request.cancel(world.runtime, order_id, world.actor, "not needed")
+    assert (result.outcome, result.code) == ("not_sent", RECONNECT)
+    assert len(world.service.calls) == before

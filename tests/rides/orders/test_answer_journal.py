@@ -124,3 +124,13 @@ def test_of_an_answer_that_is_too_long_the_beginning_is_stored(tmp_path: Path) -
 @given(st.text(max_size=2048))
 def test_every_evidence_fits_into_a_slot(evidence: str) -> None:
     assert len(_packed({"mtx": "RD-1", "message": evidence[:300], "evidence": evidence})) <= SLOT
+
+
+def test_an_answer_is_on_the_disk_before_append_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, synced = AnswerJournal(tmp_path, slots=2), list[bytes]()
+    monkeypatch.setattr(os, "fdatasync", lambda _fd: synced.append(journal.path.read_bytes()))
+    journal.file.append({"mtx": "RD-7"})
+    assert b"RD-7" in synced[-1]
+    journal.close()

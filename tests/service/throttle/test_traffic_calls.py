@@ -79,6 +79,7 @@ def cancel(client):
         (200, b' \n{"status": "FAILURE"}', Result.ANSWERED),
         (200, b"<html>sign in to this network</html>", Result.FAILED),
         (200, b"", Result.FAILED),
+        (300, b'{"status": "SUCCESS"}', Result.FAILED),
         (302, b"", Result.FAILED),
         (400, b"<html>", Result.ANSWERED),
         (401, b"", Result.ANSWERED),

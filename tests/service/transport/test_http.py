@@ -398,3 +398,15 @@ def test_the_request_reader_of_these_tests_reads_bodies():
     with left, right:
         left.sendall(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nab")
         assert read_request(right).endswith(b"ab")
+
+
+def test_close_closes_the_transport_that_was_given():
+    class Given(httpx.MockTransport):
+        closed = False
+
+        def close(self):
+            self.closed = True
+
+    given = Given(lambda _request: httpx.Response(200))
+    Http(given).close()
+    assert given.closed

@@ -10,14 +10,14 @@ from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo import story_pages
+from ridedash.demo import stage_pages, story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
+from ridedash.demo.clock_words import clock_now
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
 from ridedash.extensions import Services, services
-from ridedash.geo import LatLng
 from ridedash.inputs import whole_number
 from ridedash.service.transport.http import Http
 from ridedash.services import egress
@@ -25,9 +25,7 @@ from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Guest, Property
 from ridedash.views.admin.property import Answer, message_for, record
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
-from ridedash.views.web.responses import locale
 from ridedash.wire import KNOWN_STATUSES, Kind
 from ridedash.wording import gettext as _
 from ridedash.wording.say import Audience
@@ -49,6 +47,7 @@ def init_app(app: Flask) -> None:
     app.register_blueprint(bp)
     app.register_blueprint(ride_pages.bp)
     story_pages.init_app(app)
+    stage_pages.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
         app.jinja_env.globals["poll_within_ms"] = POLL_WITHIN_MS
@@ -70,7 +69,7 @@ def show() -> str:
         arrived = _arrived(s)
     return render_template(
         "demo/page.html",
-        clock=_clock_of(prop),
+        clock=clock_now(prop),
         speeds=[(typed, speed_words(speed)) for typed, speed in SPEEDS.items() if speed],
         scenarios=scenario_words(),
         faults=fault_words(),
@@ -166,23 +165,6 @@ def _note(what: str, **facts: Any) -> None:
 
 def _back(said: str, **told: Any) -> Answer:
     return redirect(f"{ADDRESS}?{urlencode({'said': said} | told)}", code=303)
-
-
-def _clock_of(prop: Property) -> dict[str, Any] | None:
-    """What the page shows of the clock; None while the sandbox does not answer."""
-    try:
-        now = control().clock()
-        city = ""
-        if prop.pickup_lat is not None and prop.pickup_lng is not None:
-            city = control().city_at(LatLng(prop.pickup_lat, prop.pickup_lng))
-    except NotDone:
-        return None
-    return {
-        "at": weekday_time(now.at, zone(prop.timezone), locale()),
-        "city": city,
-        "speed": f"{now.speed:g}",
-        "words": speed_words(now.speed),
-    }
 
 
 def _message() -> str:

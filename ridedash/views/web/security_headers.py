@@ -21,6 +21,7 @@ OF_DOCUMENTS = {  # left out of JSON, where they have no effect: polls stay shor
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+OF_FRAMED = {"X-Frame-Options": "SAMEORIGIN"}  # in a demo: its stage shows pages side by side
 LIVE_ONLY = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 
 
@@ -30,6 +31,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     of_json = ALWAYS if settings.demo else ALWAYS | LIVE_ONLY
     of_documents = of_json | OF_DOCUMENTS
     of_pages = of_documents | {"Cache-Control": "no-store"}
+    if settings.sandboxed:
+        of_pages |= OF_FRAMED
 
     @app.context_processor
     def give_nonce() -> dict[str, str]:
@@ -42,6 +45,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         policy, wanted = JSON_POLICY, of_documents
         if page:
             policy = page_policy(nonce(), tile_host, g.get("form_leads_to", ""))
+            if settings.sandboxed:
+                policy = _with_frames(policy)
             wanted = of_pages
         elif kind == "application/json":
             wanted = of_json
@@ -85,6 +90,20 @@ def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
         f"font-src 'self'; connect-src 'self'; form-action {forms}; base-uri 'none'; "
         "frame-ancestors 'none'; object-src 'none'; manifest-src 'self'"
     )
+
+
+def _with_frames(policy: str) -> str:
+    """The CSP of a page of a demo on our own sandbox: its own pages may frame it.
+
+    The stage, which calls `let_frames_in`, may have frames itself, of our pages alone.
+    """
+    policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    return f"{policy}; frame-src 'self'" if g.get("frames_in") else policy
+
+
+def let_frames_in() -> None:
+    """Allow that this page shows pages of ours in frames; without effect outside of a demo."""
+    g.frames_in = True
 
 
 def let_forms_lead_to(url: str) -> None:

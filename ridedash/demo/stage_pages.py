@@ -1,0 +1,107 @@
+"""/demo/stage: the desk, the guest's phone and a kiosk side by side, and the director's bar.
+
+The frames are pages of ours as they are: nothing is drawn for the stage. What it may show, and that
+pages may be framed by it, is true in a demo on our own sandbox alone (docs/security.md 3).
+"""
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask, Response, abort, jsonify, render_template
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.config import Settings, is_loopback
+from ridedash.demo.clock_words import clock_now
+from ridedash.extensions import services
+from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.store.actors import by_staff
+from ridedash.store.kiosks import devices_of
+from ridedash.store.models.kiosks import KioskKind
+from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Property
+from ridedash.views.rides.print_assets import qr_code
+from ridedash.views.web import devices
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.security_headers import let_frames_in
+
+bp: Final = Blueprint("demo_stage", __name__, url_prefix="/demo/stage")
+ADDRESS: Final = "/demo/stage"
+
+
+def init_app(app: Flask) -> None:
+    """Register the stage."""
+    app.register_blueprint(bp)
+
+
+@bp.before_request
+def _only_with_our_sandbox() -> None:
+    """The frames of the stage belong to a demo without real rides."""
+    if not services().settings.sandboxed:
+        abort(404)
+
+
+@bp.get("")
+@needs(MANAGE)
+def show() -> str:
+    """The stage. Nothing starts by itself, whatever the address names."""
+    let_frames_in()
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        kiosk = next(iter(devices_of(s, prop.id, KioskKind.KIOSK)), None)
+    return render_template(
+        "demo/stage.html",
+        clock=clock_now(prop),
+        kiosk=kiosk,
+        paired=devices.device(KioskKind.KIOSK) is not None,
+        network=_network(services().settings),
+    )
+
+
+@bp.get("/newest.json")
+@needs(MANAGE)
+def newest() -> Response:
+    """What the stage follows: `order` and `link` of the newest ride, and the `clock`.
+
+    `qr` is the link's code for a phone in the same network, where the demo is open to it. The link
+    is made when it is first asked for, once for each ride.
+    """
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        found = _newest(s, prop.id)
+    link = "" if found is None else _link(*found)
+    facts: dict[str, Any] = {
+        "order": found[0] if found else None,
+        "link": link or None,
+        "clock": clock_now(prop, named=False),
+    }
+    base = _network(services().settings)
+    if base and link:
+        made = qr_code(base + link)
+        facts["qr"] = {"size": made.size, "path": made.path}
+    return jsonify(facts)
+
+
+def _newest(s: Session, property_id: int) -> tuple[int, str] | None:
+    """The id and the reference of the order that was made last."""
+    query = select(Order.id, Order.mtx).where(Order.property_id == property_id)
+    row = s.execute(query.order_by(Order.id.desc()).limit(1)).first()
+    return None if row is None else row._tuple()
+
+
+def _link(order_id: int, mtx: str) -> str:
+    """The address of the guest's page of a ride; "" while, or when, it has none."""
+    here = services()
+    token = token_of(here.settings.secret_key, f"stage|{mtx}")
+    try:
+        give_link(here.db, here.clock(), order_id, by_staff(current_staff().id), token)
+    except (RideOver, LookupError):
+        return ""
+    return f"/t/{token}"
+
+
+def _network(settings: Settings) -> str:
+    """The address under which other devices of the room reach this demo; "" for none."""
+    name = urlsplit(settings.public_url).hostname or ""
+    return "" if is_loopback(name) else settings.public_url

@@ -1,0 +1,181 @@
+/**
+ * The screens of the stage: frames of our own pages, each scaled to its place. A phone and a kiosk
+ * keep the size of their device; the desk has as much room as its page needs side by side.
+ */
+
+const DESK_PX = 1_180; // from here on the board shows form, list and map beside each other
+const SMALLEST = 0.62; // of the desk's text: below that nobody at the back can read it
+const PROJECTED = 1.25;
+const TABBED = matchMedia("(max-width: 1279px)");
+const POINTED = "3px solid #d97706";
+
+export class Screens {
+  constructor(root) {
+    this.root = root;
+    this.floor = root.querySelector("[data-floor]");
+    this.parts = new Map(
+      [...root.querySelectorAll("[data-surface]")].map((part) => [part.dataset.surface, part]),
+    );
+    this.alone = "desk";
+    this.pointed = null;
+    for (const frame of root.querySelectorAll("[data-frame]"))
+      frame.addEventListener("load", () => this.#loaded(frame));
+    for (const button of document.querySelectorAll("[data-tab]"))
+      button.addEventListener("click", () => this.onlyShow(button.dataset.tab));
+    for (const button of document.querySelectorAll("[data-to-layout]"))
+      button.addEventListener("click", () => this.arrange(button.dataset.toLayout));
+    new ResizeObserver(() => this.fit()).observe(this.floor);
+    TABBED.addEventListener("change", () => this.arrange(root.dataset.layout));
+    document.addEventListener("pointerdown", (event) => this.#ring(event.clientX, event.clientY));
+    this.arrange(root.dataset.layout);
+  }
+
+  get projected() {
+    return document.documentElement.classList.contains("is-projected");
+  }
+
+  set projected(on) {
+    document.documentElement.classList.toggle("is-projected", on);
+    this.fit();
+  }
+
+  frame(name) {
+    return this.parts.get(name).querySelector("[data-frame]");
+  }
+
+  /** The document of a screen; null while it has none. */
+  page(name) {
+    const { contentDocument } = this.frame(name);
+    return contentDocument?.location?.href.startsWith("http") ? contentDocument : null;
+  }
+
+  /** Load an address of ours into a screen, unless it is there already. */
+  open(name, address) {
+    const frame = this.frame(name);
+    const empty = frame.parentElement.querySelector("[data-empty]");
+    frame.hidden = !address;
+    if (empty) empty.hidden = Boolean(address);
+    if ((frame.dataset.at ?? "") === (address ?? "")) return;
+    frame.dataset.at = address ?? "";
+    frame.src = address ?? "about:blank";
+  }
+
+  /** Layout 1 desk and phone, 2 with the kiosk, 3 desk and lens, 4 one screen alone. */
+  arrange(layout) {
+    this.root.dataset.layout = layout;
+    for (const button of document.querySelectorAll("[data-to-layout]"))
+      button.setAttribute("aria-pressed", String(button.dataset.toLayout === layout));
+    document.body.classList.toggle("is-tabbed", TABBED.matches);
+    this.onlyShow(this.alone);
+    if (layout === "3") this.#openLens();
+  }
+
+  /** The one screen where only one has room; elsewhere nothing changes. */
+  onlyShow(name) {
+    this.alone = name;
+    for (const [each, part] of this.parts) part.classList.toggle("is-alone", each === name);
+    for (const button of document.querySelectorAll("[data-tab]"))
+      button.setAttribute("aria-pressed", String(button.dataset.tab === name));
+    this.#load();
+    this.fit();
+  }
+
+  /** Turn the audience to a screen, and to an element of it. */
+  show(name, selector = "") {
+    this.#unpoint();
+    const screen = this.parts.has(name) ? name : "desk";
+    if (name === "kiosk" && this.root.dataset.layout === "1") this.arrange("2");
+    if (name === "lens" && !TABBED.matches) this.arrange("3");
+    else if (screen === "phone" && this.root.dataset.layout === "3") this.arrange("1");
+    this.onlyShow(screen);
+    for (const [each, part] of this.parts) part.classList.toggle("is-shown", each === screen);
+    if (selector) this.pointed = { screen, selector };
+    this.point();
+  }
+
+  /** No screen is more important than another. */
+  calm() {
+    this.#unpoint();
+    for (const part of this.parts.values()) part.classList.remove("is-shown");
+  }
+
+  /** Frame the element that is pointed at; again after its page has drawn it anew. */
+  point() {
+    if (!this.pointed) return;
+    const { screen, selector } = this.pointed;
+    const found = [...(this.page(screen)?.querySelectorAll(selector) ?? [])].find(
+      (each) => each.getClientRects().length,
+    );
+    if (!found || found === this.pointed.element) return;
+    this.pointed.element = found;
+    Object.assign(found.style, { outline: POINTED, outlineOffset: "4px" });
+    found.scrollIntoView({ block: "nearest" });
+  }
+
+  #unpoint() {
+    if (this.pointed?.element) this.pointed.element.style.outline = "";
+    this.pointed = null;
+  }
+
+  #load() {
+    for (const [name, part] of this.parts) {
+      const frame = part.querySelector("[data-frame]");
+      if (!frame.dataset.src || !part.getClientRects().length) continue;
+      this.open(name, frame.dataset.src);
+      delete frame.dataset.src;
+    }
+  }
+
+  /** Scale each screen to the room that it has. */
+  fit() {
+    const style = getComputedStyle(this.floor);
+    const room = (...sides) => sides.reduce((sum, side) => sum - parseFloat(style[side]), 0);
+    const height = this.floor.clientHeight + room("paddingTop", "paddingBottom");
+    const width = this.floor.clientWidth + room("paddingLeft", "paddingRight");
+    for (const part of this.parts.values()) {
+      const screen = part.querySelector("[data-screen]");
+      if (screen.dataset.width) this.#fitDevice(screen, width, height);
+    }
+    const desk = this.parts.get("desk").querySelector("[data-screen]");
+    const narrow = TABBED.matches ? 1 : Math.max(SMALLEST, desk.clientWidth / DESK_PX);
+    const zoom = this.projected
+      ? Math.max(1, Math.min(1, narrow) * PROJECTED)
+      : Math.min(1, narrow);
+    desk.style.setProperty("--zoom", zoom.toFixed(4));
+  }
+
+  #fitDevice(screen, width, height) {
+    const [wide, high] = [Number(screen.dataset.width), Number(screen.dataset.height)];
+    const edge = 2 * parseFloat(getComputedStyle(screen).marginTop);
+    const zoom = Math.min((height - edge) / high, (width - edge) / wide);
+    screen.style.setProperty("--zoom", zoom.toFixed(4));
+    Object.assign(screen.style, { inlineSize: `${wide * zoom}px`, blockSize: `${high * zoom}px` });
+  }
+
+  #loaded(frame) {
+    const page = frame.contentDocument;
+    if (!page?.location?.href.startsWith("http")) return;
+    page.addEventListener("pointerdown", ({ clientX, clientY }) => {
+      const box = frame.getBoundingClientRect();
+      const zoom = box.width / frame.offsetWidth;
+      this.#ring(box.left + clientX * zoom, box.top + clientY * zoom);
+    });
+    this.point();
+  }
+
+  /** Where somebody presses, so that the room sees it. */
+  #ring(x, y) {
+    if (!this.projected) return;
+    const ring = document.createElement("i");
+    ring.className = "stage-ring";
+    ring.style.left = `${x}px`;
+    ring.style.top = `${y}px`;
+    ring.addEventListener("animationend", () => ring.remove());
+    document.body.append(ring);
+  }
+
+  #openLens() {
+    const page = this.page("desk");
+    page?.dispatchEvent(new CustomEvent("ridedash:lens", { detail: { open: true } }));
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The stage: the director's bar works without leaving it, the phone follows the newest ride, and
+ * the clock is shown as it is.
+ */
+
+import { Poller } from "../shared/poller.js";
+import { onKey } from "../shared/keys.js";
+import { Screens } from "./screens.js";
+
+const EVERY_MS = 1_000;
+const SPEEDS = { 1: "1", 2: "5", 3: "20", 4: "60" }; // by their keys
+const root = document.querySelector("[data-stage]");
+const said = root.querySelector("[data-said]");
+const screens = new Screens(root);
+const more = document.querySelector(".stage-more");
+let speed = document.querySelector('[data-press="speed"] [aria-pressed="true"]')?.value ?? "";
+
+/** A sentence below the screens. */
+function say(words) {
+  if (said.textContent !== words) said.textContent = words;
+}
+
+function showClock(clock) {
+  document.querySelector("[data-clock-at]").textContent = clock?.at ?? "–";
+  speed = clock?.speed ?? "";
+  for (const button of document.querySelectorAll('[data-press="speed"] button'))
+    button.setAttribute("aria-pressed", String(button.value === speed));
+}
+
+function showQr(code) {
+  const figure = root.querySelector("[data-qr]");
+  if (!figure) return;
+  figure.hidden = !code;
+  if (!code) return;
+  figure.querySelector("svg").setAttribute("viewBox", `0 0 ${code.size} ${code.size}`);
+  figure.querySelector("path").setAttribute("d", code.path);
+}
+
+const follower = new Poller("/demo/stage/newest.json", {
+  waitMs: 0,
+  got(body) {
+    showClock(body.clock);
+    screens.open("phone", body.link);
+    showQr(body.qr);
+    screens.point();
+    return EVERY_MS;
+  },
+  failed(status) {
+    if (status !== 401) return undefined;
+    say(root.dataset.sayOut);
+    return "stop";
+  },
+});
+follower.start();
+
+/** Send a form of the bar, and say what its page says: the page of the director. */
+async function press(form, submitter) {
+  const body = new URLSearchParams(new FormData(form));
+  if (submitter?.name) body.append(submitter.name, submitter.value);
+  const button = submitter ?? form.querySelector("button");
+  button.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const words = page.querySelector("main [role=alert], main [role=status]");
+    say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
+  } catch {
+    say(root.dataset.saySilent);
+  }
+  button.removeAttribute("aria-busy");
+  follower.now();
+  if (form.dataset.press === "reset") begunAnew();
+}
+
+/** After a Reset the desk shows the empty board, whatever it showed. */
+function begunAnew() {
+  more.open = false;
+  screens.calm();
+  screens.frame("desk").contentWindow.location.assign("/");
+}
+
+for (const form of document.querySelectorAll("[data-press]")) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    press(form, event.submitter);
+  });
+}
+
+root.querySelector("[data-pair]")?.addEventListener("submit", (event) => {
+  const part = event.target.closest("[data-surface]");
+  part.querySelector("[data-frame]").hidden = false;
+  part.querySelector("[data-empty]").hidden = true;
+});
+
+document.querySelector("[data-projector]").addEventListener("click", ({ currentTarget }) => {
+  screens.projected = !screens.projected;
+  currentTarget.setAttribute("aria-pressed", String(screens.projected));
+});
+
+document.addEventListener("click", (event) => {
+  if (!more.contains(event.target)) more.open = false;
+});
+
+const button = (value) => document.querySelector(`[data-press="speed"] [value="${value}"]`);
+onKey(" ", () => button(speed === "0" ? "1" : "0").click());
+onKey(" ", ({ target }) => target.closest("button, summary, a").click(), "button, summary, a");
+onKey(".", () => document.querySelector('[data-press="next"] button').click());
+for (const [key, value] of Object.entries(SPEEDS)) onKey(key, () => button(value).click());
+onKey("n", () => screens.page("desk")?.getElementById("guest-find")?.focus());
+onKey("Escape", () => (more.open = false));

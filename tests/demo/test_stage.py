@@ -1,0 +1,116 @@
+"""The stage: frames of a demo's pages alone, a phone that follows the newest ride, a kiosk."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.desk import Link
+from ridedash.store.models.people import Staff
+from tests.demo.stages import Stage, fill
+from tests.views.ride_pages import compact, make_desk
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def in_room(tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(tmp_path, PUBLIC_URL="http://192.0.2.7:8000")
+    yield made
+    made.close()
+
+
+def test_pages_of_a_demo_may_be_framed_by_its_own_alone(stage: Stage) -> None:
+    link = stage.desk.order("BOOKED", "CALL_DRIVER")
+    shown = stage.web.get("/demo/stage/newest.json").json["link"]
+    for path in ("/", f"/rides/{link}", shown, "/sign-in", "/kiosk/pair", "/no/such/page"):
+        head = stage.web.get(path).headers
+        if "html" not in head["Content-Type"] or "Location" in head:
+            continue
+        policy = head["Content-Security-Policy"]
+        assert "frame-ancestors 'self';" in policy, path
+        assert "frame-src" not in policy, path
+        assert head["X-Frame-Options"] == "SAMEORIGIN", path
+    policy = stage.web.get("/demo/stage").headers["Content-Security-Policy"]
+    assert policy.endswith("; frame-src 'self'")
+    data = stage.web.get("/board.json").headers["Content-Security-Policy"]
+    assert data == "default-src 'none'; frame-ancestors 'none'"
+
+
+def test_a_demo_on_another_service_has_no_stage_and_no_frames(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path, SERVICE_URL="http://127.0.0.1:9/tunnel")
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
+    web = desk.client()
+    assert web.get("/demo/stage").status_code == 404
+    head = web.get("/history").headers
+    assert head["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in head["Content-Security-Policy"]
+    desk.close()
+
+
+def test_the_phone_follows_the_newest_ride_with_one_link_each(stage: Stage) -> None:
+    before = stage.web.get("/demo/stage/newest.json").json
+    assert (before["order"], before["link"]) == (None, None)
+    assert before["clock"]["at"] == "Wed 4 Mar 12:00"
+    first = stage.desk.order("BOOKED", "CALL_DRIVER")
+    links = {stage.web.get("/demo/stage/newest.json").json["link"] for _ in range(3)}
+    assert len(links) == 1
+    page = stage.desk.client(signed_in=False).get(links.pop())
+    assert page.status_code == 200
+    assert "Demo: no real rides" in page.text
+    second = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
+    assert stage.web.get("/demo/stage/newest.json").json["order"] == second > first
+    with stage.desk.services.db.read() as s:
+        assert [row.order_id for row in s.scalars(select(Link).order_by(Link.id))] == [
+            first,
+            second,
+        ]
+        made = select(AuditRow).where(AuditRow.what == "link.made")
+        assert len(s.scalars(made).all()) == 2
+
+
+def test_a_ride_that_never_was_has_no_phone(stage: Stage) -> None:
+    order_id = stage.desk.order("REJECTED")
+    found = stage.web.get("/demo/stage/newest.json").json
+    assert (found["order"], found["link"]) == (order_id, None)
+
+
+def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
+    fill(stage)
+    page = compact(stage.web.get("/demo/stage").text)
+    form = re.search(r'<form method="post" action="(/admin/kiosks/\d+/here)" target="kiosk"', page)
+    assert form is not None
+    assert 'name="kiosk" title' in page
+    answer = stage.web.post(form[1], data={"csrf_token": stage.csrf})
+    assert answer.headers["Location"] == "/kiosk"
+    page = compact(stage.web.get("/demo/stage").text)
+    assert 'data-src="/kiosk"' in page
+    assert "Pair this frame" not in page
+
+
+def test_the_code_for_a_phone_is_there_where_the_room_reaches_the_demo(in_room: Stage) -> None:
+    assert "Nothing on it is real." in in_room.web.get("/demo/stage").text
+    assert "qr" not in in_room.web.get("/demo/stage/newest.json").json
+    in_room.desk.order("BOOKED", "CALL_DRIVER")
+    code = in_room.web.get("/demo/stage/newest.json").json["qr"]
+    assert code["size"] > 20
+    assert code["path"].startswith("M")
+
+
+def test_on_this_machine_alone_no_code_is_shown(stage: Stage) -> None:
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    assert "qr" not in stage.web.get("/demo/stage/newest.json").json
+    assert "data-qr" not in stage.web.get("/demo/stage").text
+
+
+def test_a_silent_sandbox_leaves_the_stage_standing(stage: Stage) -> None:
+    def refuse(_request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    stage.reach(httpx.MockTransport(refuse))
+    assert "The sandbox does not answer." in stage.web.get("/demo/stage").text
+    assert stage.web.get("/demo/stage/newest.json").json["clock"] is None

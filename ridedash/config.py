@@ -144,7 +144,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         **_egress(given),
         **_keeping(given),
         **_observing(given, mode),
-        **_addresses(given),
+        **_addresses(given, mode),
         **_service(given, mode),
         **_secrets(
             given, demo_secrets(instance) if mode == "demo" else {"oauth_client_secret": ""}
@@ -215,12 +215,15 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
     }
 
 
-def _addresses(given: "_Given") -> dict[str, Any]:
+def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     named = "a name or an IPv4 address; a proxy can serve IPv6"
     # Werkzeug matches no bracketed name against trusted hosts: every page would answer 400
     host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
-    public_url = given.url("PUBLIC_URL", f"http://{_url_host(host)}:{port}")
+    public_url = own = f"http://{_url_host(host)}:{port}"
+    # a demo may be shown to the phones of a room, where nobody has a certificate
+    if mode != "demo" or given.text("PUBLIC_URL", own) != own:
+        public_url = given.url("PUBLIC_URL", own)
     return {
         "host": host,
         "port": port,

@@ -56,6 +56,14 @@ def test_only_the_own_sandbox_counts_as_a_service_without_real_rides(
     assert not load(LIVE | given | {"RIDEDASH_INSTANCE": str(tmp_path)}).sandboxed
 
 
+def test_a_demo_can_be_opened_to_the_phones_of_a_room(tmp_path: Path) -> None:
+    """By http: nobody has a certificate there. A live desk never does so."""
+    given = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_HOST": "192.0.2.7"}
+    assert load(given).public_url == "http://192.0.2.7:8000"
+    with pytest.raises(BadSettingError, match="RIDEDASH_PUBLIC_URL"):
+        load(LIVE | given | {"RIDEDASH_PUBLIC_URL": "http://192.0.2.7:8000"})
+
+
 def test_a_live_desk_with_a_partner_key_of_a_sandbox_is_a_rehearsal(tmp_path: Path) -> None:
     key = "ridedash-sandbox-0f3a77c1"
     assert load(LIVE | {"RIDEDASH_SERVICE_APP_TOKEN": key}).rehearsal

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.database
 
 @pytest.fixture
 def in_room(tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(tmp_path, PUBLIC_URL="http://192.0.2.7:8000")
+    made = Stage(tmp_path, HOST="192.0.2.7", TRUSTED_HOSTS="localhost")
     yield made
     made.close()
 

@@ -170,8 +170,13 @@ def _is(node: Place) -> bool:
 
 
 def _without_types(tree: ast.Module) -> ast.Module:
-    """The tree without annotations, docstrings and what is only named: they change nothing."""
+    """The tree without annotations, docstrings and what is only named: they change nothing.
+
+    Nor do decorators of classes: whether a value is frozen is the type checker's to notice.
+    """
     for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            node.decorator_list = []
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
             for each in ast.walk(node.args):

@@ -15,8 +15,8 @@ from ridedash.store.models.orders import Order
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # in a session's info: (how, seconds), for metrics
 LONGEST: Final = timedelta(hours=2)  # nobody stands there for so long
-KEPT_IN_SIGHT: Final = timedelta(days=1)  # what the worker looks after; it may have been away
-LOST_AFTER: Final = timedelta(minutes=10)  # without a word of the visit, and of its kiosk
+KEPT_IN_SIGHT: Final = timedelta(days=1)  # how old a visit may be that the worker still ends
+LOST_AFTER: Final = timedelta(minutes=10)  # without a request of the visit or of its kiosk
 # the screens in their order: `screen` is the furthest one
 SCREENS: Final = (
     *("start", "where", "place", "car", "meet", "people", "who", "check", "code", "asking"),
@@ -79,7 +79,7 @@ def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
 
 
 def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
-    """Whether that is known already; True also for a visit that has not made this order."""
+    """Whether the page has shown the ticket of this order; True if the visit did not order it."""
     row = s.get(KioskVisit, visit.id)
     if row is None or row.order_id != order_id:
         return True

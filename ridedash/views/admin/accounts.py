@@ -45,7 +45,7 @@ FORWARDED: Final = {"default": "admin_accounts.make_default", "remove": "admin_a
 @link_bp.post("/<int:account_id>/link")
 @needs(MANAGE)
 def link(account_id: int) -> BaseResponse:
-    """Start: away to the service. Managers only."""
+    """Send the browser to the service, which asks whether the account may be used from here."""
     order_id = request.form.get("order", type=row_id)
     address = linker().start(account_id, member(), order_id)
     return redirect(address, code=303) if address else abort(404)
@@ -54,7 +54,7 @@ def link(account_id: int) -> BaseResponse:
 @link_bp.get("/callback")
 @needs(MANAGE)
 def callback() -> BaseResponse | ErrorAnswer:
-    """End: back from the service with a code, or with its refusal."""
+    """Link the account when the service has sent the browser back with a code, or say why not."""
     state, code = (request.args.get(name, "")[:LONGEST] for name in ("state", "code"))
     try:
         order_id = linker().finish(CallbackRequest(state, code, session["sid"]))
@@ -87,7 +87,7 @@ def show() -> str:
 @bp.post("")
 @needs(MANAGE)
 def connect() -> Answer:
-    """Away to the service, which asks whether this account may be used from here."""
+    """Add an account and send the browser to the service to link it."""
     label = one_line(request.form.get("label", ""), LABEL_MAX)
     if not label:
         return _page({"label": _("Type what staff will see, such as House account.")}), 422

@@ -69,6 +69,10 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     follow_turns(services)
+    if services.settings.demo:
+        from ridedash.demo.lens.recorder import record  # live mode does not load it
+
+        record(services)
     worker = make_worker(services)
     worker_port.serve(services, worker)
     print("ridedash worker: sending orders and following rides; stop with Ctrl-C", flush=True)

@@ -14,7 +14,7 @@ from ridedash.demo import stage_pages, story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
 from ridedash.demo.clock_words import clock_now
 from ridedash.demo.emptying import StillSending, number_on
-from ridedash.demo.lens import ride_pages
+from ridedash.demo.lens import recording, ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
 from ridedash.extensions import Services, services
@@ -44,6 +44,7 @@ def init_app(app: Flask) -> None:
     s: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
     number_on()
+    recording.init_app(app)
     app.register_blueprint(bp)
     app.register_blueprint(ride_pages.bp)
     story_pages.init_app(app)

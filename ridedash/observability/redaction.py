@@ -24,9 +24,9 @@ _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
 _SESSION: Final = re.compile(r"((?:ridedash_sid|__Host-sid)=)[^;,\s\"']+")
-_MEMBER: Final = re.compile(  # a member of a JSON object; its value may be an object of two levels
+_MEMBER: Final = re.compile(  # of a JSON object; its value may be one of two levels, cut off
     r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)[^"]{0,40}"\s*:\s*)'
-    r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}?|[^\s,}\]]+)',
+    r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}?[^{}]*)?\}?|[^\s,}\]]+)',
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(
@@ -94,10 +94,15 @@ def without(body: bytes, secrets: Iterable[str]) -> bytes:
 
 def evidence(body: bytes) -> str:
     """The first 2 kB of a body as printable text, without tokens, start codes and phone numbers."""
-    text = body[:LONGEST_TEXT].decode("utf-8", "replace")
+    text = without_shapes(body[:LONGEST_TEXT].decode("utf-8", "replace"))
+    return "".join(char if char.isprintable() else " " for char in text)[:LONGEST_EVIDENCE]
+
+
+def without_shapes(text: str) -> str:
+    """A text without what looks like a token, a start code or a phone number; identifiers stay."""
     for shape, replacement in _SECRETS:
         text = shape.sub(replacement, text)
-    return "".join(char if char.isprintable() else " " for char in text)[:LONGEST_EVIDENCE]
+    return text
 
 
 def _spellings(secret: str) -> set[str]:

@@ -1,0 +1,106 @@
+"""The eight operations of the service by their paths, as the lens names them. Pure."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from ridedash.service import client
+from ridedash.text import one_line
+from ridedash.wire import normal_code
+
+# name, and its number in docs/service-interface.md
+OPERATIONS: Final = {
+    client.CREATE.path: ("create", 1),
+    client.ABORT.path: ("abort", 2),
+    client.DROP_LOCATION.path: ("drop_location", 3),
+    client.CANCEL.path: ("cancel", 4),
+    client.TRACK.path: ("track_ride", 5),
+    client.PRODUCTS.path: ("products", 6),
+    client.FEEDBACK.path: ("feedback", 7),
+    client.OPTIONS.path: ("feedback_options", 8),
+}
+NUMBERS: Final = dict(OPERATIONS.values())
+RESULT_CHARS: Final = 80
+_TRIP: Final = ("pickup_lat", "pickup_lng", "drop_lat", "drop_lng")
+# what an answer of track_ride says about where the cab is, and what follows from that
+_POSITION: Final = re.compile(
+    rb'"(?:driver_lat|driver_lng|bearing|speed|accuracy)"\s*:\s*[^,}]*'
+    rb'|"(?:duration|distance|eta)"\s*:\s*(?:\{[^{}]*\}|[^,{}]*)'
+)
+
+
+@dataclass(frozen=True)
+class Ids:
+    """What ties a call to an order: ids, and for products the trip."""
+
+    booking_id: str = ""
+    txn_id: str = ""
+    mtx: str = ""
+    trip: str = ""
+
+
+def name_of(path: str) -> str:
+    """The name of an operation: track_ride."""
+    return OPERATIONS.get(path, (path.rsplit("/", 1)[-1], 0))[0]
+
+
+def ids_of(query: str, sent: str, got: str) -> Ids:
+    """The ids in a query, a request and an answer, the answer's last; both JSON texts."""
+    asked = {name: values[0] for name, values in parse_qs(query).items()}
+    found = asked | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
+    trip = ""
+    if "pickup_lat" in asked:
+        trip = trip_of(*(float(asked[name]) if name in asked else None for name in _TRIP))
+    return Ids(
+        found.get("booking_id", ""), found.get("txn_id", ""), found.get("merchant_txn_id", ""), trip
+    )
+
+
+def trip_of(*ends: float | None) -> str:
+    """A trip as text, latitude and longitude of pickup and drop; to a decimetre."""
+    return ",".join("" if each is None else f"{each:.6f}" for each in ends)
+
+
+def unmoved(body: bytes) -> bytes:
+    """A snapshot without where the cab is: equal as long as nothing else happens."""
+    return _POSITION.sub(b"", body)
+
+
+def result_of(operation: str, got: str, failure: str) -> str:
+    """What came of a call, in a word or two: CALL_DRIVER, 6 categories, BOOKING_ALLOTED."""
+    if failure:
+        return one_line(failure, RESULT_CHARS)
+    body = object_in(got)
+    refused = normal_code(str(body.get("status", ""))) == "FAILURE"
+    if operation == "products" and isinstance(body.get("categories"), list):
+        return f"{len(body['categories'])} categories"
+    if operation == "create" and not refused:
+        wanted: tuple[str, ...] = ("booking_id", "txn_id", "status")
+    elif operation == "track_ride" and not refused:
+        wanted = ("booking_status", "status")
+    else:
+        wanted = ("reason", "code", "header", "status", "message")
+    said = next((body[name] for name in wanted if isinstance(body.get(name), str | int)), "")
+    return one_line(str(said), RESULT_CHARS)
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """The JSON object that a text is; {} for any other."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def query_of(path: str) -> str:
+    """The query of a path that has one."""
+    return urlsplit(path).query
+
+
+def _texts(text: str) -> dict[str, str]:
+    names = ("booking_id", "txn_id", "merchant_txn_id")
+    body = object_in(text)
+    return {name: str(body[name]) for name in names if isinstance(body.get(name), str | int)}

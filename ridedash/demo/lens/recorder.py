@@ -1,0 +1,171 @@
+"""Records the calls to the service in a demo; loaded in no other mode, and without any page.
+
+A call is never delayed and never fails by it: the thread that made the call puts a reference into a
+bounded queue, and all else happens in one thread of this process, which lives as long as there is
+something to write. When the queue is full, or the file can't be written, calls are dropped and
+counted.
+"""
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from ridedash.demo.lens.store import LensFile
+from ridedash.demo.lens.writing import Seen, Writer
+from ridedash.observability import logs
+from ridedash.observability.exceptions import reason
+from ridedash.observability.hooks import Exchange, Hooks, step
+from ridedash.rides.runtime import Clock
+from ridedash.services import Services
+
+MOST_WAITING: Final = 2_000
+BATCH_S: Final = 0.2  # calls are written together
+QUIET_S: Final = 3.0  # then the thread ends; the next call starts another one
+RESTS_S: Final = 5.0  # after a failure
+ORDERS: Final = frozenset({"send", "plan"})  # steps of the worker that are about an order
+
+Cause = tuple[str, int | None]  # why a call was made, and the order that it was about
+
+log = logging.getLogger(__name__)
+
+
+def no_page() -> Cause:
+    """The cause in a process without pages."""
+    return "", None
+
+
+class Recorder:
+    """Hooks that record each exchange, and hand everything on to the hooks `inner`."""
+
+    records = True
+
+    def __init__(
+        self, inner: Hooks, file: LensFile, clock: Clock, page: Callable[[], Cause] = no_page
+    ) -> None:
+        self.file = file
+        self.dropped = 0
+        self._inner, self._clock, self._page = inner, clock, page
+        self._queue: deque[Seen] = deque()
+        self._wake, self._hurry = threading.Event(), threading.Event()
+        self._lock = threading.Condition()
+        self._writing = 0  # calls that the thread has taken and not written yet
+        self._in_process = 0  # where the thread runs: a fork has none of our threads
+        self._not_before = 0.0  # monotonic
+
+    def exchange(self, exchange: Exchange) -> None:
+        """Put it into the queue."""
+        try:
+            if len(self._queue) >= MOST_WAITING or time.monotonic() < self._not_before:
+                self.dropped += 1
+                return
+            self._queue.append(Seen(self._clock().timestamp(), *self._cause(), exchange))
+            if self._in_process != os.getpid():
+                self._start()
+            if not self._wake.is_set():
+                self._wake.set()
+        except Exception as error:  # a recorder may miss a call, never spoil it
+            self.dropped += 1
+            log.warning("a call was not recorded: %s", type(error).__name__)
+
+    def flush(self, within_s: float = 5.0) -> bool:
+        """Wait until what was put into the queue is in the file. Whether it is."""
+        self._hurry.set()
+        try:
+            with self._lock:
+                return self._lock.wait_for(lambda: not (self._queue or self._writing), within_s)
+        finally:
+            self._hurry.clear()
+
+    def call(self, operation: str, outcome: str, seconds: float) -> None:
+        """See Hooks."""
+        self._inner.call(operation, outcome, seconds)
+
+    def breaker(self, calls: str, state: str) -> None:
+        """See Hooks."""
+        self._inner.breaker(calls, state)
+
+    def order(self, outcome: str) -> None:
+        """See Hooks."""
+        self._inner.order(outcome)
+
+    def poll(self, outcome: str, late_s: float) -> None:
+        """See Hooks."""
+        self._inner.poll(outcome, late_s)
+
+    def _cause(self) -> Cause:
+        name, number = step.get()
+        if request_id := logs.request_id.get():
+            page, order = self._page()
+            return f"request {request_id} {page}".rstrip(), order
+        return f"worker: {name} {number}" if name else "", number if name in ORDERS else None
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._in_process == os.getpid():
+                return
+            self._in_process = os.getpid()
+            threading.Thread(target=self._run, name="lens", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            with self.file.writing() as db:
+                writer = Writer(db)
+                while self._round(writer):
+                    pass
+        except Exception as error:  # a full disk, a broken file, or a mistake of ours
+            self._failed(error)
+
+    def _round(self, writer: Writer) -> bool:
+        """Write what has come. False when it has been quiet, and the thread ends."""
+        came = self._wake.wait(BATCH_S if writer.is_behind else QUIET_S)
+        if not came and not writer.is_behind and self._ends():
+            return False
+        self._wake.clear()
+        if came:
+            self._hurry.wait(BATCH_S)
+        with self._lock:
+            batch = [self._queue.popleft() for _ in range(len(self._queue))]
+            self._writing = len(batch)
+        try:
+            writer.write(batch)
+        except Exception:
+            self.dropped += len(batch)
+            raise
+        finally:
+            with self._lock:
+                self._writing = 0
+                self._lock.notify_all()
+        return True
+
+    def _ends(self) -> bool:
+        """Let the next call start another thread, unless one has come meanwhile."""
+        with self._lock:
+            self._in_process = 0  # first: whoever adds a call from now on sees it, or we see theirs
+            if self._queue:
+                self._in_process = os.getpid()
+            return self._in_process == 0
+
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, sqlite3.Error | OSError):
+            log.exception("the lens stopped recording: %s", type(error).__name__)
+        else:
+            log.warning("the lens can't record: %s", reason(error))
+        with self._lock:
+            self.dropped += len(self._queue)
+            self._queue.clear()
+            self._not_before = time.monotonic() + RESTS_S
+            self._in_process = 0
+            self._lock.notify_all()
+
+
+def record(services: Services, page: Callable[[], Cause] = no_page) -> Recorder:
+    """Record the calls of this process from now on, into instance/lens.db."""
+    traffic = services.client.traffic
+    file = LensFile(services.settings.instance)
+    recorder = traffic.hooks = Recorder(traffic.hooks, file, services.clock, page)
+    return recorder

@@ -1,0 +1,136 @@
+"""The calls of this installation, as pages read them: recorded here, tied to orders, kept apart.
+
+A page flushes what its own process has in the queue before it reads.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any, Final
+
+from flask import Flask, current_app, has_request_context, request
+from sqlalchemy import Row, Select, select
+from sqlalchemy.orm import Session
+
+from ridedash.demo.beginning import empty_too
+from ridedash.demo.lens.operations import trip_of
+from ridedash.demo.lens.recorder import Cause, Recorder, record
+from ridedash.demo.lens.store import Call, Ties
+from ridedash.extensions import Services
+from ridedash.store.models.orders import Offer, Order
+
+EXTENSION: Final = "ridedash.lens"
+FLUSH_S: Final = 1.0
+MOST_ORDERS: Final = 500  # the latest ones, to which calls are tied in a list of all calls
+MOST_LISTED: Final = 200
+
+_TIES: Final = (
+    *(Order.id, Order.property_id, Order.booking_id, Order.txn_id, Order.mtx),
+    *(Offer.pickup_lat, Offer.pickup_lng, Offer.drop_lat, Offer.drop_lng, Offer.fetched_at),
+)
+
+
+def init_app(app: Flask) -> None:
+    """Record the calls of this process; a Reset forgets them."""
+    s: Services = app.extensions["ridedash"]
+    recorder = app.extensions[EXTENSION] = record(s, page)
+    empty_too(app, lambda: recorder.file.clear(s.clock()))
+
+
+def page() -> Cause:
+    """The route of the request that is answered now, and the order that its address names."""
+    if not has_request_context() or request.url_rule is None:
+        return "", None
+    order = (request.view_args or {}).get("order_id")
+    return f"{request.method} {request.url_rule.rule}", order if isinstance(order, int) else None
+
+
+def recorder() -> Recorder:
+    """The recorder of this process."""
+    found: Recorder = current_app.extensions[EXTENSION]
+    return found
+
+
+class Lens:
+    """The calls that the staff of one property may see: of its orders, and of no order.
+
+    `s` reads the main database.
+    """
+
+    def __init__(self, s: Session, property_id: int) -> None:
+        self._s, self._property = s, property_id
+        self._file = recorder().file
+        recorder().flush(FLUSH_S)
+
+    def calls(
+        self,
+        order: int | None = None,
+        only_errors: bool = False,
+        after: int = 0,
+        limit: int = MOST_LISTED,
+    ) -> list[Call]:
+        """The latest calls that have changed since turn `after`, by when they began; no bodies."""
+        ties = None
+        if order is not None:
+            row = self._s.execute(_query().where(Order.id == order)).one_or_none()
+            if row is None or row.property_id != self._property:
+                return []
+            ties = _ties(row)
+        found = self._file.calls(ties, only_errors, after, limit)
+        if order is not None:
+            return [replace(each, order=order) for each in found]
+        return list(self._own(found))
+
+    def call(self, number: int) -> Call | None:
+        """One call with its bodies, if the property may see it."""
+        found = self._file.call(number)
+        return None if found is None else next(iter(self._own([found])), None)
+
+    def whole(self, order: int, limit: int) -> list[Call]:
+        """The calls of an order with their bodies."""
+        listed = self.calls(order, limit=limit)
+        read = (self._file.call(each.number) for each in listed)
+        return [replace(each, order=order) for each in read if each is not None]
+
+    def latest(self, order: int, operation: str) -> Call | None:
+        """The last call of an operation that an order had, with its bodies."""
+        mine = [each for each in self.calls(order) if each.operation == operation]
+        return self.call(max(mine, key=attrgetter("ended")).number) if mine else None
+
+    def _own(self, calls: Iterable[Call]) -> Iterable[Call]:
+        rows = self._s.execute(_query().order_by(Order.id.desc()).limit(MOST_ORDERS)).all()
+        known = {key: row for row in reversed(rows) for key in _keys(row)}
+        for call in calls:
+            ids = call.ids
+            keys = (call.hint, ids.mtx, ids.booking_id, ids.txn_id)
+            row = next((known[key] for key in keys if key and key in known), None)
+            row = row or _offered(call, rows)
+            if row is None:
+                yield call
+            elif row.property_id == self._property:
+                yield replace(call, order=row.id)
+
+
+def _query() -> Select[Any]:
+    return select(*_TIES).join(Offer, Offer.id == Order.offer_id)
+
+
+def _keys(row: Row[Any]) -> Iterable[int | str]:
+    return [each for each in (row.id, row.mtx, row.booking_id, row.txn_id) if each]
+
+
+def _ties(row: Row[Any]) -> Ties:
+    trip = trip_of(row.pickup_lat, row.pickup_lng, row.drop_lat, row.drop_lng)
+    ids = row.booking_id or "", row.txn_id or "", row.mtx
+    return Ties(row.id, *ids, trip, row.fetched_at.timestamp())
+
+
+def _offered(call: Call, rows: Iterable[Row[Any]]) -> Row[Any] | None:
+    """The order whose price came from a call of products."""
+    if not call.ids.trip:
+        return None
+    for row in rows:
+        ties = _ties(row)
+        if ties.trip == call.ids.trip and ties.priced_by(call):
+            return row
+    return None

@@ -1,0 +1,149 @@
+"""Takes secrets out of requests and answers before they are stored. Pure.
+
+JSON stays JSON, number for number and in its order, so that each field can be shown: the values of
+members with telling names go, and in all other texts what observability/redaction.py knows by its
+shape. What is no JSON is treated as text.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ridedash.observability.redaction import LONGEST_TEXT, SHORTEST_SECRET, without, without_shapes
+
+GONE: Final = "••••"
+LONGEST: Final = 64 * 1024  # bytes of a body; the rest is cut off
+DEEPEST: Final = 100  # levels; deeper JSON is treated as text
+SHORTEST_CODE: Final = 4  # a shorter start code would be found in ordinary words
+
+_SECRET_NAME: Final = re.compile(
+    r"token|secret|passw|authori[sz]ation|cookie|\botp\b|_otp|otp_|start[_ -]?code|api[_-]?key",
+    re.IGNORECASE,
+)
+_PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re.IGNORECASE)
+_APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
+_SAID: Final = frozenset({"text"})  # a member of otp that is words for people
+
+
+class _Number(str):
+    """A number as it was written; json would write it anew in its own way."""
+
+    __slots__ = ()
+
+
+class _Object(list[tuple[str, Any]]):
+    """A JSON object as pairs: names may occur twice."""
+
+
+def headers(sent: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
+    """Headers without secrets; of the partner key its length stays."""
+    known = [each for each in secrets if each]
+    return {name: _header(name, value, known) for name, value in sent.items()}
+
+
+def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
+    """A body without secrets, at most LONGEST bytes of it; broken UTF-8 is shown as �."""
+    # what is cut off is looked at too: a secret may lie across the end
+    known = without(raw[: LONGEST + LONGEST_TEXT], [each for each in secrets if each])
+    text = known.decode("utf-8", "replace")
+    if len(raw) > LONGEST:
+        return without_shapes(text)[:LONGEST]
+    try:
+        found = json.loads(
+            text,
+            object_pairs_hook=_Object,
+            parse_float=_Number,
+            parse_int=_Number,
+            parse_constant=_Number,
+        )
+        codes: set[str] = set()
+        clean = _clean(found, codes)
+        return _written(clean, _finder(codes), DEEPEST)
+    except (ValueError, RecursionError):
+        return without_shapes(text)
+
+
+def words(text: str, secrets: Iterable[str] = ()) -> str:
+    """A short text of ours, without secrets."""
+    return without_shapes(without(text.encode("utf-8", "replace"), secrets).decode())
+
+
+def _header(name: str, value: str, secrets: list[str]) -> str:
+    if name.lower() == _APP_TOKEN:
+        return f"{GONE}({len(value)})"
+    if name.lower() == "authorization":
+        kind = value.partition(" ")[0] if value[:7].lower() == "bearer " else ""
+        return f"{kind} {GONE}".strip()
+    if _SECRET_NAME.search(name):
+        return GONE
+    return words(value, secrets)
+
+
+def _clean(value: Any, codes: set[str]) -> Any:
+    """The value with secrets gone; those that may be repeated elsewhere are added to `codes`."""
+    if isinstance(value, _Object):
+        return _Object((without_shapes(k), _member(k, v, codes)) for k, v in value)
+    if isinstance(value, list):
+        return [_clean(each, codes) for each in value]
+    if isinstance(value, str) and not isinstance(value, _Number):
+        return without_shapes(value)
+    return value
+
+
+def _member(name: str, value: Any, codes: set[str]) -> Any:
+    if _SECRET_NAME.search(name):
+        return _gone(value, codes)
+    if _PHONE_NAME.search(name):
+        return _by_its_end(value)
+    return _clean(value, codes)
+
+
+def _gone(value: Any, codes: set[str]) -> Any:
+    """The same shape, without any of its values."""
+    if isinstance(value, _Object):
+        return _Object((k, v if k in _SAID else _gone(v, codes)) for k, v in value)
+    if isinstance(value, list):
+        return [_gone(each, codes) for each in value]
+    if isinstance(value, str):  # a number too
+        if len(value) >= SHORTEST_CODE:
+            codes.add(str(value))
+        return GONE
+    return value
+
+
+def _by_its_end(value: Any) -> Any:
+    if isinstance(value, _Object | list):
+        return GONE
+    if isinstance(value, str):
+        digits = re.sub(r"\D", "", value)
+        return f"{GONE}{digits[-2:]}" if len(digits) > SHORTEST_CODE else GONE
+    return value
+
+
+def _finder(codes: set[str]) -> re.Pattern[str] | None:
+    if not codes:
+        return None
+    longest_first = sorted(codes, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+
+
+def _written(value: Any, codes: re.Pattern[str] | None, levels: int) -> str:
+    """The value as JSON. Raises ValueError when it is too deep."""
+    if levels == 0:
+        raise ValueError("too deep")
+    if isinstance(value, _Object):
+        pairs = (f"{_quoted(k, codes)}:{_written(v, codes, levels - 1)}" for k, v in value)
+        return f"{{{','.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(_written(each, codes, levels - 1) for each in value)}]"
+    if isinstance(value, _Number):
+        return str(value)
+    return _quoted(value, codes) if isinstance(value, str) else json.dumps(value)
+
+
+def _quoted(text: str, codes: re.Pattern[str] | None) -> str:
+    return json.dumps(text if codes is None else codes.sub(GONE, text), ensure_ascii=False)
+
+
+assert len(GONE) < SHORTEST_SECRET  # what stands for a secret is none

@@ -1,0 +1,269 @@
+"""instance/lens.db: the calls to the service that a demo has made, redacted; the latest 5,000.
+
+A file of its own, written by one thread of each process (recorder.py) and read by the pages. It may
+be deleted at any time. Numbers rise in the order in which calls ended.
+"""
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from ridedash.demo.lens.operations import Ids
+from ridedash.demo.lens.scrubbing import LONGEST
+
+FILE: Final = "lens.db"
+WAITS_S: Final = 5.0  # for another process that writes
+VERSION: Final = 1
+OFFERED_S: Final = 5.0  # an offer is stored so soon after its prices came, by the same clock
+
+_TABLES: Final = """
+CREATE TABLE calls (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, turn INTEGER NOT NULL,
+    began REAL NOT NULL, ended REAL NOT NULL, operation TEXT NOT NULL, outcome TEXT NOT NULL,
+    status INTEGER, failed INTEGER NOT NULL, booking_id TEXT NOT NULL, txn_id TEXT NOT NULL,
+    mtx TEXT NOT NULL, trip TEXT NOT NULL, hint INTEGER, digest TEXT NOT NULL,
+    same INTEGER NOT NULL, ms REAL NOT NULL, kept INTEGER NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE answers (
+    number INTEGER NOT NULL, which TEXT NOT NULL, headers TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (number, which)
+) WITHOUT ROWID;
+CREATE TABLE turns (last INTEGER NOT NULL, emptied REAL NOT NULL);
+INSERT INTO turns VALUES (0, 0);
+CREATE INDEX by_booking ON calls (booking_id);
+CREATE INDEX by_txn ON calls (txn_id);
+CREATE INDEX by_mtx ON calls (mtx);
+CREATE INDEX by_hint ON calls (hint);
+CREATE INDEX by_trip ON calls (trip);
+CREATE INDEX by_turn ON calls (turn);
+"""
+_COLUMNS: Final = (
+    "number, turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx, trip,"
+    " hint, same, ms, facts"
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Headers and body of a request or of an answer, without secrets."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    body: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call without its secrets, or several equal polls in a row.
+
+    `same` is how many; then `began` and `first` are the first one's, all else the last one's. In a
+    list `request`, `answer` and `first` are empty. `turn` rises with every change of a call.
+    Milliseconds; instants are the wall's.
+    """
+
+    number: int
+    turn: int
+    began: datetime
+    ended: datetime
+    operation: str  # track_ride
+    method: str
+    path: str  # with its query
+    status: int | None
+    outcome: str
+    failed: bool
+    failure: str
+    result: str
+    lane: str
+    attempt: int
+    cause: str
+    waited_ms: float
+    first_byte_ms: float | None
+    ms: float
+    size: int  # bytes of the answer as it came
+    ids: Ids
+    hint: int | None  # the order that the page was about, or the worker's step
+    same: int = 1
+    order: int | None = None
+    request: Side = Side()
+    answer: Side = Side()
+    first: Side | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether only the beginning of the answer was kept."""
+        return self.size > LONGEST
+
+
+@dataclass(frozen=True)
+class Ties:
+    """What the calls of an order have in common; `trip` ties the prices that were booked."""
+
+    order: int
+    booking_id: str = ""
+    txn_id: str = ""
+    mtx: str = ""
+    trip: str = ""
+    offered: float = 0.0  # when the booked price was fetched; seconds since 1970
+
+    def priced_by(self, call: "Call") -> bool:
+        """Whether a call of products may have brought the price that was booked."""
+        early, late = self.offered - OFFERED_S, self.offered + OFFERED_S
+        in_time = call.began.timestamp() > early and call.ended.timestamp() < late
+        return bool(self.trip) and self.trip == call.ids.trip and in_time
+
+
+class LensFile:
+    """The file. Reading an absent or broken one finds nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+
+    def calls(self, ties: Ties | None, only_errors: bool, after: int, limit: int) -> list[Call]:
+        """The latest calls that have changed since turn `after`, the earliest first, no bodies."""
+        where, values = ["turn > ?"], [after]
+        if only_errors:
+            where.append("failed")
+        if ties is not None:
+            found, more = _of_order(ties)
+            where.append(found)
+            values += more
+        query = (
+            f"SELECT {_COLUMNS} FROM calls WHERE {' AND '.join(where)}"  # noqa: S608 - ours
+            " ORDER BY began DESC, number DESC LIMIT ?"
+        )
+        with self._reading() as db:
+            rows = db.execute(query, (*values, limit)).fetchall() if db else []
+        return [_call(row) for row in reversed(rows)]
+
+    def call(self, number: int) -> Call | None:
+        """One call with everything that is kept of it."""
+        query = f"SELECT {_COLUMNS} FROM calls WHERE number = ?"  # noqa: S608 - ours
+        with self._reading() as db:
+            if db is None or (row := db.execute(query, (number,)).fetchone()) is None:
+                return None
+            kept = db.execute(
+                "SELECT which, headers, body FROM answers WHERE number = ?", (number,)
+            ).fetchall()
+        sides = {which: Side(json.loads(head), body) for which, head, body in kept}
+        last = sides.get("last")
+        return replace(
+            _call(row),
+            request=sides.get("request", Side()),
+            answer=last or sides.get("first", Side()),
+            first=sides.get("first") if last else None,
+        )
+
+    def newest(self) -> int:
+        """The latest turn."""
+        with self._reading() as db:
+            row = db.execute("SELECT last FROM turns").fetchone() if db else None
+        return int(row[0]) if row else 0
+
+    def clear(self, now: datetime) -> None:
+        """Forget all calls, and those that began before `now` and arrive later."""
+        if not self.path.exists():
+            return
+        with contextlib.suppress(sqlite3.Error), self.writing() as db, db:
+            db.execute("UPDATE turns SET last = last + 1, emptied = ?", (now.timestamp(),))
+            db.execute("DELETE FROM answers")
+            db.execute("DELETE FROM calls")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A connection that writes; the file is made, or made anew when it can't be read."""
+        try:
+            db = self._opened()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            for end in ("", "-wal", "-shm"):  # it is not a database: what it was is lost already
+                self.path.with_name(FILE + end).unlink(missing_ok=True)
+            db = self._opened()
+        try:
+            yield db
+        finally:
+            db.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        fresh = not self.path.exists()
+        if fresh:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.touch(mode=0o600)
+        db = sqlite3.connect(self.path, timeout=WAITS_S, isolation_level="IMMEDIATE")
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = OFF")  # a demo's recording may be lost with the power
+            if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                _make(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        if not self.path.exists():
+            yield None
+            return
+        db = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", timeout=WAITS_S, uri=True)
+        try:
+            known = db.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        except sqlite3.Error:  # the recorder makes it anew
+            known = False
+        try:
+            yield db if known else None
+        finally:
+            db.close()
+
+
+def _make(db: sqlite3.Connection) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        for (name,) in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ).fetchall():
+            db.execute(f'DROP TABLE "{name}"')
+        for statement in _TABLES.split(";"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    db.commit()
+
+
+def _of_order(ties: Ties) -> tuple[str, list[Any]]:
+    """The condition on calls of an order, and its values."""
+    found = ["hint = ?"]
+    values: list[Any] = [ties.order]
+    for column in ("booking_id", "txn_id", "mtx"):
+        if value := getattr(ties, column):
+            found.append(f"{column} = ?")
+            values.append(value)
+    if ties.trip:
+        # the prices that were booked: the last ones of the trip before the offer was stored
+        found.append(
+            "number = (SELECT max(number) FROM calls WHERE trip = ? AND ended < ? AND began > ?)"
+        )
+        values += [ties.trip, ties.offered + OFFERED_S, ties.offered - OFFERED_S]
+    return f"({' OR '.join(found)})", values
+
+
+def _call(row: Sequence[Any]) -> Call:
+    facts = json.loads(row[15])
+    return Call(
+        *(row[0], row[1], _instant(row[2]), _instant(row[3]), row[4]),
+        status=row[6],
+        outcome=row[5],
+        failed=bool(row[7]),
+        ids=Ids(row[8], row[9], row[10], row[11]),
+        hint=row[12],
+        same=row[13],
+        ms=row[14],
+        **facts,
+    )
+
+
+def _instant(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

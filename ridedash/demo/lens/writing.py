@@ -1,0 +1,229 @@
+"""Writes calls into lens.db: secrets out, equal polls as one row, the oldest out."""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from ridedash.demo.lens import scrubbing
+from ridedash.demo.lens.operations import ids_of, name_of, result_of, unmoved
+from ridedash.observability.hooks import Exchange
+
+MOST_CALLS: Final = 5_000
+MOST_BYTES: Final = 50_000_000  # of bodies and headers
+TRIMMED_EVERY: Final = 100  # new calls
+LASTS: Final = (
+    10  # so many answers of equal polls are written at once; all of them when it is quiet
+)
+MOST_RUNS: Final = 5_000
+
+_INSERT: Final = """
+INSERT INTO calls (turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx,
+trip, hint, digest, same, ms, kept, facts) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,1,?,?,?)
+"""
+_AGAIN: Final = "UPDATE calls SET same = same + ?, turn = ?, ended = ?, ms = ? WHERE number = ?"
+_LATEST: Final = {
+    "booking_id": (
+        "SELECT number, digest FROM calls WHERE booking_id = ? ORDER BY number DESC LIMIT 1"
+    ),
+    "txn_id": "SELECT number, digest FROM calls WHERE txn_id = ? ORDER BY number DESC LIMIT 1",
+}
+
+
+class Seen(NamedTuple):
+    """A call as it was put into the queue. `ended` is in seconds since 1970."""
+
+    ended: float
+    cause: str
+    hint: int | None  # an order
+    exchange: Exchange
+
+
+@dataclass(slots=True)
+class Run:
+    """Equal polls of one ride in a row: its row, and what is still to be written there."""
+
+    number: int
+    digest: str
+    added: int = 0
+    last: Seen | None = None  # the last one, while its answer is not written
+
+
+class Writer:
+    """Writes through one connection. Raises sqlite3.Error."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._runs: dict[str, Run] = {}  # by the id that is polled
+        self._late: dict[int, Run] = {}  # whose last answer is not written yet
+        self._version = -1
+        self._turn = 0
+        self._since_trim = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether answers wait until it is quiet."""
+        return bool(self._late)
+
+    def write(self, batch: Sequence[Seen]) -> None:
+        """Write calls in one transaction; without any, what has waited."""
+        with self._db as db:
+            db.execute("BEGIN IMMEDIATE")
+            self._look_for_others()
+            self._turn, emptied = db.execute("SELECT last, emptied FROM turns").fetchone()
+            changed: dict[int, Run] = {}
+            for seen in batch:
+                if seen.ended - seen.exchange.total_s >= emptied:
+                    self._write_one(seen, changed)
+            for run in changed.values():
+                self._count(run)
+            quiet = not batch
+            for number in list(self._late)[: None if quiet else LASTS]:
+                self._write_last(self._late.pop(number))
+            db.execute("UPDATE turns SET last = ?", (self._turn,))
+            if self._since_trim >= TRIMMED_EVERY:
+                self._trim()
+
+    def _look_for_others(self) -> None:
+        """Forget what is known of the rows when another connection has written."""
+        version = self._db.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._version or len(self._runs) > MOST_RUNS:
+            self._version = version
+            self._runs.clear()
+            self._late.clear()
+
+    def _write_one(self, seen: Seen, changed: dict[int, Run]) -> None:
+        polled = _polled(seen.exchange)
+        if polled is None:
+            self._insert(seen, "")
+            return
+        column, key = polled
+        digest = _digest(seen.exchange)
+        run = self._runs.get(key)
+        if run is None:
+            row = self._db.execute(_LATEST[column], (key,)).fetchone()
+            run = Run(*row) if row else None
+        if run is None or run.digest != digest:
+            self._runs[key] = Run(self._insert(seen, digest), digest)
+            return
+        self._runs[key] = run
+        run.added, run.last = run.added + 1, seen
+        changed[run.number] = self._late[run.number] = run
+
+    def _insert(self, seen: Seen, digest: str) -> int:
+        sent, got = _request_of(seen.exchange), _answer_of(seen.exchange)
+        path, call = _path(seen.exchange), seen.exchange
+        ids = ids_of(urlsplit(path).query, sent[1], got[1])
+        for known in (ids.booking_id, ids.txn_id):
+            self._runs.pop(known, None)  # its next poll comes after this: a row of its own
+        operation, self._turn = name_of(call.operation), self._turn + 1
+        failed = call.outcome != "2xx" or _refuses(got[1])
+        facts = {
+            "method": call.request.method,
+            "path": path,
+            "failure": scrubbing.words(call.failure, call.request.secrets),
+            "result": result_of(operation, got[1], call.failure),
+            "lane": call.lane,
+            "attempt": call.request.attempt,
+            "cause": seen.cause,
+            "waited_ms": _ms(call.waited_s),
+            "first_byte_ms": None if call.first_byte_s is None else _ms(call.first_byte_s),
+            "size": 0 if call.answer is None else len(call.answer.body),
+        }
+        kept = sum(map(len, (*sent, *got)))
+        values = (
+            *(self._turn, seen.ended - call.total_s, seen.ended, operation, call.outcome),
+            *(None if call.answer is None else call.answer.status, failed),
+            *(ids.booking_id, ids.txn_id, ids.mtx, ids.trip, seen.hint, digest),
+            *(_ms(call.total_s), kept, json.dumps(facts)),
+        )
+        number = self._db.execute(_INSERT, values).lastrowid
+        assert number is not None
+        sides = [(number, "request", *sent), (number, "first", *got)]
+        self._db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", sides)
+        self._since_trim += 1
+        return number
+
+    def _count(self, run: Run) -> None:
+        assert run.last is not None
+        self._turn += 1
+        ms = _ms(run.last.exchange.total_s)
+        self._db.execute(_AGAIN, (run.added, self._turn, run.last.ended, ms, run.number))
+        run.added = 0
+
+    def _write_last(self, run: Run) -> None:
+        if run.last is None:
+            return
+        self._turn += 1
+        got = _answer_of(run.last.exchange)
+        self._db.execute(
+            "INSERT OR REPLACE INTO answers VALUES (?, 'last', ?, ?)", (run.number, *got)
+        )
+        self._db.execute("UPDATE calls SET turn = ? WHERE number = ?", (self._turn, run.number))
+        run.last = None
+
+    def _trim(self) -> None:
+        """Delete the oldest calls beyond the limits."""
+        self._since_trim = 0
+        left, count = MOST_BYTES, 0
+        rows = self._db.execute("SELECT number, kept FROM calls ORDER BY number DESC")
+        for number, kept in rows.fetchall():
+            left, count = left - kept, count + 1
+            if left < 0 or count > MOST_CALLS:
+                self._db.execute("DELETE FROM calls WHERE number <= ?", (number,))
+                self._db.execute("DELETE FROM answers WHERE number <= ?", (number,))
+                self._runs = {key: run for key, run in self._runs.items() if run.number > number}
+                self._late = {old: run for old, run in self._late.items() if old > number}
+                return
+
+
+def _polled(call: Exchange) -> tuple[str, str] | None:
+    """The id by which a ride was polled, and its column; None for any other call."""
+    if name_of(call.operation) != "track_ride" or not call.request.params:
+        return None
+    (name, value), *_ = call.request.params.items()
+    return (name, value) if name in _LATEST else None
+
+
+def _digest(call: Exchange) -> str:
+    """Equal for two polls of a ride whose answers differ by the cab's position alone."""
+    status, body = (0, b"") if call.answer is None else (call.answer.status, call.answer.body)
+    text = f"{call.outcome} {status} {call.failure} ".encode() + unmoved(body)
+    return hashlib.blake2b(text, digest_size=12).hexdigest()
+
+
+def _path(call: Exchange) -> str:
+    params = call.request.params
+    return call.operation if not params else f"{call.operation}?{urlencode(params)}"
+
+
+def _request_of(call: Exchange) -> tuple[str, str]:
+    """Headers as JSON, and the body."""
+    request = call.request
+    headers, body = request.sent_headers(), b""
+    if request.json is not None:
+        headers = {"content-type": "application/json", **headers}
+        body = json.dumps(request.json, separators=(",", ":"), default=str).encode()
+    # the tokens stand in the headers alone, where their names tell them
+    clean = scrubbing.headers(headers)
+    return json.dumps(clean), scrubbing.body(body, request.secrets) if body else ""
+
+
+def _answer_of(call: Exchange) -> tuple[str, str]:
+    """Headers as JSON, and the body; of one that can't be read what was kept as evidence."""
+    if call.answer is None:
+        return "{}", scrubbing.words(call.evidence, call.request.secrets)
+    secrets = call.request.secrets
+    clean = scrubbing.headers(call.answer.headers, secrets)
+    return json.dumps(clean), scrubbing.body(call.answer.body, secrets) if call.answer.body else ""
+
+
+def _refuses(body: str) -> bool:
+    return '"FAILURE"' in body[:2000]
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 2)

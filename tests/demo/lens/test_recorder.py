@@ -1,0 +1,157 @@
+"""The recorder keeps every call in order, and never disturbs one."""
+
+import threading
+
+import pytest
+
+from ridedash.demo.lens import recorder as recording
+from ridedash.demo.lens import writing
+from ridedash.demo.lens.store import FILE, Ties
+from ridedash.observability.hooks import step
+from tests.demo.lens.exchanges import CREATE, KEY, TOKEN, exchange, poll, recorder
+
+
+def listed(lens, ties=None, **more):
+    assert lens.flush()
+    wanted = {"only_errors": False, "after": 0, "limit": 10_000} | more
+    return lens.file.calls(ties, **wanted)
+
+
+def test_calls_are_kept_in_order_with_what_came_of_them(tmp_path):
+    lens = recorder(tmp_path)
+    body = {"category": "mini", "merchant_txn_id": "RD-1"}
+    made = {"status": "SUCCESS", "booking_id": "CRN1"}
+    lens.exchange(exchange("/v1/products", {"categories": [{}, {}]}))
+    lens.exchange(exchange(CREATE, made, json=body))
+    lens.exchange(poll())
+    refused = {"status": "FAILURE", "reason": "CANCELLATION_NOT_ALLOWED"}
+    lens.exchange(exchange("/v1/bookings/cancel", refused, json={"booking_id": "CRN1"}))
+    lens.exchange(exchange(failure="no answer (ReadTimeout), sent", outcome="unanswered"))
+    calls = listed(lens)
+    assert [(each.operation, each.result) for each in calls] == [
+        ("products", "2 categories"),
+        ("create", "CRN1"),
+        ("track_ride", "CALL_DRIVER"),
+        ("cancel", "CANCELLATION_NOT_ALLOWED"),
+        ("track_ride", "no answer (ReadTimeout), sent"),
+    ]
+    assert [each.operation for each in listed(lens, only_errors=True)] == ["cancel", "track_ride"]
+    mine = listed(lens, Ties(7, mtx="RD-1", booking_id="CRN1"))
+    assert [each.operation for each in mine] == ["create", "track_ride", "cancel"]
+    assert listed(lens, after=calls[-2].turn) == calls[-1:]
+    one = lens.file.call(calls[1].number)
+    assert (one.request.body, one.answer.body) == (
+        '{"category":"mini","merchant_txn_id":"RD-1"}',
+        '{"status":"SUCCESS","booking_id":"CRN1"}',
+    )
+    assert one.request.headers["X-APP-TOKEN"] == "••••(32)"
+    assert one.cause == ""
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert KEY.encode() not in stored
+    assert TOKEN.encode() not in stored
+
+
+def test_equal_polls_are_one_row_with_the_first_and_the_last(tmp_path):
+    lens = recorder(tmp_path)
+    for n in range(14):
+        left = {"value": 20 - n, "unit": "MINUTE"}
+        lens.exchange(poll(driver_lat=1.5 + n, driver_lng=-2, bearing=n, speed=n, duration=left))
+    (call,) = listed(lens)
+    assert call.same == 14
+    assert (call.ended - call.began).total_seconds() == pytest.approx(13, abs=0.1)
+    whole = lens.file.call(call.number)
+    assert '"driver_lat":1.5,' in whole.first.body
+    assert '"driver_lat":14.5,' in whole.answer.body
+    lens.exchange(exchange("/v1/bookings/drop_location", json={"booking_id": "CRN1"}))
+    lens.exchange(poll(driver_lat=3))
+    lens.exchange(poll(status="CLIENT_LOCATED"))
+    lens.exchange(poll("CRN2", driver_lat=3))
+    assert [(each.operation, each.same) for each in listed(lens)] == [
+        ("track_ride", 14),
+        ("drop_location", 1),
+        ("track_ride", 1),
+        ("track_ride", 1),
+        ("track_ride", 1),
+    ]
+
+
+def test_two_processes_write_one_file(tmp_path):
+    one, two = recorder(tmp_path), recorder(tmp_path)
+    for lens in (one, two, one, two):
+        lens.exchange(poll(driver_lat=1))
+        assert lens.flush()
+    assert sum(each.same for each in listed(one)) == 4
+
+
+def test_the_steps_of_a_worker_are_the_cause(tmp_path):
+    lens = recorder(tmp_path)
+    before = step.set(("send", 12))
+    lens.exchange(exchange(CREATE, json={}))
+    step.reset(before)
+    (call,) = listed(lens, Ties(12))
+    assert (call.cause, call.hint) == ("worker: send 12", 12)
+
+
+def test_the_oldest_calls_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "MOST_CALLS", 30)
+    monkeypatch.setattr(writing, "TRIMMED_EVERY", 10)
+    lens = recorder(tmp_path)
+    for n in range(100):
+        lens.exchange(poll(f"CRN{n}"))
+        if n % 10 == 9:
+            assert lens.flush()
+    ids = [each.ids.booking_id for each in listed(lens)]
+    assert ids[-1] == "CRN99"
+    assert 30 <= len(ids) < 41
+    lens.exchange(poll("CRN1"))  # its row is gone: it has another one
+    assert listed(lens)[-1].ids.booking_id == "CRN1"
+
+
+def test_a_full_queue_drops_calls_and_counts_them(tmp_path, monkeypatch):
+    lens = recorder(tmp_path)
+    go, blocked = threading.Event(), threading.Event()
+    write = writing.Writer.write
+
+    def slowly(self, batch):
+        blocked.set()
+        go.wait(20)
+        write(self, batch)
+
+    monkeypatch.setattr(writing.Writer, "write", slowly)
+    monkeypatch.setattr(recording, "MOST_WAITING", 5)
+    lens.exchange(poll("CRN0"))
+    assert blocked.wait(20)
+    for n in range(20):
+        lens.exchange(poll(f"CRN{n}"))  # returns at once
+    assert lens.dropped == 15
+    go.set()
+    assert sum(each.same for each in listed(lens)) == 6
+
+
+def test_a_broken_file_is_made_anew(tmp_path):
+    (tmp_path / FILE).write_bytes(b"no database at all" * 1000)
+    lens = recorder(tmp_path)
+    assert lens.file.calls(None, False, 0, 10) == []
+    lens.exchange(poll())
+    assert len(listed(lens)) == 1
+
+
+def test_a_file_that_cannot_be_written_costs_records_but_no_call(tmp_path, caplog):
+    (tmp_path / FILE).mkdir()
+    lens = recorder(tmp_path)
+    for _ in range(3):
+        lens.exchange(poll())
+        lens.flush()
+    assert lens.dropped == 3
+    assert caplog.text.count("the lens can't record") == 1
+
+
+def test_clearing_forgets_also_what_was_under_way(tmp_path):
+    lens = recorder(tmp_path)
+    lens.exchange(poll())
+    assert len(listed(lens)) == 1
+    lens.file.clear(lens._clock())
+    assert listed(lens) == []
+    lens.exchange(exchange(total_s=60.0))  # it began before
+    lens.exchange(poll())
+    assert [each.same for each in listed(lens)] == [1]

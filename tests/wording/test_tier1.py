@@ -19,6 +19,7 @@ from flask import Flask, Response, request
 from ridedash.extensions import babel, limiter
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.actors import by_staff
 from ridedash.store.orders import Order, Ride
 from ridedash.views.web import formatting
@@ -168,6 +169,8 @@ def show_all(desk: Desk) -> None:
         with desk.app.app_context():
             limiter.reset()
         assert phone.get(path).status_code in (200, 404)
+    desk.services.time = lambda: ServiceTime((Turn(NOON, NOON, 0.0),))
+    assert "held at" in phone.get(paths[2]).text
 
 
 def _open(desk: Desk, order_id: int, kind: LinkKind) -> str:

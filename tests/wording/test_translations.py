@@ -15,6 +15,13 @@ NAMES = re.compile(r"%\((\w+)\)([a-z])|%\((\w+)\)\.\d([a-z])")
 TEXTS = re.compile(r"\{(\w+)\}")
 ONE = re.compile(r"(?:^|^\w+ )1 (?!or )[a-z]")  # "1 seat", "Cancel 1 car"
 SECONDS = 0.03
+# letters of each script, and the languages that are written with it
+SCRIPTS = {
+    re.compile("[\u0900-\u097f]"): {"hi"},
+    re.compile("[\u0600-\u06ff]"): {"ar"},
+    re.compile("[\u3041-\u30fa]"): {"ja"},
+    re.compile("[\u4e00-\u9fff]"): {"ja", "zh_Hans"},
+}
 
 
 def filled(text: str, fact: str | None) -> str:
@@ -35,6 +42,18 @@ def test_every_translation_can_be_shown_with_facts_and_without() -> None:
                 shown = [filled(text, "x"), filled(text, None)]
                 if any(map(LEFT.search, shown)):
                     wrong.append((language.code, text, shown))
+    assert wrong == []
+
+
+def test_no_translation_is_in_the_script_of_another_language() -> None:
+    wrong = [
+        (language.code, text)
+        for language in with_catalogues()
+        for message in words.messages(words.read(language.code))
+        for text in words.forms(message)
+        for script, written in SCRIPTS.items()
+        if language.code not in written and script.search(text)
+    ]
     assert wrong == []
 
 

@@ -22,6 +22,7 @@ from ridedash.views.rides.receipt import guest_invoice
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import (
     age,
+    clock_held,
     day_time,
     driver_words,
     first_name,
@@ -70,6 +71,7 @@ class GuestView:
 
     version: int
     status: str | None
+    held: str  # in a demo: the message that its clock stands still, and so does the car
     headline: str
     detail: str
     tone: str
@@ -153,6 +155,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
     return GuestView(
         version=view.version,
         status=facts.status,
+        held=clock_held(view.held),
         headline=_capital(headline),
         detail=detail,
         tone=view.tone,

@@ -67,6 +67,7 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
     return {
         "state": page.order.state,
         "status": view.status,
+        "held": view.held,
         "headline": view.headline,
         # while the car comes, its line says where to meet it, which stands below by itself
         "detail": "" if facts.status == CALL_DRIVER else view.detail,

@@ -300,6 +300,11 @@ def first_name(name: str | None) -> str:
     return words[0].rstrip(",")
 
 
+def clock_held(at: str) -> str:
+    """The words, in a demo, that the service's clock stands still at this time; "" for ""."""
+    return _("The demo's clock is held at %(at)s. All rides stand still.", at=at) if at else ""
+
+
 def driver_words(name: str | None) -> str:
     """The driver by first name, with the word "Driver"; "" when unknown."""
     known = first_name(name)

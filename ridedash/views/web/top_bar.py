@@ -16,7 +16,7 @@ from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.restores import Waiting, waiting
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import age, clock_time, day_time, stamp, zone
+from ridedash.views.web.formatting import age, clock_held, clock_time, day_time, stamp, zone
 from ridedash.views.web.permissions import ADMIN, MANAGE, may
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -132,8 +132,7 @@ def _held(prop: Property, now: datetime) -> str:
     time = services().time()
     if not time.held:
         return ""
-    at = clock_time(time.shown(now), zone(prop.timezone))
-    return _("The demo's clock is held at %(at)s. All rides stand still.", at=at)
+    return clock_held(clock_time(time.shown(now), zone(prop.timezone)))
 
 
 def _stopped(db: Session, prop: Property | None, now: datetime) -> str:

@@ -15,7 +15,7 @@ export function booked(k) {
   const beside = k.measures.layout === "landscape"; // where the code stands over the buttons
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
   const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
-  const facts = [done, parts, where ? meetLine(k, where) : null, live, plateOf(k)];
+  const facts = [heldLine(k), done, parts, where ? meetLine(k, where) : null, live, plateOf(k)];
   const deeds = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
   if (k.data.kiosk.printer)
     deeds.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
@@ -52,6 +52,15 @@ function follow(k, { qr, short }) {
 /** What is known now of the ride that was just booked. */
 function headline(k) {
   return k.visit.view?.headline || k.t("finding");
+}
+
+/** In a demo: its clock stands still, and so does the car. */
+function heldLine(k) {
+  const { held } = k.visit.view ?? {};
+  if (!held) return null;
+  const line = make("p", "k-held", icon("waiting"), make("span", "", held));
+  line.setAttribute("role", "status");
+  return line;
 }
 
 function meetLine(k, where) {
@@ -100,6 +109,7 @@ export function ride(k) {
   const { visit } = k;
   const view = visit.view ?? {};
   const facts = [
+    heldLine(k),
     view.detail ? make("p", "k-lead", view.detail) : null,
     plateOf(k),
     Number.isFinite(view.minutes)

@@ -18,6 +18,7 @@ from ridedash.face import Logo
 from ridedash.face.logo import make_logo
 from ridedash.face.png_writing import write_png
 from ridedash.rides.share_links import LinkKind, make_link, replace_rider_links
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import properties
 from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
@@ -113,6 +114,23 @@ def test_every_status_has_a_page_for_both(
     assert not re.search(
         r"\{\w+\}|None|\[|Tell the guest", headline[0] + snapshot.get("detail", "")
     )
+
+
+@pytest.mark.parametrize("who", ["rider", "follower"])
+def test_while_a_demos_clock_is_held_the_page_and_its_poll_say_so(
+    desk: Desk, phone: FlaskClient, who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = link(desk, desk.order("BOOKED", "CALL_DRIVER"), who)
+    text, snapshot = both(phone, made)
+    assert 'data-slot="held"></span>' in text
+    assert "held" not in snapshot
+    monkeypatch.setattr(desk.services, "time", lambda: ServiceTime((Turn(NOON, NOON, 0.0),)))
+    text, snapshot = both(phone, made)
+    assert snapshot["held"] == "The demo's clock is held at 14:00. All rides stand still."
+    assert snapshot["held"].replace("'", "&#39;") in text
+    german = phone.get(f"/t/{made}/snapshot.json?lang=de").json
+    assert german
+    assert german["held"].startswith("Die Uhr der Demo ist bei 14:00")
 
 
 @pytest.mark.parametrize("state", OPEN_STATES)

@@ -13,6 +13,7 @@ import zxingcpp
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.rides.share_links import end_links
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.actors import by_staff
 from ridedash.store.orders import Ride
 from tests.views.ride_pages import NOON
@@ -188,8 +189,12 @@ def test_the_page_updates_by_itself_until_the_ride_ends(served: Served) -> None:
     page = served.phone()
     page.goto(served.link(order_id))
     expect(page.locator(".guest-cab")).to_be_hidden()
+    running = served.desk.services.time
+    served.desk.services.time = lambda: ServiceTime((Turn(NOON, NOON, 0.0),))
     served.move(order_id, "CALL_DRIVER")
     expect(page.locator(".plate")).to_have_text("KA 01 AB 1234")
+    expect(page.get_by_text("The demo's clock is held at 14:00.")).to_be_visible()
+    served.desk.services.time = running
     expect(page.locator(".plate")).to_have_attribute(
         "aria-label", "Number plate K A 0 1 A B 1 2 3 4"
     )
@@ -199,6 +204,7 @@ def test_the_page_updates_by_itself_until_the_ride_ends(served: Served) -> None:
     )
     served.move(order_id, "CLIENT_LOCATED", CODE)
     expect(page.locator(".guest-digits")).to_have_text(CODE)
+    expect(page.locator(".band-warn")).to_be_hidden()
     served.move(order_id, "IN_PROGRESS")
     expect(page.locator(".guest-code")).to_be_hidden()
     served.move(order_id, "COMPLETED")

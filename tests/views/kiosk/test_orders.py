@@ -1,5 +1,6 @@
 """A press of Book at a kiosk: one order, at the price shown, with a ticket for its page alone."""
 
+import re
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,6 +10,7 @@ import pytest
 from ridedash.rides.kiosk_state import DAYS
 from ridedash.rides.orders.kiosk_asks import AskAnswer, answer_ask, waiting_asks
 from ridedash.rides.orders.kiosk_codes import NewCode, make_code
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.people import Property
@@ -621,6 +623,18 @@ def test_a_search_that_found_nobody_is_said_and_the_page_may_try_again(lobby: Lo
     )
     lobby.desk.now += timedelta(seconds=5)
     assert lobby.order(offer=lobby.offer())["ride"]["number"] == "K2"
+
+
+def test_while_a_demos_clock_is_held_the_ride_says_so(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"number": "K1", "pin": booked(lobby)["pin"]}
+    ride_of(lobby, 1, "CALL_DRIVER")
+    assert lobby.post("ride", **asked)["view"]["held"] == ""
+    line = ServiceTime((Turn(lobby.desk.now, lobby.desk.now, 0.0),))
+    monkeypatch.setattr(lobby.services, "time", lambda: line)
+    held = lobby.post("ride", **asked)["view"]["held"]
+    assert re.fullmatch(r"The demo's clock is held at \d\d:\d\d\. All rides stand still\.", held)
 
 
 def test_another_car_is_shown_with_the_plate_of_the_one_before(lobby: Lobby) -> None:

@@ -4,9 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from tests.views.kiosk.kiosk_screens import LAYOUTS, FakeKiosk, fake_kiosk, press, walk
+from tests.views.kiosk.kiosk_screens import (
+    LAYOUTS,
+    RIDE,
+    VIEW,
+    FakeKiosk,
+    fake_kiosk,
+    press,
+    type_on,
+    walk,
+)
 from tests.views.kiosk.measured import faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -46,3 +55,22 @@ def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
             press(page, *(f"aid-{aid}" for aid in sorted(on)))
         page.context.close()
     assert found == []
+
+
+def test_the_words_of_a_held_clock_have_room_beside_all_that_a_ride_shows(
+    kiosk: FakeKiosk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = "The demo's clock is held at 14:00. All rides stand still."
+    monkeypatch.setitem(VIEW, "held", held)
+    page = kiosk.page("tablet-portrait", voices=True)
+    press(page, "have")
+    type_on(page, "27")
+    press(page, "field-pin")
+    type_on(page, RIDE["pin"])
+    press(page, "next")
+    page.locator(".k-plate").first.wait_for()
+    press(page, "show-code")
+    page.locator(".k-code[aria-label]").wait_for()
+    expect(page.get_by_text(held)).to_be_visible()
+    expect(page.locator(".k-away")).to_be_hidden()  # it stands still
+    assert faults(page, *LAYOUTS["tablet-portrait"][2:], NONE) == []

@@ -60,6 +60,9 @@ def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(
         s.flush()
         assert staff_for_sign_in(s, first, NOW + timedelta(hours=11, minutes=59))
         assert staff_for_sign_in(s, first, NOW + timedelta(hours=12)) is None
+        last = timedelta(hours=12) - timedelta(milliseconds=1)
+        assert properties.sign_ins_of(s, [staff.id], NOW + last) == {staff.id: 2}
+        assert properties.sign_ins_of(s, [staff.id], NOW + timedelta(hours=12)) == {}
         close_sign_in(s, first)
         assert staff_for_sign_in(s, first, NOW) is None, "a copy of the cookie is worth nothing"
         assert staff_for_sign_in(s, second, NOW)

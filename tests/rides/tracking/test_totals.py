@@ -2,10 +2,13 @@
 billed.
 """
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from ridedash.rides.tracking.totals import cost_of, sum_of
+from ridedash.service.types.tracking import TripInfo
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
@@ -59,3 +62,14 @@ def test_a_ride_that_was_billed_and_then_cancelled_has_no_total(world: World) ->
 def test_a_ride_is_listed_under_the_day_of_its_pickup_or_of_the_press(world: World) -> None:
     placed = world.page(world.place()).order
     assert placed.happens_at == placed.created_at
+
+
+@pytest.mark.parametrize(
+    ("advance", "total", "left"),
+    [(None, 186, 186), (Decimal(0), 186, 186), (Decimal(40), 226, 146)],
+)
+def test_what_was_paid_in_advance_is_a_part_of_the_cost_and_not_of_what_is_left(
+    advance: Decimal | None, total: int, left: int
+) -> None:
+    asked = TripInfo(payable_amount=Decimal(186), amount=Decimal(186), advance=advance)
+    assert (cost_of(asked), sum_of(asked)) == (total, left)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from ridedash.rides.actions.door_marks import mark
+from ridedash.rides.actions.door_marks import mark, mark_of
 from ridedash.service_time import REAL
 from ridedash.store.actors import by_kiosk
 from ridedash.store.doors import cars_at_door
@@ -183,3 +184,21 @@ def test_the_display_is_light_by_day_or_in_its_hours() -> None:
     assert [is_light(always, noon.replace(hour=h)) for h in (6, 7, 18, 19)] == [
         *(False, True, True, False)
     ]
+
+
+def test_the_last_mark_of_the_present_car_counts(desk: Desk) -> None:
+    order_id, db = coming(desk, 3), desk.services.db
+    home = desk.ids["desk.property"]
+
+    def marked() -> object:
+        with db.read() as s:
+            return mark_of(orders_by_ids(s, home, [order_id])[0])
+
+    assert marked() is None  # other events of its timeline are no marks
+    for name, at in (("away", NOON), ("in", NOON + timedelta(minutes=1))):
+        assert mark(db, at, DOOR, home, order_id, name)
+        assert marked() == (name, at)
+    with db.write() as s:
+        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
+        ride.swapped_at = NOON + timedelta(minutes=2)
+    assert marked() is None

@@ -13,6 +13,9 @@ from sqlalchemy.orm import Session
 
 from ridedash.config import Settings, is_loopback
 from ridedash.demo.clock_words import clock_now
+from ridedash.demo.stories import STORIES
+from ridedash.demo.stories.interpreter import runs
+from ridedash.demo.story_pages import chosen
 from ridedash.extensions import services
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.store.actors import by_staff
@@ -56,6 +59,9 @@ def show() -> str:
         kiosk=kiosk,
         paired=devices.device(KioskKind.KIOSK) is not None,
         network=_network(services().settings),
+        stories=STORIES.values(),
+        chosen=chosen(),
+        run=runs().present(current_staff().property_id),
     )
 
 

@@ -24,7 +24,7 @@ from ridedash.store.models.orders import OrderState
 from ridedash.wire import CALL_DRIVER, CLIENT_LOCATED, COMPLETED, IN_PROGRESS
 from ridedash.wording import lazy
 
-PLATE: Final = "[data-slot=plate]"
+PLATE: Final = "[data-slot='cab.plate']"
 
 SHARE: Final = Story(
     id="share",

@@ -95,7 +95,7 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
 
 def token_of(run: Run, ride: str) -> str:
     """The form token of a ride in a run."""
-    return f"{run.id}.{ride}"
+    return f"{run.id}-{ride}"
 
 
 def place_named(s: Services, name: str, near: LatLng) -> LatLng:

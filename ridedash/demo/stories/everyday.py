@@ -28,8 +28,8 @@ from ridedash.wire import (
 )
 from ridedash.wording import lazy
 
-PLATE: Final = "[data-slot=plate]"
-CODE: Final = "[data-slot=otp]"
+PLATE: Final = "[data-slot='cab.plate']"
+CODE: Final = "[data-slot^='otp.']"
 
 START_TO_RECEIPT: Final = Story(
     id="receipt",

@@ -35,6 +35,7 @@ bp = Blueprint("auth", __name__)
 NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
 DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+STAGE: Final = "/demo/stage"  # whoever opens a demo there need not copy what the page shows
 DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
 _verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each
 # sessions live on the server; Flask-Login need not bind them to the browser
@@ -157,13 +158,14 @@ def _wait(target: str, name: str, wait_s: float) -> tuple[str, int] | BaseRespon
 
 
 def _form(target: str, *, name: str = "", error: str = "") -> str:
-    prop = _property()
+    prop, demo = _property(), _demo()
     return render_template(
         "auth/sign_in.html",
         target=target,
         name=name,
         error=error,
-        demo=_demo(),
+        demo=demo,
+        staged=demo is not None and not error and target.startswith(STAGE),
         at=_door(),
         face=_face(prop),
         signed_out=request.args.get("out") == "1",

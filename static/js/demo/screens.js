@@ -18,6 +18,7 @@ export class Screens {
     );
     this.alone = "desk";
     this.pointed = null;
+    this.shown = "";
     for (const frame of root.querySelectorAll("[data-frame]"))
       frame.addEventListener("load", () => this.#loaded(frame));
     for (const button of document.querySelectorAll("[data-tab]"))
@@ -60,6 +61,18 @@ export class Screens {
     frame.src = address ?? "about:blank";
   }
 
+  /** Load an address anew, also where it is shown already. Resolves once it is there. */
+  reload(name, address) {
+    const frame = this.frame(name);
+    frame.contentWindow.location.assign(address);
+    return new Promise((done) => frame.addEventListener("load", done, { once: true }));
+  }
+
+  /** Whether a screen is to be seen on the stage. */
+  isShown(name) {
+    return this.parts.get(name).getClientRects().length > 0;
+  }
+
   /** Layout 1 desk and phone, 2 with the kiosk, 3 desk and lens, 4 one screen alone. */
   arrange(layout) {
     this.root.dataset.layout = layout;
@@ -80,8 +93,11 @@ export class Screens {
     this.fit();
   }
 
-  /** Turn the audience to a screen, and to an element of it. */
-  show(name, selector = "") {
+  /** Turn the audience to a screen, and to an element of it: of a ride, where one is named. */
+  show(name, selector = "", order = null) {
+    const now = [name, selector, selector && order].join();
+    if (this.shown === now) return;
+    this.shown = now;
     this.#unpoint();
     const screen = this.parts.has(name) ? name : "desk";
     if (name === "kiosk" && this.root.dataset.layout === "1") this.arrange("2");
@@ -91,10 +107,15 @@ export class Screens {
     for (const [each, part] of this.parts) part.classList.toggle("is-shown", each === screen);
     if (selector) this.pointed = { screen, selector };
     this.point();
+    const ride = `/rides/${order}`;
+    const isElsewhere = this.page("desk")?.location.pathname !== ride;
+    if (selector && screen === "desk" && order && isElsewhere && !this.pointed.element)
+      this.reload("desk", ride);
   }
 
   /** No screen is more important than another. */
   calm() {
+    this.shown = "";
     this.#unpoint();
     for (const part of this.parts.values()) part.classList.remove("is-shown");
   }

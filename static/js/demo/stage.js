@@ -6,6 +6,7 @@
 import { Poller } from "../shared/poller.js";
 import { onKey } from "../shared/keys.js";
 import { Screens } from "./screens.js";
+import { StageStory } from "./stage_story.js";
 
 const EVERY_MS = 1_000;
 const SPEEDS = { 1: "1", 2: "5", 3: "20", 4: "60" }; // by their keys
@@ -52,6 +53,7 @@ const follower = new Poller("/demo/stage/newest.json", {
   },
 });
 follower.start();
+const story = new StageStory(root, screens, { say, changed: () => follower.now() });
 
 /** Send a form of the bar, and say what its page says: the page of the director. */
 async function press(form, submitter) {
@@ -72,17 +74,28 @@ async function press(form, submitter) {
   if (form.dataset.press === "reset") begunAnew();
 }
 
+/** A story that plays turns the clock itself: Hold pauses it, a speed is its own from now on. */
+function turned(value) {
+  if (!story.playing) return false;
+  if (value === "0") story.pause();
+  else story.at(Number(value));
+  return value !== "0";
+}
+
 /** After a Reset the desk shows the empty board, whatever it showed. */
 function begunAnew() {
   more.open = false;
+  story.forget();
   screens.calm();
-  screens.frame("desk").contentWindow.location.assign("/");
+  screens.reload("desk", "/");
 }
 
 for (const form of document.querySelectorAll("[data-press]")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    press(form, event.submitter);
+    if (form.dataset.press !== "speed" || !turned(event.submitter.value)) {
+      press(form, event.submitter);
+    }
   });
 }
 
@@ -106,5 +119,6 @@ onKey(" ", () => button(speed === "0" ? "1" : "0").click());
 onKey(" ", ({ target }) => target.closest("button, summary, a").click(), "button, summary, a");
 onKey(".", () => document.querySelector('[data-press="next"] button').click());
 for (const [key, value] of Object.entries(SPEEDS)) onKey(key, () => button(value).click());
+onKey("s", () => story.step());
 onKey("n", () => screens.page("desk")?.getElementById("guest-find")?.focus());
 onKey("Escape", () => (more.open = false));

@@ -1,0 +1,183 @@
+/**
+ * Stories on the stage: Play, Step, Skip and End, and each sentence below the screens. The run
+ * stands on the server; this only asks it to go on, and turns the audience to the right screen.
+ */
+
+import { askQuietly } from "../shared/ask.js";
+import { book } from "./desk_hand.js";
+import { play } from "./story.js";
+
+const OVER = new Set(["ended", "failed", "dropped"]);
+const USUAL = 20; // times as fast, while something is to come
+const AFTER_BOOK_S = 0.4;
+const BETWEEN_MS = 3_500; // for a sentence to be read
+
+export class StageStory {
+  /** `say(words)` shows a sentence; `changed()` is called when the clock may have turned. */
+  constructor(root, screens, { say, changed }) {
+    Object.assign(this, { root, screens, say, changed });
+    this.bar = root.querySelector("[data-story]");
+    this.form = this.bar.querySelector("[data-begin]");
+    this.speed = USUAL;
+    this.moment = null;
+    this.stop = null;
+    this.atDesk = true; // whether rides are typed at the desk of the stage
+    const on = (name, act) => this.#part(name).addEventListener("click", act);
+    on("play", () => (this.stop ? this.pause() : this.play()));
+    on("step", () => this.step());
+    on("skip", () => this.#turn("skip"));
+    on("drop", () => this.#turn("drop"));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.play();
+    });
+    this.form.elements.seed.addEventListener("change", () => this.#rehearsed());
+    if (this.bar.dataset.run) this.#resume(this.bar.dataset.run);
+  }
+
+  get playing() {
+    return this.stop !== null;
+  }
+
+  /** Go on at another speed of the clock, if a story plays. */
+  at(speed) {
+    this.speed = speed;
+    if (this.playing) this.play();
+  }
+
+  async play() {
+    const from = await this.#standing();
+    if (from) this.#play(from);
+  }
+
+  pause() {
+    this.stop?.();
+    this.stop = null;
+    this.#show();
+  }
+
+  /** One step, to its end: the clock leaps to what must be seen. */
+  async step() {
+    this.pause();
+    const from = await this.#standing();
+    if (from) this.#play(from, from.step);
+  }
+
+  /** A Reset has ended it. */
+  forget() {
+    this.pause();
+    this.moment = null;
+    this.#show();
+  }
+
+  #part(name) {
+    return this.bar.querySelector(`[data-${name}]`);
+  }
+
+  /** Where the story stands; a new one is begun where none does. */
+  async #standing() {
+    if (this.moment && !OVER.has(this.moment.state)) return this.moment;
+    if (!this.form.reportValidity()) return null;
+    const id = this.#part("choose").value;
+    const body = Object.fromEntries(new FormData(this.form));
+    this.say("…");
+    const answer = await askQuietly(`/demo/stories/${id}/start`, body);
+    if (!answer.ok || !answer.body.run) {
+      this.say(this.root.dataset.saySilent);
+      return null;
+    }
+    this.moment = answer.body;
+    this.atDesk = true;
+    this.screens.calm();
+    await this.screens.reload("desk", "/");
+    this.changed();
+    return this.moment;
+  }
+
+  #play(from, only = null) {
+    this.stop?.();
+    const stop = play(from, {
+      speed: only === null ? this.speed : 0,
+      desk: this.atDesk && this.screens.isShown("desk"),
+      between: only === null ? BETWEEN_MS : 0,
+      onMoment: (moment) => this.#come(moment, only),
+    });
+    this.stop = stop;
+    this.#show();
+  }
+
+  async #come(moment, only) {
+    this.moment = moment;
+    this.#show();
+    this.changed();
+    if (moment.state === "book") {
+      const mine = this.stop;
+      if (!this.screens.page("desk")?.querySelector("#book"))
+        await this.screens.reload("desk", "/");
+      this.atDesk = await book(() => this.screens.page("desk"), moment.book);
+      if (this.stop !== mine) return;
+      if (this.atDesk) moment.again_s = AFTER_BOOK_S;
+      else this.#play(moment, only); // the server books what the desk could not
+      return;
+    }
+    const isTaken = only !== null && moment.step > only;
+    if (OVER.has(moment.state) || isTaken) this.pause();
+  }
+
+  async #turn(what) {
+    if (!this.moment) return;
+    this.pause();
+    const { csrf_token } = Object.fromEntries(new FormData(this.form));
+    const answer = await askQuietly(`/demo/runs/${this.moment.run}/${what}`, { csrf_token });
+    if (what === "drop") this.moment = null;
+    else if (answer.ok) this.moment = answer.body;
+    if (what === "drop") this.say(this.root.dataset.sayDropped);
+    this.#show();
+    this.changed();
+  }
+
+  async #resume(run) {
+    const answer = await fetch(`/demo/runs/${run}`, { headers: { Accept: "application/json" } });
+    if (!answer.ok || this.moment) return;
+    this.moment = await answer.json();
+    this.#show();
+  }
+
+  #show() {
+    const { moment } = this;
+    const runs = Boolean(moment) && !OVER.has(moment.state);
+    this.form.hidden = runs;
+    for (const name of ["title", "skip", "drop"]) this.#part(name).hidden = !runs;
+    this.#part("play-words").textContent = this.root.dataset[this.playing ? "sayPause" : "sayPlay"];
+    this.#lines(moment?.lines ?? []);
+    if (!moment) return;
+    this.#part("title-words").textContent = moment.title;
+    this.#part("title-step").textContent = `${Math.max(moment.taken, 0)} / ${moment.of}`;
+    this.say(this.#words(moment));
+    if (runs) this.screens.show(moment.show || "desk", moment.point, moment.order);
+    else this.screens.calm();
+  }
+
+  #words({ state, say, next, why }) {
+    if (state === "ended") return this.root.dataset.sayEnded;
+    if (state === "dropped") return this.root.dataset.sayDropped;
+    if (state === "failed") return this.root.dataset.sayFailed.replace("{why}", why);
+    return say || next;
+  }
+
+  #lines(lines) {
+    const list = this.#part("lines");
+    list.hidden = !lines.length;
+    const items = lines.map(([words, holds]) => {
+      const item = document.createElement("li");
+      item.textContent = words;
+      item.classList.toggle("is-false", !holds);
+      return item;
+    });
+    list.replaceChildren(...items);
+  }
+
+  #rehearsed() {
+    if (Number(this.form.elements.seed.value) > 3) this.say(this.root.dataset.sayUnrehearsed);
+  }
+}

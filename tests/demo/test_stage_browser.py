@@ -1,0 +1,52 @@
+"""The stage in a browser: from the sign-in to a booked ride by two presses, and its frames."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.conftest import Seen, watch
+from tests.running import running
+
+WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pause
+
+
+def test_two_presses_lead_to_a_ride_typed_at_the_desk_and_followed_on_the_phone(
+    browser: Browser, tmp_path: Path
+) -> None:
+    seen = Seen()
+    with running(tmp_path / "instance") as demo:
+        context = browser.new_context(
+            viewport={"width": 1440, "height": 900}, base_url=demo.url, reduced_motion="reduce"
+        )
+        context.set_default_timeout(WAIT_MS)
+        page = context.new_page()
+        watch(page, (demo.url,), seen)
+        page.goto("/demo/stage?story=receipt&seed=2")
+        page.get_by_role("button", name="Sign in").click()
+        desk, phone = (page.frame_locator(f"iframe[name={name}]") for name in ("desk", "phone"))
+        expect(page.locator("[data-said]")).to_have_text("The story is ready. Press Play, or Step.")
+        expect(page.get_by_label("Seed")).to_have_value("2")
+        page.keyboard.press("s")
+        said = page.locator("[data-said]")
+        expect(said).to_contain_text("The desk books a Mini.")
+        expect(phone.locator("h1, h2").first).to_be_visible(timeout=WAIT_MS)
+        expect(desk.locator(".row-link", has_text="Kestrel")).to_be_visible(timeout=WAIT_MS)
+        expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)
+        expect(page.locator("[data-title-step]")).to_have_text("1 / 9")
+        page.get_by_role("button", name="The desk, a kiosk, and the phone of the guest").click()
+        page.get_by_role("button", name="Pair this frame").click()
+        kiosk = page.frame_locator("iframe[name=kiosk]")
+        expect(kiosk.locator(".k-demo")).to_contain_text("no real rides", ignore_case=True)
+        page.locator("[data-title]").click()  # the keys are the stage's, not a frame's
+        page.keyboard.press("4")
+        expect(page.get_by_role("button", name="60×")).to_have_attribute("aria-pressed", "true")
+        page.keyboard.press(" ")
+        expect(page.get_by_role("button", name="Hold")).to_have_attribute("aria-pressed", "true")
+        expect(said).to_have_text(re.compile("^The clock is held"))
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.get_by_role("button", name="Guest's phone").click()
+        expect(page.locator("iframe[name=phone]")).to_be_visible()
+        expect(page.locator("iframe[name=desk]")).to_be_hidden()
+        context.close()
+    assert (seen.foreign, seen.errors) == ([], [])

@@ -150,7 +150,7 @@ def p95(run: Run, label: str, ask: Callable[[], object], times: int = 0) -> Rati
 
     def ours() -> float:
         began = process_time()
-        took = sorted(_timed(ask) for _ in range(times))
+        took = sorted(timed(ask) for _ in range(times))
         spent.append((process_time() - began) * 1000 / times)
         return took[times * 19 // 20 - 1]
 
@@ -166,7 +166,7 @@ def _against_plain(run: Run, prop: BusyProperty) -> list[Result]:
         def taken() -> float:
             with prop.shown.desk.services.db.read() as s:
                 return frame.quiet(
-                    [_timed(lambda: read(s, prop, back)) for _ in range(run.of(12, 4))]
+                    [timed(lambda: read(s, prop, back)) for _ in range(run.of(12, 4))]
                 )
 
         return taken
@@ -217,7 +217,8 @@ def _plain(s: Session, prop: BusyProperty, back: int) -> object:
     return found, s.execute(sums).all()
 
 
-def _timed(read: Callable[[], Any]) -> float:
+def timed(read: Callable[[], Any]) -> float:
+    """Milliseconds that it takes."""
     began = perf_counter()
     read()
     return (perf_counter() - began) * 1000

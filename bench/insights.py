@@ -1,22 +1,28 @@
 """The insights of properties with a hundred thousand rides: a month, three months, a year."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Final
+from zoneinfo import ZoneInfo
 
-from sqlalchemy import TextClause, bindparam, select, text
+from sqlalchemy import TextClause, bindparam, delete, select, text
 from sqlalchemy.orm import Session
 
+from bench import frame
 from bench.frame import Result, Run, line
 from bench.growth import in_bulk, known
-from bench.history import BusyProperty, measured_on, p95
+from bench.history import BusyProperty, measured_on, p95, timed
+from ridedash.store.insight_rollup import rolled_up
+from ridedash.store.insights import House, Insights, insights, span_of
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.insights import InsightSpan
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property, Staff
 from tests import databases
 from tests.views.ride_pages import HASH, NOON
 
 AIM: Final = "≤ 300 ms"
+ROLLUP: Final = "What was added up once is not added up again at each look."
 PROTECTS: Final = "A manager looks at the month in a meeting, and nobody waits for the picture."
 MONTH: Final = ("2026-04-01", "2026-04-30")
 YEAR: Final = ("2025-05-06", "2026-05-05")  # of which the rides of the property are
@@ -55,6 +61,55 @@ def on_sqlite(run: Run) -> list[Result]:
 def on_postgresql(run: Run) -> list[Result]:
     """The same on a server that this bench starts in a temporary folder."""
     return measured_on(databases.POSTGRESQL, partial(_measured, run), varied)
+
+
+@line(
+    "insights-rollup-sqlite",
+    "SQLite, figures of 100,000 rides, against adding up the orders",
+    aim="≤ 1/2",
+    protects=ROLLUP,
+    minutes=10,
+)
+def rollup_on_sqlite(run: Run) -> list[Result]:
+    """The figures without the page."""
+    return measured_on(databases.SQLITE, partial(_against_orders, run), varied)
+
+
+@line(
+    "insights-rollup-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=ROLLUP, minutes=15
+)
+def rollup_on_postgresql(run: Run) -> list[Result]:
+    """The figures without the page."""
+    return measured_on(databases.POSTGRESQL, partial(_against_orders, run), varied)
+
+
+def _against_orders(run: Run, prop: BusyProperty) -> list[Result]:
+    db, now = prop.shown.desk.services.db, prop.shown.desk.now
+    tz = ZoneInfo("Asia/Kolkata")
+    house = House(prop.id, tz, "INR")
+
+    def compared(label: str, days: tuple[str, str]) -> Result:
+        span = span_of(date.fromisoformat(days[0]), date.fromisoformat(days[1]), tz)
+
+        def stored() -> Insights:
+            with rolled_up(db, [(house, span)], now) as rollup, db.read() as s:
+                return rollup.insights(s, house, span)
+
+        def added_up() -> Insights:
+            with db.read() as s:
+                return insights(s, house, span)
+
+        stored()
+        assert stored().total == added_up().total
+        return frame.side_by_side(
+            run,
+            lambda: frame.quiet([timed(stored) for _ in range(run.of(12, 4))]),
+            lambda: frame.quiet([timed(added_up) for _ in range(run.of(12, 4))]),
+            "ms",
+            label=label,
+        )
+
+    return [compared(label, days) for label, days in PERIODS.items()]
 
 
 def _measured(run: Run, prop: BusyProperty) -> list[Result]:
@@ -112,6 +167,7 @@ def shared(prop: BusyProperty) -> None:
     with desk.services.db.write() as s, in_bulk(s):
         for statement in SHARED:
             s.execute(text(statement), {"other": desk.ids["other.property"]})
+        s.execute(delete(InsightSpan))  # in bulk no trigger notes anything
     known(prop.shown)
 
 

@@ -31,6 +31,7 @@ from ridedash.store import restores
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
+from ridedash.store.models.insights import InsightChange, InsightSpan
 from ridedash.store.models.kiosks import (
     Kiosk,
     KioskAsk,
@@ -60,7 +61,7 @@ LATER: Final = timedelta(minutes=1)  # until then no ride is polled
 # what is emptied, whatever points to others before them; all that is not named here stays
 EMPTIED: Final = (
     *(PathPoint, Attention, TimelineEvent, Action, Ride, Link, Ticket, LostOrder),
-    *(OwnPhone, KioskAsk, KioskCode, KioskVisit, Order, Guest),
+    *(OwnPhone, KioskAsk, KioskCode, KioskVisit, Order, Guest, InsightSpan, InsightChange),
 )
 SUBJECT: Final = "orders:"  # of audit entries, before the number
 AFTER: Final = "orders;"  # the first text behind all of them: so the index is used

@@ -9,7 +9,7 @@ the cent.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -118,6 +118,15 @@ class Span:
     until: datetime
 
 
+def span_of(first: date, last: date, tz: ZoneInfo) -> Span:
+    """The instants of these days in a zone; both days are included."""
+    return Span(_midnight(first, tz), _midnight(last + DAY, tz))
+
+
+def _midnight(day: date, tz: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), tz).astimezone(UTC)
+
+
 @dataclass
 class Insights:
     """The figures of a property in a time span."""
@@ -147,6 +156,17 @@ class Insights:
             group.charged += 1
             group.fees[currency] = group.fees.get(currency, 0) + minor
 
+    def add(self, other: "Insights") -> None:
+        """Add the figures of other days of the same property."""
+        self.total.add(other.total)
+        for name in GROUPED:
+            mine = getattr(self, name)
+            for key, figures in getattr(other, name).items():
+                mine[key].add(figures)
+        self.driver_minutes += other.driver_minutes
+        self.guest_minutes += other.guest_minutes
+        self.cancelled += other.cancelled
+
     def _of(self, keys: Keys) -> tuple[Figures, ...]:
         """The figures that one ride is part of."""
         here = keys.at.astimezone(self.tz)
@@ -161,8 +181,14 @@ class Insights:
         )
 
 
+GROUPED: Final = ("days", "week", "categories", "staff", "centres", "destinations")
+
+
 def insights(s: Session, house: House, span: Span) -> Insights:
-    """All figures of a property in a span, except fees: those follow from `cancelled`."""
+    """All figures of a property in a span, except fees: those follow from `cancelled`.
+
+    They are added up from the orders; insight_rollup.py has them sooner for days that are over.
+    """
     by_index(s)
     found = Insights(house.tz)
     _add_times(s, house, span, found)

@@ -35,6 +35,7 @@ REWRITTEN: Final = (
     "rides",
     "actions",
     "moments",
+    "insight_spans",
     "path_points",
     "attention",
     "shift_notes",

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
+from ridedash.store.insight_rollup import forget_places
 from ridedash.store.models.kiosks import KioskAsk, KioskCode, KioskVisit, OwnPhone, Ticket
 from ridedash.store.models.orders import (
     UNSETTLED,
@@ -181,6 +182,7 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
         ride.facts = without(ride.facts, ROUTE | PEOPLE)
         ride.position_at = ride.otp_enc = None
     s.execute(delete(PathPoint).where(PathPoint.order_id.in_(order_ids)))
+    forget_places(s, order_ids)
     settled = select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))
     for action in s.scalars(settled):
         action.payload = {

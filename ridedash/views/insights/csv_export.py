@@ -57,9 +57,8 @@ def export() -> Response:
         asked = asked_for(db, request.args)
         if asked.wrong:
             abort(400)  # the file would not be the one that the user wants
-        month = read(db, asked)
-        ids = [house.id for house in asked.houses]
-    _audit(asked, ids)
+    month = read(asked)
+    _audit(asked, [house.id for house in asked.houses])
     parts = csv_text(COLUMNS, rows(month, asked))
     name = f"insights-{asked.period.first.isoformat()}-to-{asked.period.last.isoformat()}.csv"
     headers = {

@@ -27,8 +27,7 @@ def show() -> tuple[str, int]:
     """Figures, pictures and tables; 422 with a message for days that make no period."""
     with services().db.read() as db:
         asked = asked_for(db, request.args)
-        month = read(db, asked)
-        page = render_template("insights/page.html", **_shown(asked, month, locale()))
+    page = render_template("insights/page.html", **_shown(asked, read(asked), locale()))
     return page, 422 if asked.wrong else 200
 
 

@@ -2,13 +2,13 @@
 
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_interval
 
-from ridedash.store.insights import Span
+from ridedash.store.insights import Span, span_of
 from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
 from ridedash.wording.languages import formats_of
@@ -30,7 +30,7 @@ class Period:
 
     def span(self, tz: ZoneInfo) -> Span:
         """The instants of these days in a zone."""
-        return Span(_midnight(self.first, tz), _midnight(self.last + DAY, tz))
+        return span_of(self.first, self.last, tz)
 
     def words(self, locale: str) -> str:
         """The days as people write them: "1 – 31 May 2026"."""
@@ -42,10 +42,6 @@ class Period:
         if self.first.year == self.last.year:
             parts = "MMMd" if self.first.month != self.last.month else "d"
         return f"{day_text(self.first, parts)} – {day_text(self.last, 'yMMMd')}"
-
-
-def _midnight(day: date, tz: ZoneInfo) -> datetime:
-    return datetime.combine(day, time(), tz).astimezone(UTC)
 
 
 def month_of(day: date) -> Period:

@@ -18,6 +18,7 @@ from ridedash.rides.tracking.totals import minor
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service_time import ServiceTime
 from ridedash.store.history import categories
+from ridedash.store.insight_rollup import Rollup, rolled_up
 from ridedash.store.insights import (
     Cancelled,
     Destination,
@@ -25,7 +26,6 @@ from ridedash.store.insights import (
     House,
     Insights,
     centre_names,
-    insights,
     staff_names,
 )
 from ridedash.store.models.people import Property
@@ -103,22 +103,33 @@ def asked_for(db: Session, args: MultiDict[str, str]) -> Asked:
     return Asked(period, houses or [own], known, today, wrong)
 
 
-def read(db: Session, asked: Asked) -> Month:
+def read(asked: Asked) -> Month:
     """The figures of all properties that are asked for, in both periods."""
+    houses = [_house(prop) for prop in asked.houses]
+    periods = asked.period, asked.before
+    wanted = [(house, period.span(house.tz)) for house in houses for period in periods]
+    with rolled_up(services().db, wanted, services().clock()) as rollup, services().db.read() as db:
+        return _read(db, asked, rollup)
+
+
+def _read(db: Session, asked: Asked, rollup: Rollup) -> Month:
     found: Month | None = None
     for prop in asked.houses:
-        found = _with(found, _of_one(db, asked, prop))
+        found = _with(found, _of_one(db, asked, prop, rollup))
     assert found is not None  # there is always a property
     for groups in (found.categories, found.staff, found.centres, found.destinations, found.houses):
         groups.sort(key=lambda each: (-each.now.rides, -each.before.rides, each.name, each.house))
     return found
 
 
-def _of_one(db: Session, asked: Asked, prop: Property) -> Month:
-    tz = zone(prop.timezone)
-    house = House(prop.id, tz, prop.currency)
+def _house(prop: Property) -> House:
+    return House(prop.id, zone(prop.timezone), prop.currency)
+
+
+def _of_one(db: Session, asked: Asked, prop: Property, rollup: Rollup) -> Month:
+    house = _house(prop)
     now, earlier = (
-        _with_fees(insights(db, house, period.span(tz)), prop)
+        _with_fees(rollup.insights(db, house, period.span(house.tz)), prop)
         for period in (asked.period, asked.before)
     )
     shown = prop.name if len(asked.houses) > 1 else ""

@@ -1,0 +1,300 @@
+"""The insights of days that are over, added up once: whole months, and thirds of months.
+
+The figures of such a span are made by `insights()` itself and kept as JSON, so there is one way to
+count. No writer keeps them up to date: triggers of the database (migration 0028) note each change
+of what is counted in a span under the token of that span, which is then added up again.
+
+A reader first claims the spans that it misses, in a transaction beside which no change is open;
+what changes from then on finds the claim, and is noted. Then it reads them from one state of the
+database, and at last stores them, each under its claim. So a change is either in the figures or
+noted, and whoever reads both in one transaction never shows figures that the orders don't have.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Delete, Select, and_, delete, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from ridedash.store import history, insight_queries
+from ridedash.store import insights as counting
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
+from ridedash.store.insights import (
+    COUNTS,
+    DAY,
+    GROUPED,
+    Cancelled,
+    Destination,
+    Figures,
+    House,
+    Insights,
+    Keys,
+    Span,
+    insights,
+    span_of,
+)
+from ridedash.store.models.insights import InsightChange, InsightSpan
+from ridedash.store.models.orders import Action, Order
+
+Wanted = tuple[House, Span]
+Spans = Collection[Span]
+SINCE_1970: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+TOKEN_BITS: Final = 62
+MINUTES: Final = ("driver_minutes", "guest_minutes")
+THIRDS: Final = (1, 11, 21)  # days of a month on which one begins
+# no transaction with a change is open: each holds this table until its end, by the triggers
+ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
+# as the triggers do: taken first, so that nobody claims a span that is being deleted
+AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
+
+
+@dataclass
+class Rollup:
+    """What a reader may take from the roll-up; `made` is what it has added up under a claim."""
+
+    now: datetime
+    tokens: dict[tuple[int, Span], int]
+    made: dict[tuple[int, Span], str] = field(default_factory=dict)
+
+    def insights(self, s: Session, house: House, span: Span) -> Insights:
+        """As `insights()`: of the session's own state, the same to the cent."""
+        parts = list(_parts(house, span, self.now))
+        held = _held(s, house, [part for part, over in parts if over])
+        found = Insights(house.tz)
+        for part, _over in parts:
+            if part in held:
+                found.add(_unpacked(held[part], house))
+                continue
+            more = insights(s, house, part)
+            if (house.id, part) in self.tokens:
+                self.made[house.id, part] = _packed(more)
+            found.add(more)
+        return found
+
+
+@contextmanager
+def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator[Rollup]:
+    """Figures of these spans, for a read session that is opened and closed within.
+
+    What they lack is stored at the end. Writes nothing where the database is busy or full.
+    """
+    rollup = Rollup(now, _claimed(db, wanted, now))
+    yield rollup
+    for (house_id, span), figures in rollup.made.items():
+        mine = (
+            InsightSpan.property_id == house_id,
+            *_is(span),
+            InsightSpan.token == rollup.tokens[house_id, span],
+        )
+        try:
+            with db.write() as s:  # one by one: never holds a row while it waits for another
+                s.execute(update(InsightSpan).where(*mine).values(figures=figures))
+        except (DatabaseBusy, CommitUnknown):
+            return  # the next reader adds it up again
+
+
+def forget_places(s: Session, order_ids: Collection[int]) -> None:
+    """Delete figures that may name a place to which one of these rides was redirected."""
+    if s.get_bind().dialect.name == "postgresql":
+        s.execute(AS_A_WRITER)
+    redirected = (
+        select(Order.happens_at)
+        .join(Action, Action.order_id == Order.id)
+        .where(
+            Order.id.in_(order_ids),
+            Action.name == "drop",
+            Order.property_id == InsightSpan.property_id,
+            Order.happens_at >= InsightSpan.since,
+            Order.happens_at < InsightSpan.until,
+        )
+    )
+    _delete(s, delete(InsightSpan).where(redirected.exists()))
+
+
+@cache
+def counted_by() -> str:
+    """A digest of the code that counts: figures of another release are added up again."""
+    modules = (counting, insight_queries, history)
+    paths = [*(str(each.__file__) for each in modules), __file__]
+    return hashlib.sha256(b"".join(Path(path).read_bytes() for path in paths)).hexdigest()
+
+
+def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
+    """The span in parts, and whether each is one of those that are kept: it ended a day ago."""
+    day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
+    rest = day  # from here on days that belong to no such part
+    while day < end:
+        whole = next(
+            (until for until in _ends(day) if until <= end and _over(house, until, now)), None
+        )
+        if whole is None:
+            day += DAY
+            continue
+        if rest < day:
+            yield span_of(rest, day - DAY, house.tz), False
+        yield span_of(day, whole - DAY, house.tz), True
+        day = rest = whole
+    if rest < end:
+        yield span_of(rest, end - DAY, house.tz), False
+
+
+def _ends(day: date) -> Iterator[date]:
+    """The days before which a kept part that begins with `day` may end, the furthest first."""
+    next_month = (day.replace(day=1) + 31 * DAY).replace(day=1)
+    if day.day == 1:
+        yield next_month
+    if day.day in THIRDS:
+        yield next_month if day.day == THIRDS[-1] else day + 10 * DAY
+
+
+def _over(house: House, until: date, now: datetime) -> bool:
+    return span_of(until, until, house.tz).since <= now - DAY
+
+
+def _held(s: Session, house: House, spans: Spans) -> dict[Span, str]:
+    """The figures of those spans that are stored, and true in this session."""
+    if not spans:
+        return {}
+    rows = s.execute(_true(house, spans).add_columns(InsightSpan.figures))
+    return {Span(row.since, row.until): row.figures for row in rows}
+
+
+def _true(house: House, spans: Spans) -> Select[Any]:
+    noted = select(InsightChange.id).where(InsightChange.token == InsightSpan.token)
+    return select(InsightSpan.since, InsightSpan.until).where(
+        InsightSpan.property_id == house.id,
+        or_(*(and_(*_is(span)) for span in spans)),
+        InsightSpan.zone == house.tz.key,
+        InsightSpan.counted_by == counted_by(),
+        InsightSpan.figures.is_not(None),
+        ~noted.exists(),
+    )
+
+
+def _is(span: Span) -> tuple[Any, Any]:
+    return InsightSpan.until == span.until, InsightSpan.since == span.since
+
+
+def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tuple[int, Span], int]:
+    """Claim what is missing of these spans. The tokens; none where somebody is writing."""
+    missing: list[Wanted] = []
+    with db.read() as s:
+        for house, span in wanted:
+            over = [part for part, kept in _parts(house, span, now) if kept]
+            held = {Span(*row) for row in s.execute(_true(house, over))} if over else set()
+            missing += [(house, part) for part in over if part not in held]
+    if not missing:
+        return {}
+    try:
+        with db.write() as s:
+            if db.dialect == "postgresql":  # SQLite has one writer anyway
+                s.execute(ALONE)
+            tokens = {(house.id, span): _claim(s, house, span) for house, span in missing}
+            known = select(InsightSpan.token)
+            _delete(s, delete(InsightChange).where(InsightChange.token.not_in(known)))
+            return tokens
+    except (DatabaseBusy, CommitUnknown):
+        return {}
+
+
+def _claim(s: Session, house: House, span: Span) -> int:
+    """Begin a span anew. The token under which its figures may be stored."""
+    others = or_(InsightSpan.zone != house.tz.key, InsightSpan.counted_by != counted_by())
+    gone = InsightSpan.property_id == house.id, or_(and_(*_is(span)), others)
+    _delete(s, delete(InsightSpan).where(*gone))
+    row = InsightSpan(
+        property_id=house.id,
+        until=span.until,
+        since=span.since,
+        zone=house.tz.key,
+        counted_by=counted_by(),
+        token=secrets.randbits(TOKEN_BITS),
+        figures=None,
+    )
+    s.add(row)
+    s.flush()
+    return row.token
+
+
+def _delete(s: Session, statement: Delete) -> None:
+    s.execute(statement.execution_options(synchronize_session=False))
+
+
+def _packed(found: Insights) -> str:
+    """The figures as JSON, without fees: those follow from the cancelled rides."""
+    policies = list(dict.fromkeys(each.policy for each in found.cancelled))
+    held: dict[str, Any] = {name: list(getattr(found, name).items()) for name in MINUTES}
+    for name in GROUPED:
+        groups = getattr(found, name).items()
+        held[name] = [[_KEYS[name][0](key), *_row(each)] for key, each in groups]
+    held["policies"] = policies
+    held["cancelled"] = [
+        [
+            _instant(each.keys.at),
+            *each.keys[1:-1],
+            *each.keys.destination,
+            policies.index(each.policy),
+            each.currency,
+            _instant(each.allotted_at),
+            None if each.stopped_at is None else _instant(each.stopped_at),
+            each.aborted,
+        ]
+        for each in found.cancelled
+    ]
+    return json.dumps(held, separators=(",", ":"))
+
+
+def _unpacked(text_: str, house: House) -> Insights:
+    held, found = json.loads(text_), Insights(house.tz)
+    for name in GROUPED:
+        key, groups = _KEYS[name][1], getattr(found, name)
+        for packed, sums, *counts in held[name]:
+            groups[key(packed)] = figures = Figures(*counts)
+            figures.sums = dict(sums)
+    for each in found.days.values():
+        found.total.add(each)
+    for name in MINUTES:
+        getattr(found, name).update(dict(held[name]))
+    for at, category, staff, centre, name, known, policy, *rest in held["cancelled"]:
+        keys = Keys(_at(at), category, staff, centre, Destination(name, known))
+        currency, allotted, stopped, aborted = rest
+        stopped_at = None if stopped is None else _at(stopped)
+        words = held["policies"][policy]
+        found.cancelled.append(Cancelled(keys, words, currency, _at(allotted), stopped_at, aborted))
+    return found
+
+
+def _row(figures: Figures) -> tuple[Any, ...]:
+    return list(figures.sums.items()), *(getattr(figures, name) for name in COUNTS)
+
+
+def _instant(at: datetime) -> int:
+    return (at - SINCE_1970) // MICROSECOND
+
+
+def _at(instant: int) -> datetime:
+    return SINCE_1970 + instant * MICROSECOND
+
+
+def _same(key: Any) -> Any:
+    return key
+
+
+# keys of groups, to JSON and from it
+_KEYS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
+    "days": (date.toordinal, date.fromordinal),
+    "week": (list, tuple),
+    "categories": (_same, _same),
+    "staff": (_same, _same),
+    "centres": (_same, _same),
+    "destinations": (list, lambda key: Destination(*key)),
+}

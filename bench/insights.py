@@ -15,8 +15,7 @@ from bench.history import BusyProperty, measured_on, p95, timed
 from ridedash.store.insight_rollup import rolled_up
 from ridedash.store.insights import House, Insights, insights, span_of
 from ridedash.store.models.desk import CostCentre
-from ridedash.store.models.insights import InsightSpan
-from ridedash.store.models.orders import Ride
+from ridedash.store.models.orders import InsightSpan, Ride
 from ridedash.store.models.people import Property, Staff
 from tests import databases
 from tests.views.ride_pages import HASH, NOON

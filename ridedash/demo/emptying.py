@@ -31,7 +31,6 @@ from ridedash.store import restores
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
-from ridedash.store.models.insights import InsightChange, InsightSpan
 from ridedash.store.models.kiosks import (
     Kiosk,
     KioskAsk,
@@ -43,6 +42,8 @@ from ridedash.store.models.kiosks import (
 from ridedash.store.models.orders import (
     Action,
     Attention,
+    InsightChange,
+    InsightSpan,
     Offer,
     Order,
     OrderState,

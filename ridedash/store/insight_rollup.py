@@ -41,8 +41,7 @@ from ridedash.store.insights import (
     insights,
     span_of,
 )
-from ridedash.store.models.insights import InsightChange, InsightSpan
-from ridedash.store.models.orders import Action, Order
+from ridedash.store.models.orders import Action, InsightChange, InsightSpan, Order
 
 Wanted = tuple[House, Span]
 Spans = Collection[Span]

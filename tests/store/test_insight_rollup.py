@@ -21,8 +21,15 @@ from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.history import RideFilter, totals
 from ridedash.store.insight_rollup import rolled_up
 from ridedash.store.insights import Insights, Span, insights, span_of
-from ridedash.store.models.insights import InsightChange, InsightSpan
-from ridedash.store.models.orders import Action, Offer, Order, Ride, TimelineEvent
+from ridedash.store.models.orders import (
+    Action,
+    InsightChange,
+    InsightSpan,
+    Offer,
+    Order,
+    Ride,
+    TimelineEvent,
+)
 from ridedash.store.models.people import Guest
 from tests.store.test_insights import Place, place, ride
 from tests.views.ride_pages import NOON, Desk, make_desk

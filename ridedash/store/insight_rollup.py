@@ -71,7 +71,7 @@ class Rollup:
         found = Insights(house.tz)
         for part, _over in parts:
             if part in held:
-                found.add(_unpacked(held[part], house))
+                _add_packed(found, held[part])
                 continue
             more = insights(s, house, part)
             if (house.id, part) in self.tokens:
@@ -252,15 +252,20 @@ def _packed(found: Insights) -> str:
     return json.dumps(held, separators=(",", ":"))
 
 
-def _unpacked(text_: str, house: House) -> Insights:
-    held, found = json.loads(text_), Insights(house.tz)
+def _add_packed(found: Insights, figures: str) -> None:
+    """Add figures that `_packed` wrote."""
+    held = json.loads(figures)
     for name in GROUPED:
-        key, groups = _KEYS[name][1], getattr(found, name)
+        key_of, groups = _KEYS[name][1], getattr(found, name)
         for packed, sums, *counts in held[name]:
-            groups[key(packed)] = figures = Figures(*counts)
-            figures.sums = dict(sums)
-    for each in found.days.values():
-        found.total.add(each)
+            key, more = key_of(packed), Figures(*counts)
+            more.sums = dict(sums)
+            if key in groups:
+                groups[key].add(more)
+            else:
+                groups[key] = more
+            if name == "days":
+                found.total.add(more)
     for name in MINUTES:
         getattr(found, name).update(dict(held[name]))
     for at, category, staff, centre, name, known, policy, *rest in held["cancelled"]:
@@ -269,7 +274,6 @@ def _unpacked(text_: str, house: House) -> Insights:
         stopped_at = None if stopped is None else _at(stopped)
         words = held["policies"][policy]
         found.cancelled.append(Cancelled(keys, words, currency, _at(allotted), stopped_at, aborted))
-    return found
 
 
 def _row(figures: Figures) -> tuple[Any, ...]:

@@ -51,10 +51,20 @@ class Figures:
 
     def add(self, other: "Figures") -> None:
         """Add the figures of other rides."""
-        for name in COUNTS:
-            more = getattr(other, name)
-            if more:
-                setattr(self, name, getattr(self, name) + more)
+        # one by one: a year of a busy property adds tens of thousands
+        self.rides += other.rides
+        self.completed += other.completed
+        self.cancelled += other.cancelled
+        self.no_driver += other.no_driver
+        self.not_booked += other.not_booked
+        self.unknown += other.unknown
+        self.priced += other.priced
+        self.driver_n += other.driver_n
+        self.driver_s += other.driver_s
+        self.guest_n += other.guest_n
+        self.guest_s += other.guest_s
+        self.cleared += other.cleared
+        self.charged += other.charged
         for mine, theirs in ((self.sums, other.sums), (self.fees, other.fees)):
             for currency, minor in theirs.items():
                 mine[currency] = mine.get(currency, 0) + minor

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ridedash.store import accounts, properties
 from ridedash.store.history import Outcome, RideFilter, outcome_of, records, totals
-from ridedash.store.insights import Destination, Figures, House, Insights, Span, insights
+from ridedash.store.insights import COUNTS, Destination, Figures, House, Insights, Span, insights
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import TimelineEvent
 from ridedash.store.orders import Order, OrderState
@@ -298,6 +298,13 @@ def test_other_properties_and_other_days_are_never_counted(desk: Desk) -> None:
     found = read(desk, where, where.span(NOON.date(), NOON.date()))
     assert found.total == Figures(rides=1)
     assert len(found.destinations) == 1
+
+
+def test_every_count_of_other_rides_is_added() -> None:
+    one, other = (Figures(*range(n, n + len(COUNTS)), sums={"INR": n}) for n in (1, 100))
+    one.add(other)
+    assert [getattr(one, name) for name in COUNTS] == [101 + 2 * n for n in range(len(COUNTS))]
+    assert one.sums == {"INR": 101}
 
 
 def test_outcomes_of_this_test_are_all_of_them() -> None:

@@ -198,8 +198,9 @@ def _merge(mine: Insights, theirs: Insights) -> None:
 
 def _with_fees(found: Insights, prop: Property) -> Insights:
     """Count what was cancelled later than is free, and what that costs by the policies."""
+    time = services().time()
     for each in found.cancelled:
-        policy = late_policy(each, services().time())
+        policy = late_policy(each, time)
         if policy is not None and policy.charge is not None:
             currency = policy.currency or each.currency or prop.currency
             found.charge(each.keys, currency, minor(policy.charge))

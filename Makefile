@@ -6,13 +6,16 @@ JOBS := 4
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test engines check words words-check faults bench mutants lock screenshots clean
+.PHONY: help run demo test engines check words words-check faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
 
 run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its sandbox
 	@exec $(BIN)/ridedash up
+
+demo: $(VENV)/.runtime ## set up what is missing and open the stage: desk, guest's phone and stories
+	@exec $(BIN)/ridedash up --demo-stage
 
 test: $(VENV)/.dev ## set up what is missing and run every test, on SQLite and on PostgreSQL (JOBS=4 at once)
 	@sh tools/test.sh $(BIN) $(JOBS) $(ARGS)

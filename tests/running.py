@@ -50,6 +50,7 @@ def running(
     pace: str = "1",
     command: Sequence[str] = (sys.executable, "-m", "ridedash.cli"),
     stumbles: bool = False,
+    options: Sequence[str] = (),
     **settings: str,
 ) -> Iterator[Running]:
     """Start a demo on free ports; at the end stop it, and check its exit code and its log.
@@ -66,7 +67,7 @@ def running(
     instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (instance / "stderr.log").open("w+") as log:
         started = subprocess.Popen(
-            [*command, "up"],
+            [*command, "up", *options],
             env=environ,
             stdout=subprocess.PIPE,
             stderr=log,

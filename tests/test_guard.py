@@ -680,6 +680,7 @@ GET /board.json desk.board_json
 GET /demo demo.show
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
 GET /demo/runs/<run_id> demo_stories.show
+GET /demo/sheet demo_sheet.show
 GET /demo/stage demo_stage.show
 GET /demo/stage/newest.json demo_stage.newest
 GET /door door.show

@@ -1,4 +1,4 @@
-"""Makes the README's two pictures from the running program: `make screenshots`.
+"""Makes the README's three pictures from the running program: `make screenshots`.
 
 Needs a Chromium.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import Page, sync_playwright  # noqa: E402
+from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
 
 from tests.conftest import LAUNCH, browser_path  # noqa: E402
 from tests.e2e import story  # noqa: E402
@@ -29,7 +29,7 @@ RIDES = (  # room and guest, car, where to, seats of a share, what the sandbox m
 
 
 def main() -> None:
-    """Start a demo, book as the front desk does, and keep two pictures."""
+    """Start a demo, book as the front desk does, play a story, and keep three pictures."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -46,6 +46,7 @@ def main() -> None:
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url("**/")
         take(desk, page)
+        take_stage(page)
         browser.close()
 
 
@@ -75,6 +76,21 @@ def take(desk: Running, page: Page) -> None:
     page.get_by_role("button", name=re.compile("^Book ")).wait_for()
     page.wait_for_load_state("networkidle")
     page.screenshot(path=IMAGES / "board.png")
+
+
+def take_stage(page: Page) -> None:
+    """The stage in the middle of a story: the plate is at the desk and on the phone."""
+    page.goto("/demo/stage?story=receipt")
+    screens = [page.frame_locator(f"iframe[name={name}]") for name in ("desk", "phone")]
+    for number in range(1, 5):
+        page.get_by_role("button", name="Step", exact=True).click()
+        page.locator("[data-title-step]", has_text=f"{number} / ").wait_for()
+        page.locator("[data-play-words]", has_text="Play").wait_for()
+    for screen in screens:
+        screen.locator(".plate").filter(has_text=re.compile(r"\d")).first.wait_for()
+        expect(screen.locator(".leaflet-tile-loaded").first).to_be_visible()
+        expect(screen.locator("img.leaflet-tile:not(.leaflet-tile-loaded)")).to_have_count(0)
+    page.screenshot(path=IMAGES / "stage.png")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ridedash {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    commands.add_parser("up", help="serve the dashboard, its worker and, in demo mode, the sandbox")
+    serve = "serve the dashboard, its worker and, in demo mode, the sandbox"
+    commands.add_parser("up", help=serve).add_argument(
+        "--demo-stage", action="store_true", help="open the stage of the demo in a browser"
+    )
     commands.add_parser("worker", help="send orders and follow rides, until stopped")
     sandbox = commands.add_parser(
         "sandbox", help="serve the sandbox of the ride booking service (demo mode)"
@@ -160,7 +163,7 @@ def _run(options: argparse.Namespace) -> None:
     elif options.command == "up":
         from ridedash.cli.up import up
 
-        up(os.environ)
+        up(os.environ, with_stage=options.demo_stage)
     elif options.command == "doctor":
         from ridedash.cli.doctor import doctor
 

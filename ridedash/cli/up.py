@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask
 
 from ridedash import config
-from ridedash.cli import demo
+from ridedash.cli import demo, stage
 from ridedash.cli.commands import make_worker, upgrade
 from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, listen_patiently, make_server
@@ -31,11 +31,16 @@ THREADS = 12  # that answer requests
 DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protocol.md 1.3)
 
 
-def up(environ: Mapping[str, str]) -> None:
-    """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
+def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
+    """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off.
+
+    `with_stage` opens the stage of a demo. Raises CommandError where there is none.
+    """
     # Before all else, so that a signal during the start stops what has been started.
     signal.signal(signal.SIGTERM, _stop)
     given = config.load(environ)
+    if with_stage:
+        stage.require(given)
     with contextlib.ExitStack() as stack:
         web = stack.enter_context(listen(given.host, given.port, "RIDEDASH_PORT"))
         known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
@@ -52,6 +57,8 @@ def up(environ: Mapping[str, str]) -> None:
         print(_welcome(settings), flush=True)
         served = with_tiles(app) if settings.demo else app.wsgi_app
         started()
+        if with_stage:
+            stage.show(settings, environ)
         # returns on SystemExit and on Ctrl-C
         make_server(served, web, THREADS).run()
 
@@ -121,6 +128,8 @@ def _welcome(settings: config.Settings) -> str:
             f"  password     {password}",
             _service_line(settings),
         ]
+        if settings.sandboxed:
+            lines.append(stage.line(settings))
     if settings.rehearsal:
         lines.append(f"  rehearsal    {settings.service_url}   (a sandbox: no real rides)")
     return "\n".join([*lines, "  stop with    Ctrl-C"])

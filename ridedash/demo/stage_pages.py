@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.config import Settings, is_loopback
 from ridedash.demo.clock_words import clock_now
+from ridedash.demo.sheet import has_lens
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.story_pages import chosen
@@ -59,6 +60,7 @@ def show() -> str:
         kiosk=kiosk,
         paired=devices.device(KioskKind.KIOSK) is not None,
         network=_network(services().settings),
+        lens=has_lens(),
         stories=STORIES.values(),
         chosen=chosen(),
         run=runs().present(current_staff().property_id),

@@ -8,6 +8,8 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from ridedash.demo import sheet
+from ridedash.demo.stories import STORIES
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.people import Staff
@@ -114,3 +116,14 @@ def test_a_silent_sandbox_leaves_the_stage_standing(stage: Stage) -> None:
     stage.reach(httpx.MockTransport(refuse))
     assert "The sandbox does not answer." in stage.web.get("/demo/stage").text
     assert stage.web.get("/demo/stage/newest.json").json["clock"] is None
+
+
+def test_the_sheet_names_no_story_that_is_not_there(stage: Stage) -> None:
+    page = compact(stage.web.get("/demo/sheet").text)
+    assert "A ride, start to receipt." in page
+    assert "Now it is your turn. You can break nothing." in page
+    for cut in (sheet.FIVE, sheet.NINE, sheet.TWO):
+        for line in cut.lines:
+            is_there = not line.lens and (not line.story or line.story in STORIES)
+            assert (f">{line.at}<" in page) >= is_there
+    assert STORIES.keys() >= {"receipt", "unknown", "down"}

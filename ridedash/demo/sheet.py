@@ -1,0 +1,156 @@
+"""/demo/sheet: what a presenter does and says, minute by minute, on one page of paper."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, Flask, abort, current_app, render_template
+
+from ridedash.demo.stories import STORIES
+from ridedash.extensions import services
+from ridedash.views.ops.static_files import EXTENSION
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import lazy
+from ridedash.wording.say import Text
+
+bp: Final = Blueprint("demo_sheet", __name__, url_prefix="/demo")
+LENS: Final = "js/demo/drawer.js"  # the drawer with the calls
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing to do, and what to say with it; `story` is the one that it plays, by its id."""
+
+    at: str
+    do: Text
+    say: Text
+    story: str = ""
+    lens: bool = False
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A length of the presentation."""
+
+    title: Text
+    lines: tuple[Line, ...]
+
+
+OPEN: Final = lazy("Open the stage. Press Play.")
+PLAY: Final = lazy("Choose the story. Press Play.")
+THEIRS: Final = lazy("More, Reset. Then give them the mouse.")
+YOURS: Final = lazy("Now it is your turn. You can break nothing.")
+ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the guest on the other.")
+FIVE: Final = Cut(
+    lazy("Five minutes"),
+    (
+        Line("0:00", OPEN, ON_PAPER, "receipt"),
+        Line(
+            "0:40",
+            lazy("Press Pause when the driver has accepted. Give them the guest's phone."),
+            lazy("This is all that your guest sees. A link, no app."),
+        ),
+        Line(
+            "0:55",
+            lazy("Press Play again."),
+            lazy("The start code, the ride, the receipt. Nobody typed anything twice."),
+        ),
+        Line(
+            "1:35",
+            lazy("Press ~ at the desk. Point at the plate, then open one call."),
+            lazy("Each word on the screen comes from your interface. Here is the call."),
+            lens=True,
+        ),
+        Line(
+            "2:20",
+            PLAY,
+            lazy("The answer to a booking is lost. We do not guess, and book nothing twice."),
+            "unknown",
+        ),
+        Line(
+            "3:30",
+            PLAY,
+            lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
+            "down",
+        ),
+        Line(
+            "4:20",
+            PLAY,
+            lazy("One person, thirty rides. What needs a hand stands above."),
+            "evening",
+        ),
+        Line("4:50", THEIRS, YOURS),
+    ),
+)
+NINE: Final = Cut(
+    lazy("Nine minutes: also"),
+    (
+        Line(
+            "+0:00",
+            PLAY,
+            lazy("The driver cancels. Desk and guest are told at once."),
+            "driver_cancels",
+        ),
+        Line("+1:00", PLAY, lazy("Another car comes. Three screens say so, and loudly."), "swap"),
+        Line(
+            "+1:40", PLAY, lazy("A shared ride is searched a second time, and goes well."), "share"
+        ),
+        Line(
+            "+2:40",
+            PLAY,
+            lazy("Each refusal of your document, in plain words."),
+            "no",
+        ),
+        Line(
+            "+3:40",
+            lazy("Show the kiosk: the second layout. Press Pair this frame."),
+            lazy("A guest without a phone books alone, in eight languages."),
+        ),
+    ),
+)
+TWO: Final = Cut(
+    lazy("Two minutes"),
+    (
+        Line("0:00", OPEN, ON_PAPER, "receipt"),
+        Line(
+            "1:10",
+            PLAY,
+            lazy("And when an answer is lost, nobody gets two cars."),
+            "unknown",
+        ),
+        Line("1:50", THEIRS, YOURS),
+    ),
+)
+
+
+def init_app(app: Flask) -> None:
+    """Register the page."""
+    app.register_blueprint(bp)
+
+
+@bp.before_request
+def _only_with_our_sandbox() -> None:
+    if not services().settings.sandboxed:
+        abort(404)
+
+
+@bp.get("/sheet")
+@needs(MANAGE)
+def show() -> str:
+    """The sheet. It leaves out what this release does not have."""
+    lens = has_lens()
+    cuts = [
+        (cut.title, [line for line in cut.lines if _is_there(line, lens)])
+        for cut in (FIVE, NINE, TWO)
+    ]
+    return render_template("demo/sheet.html", cuts=cuts, stories=STORIES)
+
+
+def has_lens() -> bool:
+    """Whether pages have the drawer with the calls."""
+    return LENS in current_app.extensions[EXTENSION].paths
+
+
+def _is_there(line: Line, lens: bool) -> bool:
+    if line.lens and not lens:
+        return False
+    return not line.story or line.story in STORIES

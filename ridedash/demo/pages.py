@@ -12,11 +12,17 @@ from sqlalchemy.orm import Session
 
 from ridedash.demo import sheet, stage_pages, story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
-from ridedash.demo.clock_words import clock_now
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import recording, ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
-from ridedash.demo.words import FAULTS, SCENARIOS, fault_words, scenario_words, speed_words
+from ridedash.demo.words import (
+    FAULTS,
+    SCENARIOS,
+    clock_now,
+    fault_words,
+    scenario_words,
+    speed_words,
+)
 from ridedash.extensions import Services, services
 from ridedash.inputs import whole_number
 from ridedash.service.transport.http import Http

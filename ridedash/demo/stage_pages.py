@@ -12,11 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.config import Settings, is_loopback
-from ridedash.demo.clock_words import clock_now
 from ridedash.demo.sheet import has_lens
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.story_pages import chosen
+from ridedash.demo.words import clock_now
 from ridedash.extensions import services
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.store.actors import by_staff

@@ -1,8 +1,17 @@
-"""What the director can set for the next booking, in plain words: scenarios and faults."""
+"""What the director can set for the next booking, in plain words: scenarios and faults.
+
+And what its pages show of the sandbox's clock.
+"""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
+from ridedash.demo.beginning import control
+from ridedash.demo.sandbox_control import NotDone
+from ridedash.geo import LatLng
+from ridedash.store.models.people import Property
+from ridedash.views.web.formatting import weekday_time, zone
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 from ridedash.wording.say import Text
@@ -74,3 +83,29 @@ def speed_words(speed: float) -> str:
     if speed == 0:
         return _("Held")
     return _("Normal speed") if speed == 1 else _("%(n)s times as fast", n=f"{speed:g}")
+
+
+class Clock(TypedDict):
+    """The time as people read it, the property's city, and the speed as a number and in words."""
+
+    at: str
+    city: str
+    speed: str
+    words: str
+
+
+def clock_now(prop: Property, *, named: bool = True) -> Clock | None:
+    """The clock at a property; None while the sandbox does not answer. `named`: with the city."""
+    try:
+        now = control().clock()
+        city = ""
+        if named and prop.pickup_lat is not None and prop.pickup_lng is not None:
+            city = control().city_at(LatLng(prop.pickup_lat, prop.pickup_lng))
+    except NotDone:
+        return None
+    return {
+        "at": weekday_time(now.at, zone(prop.timezone), locale()),
+        "city": city,
+        "speed": f"{now.speed:g}",
+        "words": speed_words(now.speed),
+    }

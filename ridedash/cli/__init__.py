@@ -36,10 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ridedash {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    serve = "serve the dashboard, its worker and, in demo mode, the sandbox"
-    commands.add_parser("up", help=serve).add_argument(
-        "--demo-stage", action="store_true", help="open the stage of the demo in a browser"
-    )
+    _up(commands.add_parser("up", help="serve dashboard, worker and, in a demo, the sandbox"))
     commands.add_parser("worker", help="send orders and follow rides, until stopped")
     sandbox = commands.add_parser(
         "sandbox", help="serve the sandbox of the ride booking service (demo mode)"
@@ -73,6 +70,12 @@ def _parser() -> argparse.ArgumentParser:
     _kiosk(commands.add_parser("kiosk", help="screens on which guests book"))
     commands.add_parser("doctor", help="check everything that ridedash stands on, a line each")
     return parser
+
+
+def _up(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--demo-stage", action="store_true", help="open the stage of the demo in a browser"
+    )
 
 
 def _kiosk(parser: argparse.ArgumentParser) -> None:

@@ -186,7 +186,8 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
     "failed" (with `why`) or "dropped". `say`, `show` and `point` are of the step that was taken or
-    waits, empty before the first one; `next` is what to say then. `ahead`: of the coming step.
+    waits, empty before the first one; `next` is what to say then, `told` what the
+    desk reads that no ride shows, such as a price. `ahead`: of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
@@ -206,6 +207,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "next": "" if coming is None else str(coming.say),
         "taken": taken + 1,
         "title": str(moment.story.title),
+        "told": run.kept.get("told", ""),
         "why": run.kept.get("why", ""),
         "order": order,
         "link": run.kept.get("link", ""),

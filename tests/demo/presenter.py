@@ -19,14 +19,18 @@ class Presenter:
     def __init__(self, demo: Running) -> None:
         self.demo = demo
         self.http = httpx.Client(base_url=demo.url, timeout=20, trust_env=False)
+        self.token = ""  # of forms, the same for as long as somebody is signed in
         form = {"name": demo.name, "password": demo.password}
         assert self.press("/sign-in", page="/sign-in", **form).status_code == 303
+        self.token = ""
 
     def press(self, path: str, page: str = "/demo", **fields: object) -> httpx.Response:
         """Send a form of a page."""
-        found = re.search(r'name="csrf-token" content="([^"]+)"', self.http.get(page).text)
-        assert found
-        sent = {"csrf_token": found[1]} | {name: str(value) for name, value in fields.items()}
+        if not self.token:
+            found = re.search(r'name="csrf-token" content="([^"]+)"', self.http.get(page).text)
+            assert found
+            self.token = found[1]
+        sent = {"csrf_token": self.token} | {name: str(value) for name, value in fields.items()}
         return self.http.post(path, data=sent, headers={"Accept": "application/json"})
 
     def begin(self, story: str, seed: int = 1) -> dict[str, Any]:

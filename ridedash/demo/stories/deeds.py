@@ -1,43 +1,41 @@
 """The deeds of a story, done by the same functions as the presses of pages."""
 
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
-
-from ridedash.demo.beginning import control
+from ridedash.demo.beginning import control, follow
 from ridedash.demo.sandbox_control import NotDone
-from ridedash.demo.stories.model import Act, Book, Deed, Fault, Press, Scenario
+from ridedash.demo.stories.here import NotPlayed, here, place_named
+from ridedash.demo.stories.kiosk_deeds import book_alone, look_alone
+from ridedash.demo.stories.model import (
+    Act,
+    Ask,
+    Book,
+    Clock,
+    Deed,
+    Fault,
+    KioskBook,
+    KioskLook,
+    Press,
+    Scenario,
+)
+from ridedash.demo.stories.prices import ask
 from ridedash.demo.stories.runs import Run
 from ridedash.demo.words import FAULTS
 from ridedash.extensions import Services, services
-from ridedash.geo import LatLng
 from ridedash.rides.actions import request as actions
+from ridedash.rides.actions.call import ActionResult
 from ridedash.rides.orders import resolve
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import PlaceError, TokenReused, place
 from ridedash.rides.share_links import LinkKind, make_link
-from ridedash.store.accounts import default_account
 from ridedash.store.models.orders import Order
-from ridedash.store.models.people import Account, Property
-from ridedash.store.orders import OfferOwner, Trip
+from ridedash.store.models.people import Property
+from ridedash.store.orders import OfferOwner
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
-
-
-class NotPlayed(Exception):
-    """The deed could not be done: why, in words."""
-
-
-@dataclass(frozen=True)
-class _At:
-    """The property of the one who presses, and its usual account."""
-
-    property_id: int
-    pickup: LatLng
-    pickup_name: str
-    account_id: int
 
 
 def do(run: Run, deed: Deed) -> dict[str, Any]:
@@ -48,8 +46,16 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
                 return _book(run, deed)
             case Act():
                 return _act(run, deed)
+            case Ask():
+                return ask(run, deed)
+            case KioskBook():
+                return book_alone(run, deed)
+            case KioskLook():
+                return look_alone(run, deed)
             case Scenario(name):
                 control().arm(name)
+            case Clock():
+                _set(deed)
             case Fault():
                 return _break(deed)
     except NotDone as error:
@@ -59,20 +65,19 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
 
 def _book(run: Run, deed: Book) -> dict[str, Any]:
     """Order the ride; by the form token of the run, so that it is one order however often."""
-    s, here = services(), _here(deed.account)
+    s, at = services(), here(deed.account)
     token = token_of(run, deed.ride)
     who = current_staff().actor
-    estimator = Estimator(s, OfferOwner(here.property_id, who, here.account_id), locale())
-    trip = Trip(here.pickup, here.pickup_name, place_named(s, deed.to, here.pickup), deed.to)
+    estimator = Estimator(s, OfferOwner(at.property_id, who, at.account_id), locale())
     try:
-        found = estimator.estimates(trip, here.account_id)
+        found = estimator.estimates(at.trip(deed.to), at.account_id)
     except EstimateFailedError as error:
         raise NotPlayed(error.headline) from error
     offer = next((each.offer_id for each in found.cards if each.category == deed.car), None)
     if offer is None:
         raise NotPlayed(f"no {deed.car} is offered")
     wanted = BookingRequest(
-        property_id=here.property_id,
+        property_id=at.property_id,
         actor=who,
         form_token=token,
         offer_id=offer,
@@ -81,7 +86,7 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
         guest_language=deed.language,
         seats=deed.seats,
         payment=deed.payment,
-        account_id=here.account_id,
+        account_id=at.account_id,
     )
     try:
         order_id = place(s.db, s.clock, wanted).order_id
@@ -98,47 +103,26 @@ def token_of(run: Run, ride: str) -> str:
     return f"{run.id}-{ride}"
 
 
-def place_named(s: Services, name: str, near: LatLng) -> LatLng:
-    """Where a place of the city is. Raises NotPlayed for one that is not found."""
-    for found in s.geocoder.search(name, near):
-        if found.name == name:
-            return found.position
-    raise NotPlayed(f"no place is called {name}")
-
-
-def _here(label: str) -> _At:
-    with services().db.read() as s:
-        prop = s.get_one(Property, current_staff().property_id)
-        account = default_account(s, prop.id)
-        if label:
-            mine = select(Account).where(Account.property_id == prop.id, Account.label == label)
-            account = s.scalars(mine).first()
-        if account is None or prop.pickup_lat is None or prop.pickup_lng is None:
-            raise NotPlayed("the property has no pickup place or no account")
-        pickup = LatLng(prop.pickup_lat, prop.pickup_lng)
-        return _At(prop.id, pickup, prop.pickup_name or prop.name, account.id)
-
-
 def _act(run: Run, deed: Act) -> dict[str, Any]:
     order_id = run.order(deed.ride)
     if order_id is None:
         raise NotPlayed(f"{deed.ride} was not booked")
     s, who = services(), current_staff().actor
+    result: ActionResult | None = None
     match deed.press:
         case Press.ABORT:
-            actions.abort(s.runtime, order_id, who)
+            result = actions.abort(s.runtime, order_id, who)
         case Press.CANCEL:
-            actions.cancel(s.runtime, order_id, who, "No longer needed")
+            result = actions.cancel(s.runtime, order_id, who, "No longer needed")
         case Press.ARM_CANCEL:
-            actions.arm_cancel(s.db, s.clock, order_id, who, "No longer needed")
+            result = actions.arm_cancel(s.db, s.clock, order_id, who, "No longer needed")
         case Press.RELEASE_CANCEL:
-            actions.disarm_cancel(s.db, s.clock, order_id, who)
+            result = actions.disarm_cancel(s.db, s.clock, order_id, who)
         case Press.CHANGE_DROP:
-            here = _here("")
-            drop = place_named(s, deed.text, here.pickup)
-            actions.change_drop(s.runtime, order_id, who, drop, deed.text)
+            drop = place_named(deed.text, here().pickup)
+            result = actions.change_drop(s.runtime, order_id, who, drop, deed.text)
         case Press.FEEDBACK:
-            actions.feedback(s.runtime, order_id, who, int(deed.text))
+            result = actions.feedback(s.runtime, order_id, who, int(deed.text))
         case Press.LINK:
             now, mine = s.clock(), current_staff().property_id
             link = make_link(s.db, now, mine, order_id, LinkKind.RIDER, who)
@@ -146,7 +130,10 @@ def _act(run: Run, deed: Act) -> dict[str, Any]:
         case Press.SETTLE:
             _settle(s, order_id)
     s.wake()
-    return {}
+    if result is None:
+        return {}
+    pressed = {f"{deed.ride} {deed.press}": result.outcome}
+    return {"pressed": run.kept.get("pressed", {}) | pressed}
 
 
 def _settle(s: Services, order_id: int) -> None:
@@ -165,3 +152,12 @@ def _break(deed: Fault) -> dict[str, Any]:
         body["seconds"] = deed.lasts_s
     control().add_fault(body)
     return {}
+
+
+def _set(deed: Clock) -> None:
+    """Set the clock to a time of the property's day on which the story plays."""
+    with services().db.read() as s:
+        home = zone(s.get_one(Property, current_staff().property_id).timezone)
+    today = control().clock().at.astimezone(home).date()
+    control().set(datetime.combine(today, deed.at, home), 0)
+    follow()

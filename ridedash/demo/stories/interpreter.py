@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from ridedash.demo.beginning import Start, begin, control, follow, starts
 from ridedash.demo.sandbox_control import NothingAhead
-from ridedash.demo.stories.deeds import NotPlayed, do
+from ridedash.demo.stories.deeds import do
+from ridedash.demo.stories.here import NotPlayed
 from ridedash.demo.stories.model import Answering, Fault, Step, Story
 from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, is_seen, lines, ride_behind
@@ -98,7 +99,7 @@ def drop(moment: Moment) -> Moment:
 def _do(moment: Moment, step: Step) -> Moment:
     calls = services().metrics.calls_in_vain()
     try:
-        kept = {} if step.do is None else do(moment.run, step.do)
+        kept = {"told": ""} | ({} if step.do is None else do(moment.run, step.do))
     except NotPlayed as error:
         return _moved(moment, Phase.FAILED, why=str(error))
     if isinstance(step.do, Fault):
@@ -128,7 +129,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
         return _moved(moment, Phase.FAILED, why="what was to come did not come")
     if speed == LEAP:
         return _leap(moment, step)
-    _turn(speed)
+    _turn(min(speed, step.fastest))
     return moment
 
 

@@ -77,7 +77,43 @@ class Fault:
     lasts_s: float | None = None
 
 
-Deed = Book | Act | Scenario | Fault
+@dataclass(frozen=True)
+class Ask:
+    """Ask for the price of a trip from the property; `name` is that of the answer in the story."""
+
+    name: str
+    to: str
+    car: str = "mini"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Set the ride company's clock to a later time of the same day, and hold it there."""
+
+    at: time
+
+
+@dataclass(frozen=True)
+class KioskBook:
+    """A guest books alone at the property's kiosk, in their language."""
+
+    guest: str
+    to: str
+    car: str
+    language: str
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class KioskLook:
+    """A guest types the number of their ride at the kiosk, with the right PIN or a wrong one."""
+
+    right: bool = True
+    code: bool = False  # and lets the kiosk show the start code
+    ride: str = HOTEL_RIDE
+
+
+Deed = Book | Act | Scenario | Fault | Ask | Clock | KioskBook | KioskLook
 
 
 @dataclass(frozen=True)
@@ -131,6 +167,8 @@ class Step:
     until: Seen | None = None
     show: Surface = Surface.DESK
     point: str = ""  # a CSS selector on that screen
+    # of the clock while it waits: 40 s with a driver must not pass between two looks
+    fastest: int = 60
 
 
 class Counted(StrEnum):
@@ -175,7 +213,48 @@ class Happens:
     ride: str = HOTEL_RIDE
 
 
-Check = Count | EndsAs | Happens
+@dataclass(frozen=True)
+class Refused:
+    """A line of the list at the end: the service refused the order with this code."""
+
+    code: str
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class NotOffered:
+    """A line of the list at the end: asked for the price of this trip, it offered no car."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Dearer:
+    """A line of the list at the end: the same trip cost more the second time, and it was said."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """A line of the list at the end: what a press came to, as ActionResult names it."""
+
+    press: Press
+    outcome: str
+    words: Text
+    ride: str = HOTEL_RIDE
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A line of the list at the end: a deed has noted this."""
+
+    name: str
+    words: Text
+
+
+Check = Count | EndsAs | Happens | Refused | NotOffered | Dearer | Pressed | Noted
 
 
 @dataclass(frozen=True)

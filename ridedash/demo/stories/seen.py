@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from typing import Final
 
 from sqlalchemy import ColumnElement, func, select
@@ -13,9 +14,15 @@ from ridedash.demo.stories.model import (
     Check,
     Count,
     Counted,
+    Dearer,
     EndsAs,
     Happened,
+    Happens,
+    Noted,
+    NotOffered,
+    Pressed,
     Reached,
+    Refused,
     Seen,
     Settled,
     Stands,
@@ -24,8 +31,9 @@ from ridedash.demo.stories.runs import Run
 from ridedash.extensions import services
 from ridedash.rides.tracking.merge import rank
 from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
-from ridedash.wire import ALLOTMENT_RETRYING, Kind
+from ridedash.wire import ALLOTMENT_RETRYING, Kind, normal_code
 from ridedash.wording import gettext as _
+from ridedash.wording import refusal
 from ridedash.wording.say import Audience, ngettext
 from ridedash.wording.states import status_words
 
@@ -82,8 +90,44 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
             kind = Kind.POINT_TO_POINT if found_ride is None else Kind(found_ride.kind)
             words = status_words(status, kind, Audience.STAFF, {}).headline
             return Line(words, found_ride is not None and found_ride.status == status)
+        case Happens(event, words, ride):
+            return Line(str(words), _events(s, run, ride, event) > 0)
+        case Refused(code, ride):
+            refused = _order(s, run, ride)
+            words = refusal(code, Audience.STAFF).headline
+            return Line(words, refused is not None and _is_refused(refused, code))
         case _:
-            return Line(str(check.words), _events(s, run, check.ride, check.event) > 0)
+            return _line_of_run(run, check)
+
+
+def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Noted) -> Line:
+    """A line about what the deeds have noted."""
+    asked = run.kept.get("asked", {})
+    match check:
+        case NotOffered(name):
+            refused = asked.get(name, {}).get("refused", "")
+            return Line(refused or _("Not offered"), bool(refused))
+        case Dearer(before, after):
+            return _dearer(asked.get(before, {}), asked.get(after, {}))
+        case Pressed(press, outcome, words, ride):
+            came_to = run.kept.get("pressed", {}).get(f"{ride} {press}")
+            return Line(str(words), came_to == outcome)
+        case Noted(name, words):
+            return Line(str(words), name in run.kept.get("noted", ()))
+
+
+def _dearer(before: dict[str, str], after: dict[str, str]) -> Line:
+    words = _(
+        "%(before)s before, %(after)s now",
+        before=before.get("price", "?"),
+        after=after.get("price", "?"),
+    )
+    rose = Decimal(after.get("amount", "0")) > Decimal(before.get("amount", "0")) > 0
+    return Line(words, rose and bool(after.get("busy")) and not before.get("busy"))
+
+
+def _is_refused(order: Order, code: str) -> bool:
+    return order.state == OrderState.REJECTED and normal_code(order.code or "") == normal_code(code)
 
 
 def _counted(what: Counted, n: int, most: int) -> str:

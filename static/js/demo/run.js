@@ -8,6 +8,9 @@ const form = document.querySelector("[data-run-form]");
 function show(moment) {
   if (moment.say) page.querySelector("[data-run-say]").textContent = moment.say;
   page.querySelector("[data-run-step]").textContent = `${moment.taken} / ${moment.of}`;
+  const told = page.querySelector("[data-run-told]");
+  told.textContent = moment.told;
+  told.hidden = !moment.told;
   const next = page.querySelector("[data-run-next]");
   next.textContent = moment.next;
   next.parentElement.hidden = !moment.next;

@@ -1,0 +1,78 @@
+"""A story of a guest alone at the kiosk, in Arabic: from the first question to the start code."""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.stories.model import (
+    Count,
+    Counted,
+    EndsAs,
+    KioskBook,
+    KioskLook,
+    Noted,
+    Reached,
+    Settled,
+    Step,
+    Story,
+    Surface,
+)
+from ridedash.wire import CALL_DRIVER, CLIENT_LOCATED, COMPLETED
+from ridedash.wording import lazy
+
+GUEST_ALONE: Final = Story(
+    id="alone",
+    title=lazy("A guest alone"),
+    proves=lazy("A guest books without the desk, in their own language."),
+    seconds=80,
+    weekday=5,
+    at=time(22, 10),
+    steps=(
+        Step(
+            lazy(
+                "Late in the evening nobody is at the desk. A guest books at the kiosk, in Arabic."
+            ),
+            KioskBook("Lapwing", "Meridian Airport", "mini", "ar"),
+            Settled(),
+            Surface.KIOSK,
+        ),
+        Step(
+            lazy(
+                "The kiosk shows a number, a PIN and a code to scan: the ride on the guest's phone."
+            ),
+            KioskLook(),
+            show=Surface.PHONE,
+        ),
+        Step(
+            lazy("The guest walks away. The desk sees the same ride, in its own language."),
+            until=Reached(CALL_DRIVER),
+        ),
+        Step(
+            lazy("Somebody else tries the number with another PIN. The kiosk shows nothing."),
+            KioskLook(right=False),
+            show=Surface.KIOSK,
+        ),
+        Step(
+            lazy("The driver is at the door. The guest comes back to the kiosk."),
+            until=Reached(CLIENT_LOCATED),
+            show=Surface.KIOSK,
+        ),
+        Step(
+            lazy("Number and PIN open the ride, and the kiosk shows the start code."),
+            KioskLook(code=True),
+            show=Surface.KIOSK,
+        ),
+        Step(
+            lazy("The guest is on the way, and nobody had to be asked."),
+            until=Reached(COMPLETED),
+        ),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+        Noted("opened", lazy("Number and PIN opened the ride at the kiosk")),
+        Noted("wrong_pin", lazy("A wrong PIN opened nothing")),
+        Noted("code", lazy("The kiosk showed the start code to the guest alone")),
+        EndsAs(COMPLETED),
+    ),
+)

@@ -1,0 +1,110 @@
+"""A story of one evening at the desk: thirty rides in three waves, with three troubles among them.
+
+It ends on a full board: whoever sits opposite may sort out the rest.
+"""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.cast import CAST, Guest
+from ridedash.demo.stories.model import (
+    Book,
+    Clock,
+    Count,
+    Counted,
+    Deed,
+    EndsAs,
+    Fault,
+    Happened,
+    Happens,
+    Scenario,
+    Settled,
+    Stands,
+    Step,
+    Story,
+)
+from ridedash.store.models.orders import OrderState
+from ridedash.wire import ALLOTMENT_FAILED
+from ridedash.wording import lazy
+from ridedash.wording.say import Text
+
+WAVE: Final = 10  # rides that are booked at one moment of the evening
+CARS: Final = ("mini", "auto", "prime", "mini", "auto", "suv", "mini", "prime", "auto", "mini")
+BOOKED: Final = (OrderState.BOOKED, OrderState.MATCHING)
+UNSURE: Final = (OrderState.UNKNOWN,)
+
+FIRST: Final = lazy("Half past six. Ten guests want a car at the same time.")
+SECOND: Final = lazy("Ten minutes later ten more. The first ones are on their way.")
+THIRD: Final = lazy("And the last ten. One person sits at this desk.")
+# three of them meet trouble
+NO_CAB: Final = "Dipper"  # no driver is found
+LEFT: Final = "Turnstone"  # the driver of the auto leaves on the way
+LOST: Final = "Wagtail"  # the answer to the booking is lost
+TROUBLES: Final[dict[str, Deed]] = {
+    NO_CAB: Scenario("no_cab"),
+    LEFT: Scenario("driver_leaves"),
+    LOST: Fault("lost_answer"),
+}
+CAR_OF: Final = {LEFT: "auto"}
+
+
+def _wave(number: int, say: Text) -> tuple[Step, ...]:
+    """Ten bookings, one after the other, so that each has the same driver every evening."""
+    guests = CAST[number * WAVE : (number + 1) * WAVE]
+    return tuple(
+        step
+        for guest, car in zip(guests, CARS, strict=True)
+        for step in _booked(guest, CAR_OF.get(guest.name, car), say)
+    )
+
+
+def _booked(guest: Guest, car: str, say: Text) -> tuple[Step, ...]:
+    ride = Book(
+        guest.name,
+        guest.room,
+        guest.place,
+        car,
+        language=guest.language,
+        ride=guest.name,
+    )
+    seen = Settled(UNSURE if guest.name == LOST else BOOKED, guest.name)
+    trouble = TROUBLES.get(guest.name)
+    before = () if trouble is None else (Step(say, trouble),)
+    return (*before, Step(say, ride, seen))
+
+
+EVENING: Final = Story(
+    id="evening",
+    title=lazy("Thirty rides, one evening"),
+    proves=lazy("One person keeps the overview: what needs somebody stands on top."),
+    seconds=120,
+    weekday=3,
+    at=time(18, 30),
+    steps=(
+        *_wave(0, FIRST),
+        Step(SECOND, Clock(time(18, 40))),
+        *_wave(1, SECOND),
+        Step(THIRD, Clock(time(18, 50))),
+        *_wave(2, THIRD),
+        Step(
+            lazy("One guest gets no car. The board says it before the guest comes to ask."),
+            until=Stands((ALLOTMENT_FAILED,), NO_CAB),
+        ),
+        Step(
+            lazy("One driver has left. Another one is looked for, and nobody had to call."),
+            until=Happened("driver_lost", LEFT),
+            fastest=20,
+        ),
+        Step(
+            lazy("And one answer was lost. These three stand on top; the others need nobody."),
+        ),
+        Step(lazy("Now it is your desk. Which ride do you open first?")),
+    ),
+    ends=(
+        Count.exactly(Counted.BOOKINGS, 3 * WAVE),
+        Count.exactly(Counted.ORDERS, 3 * WAVE),
+        Count.exactly(Counted.UNKNOWN, 1),
+        EndsAs(ALLOTMENT_FAILED, NO_CAB),
+        Happens("driver_lost", lazy("The loss of a driver stands in the history"), LEFT),
+    ),
+)

@@ -1,0 +1,57 @@
+"""Where a story plays: the property of the one who presses, and places of its city."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from ridedash.extensions import services
+from ridedash.geo import LatLng
+from ridedash.places import PlacesUnavailableError
+from ridedash.store.accounts import default_account
+from ridedash.store.models.people import Account, Property
+from ridedash.store.orders import Trip
+from ridedash.views.web.current_user import current_staff
+
+
+class NotPlayed(Exception):
+    """The deed could not be done: why, in words."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """A property and one of its accounts."""
+
+    property_id: int
+    pickup: LatLng
+    pickup_name: str
+    account_id: int
+
+    def trip(self, to: str) -> Trip:
+        """A trip from its door to a place of this name. Raises NotPlayed."""
+        return Trip(self.pickup, self.pickup_name, place_named(to, self.pickup), to)
+
+
+def here(label: str = "") -> Here:
+    """The property, with the account of this label, or its usual one. Raises NotPlayed."""
+    with services().db.read() as s:
+        prop = s.get_one(Property, current_staff().property_id)
+        account = default_account(s, prop.id)
+        if label:
+            mine = select(Account).where(Account.property_id == prop.id, Account.label == label)
+            account = s.scalars(mine).first()
+        if account is None or prop.pickup_lat is None or prop.pickup_lng is None:
+            raise NotPlayed("the property has no pickup place or no account")
+        pickup = LatLng(prop.pickup_lat, prop.pickup_lng)
+        return Here(prop.id, pickup, prop.pickup_name or prop.name, account.id)
+
+
+def place_named(name: str, near: LatLng) -> LatLng:
+    """Where a place of this name is. Raises NotPlayed for one that is not found."""
+    try:
+        found = services().geocoder.search(name, near)
+    except PlacesUnavailableError as error:
+        raise NotPlayed("no place is found: the search does not answer") from error
+    for place in found:
+        if place.name == name:
+            return place.position
+    raise NotPlayed(f"no place is called {name}")

@@ -1,0 +1,138 @@
+"""What a guest of a story does alone at the kiosk, by the functions of the kiosk's own pages."""
+
+import hashlib
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.demo.stories.here import NotPlayed, here
+from ridedash.demo.stories.model import KioskBook, KioskLook
+from ridedash.demo.stories.runs import Run
+from ridedash.extensions import services
+from ridedash.rides import tickets
+from ridedash.rides.orders import kiosk_place
+from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_place import Press
+from ridedash.rides.orders.place import PlaceError
+from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.rides.tickets import Looked
+from ridedash.rides.tracking.record import otp_of
+from ridedash.store import audit, kiosk_visits
+from ridedash.store.actors import by_kiosk
+from ridedash.store.kiosks import devices_of
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.orders import Ride
+from ridedash.store.models.people import Property
+from ridedash.store.orders import OfferOwner
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.web.formatting import zone
+
+VISIT_LENGTH: Final = 16
+
+
+def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
+    """Book as a guest does at the kiosk, once for each run. Raises NotPlayed."""
+    s, at = services(), here()
+    kiosk_id = _kiosk(at.property_id)
+    estimator = Estimator(s, OfferOwner(at.property_id, by_kiosk(kiosk_id)), deed.language)
+    try:
+        cards = estimator.estimates(at.trip(deed.to)).cards
+    except EstimateFailedError as error:
+        raise NotPlayed(error.headline) from error
+    offer = next((each.offer_id for each in cards if each.category == deed.car), None)
+    if offer is None:
+        raise NotPlayed(f"no {deed.car} is offered")
+    wish = Wish(deed.guest, None, None, None)
+    visit, page = _visit(run, deed.ride)
+    press = Press(kiosk_id, at.property_id, visit, page, offer, wish, deed.language)
+    with s.db.read() as session:
+        tz = zone(session.get_one(Property, at.property_id).timezone)
+    try:
+        order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
+    except PlaceError as error:
+        raise NotPlayed(f"the kiosk does not book: {error}") from error
+    s.wake()
+    return {"orders": run.kept.get("orders", {}) | {deed.ride: order_id}}
+
+
+def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
+    """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed."""
+    s, kiosk_id = services(), _kiosk(run.property_id)
+    order_id = run.order(deed.ride)
+    if order_id is None:
+        raise NotPlayed(f"{deed.ride} was not booked")
+    visit, page = _visit(run, deed.ride)
+    secret = kiosk_place.page_secret(kiosk_id, visit, page)
+    right = tickets.pin_of(s.settings.secret_key, secret)
+    pin = right if deed.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
+    with s.db.write() as session:
+        found = _typed(session, kiosk_id, order_id, pin)
+        if found and deed.code:
+            _show_code(session, kiosk_id, order_id)
+        if found:
+            seen = kiosk_visits.Visit(visit, kiosk_id, run.property_id)
+            kiosk_visits.note_ticket(session, seen, order_id, s.clock())
+    if found is not deed.right:
+        raise NotPlayed("the kiosk took a wrong PIN, or refused the right one")
+    name = "code" if deed.code else "opened" if deed.right else "wrong_pin"
+    return {"noted": [*run.kept.get("noted", ()), name]} | _link(kiosk_id, order_id, secret)
+
+
+def _typed(session: Session, kiosk_id: int, order_id: int, pin: str) -> bool:
+    """Whether the number and this PIN open the ride, counted as the kiosk counts them."""
+    s = services()
+    ticket = tickets.ticket_of(session, order_id)
+    if ticket is None:
+        raise NotPlayed("the ride has no ticket")
+    typed = tickets.ride_number(ticket.number), pin
+    at = ticket.property_id, kiosk_id
+    look = tickets.look_up_at(session, s.settings.secret_key, at, typed, s.clock())
+    if look.what is Looked.LIMITED:
+        raise NotPlayed("the kiosk has had too many wrong PINs: wait for ten minutes")
+    return look.order_id == order_id
+
+
+def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
+    """Show the start code, which the audit log says. Raises NotPlayed without one."""
+    s = services()
+    ride = session.scalars(select(Ride).where(Ride.order_id == order_id)).first()
+    if ride is None or not otp_of(ride, s.vault):
+        raise NotPlayed("the ride has no start code yet")
+    facts: dict[str, Any] = {"property_id": ride.property_id, "by": "kiosk"}
+    subject = f"orders:{order_id}"
+    audit.record(session, by_kiosk(kiosk_id), "code_shown", subject, "ok", s.clock(), **facts)
+
+
+def _link(kiosk_id: int, order_id: int, secret: str) -> dict[str, str]:
+    """The link that the kiosk shows as a QR code, the same each time; none once it is over."""
+    s = services()
+    token = token_of(s.settings.secret_key, secret)
+    try:
+        give_link(s.db, s.clock(), order_id, by_kiosk(kiosk_id), token)
+    except RideOver:
+        return {}
+    return {"link": f"/t/{token}"}
+
+
+def _kiosk(property_id: int) -> int:
+    """The first kiosk of the property. Raises NotPlayed without one."""
+    with services().db.read() as session:
+        found = devices_of(session, property_id, KioskKind.KIOSK)
+    usable = [each for each in found if _works(each)]
+    if not usable:
+        raise NotPlayed("the property has no kiosk that works")
+    return usable[0].id
+
+
+def _works(kiosk: Kiosk) -> bool:
+    return not kiosk.out_of_order and kiosk.lat is None  # at the door of the property itself
+
+
+def _visit(run: Run, ride: str) -> tuple[str, str]:
+    """The visit of a run's guest, and the secret of its page: the same however often it is played.
+
+    Nobody else knows the id of a run.
+    """
+    made = hashlib.sha256(f"{run.id}|{ride}".encode()).hexdigest()
+    return made[:VISIT_LENGTH], made[VISIT_LENGTH:]

@@ -1,0 +1,128 @@
+"""A story of eight presses: six times no, in plain words, and two that work."""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.stories.model import (
+    Act,
+    Ask,
+    Book,
+    Count,
+    Counted,
+    EndsAs,
+    NotOffered,
+    Press,
+    Pressed,
+    Reached,
+    Refused,
+    Scenario,
+    Settled,
+    Stands,
+    Step,
+    Story,
+)
+from ridedash.store.models.orders import OrderState
+from ridedash.wire import (
+    ALLOTMENT_FAILED,
+    BANNED_USER,
+    BOOKING_CANCELLED,
+    CALL_DRIVER,
+    IN_PROGRESS,
+    OUTSTANDING_DUE,
+)
+from ridedash.wording import lazy
+
+STATION: Final = "Port Meridian Central Station"
+REJECTED: Final = (OrderState.REJECTED,)
+BANNED, OWING, EMPTY, STOPPED, CANCELLED, RIDING = (
+    *("banned", "owing", "no_cab"),
+    *("stopped", "cancelled", "riding"),
+)
+ELSEWHERE, SAME = "other_city", "same_place"
+
+NO: Final = Story(
+    id="no",
+    title=lazy("No"),
+    proves=lazy("Each refusal is said in plain words, with what to do next."),
+    seconds=75,
+    weekday=1,
+    at=time(14, 0),
+    steps=(
+        Step(
+            lazy("One: the account of this booking is blocked at the ride company."),
+            Book("Teal", "424", STATION, "mini", account="Banned account", ride=BANNED),
+            Settled(REJECTED, BANNED),
+        ),
+        Step(
+            lazy("Two: this account owes money. The desk reads which one, and what to do."),
+            Book(
+                "Tern",
+                "415",
+                STATION,
+                "mini",
+                account="Account with an outstanding due",
+                ride=OWING,
+            ),
+            Settled(REJECTED, OWING),
+        ),
+        Step(
+            lazy("Three: a place in another city. It is said before anybody can press Book."),
+            Ask(ELSEWHERE, "Saltmere Station"),
+        ),
+        Step(
+            lazy("Four: from the hotel to the hotel. Nobody needs a car for that."),
+            Ask(SAME, "Grand Meridian Hotel"),
+        ),
+        Step(
+            lazy("Five: no driver will be found for the next guest."),
+            Scenario("no_cab"),
+        ),
+        Step(
+            lazy("The search goes on for minutes. Then the desk hears it before the guest does."),
+            Book("Siskin", "301", STATION, "mini", ride=EMPTY),
+            Stands((ALLOTMENT_FAILED,), EMPTY),
+        ),
+        Step(
+            lazy("Six: the guest changes their mind while a driver is looked for."),
+            Book("Pipit", "511", STATION, "mini", ride=STOPPED),
+            Settled(ride=STOPPED),
+        ),
+        Step(
+            lazy("The desk stops the search. That works, and costs nothing."),
+            Act(Press.ABORT, ride=STOPPED),
+            Stands((BOOKING_CANCELLED,), STOPPED),
+        ),
+        Step(
+            lazy("Seven: another guest changes their mind when the driver has accepted."),
+            Book("Merlin", "514", STATION, "mini", ride=CANCELLED),
+            Reached(CALL_DRIVER, CANCELLED),
+        ),
+        Step(
+            lazy("The desk cancels. The minutes without a fee stood on the page."),
+            Act(Press.CANCEL, ride=CANCELLED),
+            Stands((BOOKING_CANCELLED,), CANCELLED),
+        ),
+        Step(
+            lazy("Eight: a guest is on the way already."),
+            Book("Osprey", "517", STATION, "mini", ride=RIDING),
+            Reached(IN_PROGRESS, RIDING),
+        ),
+        Step(
+            lazy("Cancelling is over now. The page says so, and asks the ride company nothing."),
+            Act(Press.CANCEL, ride=RIDING),
+        ),
+    ),
+    ends=(
+        Refused(BANNED_USER, BANNED),
+        Refused(OUTSTANDING_DUE, OWING),
+        NotOffered(ELSEWHERE),
+        NotOffered(SAME),
+        EndsAs(ALLOTMENT_FAILED, EMPTY),
+        Pressed(Press.ABORT, "done", lazy("Stopping the search worked"), STOPPED),
+        Pressed(Press.CANCEL, "done", lazy("Cancelling before the ride worked"), CANCELLED),
+        Pressed(Press.CANCEL, "not_now", lazy("Cancelling in the ride was not sent"), RIDING),
+        Count.exactly(Counted.BOOKINGS, 4),
+        Count.exactly(Counted.ORDERS, 6),
+        Count.exactly(Counted.UNKNOWN, 0),
+    ),
+)

@@ -1,0 +1,55 @@
+"""A story of the rush hour: the price of the same trip rises, and the card says why."""
+
+from datetime import time
+from typing import Final
+
+from ridedash.demo.stories.model import (
+    Ask,
+    Book,
+    Clock,
+    Count,
+    Counted,
+    Dearer,
+    Settled,
+    Step,
+    Story,
+)
+from ridedash.wording import lazy
+
+AIRPORT: Final = "Meridian Airport"
+BEFORE, AFTER = "before", "after"
+
+RUSH_HOUR: Final = Story(
+    id="rush_hour",
+    title=lazy("Rush hour"),
+    proves=lazy("A higher price is said in words, before anybody presses."),
+    seconds=40,
+    weekday=3,
+    at=time(17, 55),
+    steps=(
+        Step(
+            lazy("Five minutes to six. A guest asks what a Mini to the airport costs."),
+            Ask(BEFORE, AIRPORT),
+        ),
+        Step(
+            lazy("The guest takes the time for a coffee. Now it is twenty past six."),
+            Clock(time(18, 20)),
+        ),
+        Step(
+            lazy("The same car and the same way once more. What does the desk read now?"),
+            Ask(AFTER, AIRPORT),
+        ),
+        Step(
+            lazy("The guest knows the price, and why. Only now the desk presses Book."),
+            Book("Lapwing", "226", AIRPORT, "mini", language="ar"),
+            Settled(),
+        ),
+        Step(lazy("The ride is booked at the price that was read out.")),
+    ),
+    ends=(
+        Dearer(BEFORE, AFTER),
+        Count.exactly(Counted.BOOKINGS, 1),
+        Count.exactly(Counted.ORDERS, 1),
+        Count.exactly(Counted.UNKNOWN, 0),
+    ),
+)

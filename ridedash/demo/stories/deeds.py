@@ -19,7 +19,6 @@ from ridedash.demo.stories.model import (
     Press,
     Scenario,
 )
-from ridedash.demo.stories.prices import ask
 from ridedash.demo.stories.runs import Run
 from ridedash.demo.words import FAULTS
 from ridedash.extensions import Services, services
@@ -36,6 +35,7 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
 
 
 def do(run: Run, deed: Deed) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
             case Act():
                 return _act(run, deed)
             case Ask():
-                return ask(run, deed)
+                return _ask(run, deed)
             case KioskBook():
                 return book_alone(run, deed)
             case KioskLook():
@@ -152,6 +152,34 @@ def _break(deed: Fault) -> dict[str, Any]:
         body["seconds"] = deed.lasts_s
     control().add_fault(body)
     return {}
+
+
+def _ask(run: Run, deed: Ask) -> dict[str, Any]:
+    """The price of the car, or why none is offered; both as the desk reads them.
+
+    Raises NotPlayed when the service gives no answer.
+    """
+    at = here()
+    owner = OfferOwner(at.property_id, current_staff().actor, at.account_id)
+    try:
+        found = Estimator(services(), owner, locale()).estimates(at.trip(deed.to), at.account_id)
+    except EstimateFailedError as error:
+        if error.status >= 500:
+            raise NotPlayed(error.headline) from error
+        return _answered(run, deed, f"{error.headline}. {error.detail}", refused=error.headline)
+    card = next((each for each in found.cards if each.category == deed.car), None)
+    if card is None or card.amount is None:
+        raise NotPlayed(f"no {deed.car} has a price")
+    told = _("%(car)s: %(price)s", car=card.name, price=card.price_text)
+    if card.surge:
+        told = f"{told}. {card.surge_means}"
+    return _answered(
+        run, deed, told, price=card.price_text, amount=str(card.amount), busy=card.surge
+    )
+
+
+def _answered(run: Run, deed: Ask, told: str, **facts: str) -> dict[str, Any]:
+    return {"told": told, "asked": run.kept.get("asked", {}) | {deed.name: facts}}
 
 
 def _set(deed: Clock) -> None:

@@ -75,7 +75,9 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
             kiosk_visits.note_ticket(session, seen, order_id, s.clock())
     if found is not deed.right:
         raise NotPlayed("the kiosk took a wrong PIN, or refused the right one")
-    name = "code" if deed.code else "opened" if deed.right else "wrong_pin"
+    name = "opened" if deed.right else "wrong_pin"
+    if deed.code:
+        name = "code"
     return {"noted": [*run.kept.get("noted", ()), name]} | _link(kiosk_id, order_id, secret)
 
 

@@ -679,6 +679,7 @@ GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /demo demo.show
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
+GET /demo/package demo_package.download
 GET /demo/runs/<run_id> demo_stories.show
 GET /demo/sheet demo_sheet.show
 GET /demo/stage demo_stage.show

@@ -10,7 +10,7 @@ from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo import sheet, stage_pages, story_pages
+from ridedash.demo import package, sheet, stage_pages, story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import recording, ride_pages
@@ -56,6 +56,7 @@ def init_app(app: Flask) -> None:
     story_pages.init_app(app)
     stage_pages.init_app(app)
     sheet.init_app(app)
+    package.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
         app.jinja_env.globals["poll_within_ms"] = POLL_WITHIN_MS

@@ -1,6 +1,9 @@
 """The stage: frames of a demo's pages alone, a phone that follows the newest ride, a kiosk."""
 
+import io
+import json
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from sqlalchemy import select
 
 from ridedash.demo import sheet
 from ridedash.demo.stories import STORIES
+from ridedash.demo.stories.runs import Phase, Runs
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.people import Staff
@@ -127,3 +131,25 @@ def test_the_sheet_names_no_story_that_is_not_there(stage: Stage) -> None:
             is_there = not line.lens and (not line.story or line.story in STORIES)
             assert (f">{line.at}<" in page) >= is_there
     assert STORIES.keys() >= {"receipt", "unknown", "down"}
+
+
+def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> None:
+    order_id, home = stage.desk.order("BOOKED", "CALL_DRIVER"), stage.desk.ids["desk.property"]
+    runs = Runs(stage.desk.services.settings.instance)
+    run = runs.begin("receipt", 2, home, stage.desk.now)
+    runs.move(run, Phase.ENDED, stage.desk.now, lines=[["1 order here", True], ["Over", False]])
+    answer = stage.web.get("/demo/package")
+    assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.zip"
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as made:
+        files = {name: made.read(name).decode() for name in made.namelist()}
+    assert files.keys() == {"about.txt", "checks.txt", f"ride-{order_id}.jsonl"}
+    title = "Demo: no real rides. Story: A ride, start to receipt. Seed 2."
+    assert files["checks.txt"] == f"{title}\n[x] 1 order here\n[ ] Over\n"
+    assert f"{title}\nridedash " in files["about.txt"]
+    assert json.loads(files[f"ride-{order_id}.jsonl"]) == {"demo": title}
+
+
+def test_before_any_story_the_package_says_so(stage: Stage) -> None:
+    answer = stage.web.get("/demo/package")
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as made:
+        assert made.read("checks.txt") == b"Demo: no real rides.\nNo story has ended.\n"

@@ -102,13 +102,15 @@ class Runs:
 
     def present(self, property_id: int) -> Run | None:
         """The run that is not over; None when no story plays."""
+        found = self.latest(property_id)
+        return None if found is None or found.is_over else found
+
+    def latest(self, property_id: int) -> Run | None:
+        """The run that was begun last, over or not."""
+        query = "SELECT * FROM runs WHERE property_id = ? ORDER BY began_at DESC LIMIT 1"
         with self._write() as database:
-            rows = database.execute(
-                "SELECT * FROM runs WHERE property_id = ? ORDER BY began_at DESC LIMIT 1",
-                (property_id,),
-            ).fetchall()
-        found = [_run(row) for row in rows]
-        return next((run for run in found if not run.is_over), None)
+            row = database.execute(query, (property_id,)).fetchone()
+        return None if row is None else _run(row)
 
     def move(
         self, run: Run, phase: Phase, now: datetime, *, step: int | None = None, **kept: Any

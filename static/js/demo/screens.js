@@ -19,6 +19,7 @@ export class Screens {
     this.alone = "desk";
     this.pointed = null;
     this.shown = "";
+    this.lensed = false;
     for (const frame of root.querySelectorAll("[data-frame]"))
       frame.addEventListener("load", () => this.#loaded(frame));
     for (const button of document.querySelectorAll("[data-tab]"))
@@ -80,7 +81,8 @@ export class Screens {
       button.setAttribute("aria-pressed", String(button.dataset.toLayout === layout));
     document.body.classList.toggle("is-tabbed", TABBED.matches);
     this.onlyShow(this.alone);
-    if (layout === "3") this.#openLens();
+    if ((layout === "3") !== this.lensed) this.#turnLens(layout === "3");
+    this.lensed = layout === "3";
   }
 
   /** The one screen where only one has room; elsewhere nothing changes. */
@@ -181,6 +183,7 @@ export class Screens {
       const zoom = box.width / frame.offsetWidth;
       this.#ring(box.left + clientX * zoom, box.top + clientY * zoom);
     });
+    if (frame.name === "desk" && this.lensed) this.#turnLens(true);
     this.point();
   }
 
@@ -195,8 +198,10 @@ export class Screens {
     document.body.append(ring);
   }
 
-  #openLens() {
+  /** The drawer of the desk's page: its own button opens and closes it. */
+  #turnLens(open) {
     const page = this.page("desk");
-    page?.dispatchEvent(new CustomEvent("ridedash:lens", { detail: { open: true } }));
+    const drawer = page?.querySelector("[data-lens]");
+    if (drawer && drawer.hidden === open) page.querySelector("[data-lens-open]")?.click();
   }
 }

@@ -72,7 +72,7 @@ NEEDS = {
         demo.show demo.turn demo.leap demo.arm demo.break_something demo.reset
         lens_rides.states
         demo_stories.start demo_stories.show demo_stories.step demo_stories.skip demo_stories.drop
-        demo_stage.show demo_stage.newest demo_sheet.show
+        demo_stage.show demo_stage.newest demo_sheet.show demo_package.download
     """,
     "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",

@@ -120,6 +120,7 @@ onKey(" ", ({ target }) => target.closest("button, summary, a").click(), "button
 onKey(".", () => document.querySelector('[data-press="next"] button').click());
 for (const [key, value] of Object.entries(SPEEDS)) onKey(key, () => button(value).click());
 onKey("s", () => story.step());
-onKey("~", () => screens.arrange(root.dataset.layout === "3" ? "1" : "3"));
+if (document.querySelector('[data-to-layout="3"]'))
+  onKey("~", () => screens.arrange(root.dataset.layout === "3" ? "1" : "3"));
 onKey("n", () => screens.page("desk")?.getElementById("guest-find")?.focus());
 onKey("Escape", () => (more.open = false));

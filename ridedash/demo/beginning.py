@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from ridedash.demo.emptying import empty
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.extensions import services
+from ridedash.rides.tracking import claims
 from ridedash.turns import SandboxTime
 from ridedash.views.poll_cache.cache import polls
 
@@ -59,6 +60,7 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
     cache = polls()
     if cache is not None:
         cache.forget()
+    here.client.traffic.forget()  # a breaker that the demo before has opened
     for clear in current_app.extensions.get(EMPTIED_TOO, ()):
         clear()
     follow()
@@ -66,7 +68,8 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
 
 def follow() -> None:
     """Compute with the new time at once, and let the worker look where every ride is now."""
-    line = services().time
-    if isinstance(line, SandboxTime):
-        line.read()
-    services().wake()
+    s = services()
+    if isinstance(s.time, SandboxTime):
+        s.time.read()
+    claims.make_due(s.db, s.clock())
+    s.wake()

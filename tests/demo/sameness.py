@@ -44,7 +44,9 @@ def cast(demo: Running) -> list[dict[str, Any]]:
 
 def facts(demo: Running) -> list[Any]:
     """Of each order: its ends, and each event in the service's time; and what pages were told."""
-    time = ServiceTime(turns_of(httpx.get(f"{demo.sandbox_url}/control/clock", headers=CONTROL).json()))
+    time = ServiceTime(
+        turns_of(httpx.get(f"{demo.sandbox_url}/control/clock", headers=CONTROL).json())
+    )
     path, found = demo.instance / "ridedash.db", []
     orders = _rows(
         path,
@@ -55,9 +57,12 @@ def facts(demo: Running) -> list[Any]:
     for order in orders:
         number = order.pop("id")
         moments = _rows(
-            path, f"SELECT what, name, detail, at FROM moments WHERE order_id = {number} ORDER BY id"
+            path,
+            f"SELECT what, name, detail, at FROM moments WHERE order_id = {number} ORDER BY id",
         )
-        steps = _rows(path, f"SELECT what, result FROM audit WHERE subject = 'orders:{number}' ORDER BY id")
+        steps = _rows(
+            path, f"SELECT what, result FROM audit WHERE subject = 'orders:{number}' ORDER BY id"
+        )
         for moment in moments:
             wall = datetime.fromisoformat(moment["at"]).replace(tzinfo=UTC)
             moment["at"] = round(time.shown(wall).timestamp(), 2)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ridedash.demo.stories import STORIES
+from tests.demo import sameness
 from tests.demo.presenter import OVER, Presenter
 from tests.running import running
 
@@ -32,6 +33,29 @@ def test_a_story_that_is_stepped_ends_as_it_says(presenter: Presenter, story: st
 
 def test_a_story_that_is_played_ends_as_it_says(presenter: Presenter) -> None:
     assert_ends_well(presenter.play("unknown", speed=60))
+
+
+def test_a_story_has_the_same_cast_and_the_same_facts_each_time(presenter: Presenter) -> None:
+    """With two plays of two seeds; bench.stories does more."""
+    plays: list[tuple[object, str]] = []
+    for seed in (2, 2, 3):
+        assert_ends_well(presenter.play("swap", speed=0, seed=seed))
+        plays.append((sameness.cast(presenter.demo), sameness.told(presenter.demo)))
+    first, again, other = plays
+    assert again == first
+    assert other[0] != first[0]
+    assert other[1] != first[1]
+
+
+def test_a_story_that_breaks_calls_can_be_played_for_one_partner_after_another(
+    presenter: Presenter,
+) -> None:
+    """Reset forgets the calls without an answer: five in a row would open the breaker."""
+    for seed in range(1, 7):
+        moment = presenter.begin("unknown", seed)
+        while moment["step"] < 2:
+            moment = presenter.step(moment, 0)
+            assert moment["state"] not in OVER, moment["why"]
 
 
 def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:

@@ -17,6 +17,7 @@ from ridedash.demo.stories.model import Answering, Fault, Step, Story
 from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, is_seen, lines, ride_behind
 from ridedash.extensions import services
+from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
 from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
@@ -139,8 +140,7 @@ def _leap(moment: Moment, step: Step) -> Moment:
     ride = None if step.until is None else ride_behind(run, step.until)
     if ride is None or not (ride.booking_id or ride.txn_id):
         return moment
-    leapt = run.kept.get("leapt_at")
-    if leapt and (ride.seen_at is None or ride.seen_at <= datetime.fromtimestamp(leapt, UTC)):
+    if not _shows_last_leap(run, ride):
         return moment
     claimed = runs().move(run, Phase.WAITING, run.phase_at, leapt_at=now().timestamp())
     if claimed is None:
@@ -151,6 +151,19 @@ def _leap(moment: Moment, step: Step) -> Moment:
         return moment  # its end has come; the page shows it in a moment
     follow()
     return replace(moment, run=claimed)
+
+
+def _shows_last_leap(run: Run, ride: Ride) -> bool:
+    """Whether the ride was asked about since the last leap; else the next one would pass over it.
+
+    A ride that is due was not: an answer of before a turn is asked for again at once.
+    """
+    leapt = run.kept.get("leapt_at")
+    if leapt is None:
+        return True
+    if ride.seen_at is None or ride.seen_at <= datetime.fromtimestamp(leapt, UTC):
+        return False
+    return ride.next_poll_at is None or ride.next_poll_at > now()
 
 
 def _turn(speed: int) -> None:

@@ -87,15 +87,29 @@ class Traffic:
         self._now = monotonic
         self._pause = pause
         self._lock = threading.Lock()
-        self._bucket = TokenBucket(rate, monotonic())
-        # the breaker of writes, and the one of reads
-        self._breakers = {True: Breaker(chance), False: Breaker(chance)}
-        self._budget = RetryBudget()
-        self._silence = Silence()
+        self._rate, self._chance = rate, chance
+        self._begin()
         self._queue = dict.fromkeys(Priority, 0)  # calls that wait for a token
         self._waiting_in_a_row = 0  # polls for waiting guests since the last other poll
+
+    def _begin(self) -> None:
+        self._bucket = TokenBucket(self._rate, self._now())
+        # the breaker of writes, and the one of reads
+        self._breakers = {True: Breaker(self._chance), False: Breaker(self._chance)}
+        self._budget = RetryBudget()
+        self._silence = Silence()
         self._limited_in_a_row = 0  # answers 429 without Retry-After
         self._limited_at = -math.inf
+
+    def forget(self) -> None:
+        """Forget which calls were answered: the service is another one now, as after a reset."""
+        with self._lock:
+            was_open = [
+                write for write, breaker in self._breakers.items() if breaker.opened_at is not None
+            ]
+            self._begin()
+        for write in was_open:
+            self._report("write" if write else "read", is_open=False)
 
     def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:
         """The right to make a call, after a wait of at most `patience_s`. Raises errors.Throttled.

@@ -678,6 +678,11 @@ GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /demo demo.show
+GET /demo/lens/calls.json lens.calls
+GET /demo/lens/calls/<int:number> lens.call
+GET /demo/lens/rides/<int:order_id>/curl lens.script
+GET /demo/lens/rides/<int:order_id>/events lens.events
+GET /demo/lens/rides/<int:order_id>/har lens.har
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
 GET /demo/package demo_package.download
 GET /demo/runs/<run_id> demo_stories.show
@@ -762,6 +767,7 @@ POST /admin/staff/<int:staff_id>/role admin_staff.change_role
 POST /admin/staff/<int:staff_id>/sign-out admin_staff.sign_out
 POST /demo/clock demo.turn
 POST /demo/fault demo.break_something
+POST /demo/lens/calls/<int:number>/again lens.try_again
 POST /demo/next demo.leap
 POST /demo/reset demo.reset
 POST /demo/runs/<run_id>/drop demo_stories.drop

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from ridedash.demo import package, sheet, stage_pages, story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
 from ridedash.demo.emptying import StillSending, number_on
+from ridedash.demo.lens import pages as lens_pages
 from ridedash.demo.lens import recording, ride_pages
 from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import (
@@ -52,6 +53,7 @@ def init_app(app: Flask) -> None:
     number_on()
     recording.init_app(app)
     app.register_blueprint(bp)
+    app.register_blueprint(lens_pages.bp)
     app.register_blueprint(ride_pages.bp)
     story_pages.init_app(app)
     stage_pages.init_app(app)

@@ -26,13 +26,13 @@ _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
 _SAID: Final = frozenset({"text"})  # a member of otp that is words for people
 
 
-class _Number(str):
+class Number(str):
     """A number as it was written; json would write it anew in its own way."""
 
     __slots__ = ()
 
 
-class _Object(list[tuple[str, Any]]):
+class Object(list[tuple[str, Any]]):
     """A JSON object as pairs: names may occur twice."""
 
 
@@ -50,18 +50,23 @@ def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
     if len(raw) > LONGEST:
         return without_shapes(text)[:LONGEST]
     try:
-        found = json.loads(
-            text,
-            object_pairs_hook=_Object,
-            parse_float=_Number,
-            parse_int=_Number,
-            parse_constant=_Number,
-        )
+        found = parsed(text)
         codes: set[str] = set()
         clean = _clean(found, codes)
         return _written(clean, _finder(codes), DEEPEST)
     except (ValueError, RecursionError):
         return without_shapes(text)
+
+
+def parsed(text: str) -> Any:
+    """JSON with Object for objects and Number for numbers. Raises ValueError, RecursionError."""
+    return json.loads(
+        text,
+        object_pairs_hook=Object,
+        parse_float=Number,
+        parse_int=Number,
+        parse_constant=Number,
+    )
 
 
 def words(text: str, secrets: Iterable[str] = ()) -> str:
@@ -82,11 +87,11 @@ def _header(name: str, value: str, secrets: list[str]) -> str:
 
 def _clean(value: Any, codes: set[str]) -> Any:
     """The value with secrets gone; those that may be repeated elsewhere are added to `codes`."""
-    if isinstance(value, _Object):
-        return _Object((without_shapes(k), _member(k, v, codes)) for k, v in value)
+    if isinstance(value, Object):
+        return Object((without_shapes(k), _member(k, v, codes)) for k, v in value)
     if isinstance(value, list):
         return [_clean(each, codes) for each in value]
-    if isinstance(value, str) and not isinstance(value, _Number):
+    if isinstance(value, str) and not isinstance(value, Number):
         return without_shapes(value)
     return value
 
@@ -101,8 +106,8 @@ def _member(name: str, value: Any, codes: set[str]) -> Any:
 
 def _gone(value: Any, codes: set[str]) -> Any:
     """The same shape, without any of its values."""
-    if isinstance(value, _Object):
-        return _Object((k, v if k in _SAID else _gone(v, codes)) for k, v in value)
+    if isinstance(value, Object):
+        return Object((k, v if k in _SAID else _gone(v, codes)) for k, v in value)
     if isinstance(value, list):
         return [_gone(each, codes) for each in value]
     if isinstance(value, str):  # a number too
@@ -113,7 +118,7 @@ def _gone(value: Any, codes: set[str]) -> Any:
 
 
 def _by_its_end(value: Any) -> Any:
-    if isinstance(value, _Object | list):
+    if isinstance(value, Object | list):
         return GONE
     if isinstance(value, str):
         digits = re.sub(r"\D", "", value)
@@ -132,12 +137,12 @@ def _written(value: Any, codes: re.Pattern[str] | None, levels: int) -> str:
     """The value as JSON. Raises ValueError when it is too deep."""
     if levels == 0:
         raise ValueError("too deep")
-    if isinstance(value, _Object):
+    if isinstance(value, Object):
         pairs = (f"{_quoted(k, codes)}:{_written(v, codes, levels - 1)}" for k, v in value)
         return f"{{{','.join(pairs)}}}"
     if isinstance(value, list):
         return f"[{','.join(_written(each, codes, levels - 1) for each in value)}]"
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         return str(value)
     return _quoted(value, codes) if isinstance(value, str) else json.dumps(value)
 

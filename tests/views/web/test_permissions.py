@@ -9,6 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
+from ridedash.demo.stories.runs import Runs
+from ridedash.observability.hooks import step
 from ridedash.store.accounts import add_account
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device, revoke
@@ -16,6 +18,7 @@ from ridedash.store.models.desk import CostCentre, ShiftNote
 from ridedash.store.models.kiosks import KioskAsk, KioskKind, KioskVisit, PickupHint
 from ridedash.store.models.people import Staff
 from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
+from tests.demo.lens.exchanges import exchange
 from tests.views.ride_pages import NOON, Desk, make_desk, token_without_page
 
 pytestmark = pytest.mark.database
@@ -70,7 +73,7 @@ NEEDS = {
         admin_kiosk.open_here
         admin_hints.add admin_hints.remove
         demo.show demo.turn demo.leap demo.arm demo.break_something demo.reset
-        lens_rides.states
+        lens_rides.states lens.calls lens.call lens.try_again lens.har lens.script lens.events
         demo_stories.start demo_stories.show demo_stories.step demo_stories.skip demo_stories.drop
         demo_stage.show demo_stage.newest demo_sheet.show demo_package.download
     """,
@@ -99,6 +102,8 @@ ROWS = (
     "hint_id",
     "ask_id",
     "visit_id",
+    "number",
+    "run_id",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name", "step"}  # secrets that can't be guessed, or public files
@@ -119,6 +124,9 @@ def rows_of(desk: Desk, who: str) -> dict[str, Any]:
         "account_id": new_account(desk, who),
         "kiosk_id": new_kiosk(desk, who),
     }
+    found["number"] = new_call(desk, found["order_id"])
+    runs = Runs(desk.services.settings.instance)
+    found |= {"story_id": "receipt", "run_id": runs.begin("receipt", 1, property_id, NOON).id}
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=property_id, name="Spa", closed_at=None)
         colleague = Staff(
@@ -155,6 +163,16 @@ def new_account(desk: Desk, who: str) -> int:
     with desk.services.db.write() as s:
         vault, property_id = desk.services.vault, desk.ids[f"{who}.property"]
         return add_account(s, vault, property_id, "Another account", "token", NOON).id
+
+
+def new_call(desk: Desk, order_id: int) -> int:
+    """A call to the service that the lens has of an order."""
+    lens = desk.app.extensions["ridedash.lens"]
+    before = step.set(("send", order_id))
+    lens.exchange(exchange(params={"booking_id": f"CRN{order_id}"}))
+    step.reset(before)
+    assert lens.flush()
+    return int(max(each.number for each in lens.file.calls(None, False, 0, 100)))
 
 
 def new_kiosk(desk: Desk, who: str) -> int:

@@ -1,0 +1,63 @@
+"""A call that only reads, made once more against the sandbox by the same client. It is recorded."""
+
+from functools import partial
+from typing import Final
+from urllib.parse import parse_qsl
+
+from ridedash.demo.lens.operations import query_of
+from ridedash.demo.lens.store import Call
+from ridedash.extensions import services
+from ridedash.geo import LatLng
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
+from ridedash.service.errors import ServiceError
+from ridedash.service.throttle.traffic import Priority
+from ridedash.store.accounts import default_account
+from ridedash.store.models.orders import Order
+
+# the labels of feedback are kept for a day by the client: they are not asked for again
+MAY_REPEAT: Final = frozenset({"products", "track_ride"})
+
+
+class NotRepeated(Exception):
+    """No answer that could be shown came."""
+
+
+def repeat(call: Call, property_id: int) -> None:
+    """Make it again, with the account of its order. Raises NotRepeated."""
+    asked = dict(parse_qsl(query_of(call.path)))
+    try:
+        if "Authorization" not in call.request.headers:
+            _repeat(call.operation, asked, None)
+            return
+        again = partial(_repeat, call.operation, asked)
+        call_with_token(services().tokens, _account(call, property_id), again)
+    except (NeedsReconnect, NoRefreshNow) as error:
+        raise NotRepeated from error
+    except ServiceError as error:
+        if type(error).__name__ in ("NoAnswer", "Throttled"):
+            raise NotRepeated from error  # any other is an answer: the lens shows it
+
+
+def _repeat(operation: str, asked: dict[str, str], token: str | None) -> None:
+    client = services().client
+    if operation == "products":
+        drop = _place(asked, "drop") if "drop_lat" in asked else None
+        client.products(_place(asked, "pickup"), drop, asked.get("category"), token)
+        return
+    ids = {name: asked.get(name) for name in ("booking_id", "txn_id")}
+    client.track_ride(token or "", priority=Priority.PAGE, **ids)
+
+
+def _place(asked: dict[str, str], end: str) -> LatLng:
+    return LatLng(float(asked[f"{end}_lat"]), float(asked[f"{end}_lng"]))
+
+
+def _account(call: Call, property_id: int) -> int:
+    with services().db.read() as s:
+        order = s.get(Order, call.order) if call.order else None
+        account = default_account(s, property_id)
+    if order is not None:
+        return order.account_id
+    if account is None:
+        raise NotRepeated
+    return account.id

@@ -1,0 +1,53 @@
+"""A call as code that makes it again: a line of curl, or Python with httpx. Pure.
+
+The two secrets are variables of the environment, APP_TOKEN and USER_TOKEN, never their values.
+"""
+
+import pprint
+import shlex
+from typing import Final
+
+from ridedash.demo.lens.operations import object_in
+from ridedash.demo.lens.store import Call
+
+KEPT: Final = ("accept", "content-type")  # of the other headers, what an answer may depend on
+WITHIN_S: Final = 10
+
+
+def curl(call: Call, base_url: str) -> str:
+    """One line for a POSIX shell."""
+    words = ["curl", "--silent", "--show-error"]
+    if call.method != "GET":
+        words += ["--request", call.method]
+    words.append(shlex.quote(base_url + call.path))
+    for name in KEPT:
+        if name in call.request.headers:
+            words += ["--header", shlex.quote(f"{name}: {call.request.headers[name]}")]
+    words += ["--header", '"X-APP-TOKEN: $APP_TOKEN"']
+    if "Authorization" in call.request.headers:
+        words += ["--header", '"Authorization: Bearer $USER_TOKEN"']
+    if call.request.body:
+        words += ["--data-raw", shlex.quote(call.request.body)]
+    return " ".join(words)
+
+
+def httpx_code(call: Call, base_url: str) -> str:
+    """A short program."""
+    headers = ['    "X-APP-TOKEN": os.environ["APP_TOKEN"],']
+    if "Authorization" in call.request.headers:
+        headers.append('    "Authorization": f"Bearer {os.environ[\'USER_TOKEN\']}",')
+    lines = ["import os", "", "import httpx", "", "headers = {", *headers, "}"]
+    body = ""
+    if call.request.body:
+        sent = pprint.pformat(object_in(call.request.body), sort_dicts=False, width=88)
+        lines.append(f"body = {sent}")
+        body = ", json=body"
+    address = repr(base_url + call.path)
+    lines += [
+        f"answer = httpx.{call.method.lower()}(",
+        f"    {address},",
+        f"    headers=headers{body}, timeout={WITHIN_S},",
+        ")",
+        "print(answer.status_code, answer.text)",
+    ]
+    return "\n".join(lines)

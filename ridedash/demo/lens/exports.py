@@ -1,0 +1,156 @@
+"""The calls of a ride as files: HAR 1.2, lines of curl, and an event log. Pure; no secrets."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from ridedash.__about__ import __version__
+from ridedash.demo.lens.code import curl
+from ridedash.demo.lens.operations import query_of
+from ridedash.demo.lens.store import Call, Side
+from ridedash.service_time import ServiceTime
+
+HTTP: Final = "HTTP/1.1"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the calls come from; `title` says that this is a demo, its seed and the ride."""
+
+    title: str
+    base_url: str
+    time: ServiceTime
+
+
+def har(calls: Sequence[Call], origin: Origin) -> str:
+    """An HTTP archive; of equal polls in a row it has the first and the last."""
+    entries = [entry for call in calls for entry in _entries(call, origin)]
+    log = {
+        "version": "1.2",
+        "creator": {"name": "ridedash", "version": __version__},
+        "comment": origin.title,
+        "pages": [],
+        "entries": entries,
+    }
+    return json.dumps({"log": log}, ensure_ascii=False, indent=1)
+
+
+def script(calls: Sequence[Call], origin: Origin) -> str:
+    """A shell script; what changes something is a comment, so that nothing is done twice."""
+    lines = [
+        "#!/bin/sh",
+        f"# {origin.title}",
+        "# Set APP_TOKEN and USER_TOKEN first. Lines that change something are comments.",
+        ': "${APP_TOKEN:?} ${USER_TOKEN:?}"',
+    ]
+    for call in calls:
+        at = origin.time.shown(call.began).isoformat(timespec="seconds")
+        again = f" ×{call.same}" if call.same > 1 else ""
+        lines += ["", f"# {at} {call.operation} {_said(call)}{again}"]
+        line = curl(call, origin.base_url)
+        lines.append(line if call.method == "GET" else "# " + line.replace("\n", " "))
+    return "\n".join(lines) + "\n"
+
+
+def events(calls: Sequence[Call], origin: Origin) -> str:
+    """One JSON object a line: first what this is, then each call."""
+    lines: list[dict[str, Any]] = [{"demo": origin.title}]
+    for call in calls:
+        lines.append(
+            {
+                "number": call.number,
+                "wall": call.began.isoformat(),
+                "service": origin.time.shown(call.began).isoformat(),
+                "last_wall": call.ended.isoformat(),
+                "operation": call.operation,
+                "path": call.path,
+                "status": call.status,
+                "outcome": call.outcome,
+                "result": call.result,
+                "ms": call.ms,
+                "same": call.same,
+                "cause": call.cause,
+            }
+        )
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines)
+
+
+def query_pairs(call: Call) -> dict[str, str]:
+    """The query of a call."""
+    return dict(parse_qsl(query_of(call.path)))
+
+
+def _said(call: Call) -> str:
+    return " ".join(str(each) for each in (call.status or "", call.result) if each)
+
+
+def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
+    if call.first is None:
+        return [_entry(call, call.answer, call.began.isoformat(), origin)]
+    last = call.ended.isoformat()
+    return [
+        _entry(call, call.first, call.began.isoformat(), origin),
+        _entry(call, call.answer, last, origin),
+    ]
+
+
+def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, Any]:
+    first = call.ms if call.first_byte_ms is None else call.first_byte_ms
+    same = f", the same ×{call.same}" if call.same > 1 else ""
+    return {
+        "startedDateTime": started,
+        "time": call.ms,
+        "request": _request(call, origin),
+        "response": _response(call, answer),
+        "cache": {},
+        "timings": {
+            "blocked": call.waited_ms,
+            "send": 0,
+            "wait": first,
+            "receive": round(max(0.0, call.ms - call.waited_ms - first), 2),
+        },
+        "comment": f"{call.operation}: {call.result}{same}. {call.cause}".strip(),
+    }
+
+
+def _request(call: Call, origin: Origin) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "method": call.method,
+        "url": origin.base_url + call.path,
+        "httpVersion": HTTP,
+        "cookies": [],
+        "headers": _pairs(call.request.headers.items()),
+        "queryString": _pairs(parse_qsl(query_of(call.path))),
+        "headersSize": -1,
+        "bodySize": len(call.request.body.encode()),
+    }
+    if call.request.body:
+        made["postData"] = {"mimeType": "application/json", "text": call.request.body}
+    return made
+
+
+def _response(call: Call, answer: Side) -> dict[str, Any]:
+    known = call.status is not None and call.status in set(HTTPStatus)
+    return {
+        "status": call.status or 0,
+        "statusText": HTTPStatus(call.status).phrase if known and call.status else "",
+        "httpVersion": HTTP,
+        "cookies": [],
+        "headers": _pairs(answer.headers.items()),
+        "content": {
+            "size": call.size,
+            "mimeType": answer.headers.get("content-type", "application/json"),
+            "text": answer.body,
+        },
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": call.size,
+        "comment": call.failure,
+    }
+
+
+def _pairs(values: Any) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values]

@@ -1,0 +1,184 @@
+"""/demo/lens: the calls of this demo as a list, one by one, and as files of a ride."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, Response, abort, jsonify, render_template, request
+from sqlalchemy.orm import Session
+
+from ridedash.demo.lens import exports
+from ridedash.demo.lens.again import MAY_REPEAT, NotRepeated, repeat
+from ridedash.demo.lens.code import curl, httpx_code
+from ridedash.demo.lens.exports import Origin
+from ridedash.demo.lens.paragraphs import about
+from ridedash.demo.lens.recording import Lens, recorder
+from ridedash.demo.lens.store import Call
+from ridedash.demo.lens.trees import tree
+from ridedash.demo.stories.interpreter import runs
+from ridedash.extensions import services
+from ridedash.inputs import whole_number
+from ridedash.store.models.people import Property
+from ridedash.views.rides.access import own_order
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import clock_time, zone
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+
+bp: Final = Blueprint("lens", __name__, url_prefix="/demo/lens")
+MOST_NUMBER: Final = 2**53
+MOST_EXPORTED: Final = 1_000
+
+
+@bp.before_request
+def _only_with_our_sandbox() -> None:
+    """Elsewhere the recorded calls may be those of real rides."""
+    if not services().settings.sandboxed:
+        abort(404)
+
+
+@bp.get("/calls.json")
+@needs(MANAGE)
+def calls() -> Response:
+    """The latest 200 calls that have changed since turn `after`, of one order or of all.
+
+    {"turn", "dropped", "calls": [{number, at, began, operation, status, ms, result, order, same,
+    failed}]}
+    """
+    order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
+    after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0
+    with services().db.read() as s:
+        lens, tz = _lens(s)
+        found = lens.calls(order, bool(request.args.get("errors")), after)
+    newest = max((each.turn for each in found), default=after)
+    rows = [_row(each, tz) for each in found]
+    return jsonify({"turn": newest, "dropped": recorder().dropped, "calls": rows})
+
+
+@bp.get("/calls/<int:number>")
+@needs(MANAGE)
+def call(number: int) -> str:
+    """One call, as a part of the drawer."""
+    return _shown(number)
+
+
+@bp.post("/calls/<int:number>/again")
+@needs(MANAGE)
+def try_again(number: int) -> str:
+    """Make a call that only reads once more, and show what came."""
+    with services().db.read() as s:
+        lens, _tz = _lens(s)
+        found = lens.call(number)
+        if found is None or found.operation not in MAY_REPEAT:
+            abort(404)
+    try:
+        repeat(found, current_staff().property_id)
+    except NotRepeated:
+        return _shown(number, _("The sandbox gave no answer."))
+    with services().db.read() as s:
+        made = [each for each in _lens(s)[0].calls() if each.path == found.path]
+    newest = max(made, key=lambda each: each.ended, default=found)
+    return _shown(newest.number, _("This is the answer of now."))
+
+
+@bp.get("/rides/<int:order_id>/har")
+@needs(MANAGE)
+def har(order_id: int) -> Response:
+    """The calls of a ride as an HTTP archive."""
+    return _file(order_id, exports.har, "har", "application/json")
+
+
+@bp.get("/rides/<int:order_id>/curl")
+@needs(MANAGE)
+def script(order_id: int) -> Response:
+    """The calls of a ride as lines of curl."""
+    return _file(order_id, exports.script, "sh", "text/plain")
+
+
+@bp.get("/rides/<int:order_id>/events")
+@needs(MANAGE)
+def events(order_id: int) -> Response:
+    """The calls of a ride as an event log, JSON lines."""
+    return _file(order_id, exports.events, "jsonl", "application/jsonl")
+
+
+def _lens(s: Session) -> tuple[Lens, ZoneInfo]:
+    prop = s.get_one(Property, current_staff().property_id)
+    return Lens(s, prop.id), zone(prop.timezone)
+
+
+def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
+    return {
+        "number": each.number,
+        "at": clock_time(services().time().shown(each.began), tz, seconds=True),
+        "began": each.began.timestamp(),
+        "operation": each.operation,
+        "status": each.status,
+        "ms": round(each.ms) if each.ms >= 10 else round(each.ms, 1),
+        "result": each.result,
+        "order": each.order,
+        "same": each.same,
+        "failed": each.failed,
+    }
+
+
+def _shown(number: int, said: str = "") -> str:
+    with services().db.read() as s:
+        lens, tz = _lens(s)
+        found = lens.call(number)
+    if found is None:
+        abort(404)
+    base = services().settings.service_url.rstrip("/")
+    time = services().time()
+    return render_template(
+        "demo/_call.html",
+        call=found,
+        said=said,
+        at=clock_time(time.shown(found.began), tz, seconds=True),
+        last_at=clock_time(time.shown(found.ended), tz, seconds=True),
+        sent=tree(found.request.body),
+        got=tree(found.answer.body),
+        query=_query_tree(found),
+        curl=curl(found, base),
+        httpx=httpx_code(found, base),
+        paragraph=about(found.operation),
+        may_repeat=found.operation in MAY_REPEAT,
+        raw=_raw(found),
+    )
+
+
+def _query_tree(found: Call) -> Any:
+    """The query of a GET as a tree too."""
+    pairs = exports.query_pairs(found)
+    return tree(json.dumps(pairs, ensure_ascii=False)) if pairs else None
+
+
+def _raw(found: Call) -> str:
+    """The whole call as text, head and body."""
+    head = [f"{found.method} {found.path}"]
+    head += [f"{name}: {value}" for name, value in found.request.headers.items()]
+    parts = ["\n".join(head), found.request.body]
+    answer = [f"HTTP {found.status}" if found.status else found.failure]
+    answer += [f"{name}: {value}" for name, value in found.answer.headers.items()]
+    return "\n\n".join(each for each in (*parts, "\n".join(answer), found.answer.body) if each)
+
+
+def _file(
+    order_id: int, written: Callable[[Sequence[Call], Origin], str], ending: str, kind: str
+) -> Response:
+    page, s = own_order(order_id), services()
+    with s.db.read() as db:
+        found = Lens(db, page.order.property_id).whole(order_id, MOST_EXPORTED)
+    title = f"ridedash demo, no real rides · ride {order_id} · {_seed(page.order.property_id)}"
+    origin = Origin(title, s.settings.service_url.rstrip("/"), s.time())
+    answer = Response(written(found, origin), mimetype=kind)
+    name = f"demo-ride-{order_id}.{ending}"
+    answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+def _seed(property_id: int) -> str:
+    """The story that is under way and its seed, from which drivers and codes come."""
+    run = runs().present(property_id)
+    return "the usual seed" if run is None else f"story {run.story} · seed {run.seed}"

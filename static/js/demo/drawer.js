@@ -1,0 +1,267 @@
+/**
+ * The lens: a drawer with the calls of this demo to the ride service, opened by its key or by the
+ * button in the band. Its height and tab are remembered in this browser. What the service answered
+ * is shown as text, never as markup.
+ */
+
+import { ask } from "../shared/ask.js";
+import { watchCopies } from "../shared/copy.js";
+import { onKey } from "../shared/keys.js";
+
+const EVERY_MS = 1_000;
+const STEP = 5; // of the height, in hundredths of the window
+const LEAST = 20;
+const MOST = 90;
+const KEPT_ROWS = 400;
+const PLACE = "ridedash.lens";
+
+const lens = document.querySelector("[data-lens]");
+const grip = lens.querySelector("[data-lens-grip]");
+const rows = lens.querySelector("[data-lens-rows]");
+const note = lens.querySelector("[data-lens-note]");
+const detail = lens.querySelector("[data-lens-detail]");
+const body = lens.querySelector("[data-lens-body]");
+const files = lens.querySelector("[data-lens-files]");
+const openers = document.querySelectorAll("[data-lens-open]");
+
+const kept = read();
+let turn = 0; // of the last change that is shown
+let listed = ""; // what the list is of: a tab, and a ride
+let timer = 0;
+let round = 0; // a later question makes an earlier answer void
+
+/** What this browser remembers; a broken or closed storage remembers nothing. */
+function read() {
+  const usual = { open: false, height: 45, tab: "ride" };
+  try {
+    return { ...usual, ...JSON.parse(localStorage.getItem(PLACE)) };
+  } catch {
+    return usual;
+  }
+}
+
+function keep(changed) {
+  Object.assign(kept, changed);
+  try {
+    localStorage.setItem(PLACE, JSON.stringify(kept));
+  } catch {
+    // a private window: nothing is remembered
+  }
+}
+
+/** The order whose ride the page shows now; "" without one. */
+export function ride() {
+  return document.querySelector("[data-ride]")?.dataset.ride ?? "";
+}
+
+/** Open the drawer at a call, with the field of a JSON pointer lit up. */
+export async function showCall(number, pointer = null) {
+  setOpen(true);
+  const shown = detail.querySelector("[data-number]");
+  if (shown?.dataset.number !== String(number)) await load(`/demo/lens/calls/${number}`);
+  for (const row of rows.children) mark(row, number);
+  if (pointer !== null) light(pointer);
+}
+
+/** Light up the field of the call that is shown; null for none. Whether it is there. */
+export function light(pointer) {
+  for (const lit of detail.querySelectorAll(".is-lit")) lit.classList.remove("is-lit");
+  if (pointer === null) return false;
+  const answer = detail.querySelector("[data-answer]");
+  const node = answer?.querySelector(`[data-pointer="${CSS.escape(pointer)}"]`);
+  node?.classList.add("is-lit");
+  node?.scrollIntoView({ block: "nearest" });
+  return Boolean(node);
+}
+
+/** Whether the drawer is open. */
+export function isOpen() {
+  return !lens.hidden;
+}
+
+function setOpen(open) {
+  if (lens.hidden !== open) return;
+  lens.hidden = !open;
+  for (const button of openers) button.setAttribute("aria-expanded", String(open));
+  document.body.classList.toggle("has-lens", open);
+  keep({ open });
+  setHeight(kept.height);
+  if (open) setTab(kept.tab);
+  else clearTimeout(timer);
+  lens.dispatchEvent(new CustomEvent("lens", { detail: { open }, bubbles: true }));
+}
+
+function setHeight(wanted) {
+  const height = Math.round(Math.min(MOST, Math.max(LEAST, Number(wanted) || LEAST)));
+  document.documentElement.style.setProperty("--lens-height", `${height}vh`);
+  grip.setAttribute("aria-valuenow", String(height));
+  keep({ height });
+}
+
+function setTab(tab) {
+  keep({ tab });
+  for (const button of lens.querySelectorAll("[data-lens-tab]"))
+    button.setAttribute("aria-pressed", String(button.dataset.lensTab === tab));
+  body.classList.toggle("is-states", tab === "states");
+  listed = "";
+  refresh();
+}
+
+/** Bring the list up to date, now and every second. */
+async function refresh() {
+  clearTimeout(timer);
+  const mine = ++round;
+  const { tab } = kept;
+  const order = tab === "ride" || tab === "states" ? ride() : "";
+  const of = `${tab} ${order}`;
+  if (of !== listed) begin(of, tab);
+  files.hidden = tab !== "ride" || !order;
+  for (const link of files.querySelectorAll("[data-lens-file]"))
+    link.href = `/demo/lens/rides/${order}/${link.dataset.lensFile}`;
+  if (!order && tab !== "all" && tab !== "errors") note.textContent = lens.dataset.noRide;
+  else if (tab === "states") await states(order, mine);
+  else if (!document.hidden) await list(order, tab, mine);
+  if (mine === round && isOpen()) timer = setTimeout(refresh, EVERY_MS);
+}
+
+function begin(of, tab) {
+  listed = of;
+  turn = 0;
+  rows.replaceChildren();
+  note.textContent = "";
+  if (tab === "states" || detail.querySelector(".states")) detail.replaceChildren();
+}
+
+async function list(order, tab, mine) {
+  const wanted = { order, errors: tab === "errors" ? "1" : "", after: turn || "" };
+  const { ok, body: found } = await ask("/demo/lens/calls.json", wanted);
+  if (mine !== round) return;
+  if (!ok) {
+    note.textContent = lens.dataset.silent;
+    return;
+  }
+  const atEnd = rows.parentElement.scrollHeight - rows.parentElement.scrollTop;
+  const follows = atEnd < rows.parentElement.clientHeight + 40;
+  turn = found.turn;
+  for (const call of found.calls) put(call);
+  while (rows.children.length > KEPT_ROWS) rows.firstElementChild.remove();
+  note.textContent = rows.children.length ? "" : lens.dataset.none;
+  if (follows && found.calls.length) rows.parentElement.scrollTop = rows.parentElement.scrollHeight;
+}
+
+/** Add a call to the list, or bring its row up to date. */
+function put(call) {
+  const row = rowOf(call);
+  const old = rows.querySelector(`[data-number="${Number(call.number)}"]`);
+  if (old) {
+    if (old.querySelector("[aria-current]")) mark(row, call.number);
+    old.replaceWith(row);
+    return;
+  }
+  const later = [...rows.children].find((each) => Number(each.dataset.began) > call.began);
+  rows.insertBefore(row, later ?? null);
+}
+
+function rowOf(call) {
+  const row = document.createElement("li");
+  row.dataset.number = call.number;
+  row.dataset.began = call.began;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = call.failed ? "lens-row is-bad" : "lens-row";
+  const order = call.order && kept.tab !== "ride" ? call.order : "";
+  const words = [
+    ["at", call.at],
+    ["operation", call.operation],
+    ["status", call.status ?? "–"],
+    ["ms", `${call.ms} ms`],
+    ["result", `→ ${call.result || "–"}`],
+    ["same", call.same > 1 ? `×${call.same}` : ""],
+    ["order", order ? lens.dataset.rideWord.replace("{n}", order) : ""],
+  ];
+  for (const [name, text] of words) {
+    if (text === "") continue;
+    const part = document.createElement("span");
+    part.className = `lens-${name}`;
+    part.textContent = text;
+    button.append(part, " ");
+  }
+  row.append(button);
+  return row;
+}
+
+function mark(row, number) {
+  const button = row.querySelector("button");
+  if (row.dataset.number === String(number)) button.setAttribute("aria-current", "true");
+  else button.removeAttribute("aria-current");
+}
+
+async function states(order, mine) {
+  if (detail.querySelector(".states")?.dataset.turn === "done" && document.hidden) return;
+  const found = await fragment(`/demo/lens/rides/${order}/states`, { "X-Part": "drawer" });
+  if (mine !== round || !found) return;
+  const scrolled = detail.scrollTop;
+  detail.replaceChildren(...found);
+  detail.scrollTop = scrolled;
+}
+
+async function load(address, how = {}) {
+  const found = await fragment(address, {}, how);
+  if (found) detail.replaceChildren(...found);
+  else note.textContent = lens.dataset.silent;
+}
+
+/** The nodes of a part of a page; null when it did not come. */
+async function fragment(address, headers, how = {}) {
+  try {
+    const answer = await fetch(address, { ...how, headers, credentials: "same-origin" });
+    if (!answer.ok) return null;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return [...page.body.childNodes];
+  } catch {
+    return null;
+  }
+}
+
+function choosePane(name) {
+  for (const tab of detail.querySelectorAll("[data-tab]"))
+    tab.setAttribute("aria-pressed", String(tab.dataset.tab === name));
+  for (const pane of detail.querySelectorAll("[data-pane]"))
+    pane.hidden = pane.dataset.pane !== name;
+}
+
+function dragged(event) {
+  setHeight(((innerHeight - event.clientY) / innerHeight) * 100);
+}
+
+lens.addEventListener("click", (event) => {
+  const tab = event.target.closest("[data-lens-tab]");
+  if (tab) return setTab(tab.dataset.lensTab);
+  if (event.target.closest("[data-lens-close]")) return setOpen(false);
+  const pane = event.target.closest("[data-tab]");
+  if (pane) return choosePane(pane.dataset.tab);
+  const row = event.target.closest("[data-number]:is(li)");
+  return row ? showCall(row.dataset.number) : undefined;
+});
+lens.addEventListener("submit", (event) => {
+  const form = event.target.closest("[data-again]");
+  if (!form) return;
+  event.preventDefault();
+  load(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+});
+grip.addEventListener("pointerdown", (event) => {
+  event.preventDefault();
+  grip.setPointerCapture(event.pointerId);
+  grip.addEventListener("pointermove", dragged);
+});
+grip.addEventListener("lostpointercapture", () => grip.removeEventListener("pointermove", dragged));
+grip.addEventListener("keydown", (event) => {
+  const by = { ArrowUp: STEP, ArrowDown: -STEP }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  setHeight(kept.height + by);
+});
+for (const button of openers) button.addEventListener("click", () => setOpen(lens.hidden));
+onKey("~", () => setOpen(lens.hidden));
+watchCopies(lens);
+if (kept.open) setOpen(true);

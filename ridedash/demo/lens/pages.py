@@ -43,8 +43,7 @@ def _only_with_our_sandbox() -> None:
 def calls() -> Response:
     """The latest 200 calls that have changed since turn `after`, of one order or of all.
 
-    {"turn", "dropped", "calls": [{number, at, began, operation, status, ms, result, order, same,
-    failed}]}
+    {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order, same, failed}]}
     """
     order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
     after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0
@@ -112,7 +111,6 @@ def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
     return {
         "number": each.number,
         "at": clock_time(services().time().shown(each.began), tz, seconds=True),
-        "began": each.began.timestamp(),
         "operation": each.operation,
         "status": each.status,
         "ms": round(each.ms) if each.ms >= 10 else round(each.ms, 1),

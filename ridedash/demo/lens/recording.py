@@ -5,7 +5,6 @@ A page flushes what its own process has in the queue before it reads.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any, Final
 
 from flask import Flask, current_app, has_request_context, request
@@ -69,7 +68,7 @@ class Lens:
         after: int = 0,
         limit: int = MOST_LISTED,
     ) -> list[Call]:
-        """The latest calls that have changed since turn `after`, by when they began; no bodies."""
+        """The latest calls that have changed since turn `after`, the earliest first; no bodies."""
         ties = None
         if order is not None:
             row = self._s.execute(_query().where(Order.id == order)).one_or_none()
@@ -95,7 +94,7 @@ class Lens:
     def latest(self, order: int, operation: str) -> Call | None:
         """The last call of an operation that an order had, with its bodies."""
         mine = [each for each in self.calls(order) if each.operation == operation]
-        return self.call(max(mine, key=attrgetter("ended")).number) if mine else None
+        return self.call(mine[-1].number) if mine else None
 
     def _own(self, calls: Iterable[Call]) -> Iterable[Call]:
         rows = self._s.execute(_query().order_by(Order.id.desc()).limit(MOST_ORDERS)).all()

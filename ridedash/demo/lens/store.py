@@ -19,7 +19,8 @@ from ridedash.demo.lens.scrubbing import LONGEST
 FILE: Final = "lens.db"
 WAITS_S: Final = 5.0  # for another process that writes
 VERSION: Final = 1
-OFFERED_S: Final = 5.0  # an offer is stored so soon after its prices came, by the same clock
+SOONER_S: Final = 0.5  # of an offer's moment, its products were asked for; by one clock
+LATER_S: Final = 1.5  # and what the first answer left open
 
 _TABLES: Final = """
 CREATE TABLE calls (
@@ -111,9 +112,14 @@ class Ties:
 
     def priced_by(self, call: "Call") -> bool:
         """Whether a call of products may have brought the price that was booked."""
-        early, late = self.offered - OFFERED_S, self.offered + OFFERED_S
-        in_time = call.began.timestamp() > early and call.ended.timestamp() < late
+        early, late = self.priced
+        in_time = early <= call.began.timestamp() <= late
         return bool(self.trip) and self.trip == call.ids.trip and in_time
+
+    @property
+    def priced(self) -> tuple[float, float]:
+        """When its products were asked for: an offer keeps the moment of the first question."""
+        return self.offered - SOONER_S, self.offered + LATER_S
 
 
 class LensFile:
@@ -133,7 +139,7 @@ class LensFile:
             values += more
         query = (
             f"SELECT {_COLUMNS} FROM calls WHERE {' AND '.join(where)}"  # noqa: S608 - ours
-            " ORDER BY began DESC, number DESC LIMIT ?"
+            " ORDER BY number DESC LIMIT ?"
         )
         with self._reading() as db:
             rows = db.execute(query, (*values, limit)).fetchall() if db else []
@@ -242,11 +248,9 @@ def _of_order(ties: Ties) -> tuple[str, list[Any]]:
             found.append(f"{column} = ?")
             values.append(value)
     if ties.trip:
-        # the prices that were booked: the last ones of the trip before the offer was stored
-        found.append(
-            "number = (SELECT max(number) FROM calls WHERE trip = ? AND ended < ? AND began > ?)"
-        )
-        values += [ties.trip, ties.offered + OFFERED_S, ties.offered - OFFERED_S]
+        # the prices that were booked
+        found.append("(trip = ? AND began BETWEEN ? AND ?)")
+        values += [ties.trip, *ties.priced]
     return f"({' OR '.join(found)})", values
 
 

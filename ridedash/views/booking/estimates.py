@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -207,7 +208,9 @@ class Estimator:
         bearer = self._bearer(account_id) if any(map(_is_shared, unpriced)) else None
         ask = partial(self._priced_alone, trip, bearer)
         with ThreadPoolExecutor(len(unpriced)) as pool:
-            answers = list(pool.map(ask, unpriced))
+            # in copies of this context: log lines and recorded calls name the request
+            runs = [pool.submit(copy_context().run, ask, product) for product in unpriced]
+            answers = [run.result() for run in runs]
         found = {}
         for product, priced in zip(unpriced, answers, strict=True):
             if priced is not None and _is_priced(priced):

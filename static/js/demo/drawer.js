@@ -158,14 +158,13 @@ function put(call) {
     old.replaceWith(row);
     return;
   }
-  const later = [...rows.children].find((each) => Number(each.dataset.began) > call.began);
+  const later = [...rows.children].find((each) => Number(each.dataset.number) > call.number);
   rows.insertBefore(row, later ?? null);
 }
 
 function rowOf(call) {
   const row = document.createElement("li");
   row.dataset.number = call.number;
-  row.dataset.began = call.began;
   const button = document.createElement("button");
   button.type = "button";
   button.className = call.failed ? "lens-row is-bad" : "lens-row";

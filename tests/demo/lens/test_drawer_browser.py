@@ -1,0 +1,54 @@
+"""The drawer in Chromium: its key, a call, its tabs, and what the browser remembers."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Staff
+from tests.demo.lens.exchanges import poll
+from tests.views.served import served_desk, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+
+def test_the_drawer_shows_the_calls_of_the_ride_and_remembers_its_height(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with served_desk(tmp_path, browser) as served:
+        desk = served.desk
+        desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
+        order = desk.order("BOOKED", "CALL_DRIVER")
+        desk.add(lambda s: setattr(s.get(Order, order), "booking_id", "CRN1"))
+        lens = desk.app.extensions["ridedash.lens"]
+        lens.exchange(poll(driver_name="<b>Cedar</b>", driver_lat=1))
+        page = served.staff()
+        page.goto(f"/rides/{order}")
+        drawer = page.get_by_role("region", name="Lens")
+        expect(drawer).to_be_hidden()
+        page.keyboard.press("~")
+        row = drawer.locator("[data-lens-rows] button")
+        expect(row).to_contain_text("track_ride 200 11 ms → CALL_DRIVER")
+        lens.exchange(poll(driver_name="<b>Cedar</b>", driver_lat=2))
+        expect(row).to_contain_text("×2")  # by itself
+        row.click()
+        name = drawer.locator('[data-answer] [data-pointer="/driver_name"]')
+        expect(name).to_contain_text('"<b>Cedar</b>"')
+        drawer.get_by_role("button", name="httpx").click()
+        expect(drawer.locator("#lens-httpx")).to_contain_text('os.environ["APP_TOKEN"]')
+        expect(name).to_be_hidden()
+        drawer.get_by_role("button", name="States").click()
+        expect(
+            drawer.get_by_role("heading", name="States of a point-to-point ride")
+        ).to_be_visible()
+        drawer.get_by_role("button", name="All calls").click()
+        grip = drawer.get_by_role("separator")
+        grip.press("ArrowUp")
+        expect(grip).to_have_attribute("aria-valuenow", "50")
+        page.reload()
+        expect(row).to_contain_text(f"Ride {order}")
+        expect(grip).to_have_attribute("aria-valuenow", "50")
+        page.get_by_role("button", name="Close", exact=True).last.click()
+        expect(drawer).to_be_hidden()
+        assert violations(page) == []

@@ -38,7 +38,7 @@ class Paragraph:
 def about(operation: str) -> Paragraph | None:
     """The part about an operation; None for an unknown one, or where the page is not installed."""
     number = NUMBERS.get(operation)
-    path = _folder() / PAGE
+    path = _page()
     if number is None or not path.is_file():
         return None
     found = re.search(rf"^### {number}\. ([^\n(]*).*?\n(.*?)(?=^##)", path.read_text("utf-8"), _M)
@@ -51,11 +51,10 @@ def about(operation: str) -> Paragraph | None:
 _M: Final = re.MULTILINE | re.DOTALL
 
 
-def _folder() -> Path:
-    """Inside the package when installed from a wheel, beside it in a checkout."""
-    package = Path(__file__).parent.parent.parent
-    inside = package / "docs"
-    return inside if inside.is_dir() else package.parent / "docs"
+def _page() -> Path:
+    """Beside this module when installed from a wheel; in a checkout the page itself."""
+    inside = Path(__file__).with_name("document.txt")
+    return inside if inside.is_file() else Path(__file__).parents[3] / "docs" / PAGE
 
 
 def _block(text: str) -> Block:

@@ -15,6 +15,10 @@ import httpx
 import pytest
 
 from ridedash import config
+from ridedash.demo.lens.code import httpx_code
+from ridedash.demo.lens.exports import Origin, events, har, script
+from ridedash.demo.lens.store import LensFile
+from ridedash.service_time import REAL
 from ridedash.services import build_services
 from ridedash.store.models.people import Account
 from tests.leaky import CODE, PHONE, Leaky, leaky
@@ -371,9 +375,25 @@ def test_no_file_of_the_instance_folder_holds_a_token_a_password_or_a_start_code
 ) -> None:
     """Includes free pages of the database and the answer journal; a demo's secrets.json may."""
     for path in story.desk.instance.rglob("*"):
-        ours = path.name.startswith(("ridedash.db", "answers-")) or path.parent.name == "metrics"
+        names = ("ridedash.db", "answers-", "lens.db")
+        ours = path.name.startswith(names) or path.parent.name == "metrics"
         if path.is_file() and ours:
             assert hits(path.read_bytes().decode("latin-1"), story.secrets) == [], path.name
+
+
+def test_neither_the_lens_nor_what_is_copied_from_it_holds_a_secret_or_a_phone(
+    story: Story,
+) -> None:
+    lens = LensFile(story.desk.instance)
+    calls = [lens.call(each.number) for each in lens.calls(None, False, 0, 5_000)]
+    seen = [each for each in calls if each is not None]
+    origin = Origin("demo", story.service.url, REAL)
+    texts = {"har": har(seen, origin), "sh": script(seen, origin), "log": events(seen, origin)}
+    texts |= {f"httpx {each.number}": httpx_code(each, story.service.url) for each in seen}
+    wanted = story.secrets | {"driver's phone": PHONE, "phone": GUEST_PHONE}
+    assert [(name, found) for name, text in texts.items() if (found := hits(text, wanted))] == []
+    assert {"create", "track_ride", "products"} <= {each.operation for each in seen}
+    assert PLACE[0] in texts["har"]  # else the search would find nothing at all
 
 
 def hits(text: str, secrets: dict[str, str]) -> list[str]:

@@ -23,6 +23,7 @@ KEEP_DAYS = {  # default, least, most
 }
 # the tiles of a city that does not exist: pages translate it
 SANDBOX_CREDIT = "Sandbox city, a place that does not exist"
+NAMED = {"demo_starts": "demo"}  # fields whose name in the environment is another one
 OF_LIVE = (  # required in live mode; README lists them in this order
     "PUBLIC_URL",
     "SERVICE_URL",
@@ -87,6 +88,8 @@ class Settings:
     keep_audit_days: int  # who did what
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
+    # of a new demo: "day" with rides, or "empty"; RIDEDASH_DEMO
+    demo_starts: str
     # a bearer token with which /metrics can be read from anywhere; "": this machine only
     metrics_token: str = field(repr=False)
 
@@ -140,6 +143,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         redis_url=_redis(given),
         schedule_lead_minutes=given.whole("SCHEDULE_LEAD_MINUTES", 10, 5, 120),
         pace=_pace(given, mode),
+        demo_starts=given.one_of("DEMO", "day", ("day", "empty")),
         poll_layer=given.one_of("POLL_LAYER", "on", ("on", "off")) == "on",
         **_egress(given),
         **_keeping(given),
@@ -154,9 +158,14 @@ def load(environ: Mapping[str, str]) -> Settings:
     return settings
 
 
+def names() -> list[str]:
+    """The names of all settings in the environment."""
+    return [PREFIX + NAMED.get(each.name, each.name).upper() for each in fields(Settings)]
+
+
 def _refuse_unknown(environ: Mapping[str, str]) -> None:
     """Refuse a misspelt setting: it would be ignored silently, and the default used."""
-    known = {PREFIX + field.name.upper() for field in fields(Settings)}
+    known = set(names())
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in known and not name.startswith(FOR_TESTS):
             near = difflib.get_close_matches(name, known, n=1)

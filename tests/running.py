@@ -62,6 +62,7 @@ def running(
         "RIDEDASH_PORT": "0",
         "RIDEDASH_SANDBOX_PORT": "0",
         "RIDEDASH_PACE": pace,
+        "RIDEDASH_DEMO": "empty",
     }
     environ = clean_environment(**(chosen | databases.settings_for(instance) | settings))
     instance.mkdir(parents=True, exist_ok=True, mode=0o700)

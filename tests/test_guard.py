@@ -293,12 +293,16 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
     assert into == []
 
 
-def test_the_director_of_a_demo_is_imported_by_the_factory_alone() -> None:
-    """But the recorder of calls, which a worker of a demo loads too, without any page."""
+def test_the_director_of_a_demo_is_imported_by_those_who_start_it() -> None:
+    """By the factory for its pages, and by `ridedash up`, which makes the day of a new demo.
+
+    But the recorder of calls, which a worker of a demo loads too, without any page.
+    """
     users = {(s, t) for s, t in our_imports() if package(t) == "demo" != package(s)}
     recorder = ("ridedash.cli.commands", "ridedash.demo.lens.recorder")
     assert recorder in users
-    assert {package(s) for s, _ in users - {recorder}} == {"factory"}
+    starters = {s for s, _ in users - {recorder}}
+    assert starters == {"ridedash.factory", "ridedash.cli.demo_day"}
 
 
 LIVE_APP = """
@@ -683,6 +687,7 @@ GET /demo/lens/calls/<int:number> lens.call
 GET /demo/lens/rides/<int:order_id>/curl lens.script
 GET /demo/lens/rides/<int:order_id>/events lens.events
 GET /demo/lens/rides/<int:order_id>/har lens.har
+GET /demo/day.json demo_day.show
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
 GET /demo/package demo_package.download
 GET /demo/runs/<run_id> demo_stories.show

@@ -22,7 +22,7 @@ from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services, follow_turns
-from ridedash.store import accounts, audit, properties
+from ridedash.store import accounts, audit, demo_marks, properties
 from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
 from ridedash.store.models.people import Property
@@ -114,6 +114,7 @@ def _db(services: Services, options: argparse.Namespace) -> None:
     with _database_errors():
         before = _revision(services.db)
     upgrade(services.db)
+    require_mode(services)
     after = _revision(services.db)
     if before == after:
         print(f"The database is current, at revision {after}.")
@@ -234,6 +235,18 @@ def _from_stdin(what: str) -> str:
 def _require_current(services: Services) -> None:
     with _database_errors():
         services.db.require_current()
+    require_mode(services)
+
+
+def require_mode(services: Services) -> None:
+    """Raise CommandError in live mode when the database is a demo's."""
+    if services.settings.demo:
+        return
+    try:
+        with _database_errors(), services.db.read() as s:
+            demo_marks.refuse_in_live_mode(s)
+    except demo_marks.WrongMode as error:
+        raise CommandError(str(error)) from None
 
 
 def _erase(services: Services, options: argparse.Namespace) -> None:

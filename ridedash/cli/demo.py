@@ -1,13 +1,18 @@
 """The data of a new demo: a property, a member of staff, and an account for each sandbox user."""
 
+from datetime import datetime
 from pathlib import Path
 
+from sqlalchemy.orm import Session
+
 from ridedash.cli import demo_kiosks
+from ridedash.cli.errors import CommandError
 from ridedash.extensions import Services
 from ridedash.sandbox import SANDBOX_USERS, mint_token
-from ridedash.sandbox.city.city import cities
+from ridedash.sandbox.city.city import Place, cities
 from ridedash.secrets_file import demo_secrets
-from ridedash.store import accounts, passwords, properties
+from ridedash.store import accounts, demo_marks, passwords, properties
+from ridedash.store.models.people import Property, Staff
 
 HOTEL = "grand-meridian-hotel"
 SIGN_IN_NAME = "desk"
@@ -15,11 +20,13 @@ SIGN_IN_NAME = "desk"
 
 def seed(services: Services) -> None:
     """Create the demo's property, staff, linked accounts and kiosks, once for each database."""
-    with services.db.read() as session:
+    with services.db.write() as session:
         known = properties.find_staff(session, SIGN_IN_NAME)
-    if known is not None:
-        with services.db.write() as session:  # a demo of an earlier release has no kiosks yet
+        if known is not None:  # a demo of an earlier release has no mark and no kiosks yet
+            _mark_earlier(session, known, services.clock())
             demo_kiosks.seed(session, known.property_id, services.clock())
+    _refuse_others(services)
+    if known is not None:
         return
     password = sign_in(services.settings.instance)[1]
     tokens = [
@@ -27,7 +34,7 @@ def seed(services: Services) -> None:
         for user in SANDBOX_USERS
     ]
     city = cities()[0]
-    hotel = next(place for place in city.places if place.id == HOTEL)
+    hotel = _hotel()
     now = services.clock()
     with services.db.write() as session:
         property_ = properties.add_property(
@@ -51,6 +58,29 @@ def seed(services: Services) -> None:
             if user.id == "house":
                 accounts.make_default(session, row)
         demo_kiosks.seed(session, property_.id, now)
+        wanted = services.settings.demo_starts == "day"
+        demo_marks.mark(session, now, demo_marks.WANTED if wanted else demo_marks.NONE)
+
+
+def _mark_earlier(s: Session, staff: Staff, now: datetime) -> None:
+    """Mark a demo that was seeded by a release without marks: its hotel stands in no real city."""
+    hotel = _hotel()
+    home = s.get_one(Property, staff.property_id)
+    seeded = (home.name, home.timezone) == (hotel.name, cities()[0].timezone)
+    if demo_marks.mark_of(s) is None and seeded:
+        demo_marks.mark(s, now, demo_marks.NONE)
+
+
+def _refuse_others(services: Services) -> None:
+    try:
+        with services.db.read() as s:
+            demo_marks.refuse_in_demo_mode(s)
+    except demo_marks.WrongMode as error:
+        raise CommandError(str(error)) from None
+
+
+def _hotel() -> Place:
+    return next(place for place in cities()[0].places if place.id == HOTEL)
 
 
 def sign_in(instance: Path) -> tuple[str, str]:

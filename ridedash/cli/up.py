@@ -12,7 +12,7 @@ from flask import Flask
 
 from ridedash import config
 from ridedash.cli import demo, stage
-from ridedash.cli.commands import make_worker, upgrade
+from ridedash.cli.commands import make_worker, require_mode, upgrade
 from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, listen_patiently, make_server
 from ridedash.cli.sandbox_process import SandboxChild, require_store, sandbox_settings
@@ -25,6 +25,8 @@ from ridedash.views.ops import file_server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from ridedash.cli.demo_day import Day
 
 ENDED = "the worker ended by itself: nothing would be sent or followed. The log says why."
 THREADS = 12  # that answer requests
@@ -50,10 +52,9 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
         settings = config.load(known)
         stack.callback(follow_turns(app.extensions["ridedash"]))
         upgrade(app.extensions["ridedash"].db)
-        if settings.demo:
-            demo.seed(app.extensions["ridedash"])
+        require_mode(app.extensions["ridedash"])
         file_server.prepare(app)
-        stack.enter_context(_running_worker(app))
+        stack.enter_context(_running_worker(app, _first(app) if settings.demo else None))
         print(_welcome(settings), flush=True)
         served = with_tiles(app) if settings.demo else app.wsgi_app
         started()
@@ -61,6 +62,14 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
             stage.show(settings, environ)
         # returns on SystemExit and on Ctrl-C
         make_server(served, web, THREADS).run()
+
+
+def _first(app: Flask) -> "Day | None":
+    """Seed a new demo. The day that its worker has to make first; None: there is none to make."""
+    demo.seed(app.extensions["ridedash"])
+    from ridedash.cli import demo_day  # live mode does not load it
+
+    return demo_day.wanted(app)
 
 
 def _start_sandbox(
@@ -76,13 +85,13 @@ def _start_sandbox(
 
 
 @contextlib.contextmanager
-def _running_worker(app: Flask) -> Iterator[None]:
+def _running_worker(app: Flask, day: "Day | None") -> Iterator[None]:
     services = app.extensions["ridedash"]
     stop = threading.Event()
     worker = make_worker(services)
     services.wake = worker.wake
     ended = threading.Event()
-    thread = threading.Thread(target=_work, args=(worker, stop, ended), name="worker")
+    thread = threading.Thread(target=_work, args=(worker, stop, ended, day), name="worker")
     try:
         thread.start()
         yield
@@ -95,9 +104,16 @@ def _running_worker(app: Flask) -> Iterator[None]:
             raise CommandError(ENDED)  # in place of the SystemExit of the signal
 
 
-def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None:
-    """Run the worker. When it ends by itself, end the process too: nothing would send orders."""
+def _work(
+    worker: Worker, stop: threading.Event, ended: threading.Event, day: "Day | None"
+) -> None:
+    """Run the worker, after the day of a new demo was made.
+
+    When it ends by itself, end the process too: nothing would send orders.
+    """
     try:
+        if day is not None:
+            day.make(worker, stop)
         worker.run(stop)
     finally:
         if not stop.is_set():

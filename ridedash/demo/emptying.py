@@ -138,6 +138,11 @@ def _empty(s: Session) -> None:
     calling = select(Action.id).where(Action.state == "calling")
     if any(s.execute(each.limit(1)).first() for each in (sending, calling)):
         raise StillSending
+    delete_rides(s)
+
+
+def delete_rides(s: Session) -> None:
+    """Delete all rides and guests, whatever is on its way: for a start, when nobody sends."""
     tell_ended(s, select(Link.token_hash))  # for processes that know their guests
     for table in EMPTIED:
         s.execute(delete(table))

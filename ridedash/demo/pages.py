@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.demo import package, sheet, stage_pages, story_pages
 from ridedash.demo.beginning import EXTENSION, begin, control, follow
+from ridedash.demo.day import progress
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import pages as lens_pages
 from ridedash.demo.lens import recording, ride_pages
@@ -59,6 +60,7 @@ def init_app(app: Flask) -> None:
     stage_pages.init_app(app)
     sheet.init_app(app)
     package.init_app(app)
+    progress.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
         app.jinja_env.globals["poll_within_ms"] = POLL_WITHIN_MS

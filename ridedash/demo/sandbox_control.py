@@ -53,6 +53,14 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A status of a booking, and when it begins."""
+
+    status: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class SandboxControl:
     """The control of this installation's own sandbox. Every method raises NotDone.
 
@@ -67,7 +75,7 @@ class SandboxControl:
         """The clock now."""
         return _clock(self._call("GET", "/control/clock"))
 
-    def run_at(self, speed: int) -> ClockNow:
+    def run_at(self, speed: float) -> ClockNow:
         """Let the clock run at a speed of 1 to 60, or hold it with 0."""
         return _clock(self._call("POST", "/control/clock", {"speed": speed}))
 
@@ -116,6 +124,16 @@ class SandboxControl:
                 for each in found
             ]
         except (TypeError, LookupError) as error:
+            raise NotDone from error
+
+    def phases(self, mtx: str) -> list[Phase]:
+        """What a booking will come to, by its reference and in order; none without a booking."""
+        try:
+            found = self._call("GET", "/control/ledger")["bookings"]
+            mine = next((each for each in found if each["merchant_txn_id"] == mtx), None)
+            ahead = [] if mine is None else mine["phases"]
+            return [Phase(str(p["status"]), datetime.fromtimestamp(float(p["at"]), UTC)) for p in ahead]
+        except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
             raise NotDone from error
 
     def city_at(self, place: LatLng) -> str:

@@ -115,6 +115,12 @@ class Worker:
         claims = self.tracker.claim(self.threads)
         return bool(self.tracker.record([self.tracker.ask(claim) for claim in claims])) or did
 
+    def send_only(self) -> None:
+        """One round in this thread that sends and follows no ride: while a demo makes its day."""
+        self._recurring_jobs()
+        for job in self._sends():
+            job()
+
     def _round(self, polling: Polling, stop: threading.Event) -> None:
         wait_s: float | None = None
         try:

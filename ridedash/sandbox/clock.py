@@ -108,6 +108,23 @@ class ServiceClock:
         _add_turn(connection, ClockTurn(wall, service, speed))
 
 
+def begin_led(store: Store, wall: float, pace: float) -> None:
+    """Empty a sandbox, and let its clock show people's time since `wall`, at normal speed.
+
+    So that bookings of past days can be made on a clock that is led there. Tokens are kept. The
+    sandbox is one of `pace`: whoever has led the clock sets that speed at the end.
+    """
+    with store.write() as connection:
+        for table in ("bookings", "feedback", "scenarios", "faults", "outages", "turns"):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
+        connection.execute(
+            "REPLACE INTO clock (one, wall, service, speed, pace) VALUES (1, ?, ?, ?, ?)",
+            (wall, wall, SLOWEST, pace),
+        )
+        _add_turn(connection, ClockTurn(wall, wall, SLOWEST))
+
+
 def _add_turn(connection: sqlite3.Connection, turn: ClockTurn) -> None:
     connection.execute("INSERT INTO turns (wall, service, speed) VALUES (?, ?, ?)", turn)
     connection.execute("DELETE FROM turns WHERE n <= (SELECT MAX(n) FROM turns) - ?", (KEPT,))

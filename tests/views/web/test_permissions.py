@@ -41,7 +41,7 @@ NEEDS = {
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
         outgoing.card outgoing.show_receipt
         history.show history.ask search.show search.ask search.listed handover.show
-        restored.show group_cards.show series.show
+        restored.show group_cards.show series.show demo_day.show
     """,
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests

@@ -1,0 +1,178 @@
+"""The day of a new demo: made by the worker's thread, before the worker follows rides.
+
+A week and a day are ordered from a sandbox of this process, whose clock is led; it writes the same
+file as the sandbox that goes on afterwards. See ridedash/demo/day/.
+"""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import Flask
+from sqlalchemy.orm import Session
+
+from ridedash.cli.demo import SIGN_IN_NAME
+from ridedash.cli.http_server import listen, make_server
+from ridedash.cli.sandbox_process import sandbox_settings
+from ridedash.demo.day import furniture, plan
+from ridedash.demo.day.playing import Desk, LedClock, Player, desk_of
+from ridedash.demo.day.progress import EXTENSION, Progress
+from ridedash.demo.emptying import delete_rides
+from ridedash.demo.sandbox_control import SandboxControl
+from ridedash.geo import LatLng
+from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.worker import Worker
+from ridedash.sandbox import create_sandbox
+from ridedash.sandbox.city.city import cities
+from ridedash.sandbox.clock import begin_led
+from ridedash.sandbox.store import Store
+from ridedash.service.transport.http import Http
+from ridedash.services import Services, build_services
+from ridedash.store import demo_marks, properties
+from ridedash.store.actors import by_staff
+from ridedash.store.models.people import Property
+
+SEED: Final = 1
+THREADS: Final = 2  # of the sandbox that is led
+RATE: Final = 100_000  # calls in a second: the days go by fast
+LOOK_EVERY_S: Final = 0.2  # whether somebody has booked meanwhile
+
+log = logging.getLogger(__name__)
+
+
+class Day:
+    """The day that this start has to make, up to the moment of the start."""
+
+    def __init__(self, app: Flask, now: datetime) -> None:
+        self.services: Services = app.extensions["ridedash"]
+        self.progress: Progress = app.extensions[EXTENSION]
+        self.app, self.now = app, now
+
+    def make(self, worker: Worker, stop: threading.Event) -> None:
+        """Make it; meanwhile `worker` sends what people book. A failure is logged, and no more.
+
+        When `stop` is set first, the next start begins anew.
+        """
+        try:
+            with self._worded():
+                if self._made(worker, stop):
+                    self._end(demo_marks.MADE)
+        except Exception as error:  # a demo without its day is still one
+            log.exception("the day of the demo was not made: %s", type(error).__name__)
+            self._end(demo_marks.NONE)
+        finally:
+            self.progress.going_on = False
+
+    @contextlib.contextmanager
+    def _worded(self) -> Iterator[None]:
+        """Prices are put in words, as pages do."""
+        with self.app.app_context():
+            yield
+
+    def _made(self, worker: Worker, stop: threading.Event) -> bool:
+        looked = 0.0
+
+        def go_on(ordered: int) -> bool:
+            nonlocal looked
+            self.progress.done = ordered
+            if time.monotonic() - looked >= LOOK_EVERY_S:
+                looked = time.monotonic()
+                worker.send_only()
+            return not stop.is_set()
+
+        with self.services.db.write() as s:
+            delete_rides(s)  # of a start that was ended in between
+            prop = furniture.seed(s, _home(s), self.places)
+            zone = ZoneInfo(prop.timezone)
+        wished = plan.wishes(self.now, zone, SEED)
+        self.progress.of, self.progress.going_on = len(wished), True
+        with led(self.services, LedClock(plan.begins_at(self.now))) as player:
+            return player.play(self._desk(), wished, self.now, go_on)
+
+    @property
+    def places(self) -> dict[str, LatLng]:
+        """The places of the demo's city by name."""
+        return {place.name: place.position for place in cities()[0].places}
+
+    def _desk(self) -> Desk:
+        with self.services.db.read() as s:
+            staff = properties.find_staff(s, SIGN_IN_NAME)
+            assert staff is not None  # noqa: S101 - the demo was seeded before
+            prop = s.get_one(Property, staff.property_id)
+            return desk_of(s, prop, by_staff(staff.id), self.places)
+
+    def _end(self, day: str) -> None:
+        settings = self.services.settings
+        control = SandboxControl(settings, Http())
+        if settings.pace != 1:
+            control.run_at(settings.pace)
+        with self.services.db.write() as s:
+            found = demo_marks.mark_of(s)
+            if found is not None:
+                found.day = day
+
+
+def wanted(app: Flask) -> Day | None:
+    """The day that is to be made, or None. The sandbox is empty then, and its clock ready."""
+    services: Services = app.extensions["ridedash"]
+    settings = services.settings
+    with services.db.read() as s:
+        found = demo_marks.mark_of(s)
+    if found is None or found.day != demo_marks.WANTED or not settings.sandboxed:
+        return None
+    now = services.clock()
+    store = Store(sandbox_settings(settings).database)
+    try:
+        begin_led(store, plan.begins_at(now).timestamp(), settings.pace)
+    finally:
+        store.close()
+    return Day(app, now)
+
+
+@contextlib.contextmanager
+def led(services: Services, clock: LedClock) -> Iterator[Player]:
+    """A player with its own services and sandbox, which share the clock and the files."""
+    settings = services.settings
+    sandbox = create_sandbox(replace(sandbox_settings(settings), clock=clock))
+    with contextlib.ExitStack() as stack:
+        stack.callback(sandbox.extensions["sandbox"].close)
+        port = stack.enter_context(_served(sandbox))
+        known = replace(
+            settings,
+            service_url=f"http://127.0.0.1:{port}",
+            sandbox_port=port,
+            service_rate=RATE,
+            pace=1.0,
+        )
+        made = build_services(known, clock)
+        stack.callback(made.db.close)
+        journal = AnswerJournal(settings.instance / "blackbox")
+        stack.callback(journal.close)
+        worker = Worker(made.runtime, journal)
+        yield Player(made, worker, SandboxControl(known, Http()), clock)
+
+
+@contextlib.contextmanager
+def _served(app: Flask) -> Iterator[int]:
+    """Serve an app to this machine, from a thread. Its port."""
+    listening = listen("127.0.0.1", 0, "RIDEDASH_SANDBOX_PORT")
+    server = make_server(app, listening, THREADS)
+    thread = threading.Thread(target=server.run, name="led sandbox", daemon=True)
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        server.close()
+        thread.join(5)
+
+
+def _home(s: Session) -> Property:
+    staff = properties.find_staff(s, SIGN_IN_NAME)
+    assert staff is not None  # noqa: S101 - the demo was seeded before
+    return s.get_one(Property, staff.property_id)

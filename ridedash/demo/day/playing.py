@@ -1,0 +1,218 @@
+"""Orders the rides of a day through the program itself, on a clock that is led from ride to ride.
+
+Whoever reads the rows later finds what a week of people would have left: each order was placed,
+sent and followed at its own moment, and the sandbox's ledger has the booking of each.
+"""
+
+import heapq
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash import wire
+from ridedash.demo.day.plan import Wish
+from ridedash.demo.sandbox_control import SandboxControl
+from ridedash.demo.words import FAULTS
+from ridedash.extensions import Services
+from ridedash.geo import LatLng
+from ridedash.rides.actions import request as actions
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.place import GuardBusy, place
+from ridedash.rides.tracking import claims
+from ridedash.rides.worker import Worker
+from ridedash.store.accounts import accounts_of, default_account
+from ridedash.store.actors import Actor
+from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.people import Property
+from ridedash.store.orders import OfferOwner, Trip
+from ridedash.store.properties import cost_centres_of
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+
+INSTEAD: Final = "mini"  # where the wished car does not go
+SENT_AFTER: Final = timedelta(seconds=0.4)
+SEEN_AFTER: Final = timedelta(seconds=3)  # a poll finds a new status so long after it began
+PRESSED_AFTER: Final = timedelta(seconds=70)  # somebody cancels so long after they saw it
+SAID_AFTER: Final = timedelta(minutes=4)  # feedback, after the ride
+MOST_AT_ONCE: Final = 20  # rides under way
+
+
+class LedClock:
+    """A clock that shows what it was led to; it never goes back."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at.astimezone(UTC)
+
+    def __call__(self) -> datetime:
+        return self._at
+
+    def lead(self, at: datetime) -> None:
+        """Show a moment from now on, unless it is over."""
+        self._at = max(self._at, at.astimezone(UTC))
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where and by whom the rides are ordered."""
+
+    property_id: int
+    pickup: LatLng
+    pickup_name: str
+    zone: ZoneInfo
+    accounts: dict[str, int]  # by label; "" is the usual one
+    centres: dict[str, int]  # by name
+    places: dict[str, LatLng]  # of the city, by name
+    actor: Actor
+
+
+def desk_of(s: Session, prop: Property, actor: Actor, places: dict[str, LatLng]) -> Desk:
+    """The desk of a property that has a pickup place and a default account."""
+    usual = default_account(s, prop.id)
+    if usual is None or prop.pickup_lat is None or prop.pickup_lng is None:
+        raise ValueError("the property has no pickup place or no account")
+    return Desk(
+        property_id=prop.id,
+        pickup=LatLng(prop.pickup_lat, prop.pickup_lng),
+        pickup_name=prop.pickup_name or prop.name,
+        zone=ZoneInfo(prop.timezone),
+        accounts={each.label: each.id for each in accounts_of(s, prop.id)} | {"": usual.id},
+        centres={each.name: each.id for each in cost_centres_of(s, prop.id)},
+        places=places,
+        actor=actor,
+    )
+
+
+class Player:
+    """Orders wishes one after the other, and polls each ride when it has come to a new status.
+
+    `services`, `worker` and the sandbox behind `control` all read `clock`.
+    """
+
+    def __init__(
+        self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
+    ) -> None:
+        self.services, self.worker, self.control, self.clock = services, worker, control, clock
+        self._numbers = itertools.count()  # of deeds of the same moment
+        self._ordered = 0
+        self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []
+
+    def play(
+        self,
+        desk: Desk,
+        wished: Sequence[Wish],
+        until: datetime,
+        go_on: Callable[[int], bool],
+    ) -> bool:
+        """Order everything and follow it `until` a moment. Whether it came to its end.
+
+        `go_on` is called before each deed with the number of rides ordered so far.
+        """
+        for n, wish in enumerate(wished):
+            self._later(wish.at, partial(self._order_it, desk, wish, n))
+        while self._ahead and self._ahead[0][0] <= until:
+            if not go_on(self._ordered):
+                return False
+            at, _, deed = heapq.heappop(self._ahead)
+            self.clock.lead(at)
+            deed()
+        self.clock.lead(until)
+        self._poll()
+        return True
+
+    def _later(self, at: datetime, deed: Callable[[], Any]) -> None:
+        heapq.heappush(self._ahead, (at.astimezone(UTC), next(self._numbers), deed))
+
+    def _order_it(self, desk: Desk, wish: Wish, n: int) -> None:
+        self._ordered = n + 1
+        if wish.goes:
+            self.control.arm(wish.goes)
+        if wish.lost:
+            self.control.add_fault(FAULTS["lost_answer"].body)
+        account = desk.accounts[wish.account]
+        category, offer_id = self._offer(desk, wish, account)
+        wanted = BookingRequest(
+            property_id=desk.property_id,
+            actor=desk.actor,
+            tz=desk.zone,
+            form_token=f"day-{wish.at.timestamp():.0f}-{n}",
+            pickup_at=wish.pickup_at.astimezone(UTC) if wish.pickup_at else None,
+            offer_id=offer_id,
+            guest_name=wish.guest.name,
+            guest_room=wish.guest.room,
+            guest_language=wish.guest.language,
+            cost_centre_id=desk.centres.get(wish.centre),
+            note=wish.note,
+            seats=1 if wire.kind_of(category) is wire.Kind.SHARE else None,
+            payment=wish.payment,
+            account_id=account,
+        )
+        try:
+            order_id = place(self.services.db, self.clock, wanted).order_id
+        except GuardBusy:
+            return  # their ride of before is still being booked
+        if wish.pickup_at is None:
+            self.clock.lead(self.clock() + SENT_AFTER)
+            self.worker.sender.send(order_id)
+            self._follow(order_id, wish, desk.actor)
+
+    def _offer(self, desk: Desk, wish: Wish, account: int) -> tuple[str, int]:
+        """The wished car as it is offered, or the usual one where that does not go."""
+        owner = OfferOwner(desk.property_id, desk.actor, account)
+        estimator = Estimator(self.services, owner, "en")
+        trip = Trip(desk.pickup, desk.pickup_name, desk.places[wish.to], wish.to)
+        for category in (wish.car, INSTEAD):
+            _price, offer_id = _quoted(estimator, trip, category, account)
+            if offer_id:
+                return category, offer_id
+        raise LookupError(f"nothing is offered to {wish.to}")
+
+    def _follow(self, order_id: int, wish: Wish, actor: Actor) -> None:
+        """Poll the ride whenever it will have come to a new status, and do what is wished."""
+        with self.services.db.read() as s:
+            mtx = s.get_one(Order, order_id).mtx
+        for phase in self.control.phases(mtx):
+            seen = phase.at + SEEN_AFTER
+            self._later(seen, self._poll)
+            if phase.status == wish.cancelled:
+                self._later(seen + PRESSED_AFTER, lambda: self._cancel(order_id, actor))
+            if phase.status == wire.COMPLETED:
+                self._later(seen + SEEN_AFTER, lambda: self._settle(order_id))
+                if wish.rating is not None:
+                    said = wish.rating
+                    self._later(seen + SAID_AFTER, lambda: self._feedback(order_id, actor, said))
+
+    def _cancel(self, order_id: int, actor: Actor) -> None:
+        runtime = self.services.runtime
+        actions.cancel(runtime, order_id, actor, "Change of plans")
+        self._later(self.clock() + SEEN_AFTER, lambda: self._settle(order_id))
+
+    def _feedback(self, order_id: int, actor: Actor, rating: int) -> None:
+        actions.feedback(self.services.runtime, order_id, actor, rating)
+
+    def _settle(self, order_id: int) -> None:
+        """Poll the ride until it needs no more: the invoice may come later than the end."""
+        self._poll()
+        with self.services.db.read() as s:
+            next_at = s.scalar(select(Ride.next_poll_at).where(Ride.order_id == order_id))
+        if next_at is not None:
+            self._later(max(next_at, self.clock() + SEEN_AFTER), lambda: self._settle(order_id))
+
+    def _poll(self) -> None:
+        """Poll all rides that are under way."""
+        tracker = self.worker.tracker
+        claims.make_due(self.services.db, self.clock())
+        claimed = tracker.claim(MOST_AT_ONCE)
+        tracker.record([tracker.ask(each) for each in claimed])
+
+
+def _quoted(estimator: Estimator, trip: Trip, category: str, account: int) -> tuple[str, int]:
+    try:
+        return estimator.quote_offer(trip, category, account)
+    except EstimateFailedError:
+        return "", 0

@@ -1,0 +1,44 @@
+"""How far the day is, said in the band of every page until it is complete."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, Flask, current_app, jsonify
+from flask.typing import ResponseReturnValue
+
+from ridedash.views.web.permissions import SEE, needs
+from ridedash.wording import gettext as _
+
+EXTENSION: Final = "ridedash.day"  # where the progress stands among an app's extensions
+bp: Final = Blueprint("demo_day", __name__)
+
+
+@dataclass
+class Progress:
+    """How many rides are ordered, and of how many; written by the thread that makes the day."""
+
+    done: int = 0
+    of: int = 0
+    going_on: bool = False
+
+
+def init_app(app: Flask) -> None:
+    """Register the line, and the address where it is read again."""
+    app.extensions[EXTENSION] = Progress()
+    app.register_blueprint(bp)
+    app.context_processor(lambda: {"day_words": words})
+
+
+@bp.get("/demo/day.json")
+@needs(SEE)
+def show() -> ResponseReturnValue:
+    """The line as it is now: {"words"}, "" once the day is complete."""
+    return jsonify(words=words())
+
+
+def words() -> str:
+    """How far the day is, in words; "" when none is being made."""
+    now: Progress = current_app.extensions[EXTENSION]
+    if not now.going_on:
+        return ""
+    return _("The day is being prepared: %(n)d of %(all)d rides.", n=now.done, all=now.of)

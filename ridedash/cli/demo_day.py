@@ -103,7 +103,7 @@ class Day:
     def _desk(self) -> Desk:
         with self.services.db.read() as s:
             staff = properties.find_staff(s, SIGN_IN_NAME)
-            assert staff is not None  # noqa: S101 - the demo was seeded before
+            assert staff is not None
             prop = s.get_one(Property, staff.property_id)
             return desk_of(s, prop, by_staff(staff.id), self.places)
 
@@ -174,5 +174,5 @@ def _served(app: Flask) -> Iterator[int]:
 
 def _home(s: Session) -> Property:
     staff = properties.find_staff(s, SIGN_IN_NAME)
-    assert staff is not None  # noqa: S101 - the demo was seeded before
+    assert staff is not None
     return s.get_one(Property, staff.property_id)

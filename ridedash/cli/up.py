@@ -104,9 +104,7 @@ def _running_worker(app: Flask, day: "Day | None") -> Iterator[None]:
             raise CommandError(ENDED)  # in place of the SystemExit of the signal
 
 
-def _work(
-    worker: Worker, stop: threading.Event, ended: threading.Event, day: "Day | None"
-) -> None:
+def _work(worker: Worker, stop: threading.Event, ended: threading.Event, day: "Day | None") -> None:
     """Run the worker, after the day of a new demo was made.
 
     When it ends by itself, end the process too: nothing would send orders.

@@ -132,7 +132,9 @@ class SandboxControl:
             found = self._call("GET", "/control/ledger")["bookings"]
             mine = next((each for each in found if each["merchant_txn_id"] == mtx), None)
             ahead = [] if mine is None else mine["phases"]
-            return [Phase(str(p["status"]), datetime.fromtimestamp(float(p["at"]), UTC)) for p in ahead]
+            return [
+                Phase(str(p["status"]), datetime.fromtimestamp(float(p["at"]), UTC)) for p in ahead
+            ]
         except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
             raise NotDone from error
 

@@ -16,7 +16,10 @@ from ridedash.rides.orders.schedule_times import SOONEST
 
 DAYS: Final = 7  # of history
 RIDES_A_DAY: Final = range(8, 12)
-HOURS: Final = (*(6, 7, 7, 8, 8, 8, 9, 9, 10, 11, 12, 13, 14, 15, 16), *(17, 18, 18, 19, 19, 20, 22))
+HOURS: Final = (
+    *(6, 7, 7, 8, 8, 8, 9, 9, 10, 11, 12, 13, 14, 15, 16),
+    *(17, 18, 18, 19, 19, 20, 22),
+)
 CARS: Final = ("mini",) * 5 + ("prime",) * 3 + ("auto",) * 3 + ("suv", "share")
 CENTRES: Final = ("Concierge", "Conferences", "Crew", "Restaurant")
 OWING: Final = "Account with an outstanding due"
@@ -77,8 +80,11 @@ def _day_before(day: date, zone: ZoneInfo, dice: Random, guests: list[Guest]) ->
         made.append(_usual(at, guest, dice))
     which = dice.randrange(len(made) * 2)
     if which < len(made):  # not every day goes well
-        trouble = {"goes": NO_CAB} if dice.random() < 0.5 else {"cancelled": wire.CALL_DRIVER}
-        made[which] = replace(made[which], rating=None, **trouble)
+        spoilt = replace(made[which], rating=None)
+        nobody = dice.random() < 0.5
+        made[which] = (
+            replace(spoilt, goes=NO_CAB) if nobody else replace(spoilt, cancelled=wire.CALL_DRIVER)
+        )
     return made
 
 

@@ -184,8 +184,8 @@ class Player:
             if phase.status == wire.COMPLETED:
                 self._later(seen + SEEN_AFTER, lambda: self._settle(order_id))
                 if wish.rating is not None:
-                    said = wish.rating
-                    self._later(seen + SAID_AFTER, lambda: self._feedback(order_id, actor, said))
+                    say = partial(self._feedback, order_id, actor, wish.rating)
+                    self._later(seen + SAID_AFTER, say)
 
     def _cancel(self, order_id: int, actor: Actor) -> None:
         runtime = self.services.runtime

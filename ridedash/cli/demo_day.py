@@ -32,6 +32,8 @@ from ridedash.sandbox import create_sandbox
 from ridedash.sandbox.city.city import cities
 from ridedash.sandbox.clock import begin_led
 from ridedash.sandbox.store import Store
+from ridedash.service.client import RideClient
+from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
 from ridedash.services import Services, build_services
 from ridedash.store import demo_marks, properties
@@ -49,10 +51,10 @@ log = logging.getLogger(__name__)
 class Day:
     """The day that this start has to make, up to the moment of the start."""
 
-    def __init__(self, app: Flask, now: datetime) -> None:
+    def __init__(self, app: Flask, now: datetime, days: int) -> None:
         self.services: Services = app.extensions["ridedash"]
         self.progress: Progress = app.extensions[EXTENSION]
-        self.app, self.now = app, now
+        self.app, self.now, self.days = app, now, days
 
     def make(self, worker: Worker, stop: threading.Event) -> None:
         """Make it; meanwhile `worker` sends what people book. A failure is logged, and no more.
@@ -90,7 +92,7 @@ class Day:
             delete_rides(s)  # of a start that was ended in between
             prop = furniture.seed(s, _home(s), self.places)
             zone = ZoneInfo(prop.timezone)
-        wished = plan.wishes(self.now, zone, SEED)
+        wished = plan.wishes(self.now, zone, SEED, self.days)
         self.progress.of, self.progress.going_on = len(wished), True
         with led(self.services, LedClock(plan.begins_at(self.now))) as player:
             return player.play(self._desk(), wished, self.now, go_on)
@@ -109,17 +111,20 @@ class Day:
 
     def _end(self, day: str) -> None:
         settings = self.services.settings
-        control = SandboxControl(settings, Http())
         if settings.pace != 1:
-            control.run_at(settings.pace)
+            with Http() as http:
+                SandboxControl(settings, http).run_at(settings.pace)
         with self.services.db.write() as s:
             found = demo_marks.mark_of(s)
             if found is not None:
                 found.day = day
 
 
-def wanted(app: Flask) -> Day | None:
-    """The day that is to be made, or None. The sandbox is empty then, and its clock ready."""
+def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
+    """The day that is to be made after so many others, or None.
+
+    The sandbox is empty then, and its clock ready.
+    """
     services: Services = app.extensions["ridedash"]
     settings = services.settings
     with services.db.read() as s:
@@ -132,7 +137,7 @@ def wanted(app: Flask) -> Day | None:
         begin_led(store, plan.begins_at(now).timestamp(), settings.pace)
     finally:
         store.close()
-    return Day(app, now)
+    return Day(app, now, days)
 
 
 @contextlib.contextmanager
@@ -147,15 +152,16 @@ def led(services: Services, clock: LedClock) -> Iterator[Player]:
             settings,
             service_url=f"http://127.0.0.1:{port}",
             sandbox_port=port,
-            service_rate=RATE,
             pace=1.0,
         )
-        made = build_services(known, clock)
+        http = stack.enter_context(Http())
+        client = RideClient(http, known.service_url, known.service_app_token, traffic=Traffic(RATE))
+        made = replace(build_services(known, clock), client=client)
         stack.callback(made.db.close)
         journal = AnswerJournal(settings.instance / "blackbox")
         stack.callback(journal.close)
         worker = Worker(made.runtime, journal)
-        yield Player(made, worker, SandboxControl(known, Http()), clock)
+        yield Player(made, worker, SandboxControl(known, http), clock)
 
 
 @contextlib.contextmanager

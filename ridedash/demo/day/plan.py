@@ -49,17 +49,17 @@ class Wish:
     rating: int | None = None  # what the guest says afterwards
 
 
-def wishes(now: datetime, zone: ZoneInfo, seed: int) -> list[Wish]:
-    """All rides of the week and of the day that begins at `now`, in the order of their orders."""
+def wishes(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) -> list[Wish]:
+    """All rides of so many days and of the day of `now`, in the order in which they are ordered."""
     dice = Random(f"day of {seed}")  # noqa: S311 - a demo's dice
     guests = list(CAST)
     dice.shuffle(guests)
     begins = now - BEGINS
     today = now.astimezone(zone).date()
     found = []
-    for back in range(DAYS, -1, -1):
+    for back in range(days, -1, -1):
         made = _day_before(today - timedelta(days=back), zone, dice, guests)
-        found += [each for each in made if begins - timedelta(days=DAYS) < each.at < begins]
+        found += [each for each in made if begins - timedelta(days=days) < each.at < begins]
     found += _ended(now, dice, guests)
     found += _now(now, guests)
     found += _to_come(now, zone, guests)
@@ -109,7 +109,7 @@ def _ended(now: datetime, dice: Random, guests: list[Guest]) -> list[Wish]:
     fee, owes = guests[10:12]
     return [
         *made,
-        Wish(_ago(now, 95), fee, fee.place, "prime", cancelled=wire.CLIENT_LOCATED),
+        Wish(_ago(now, 95), fee, fee.place, "suv", cancelled=wire.CLIENT_LOCATED),
         Wish(_ago(now, 52), owes, owes.place, "mini", account=OWING),
     ]
 

@@ -38,7 +38,7 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 INSTEAD: Final = "mini"  # where the wished car does not go
 SENT_AFTER: Final = timedelta(seconds=0.4)
 SEEN_AFTER: Final = timedelta(seconds=3)  # a poll finds a new status so long after it began
-PRESSED_AFTER: Final = timedelta(seconds=70)  # somebody cancels so long after they saw it
+PRESSED_AFTER: Final = timedelta(seconds=115)  # somebody cancels so long after they saw it
 SAID_AFTER: Final = timedelta(minutes=4)  # feedback, after the ride
 MOST_AT_ONCE: Final = 20  # rides under way
 

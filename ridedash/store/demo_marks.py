@@ -6,8 +6,8 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.store.models.demos import DemoMark
 from ridedash.store.models.orders import Order
+from ridedash.store.models.people import DemoMark
 
 ROW: Final = 1
 WANTED, MADE, NONE = "wanted", "made", "none"  # of DemoMark.day

@@ -41,6 +41,18 @@ class Property(Base):
     words_version: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
+class DemoMark(Base):
+    """That this database is a demo's: a single row, written with its first property.
+
+    `day` is how it starts: "wanted" until its day is made, then "made"; "none" for an empty one.
+    """
+
+    __tablename__ = "demo_mark"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    made_at: Mapped[datetime]
+    day: Mapped[str] = mapped_column(ShortText(8))
+
+
 class Wording(Base):
     """A sentence in a property's own words, in one language (ridedash/wording/own.py)."""
 

@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 from ridedash.cli.demo import SIGN_IN_NAME
 from ridedash.cli.http_server import listen, make_server
 from ridedash.cli.sandbox_process import sandbox_settings
-from ridedash.demo.day import furniture, plan
-from ridedash.demo.day.playing import Desk, LedClock, Player, desk_of
+from ridedash.demo.day import plan
+from ridedash.demo.day.playing import Desk, LedClock, Player, desk_of, furnish
 from ridedash.demo.day.progress import EXTENSION, Progress
 from ridedash.demo.emptying import delete_rides
 from ridedash.demo.sandbox_control import SandboxControl
@@ -90,7 +90,7 @@ class Day:
 
         with self.services.db.write() as s:
             delete_rides(s)  # of a start that was ended in between
-            prop = furniture.seed(s, _home(s), self.places)
+            prop = furnish(s, _home(s), self.places)
             zone = ZoneInfo(prop.timezone)
         wished = plan.wishes(self.now, zone, SEED, self.days)
         self.progress.of, self.progress.going_on = len(wished), True

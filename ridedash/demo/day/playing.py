@@ -6,7 +6,7 @@ sent and followed at its own moment, and the sandbox's ledger has the booking of
 
 import heapq
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.demo.day.plan import Wish
+from ridedash.demo.day.plan import CENTRES, Wish
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.demo.words import FAULTS
 from ridedash.extensions import Services
@@ -29,10 +29,11 @@ from ridedash.rides.tracking import claims
 from ridedash.rides.worker import Worker
 from ridedash.store.accounts import accounts_of, default_account
 from ridedash.store.actors import Actor
+from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner, Trip
-from ridedash.store.properties import cost_centres_of
+from ridedash.store.properties import cost_centres_of, favourites_of, set_favourite
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 
 INSTEAD: Final = "mini"  # where the wished car does not go
@@ -41,6 +42,13 @@ SEEN_AFTER: Final = timedelta(seconds=3)  # a poll finds a new status so long af
 PRESSED_AFTER: Final = timedelta(seconds=115)  # somebody cancels so long after they saw it
 SAID_AFTER: Final = timedelta(minutes=4)  # feedback, after the ride
 MOST_AT_ONCE: Final = 20  # rides under way
+PHONE: Final = "+910000099000"  # a range that nobody has
+# by the keys from 1; the first six stand there in every demo
+DROPS: Final = (
+    *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),
+    *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
+    *("Opera on the Lode", "Harbour Market", "Lode Stadium"),
+)
 
 
 class LedClock:
@@ -86,6 +94,18 @@ def desk_of(s: Session, prop: Property, actor: Actor, places: dict[str, LatLng])
         places=places,
         actor=actor,
     )
+
+
+def furnish(s: Session, prop: Property, places: Mapping[str, LatLng]) -> Property:
+    """Add what is missing; what the property has stays."""
+    known = favourites_of(s, prop.id)
+    for slot, name in enumerate(DROPS, 1):
+        if ("drop", slot) not in known:
+            set_favourite(s, prop.id, "drop", slot, name, places[name])
+    have = {each.name for each in cost_centres_of(s, prop.id)}
+    s.add_all(CostCentre(property_id=prop.id, name=name) for name in CENTRES if name not in have)
+    prop.phone = prop.phone or PHONE
+    return prop
 
 
 class Player:

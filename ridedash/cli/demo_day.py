@@ -69,7 +69,7 @@ class Day:
             log.exception("the day of the demo was not made: %s", type(error).__name__)
             self._end(demo_marks.NONE)
         finally:
-            self.progress.going_on = False
+            self.progress.end()
 
     @contextlib.contextmanager
     def _worded(self) -> Iterator[None]:
@@ -93,7 +93,7 @@ class Day:
             prop = furnish(s, _home(s), self.places)
             zone = ZoneInfo(prop.timezone)
         wished = plan.wishes(self.now, zone, SEED, self.days)
-        self.progress.of, self.progress.going_on = len(wished), True
+        self.progress.begin(len(wished))
         with led(self.services, LedClock(plan.begins_at(self.now))) as player:
             return player.play(self._desk(), wished, self.now, go_on)
 
@@ -115,9 +115,7 @@ class Day:
             with Http() as http:
                 SandboxControl(settings, http).run_at(settings.pace)
         with self.services.db.write() as s:
-            found = demo_marks.mark_of(s)
-            if found is not None:
-                found.day = day
+            demo_marks.settle(s, day)
 
 
 def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:

@@ -21,6 +21,14 @@ class Progress:
     of: int = 0
     going_on: bool = False
 
+    def begin(self, of: int) -> None:
+        """So many rides are to be ordered."""
+        self.done, self.of, self.going_on = 0, of, True
+
+    def end(self) -> None:
+        """Nothing more is ordered, whether all were or not."""
+        self.going_on = False
+
 
 def init_app(app: Flask) -> None:
     """Register the line, and the address where it is read again."""

@@ -296,6 +296,19 @@ def billed_minor(answer: dict[str, Any]) -> int:
     return int(parts * 100)
 
 
+def test_a_press_of_the_director_waits_for_the_end_of_the_day(made: Hotel) -> None:
+    made.progress.begin(26)
+    answers: list[int] = []
+    browser = made.app.test_client()
+    press = threading.Thread(target=lambda: answers.append(browser.post("/demo/next").status_code))
+    press.start()
+    press.join(0.2)
+    assert answers == []
+    made.progress.end()
+    press.join(20)
+    assert answers == [400]  # it has no CSRF token
+
+
 def test_the_line_says_how_far_the_day_is_and_goes_away(made: Hotel) -> None:
     with made.app.test_request_context("/"):
         assert words() == ""

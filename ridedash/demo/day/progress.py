@@ -1,15 +1,17 @@
 """How far the day is, said in the band of every page until it is complete."""
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import Final
 
-from flask import Blueprint, Flask, current_app, jsonify
+from flask import Blueprint, Flask, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
 
 EXTENSION: Final = "ridedash.day"  # where the progress stands among an app's extensions
+WAITS_S: Final = 60.0  # a press, at most
 bp: Final = Blueprint("demo_day", __name__)
 
 
@@ -20,21 +22,32 @@ class Progress:
     done: int = 0
     of: int = 0
     going_on: bool = False
+    ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def begin(self, of: int) -> None:
         """So many rides are to be ordered."""
+        self.ended.clear()
         self.done, self.of, self.going_on = 0, of, True
 
     def end(self) -> None:
         """Nothing more is ordered, whether all were or not."""
         self.going_on = False
+        self.ended.set()
 
 
 def init_app(app: Flask) -> None:
     """Register the line, and the address where it is read again."""
     app.extensions[EXTENSION] = Progress()
     app.register_blueprint(bp)
+    app.before_request(_after_the_day)
     app.context_processor(lambda: {"day_words": words})
+
+
+def _after_the_day() -> None:
+    """A press of the director waits for the end: the clock is led until then."""
+    now: Progress = current_app.extensions[EXTENSION]
+    if now.going_on and request.method == "POST" and request.path.startswith("/demo/"):
+        now.ended.wait(WAITS_S)
 
 
 @bp.get("/demo/day.json")

@@ -23,7 +23,7 @@ from ridedash.cli import demo, demo_day
 from ridedash.cli.commands import make_worker
 from ridedash.cli.sandbox_process import sandbox_settings
 from ridedash.demo.day import plan
-from ridedash.demo.day.progress import EXTENSION, Progress, words
+from ridedash.demo.day.progress import EXTENSION, Progress, after_the_day, words
 from ridedash.factory import create_app
 from ridedash.geo import LatLng
 from ridedash.rides.worker import Worker
@@ -298,15 +298,19 @@ def billed_minor(answer: dict[str, Any]) -> int:
 
 def test_a_press_of_the_director_waits_for_the_end_of_the_day(made: Hotel) -> None:
     made.progress.begin(26)
-    answers: list[int] = []
-    browser = made.app.test_client()
-    press = threading.Thread(target=lambda: answers.append(browser.post("/demo/next").status_code))
-    press.start()
-    press.join(0.2)
-    assert answers == []
+    waited = threading.Event()
+
+    def press() -> None:
+        with made.app.test_request_context("/demo/next", method="POST"):
+            after_the_day()
+            waited.set()
+
+    pressed = threading.Thread(target=press)
+    pressed.start()
+    early = waited.wait(0.2)
     made.progress.end()
-    press.join(20)
-    assert answers == [400]  # it has no CSRF token
+    pressed.join(20)
+    assert (early, waited.is_set()) == (False, True)
 
 
 def test_the_line_says_how_far_the_day_is_and_goes_away(made: Hotel) -> None:

@@ -39,11 +39,11 @@ def init_app(app: Flask) -> None:
     """Register the line, and the address where it is read again."""
     app.extensions[EXTENSION] = Progress()
     app.register_blueprint(bp)
-    app.before_request(_after_the_day)
+    app.before_request(after_the_day)
     app.context_processor(lambda: {"day_words": words})
 
 
-def _after_the_day() -> None:
+def after_the_day() -> None:
     """A press of the director waits for the end: the clock is led until then."""
     now: Progress = current_app.extensions[EXTENSION]
     if now.going_on and request.method == "POST" and request.path.startswith("/demo/"):

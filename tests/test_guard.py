@@ -682,12 +682,12 @@ GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /demo demo.show
+GET /demo/day.json demo_day.show
 GET /demo/lens/calls.json lens.calls
 GET /demo/lens/calls/<int:number> lens.call
 GET /demo/lens/rides/<int:order_id>/curl lens.script
 GET /demo/lens/rides/<int:order_id>/events lens.events
 GET /demo/lens/rides/<int:order_id>/har lens.har
-GET /demo/day.json demo_day.show
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
 GET /demo/package demo_package.download
 GET /demo/runs/<run_id> demo_stories.show

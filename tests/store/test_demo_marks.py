@@ -1,0 +1,52 @@
+"""A demo's database is marked: live mode refuses it, and a demo refuses others with rides."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete
+
+from ridedash.cli import demo
+from ridedash.cli.commands import require_mode
+from ridedash.cli.errors import CommandError
+from ridedash.store import demo_marks
+from ridedash.store.models.people import DemoMark, Property
+from tests.views.ride_pages import make_desk
+
+pytestmark = pytest.mark.database
+
+
+def test_live_mode_refuses_the_database_of_a_demo(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path)
+    live = replace(desk.services, settings=replace(desk.services.settings, mode="live"))
+    require_mode(live)
+    with desk.services.db.write() as s:
+        demo_marks.mark(s, desk.now, demo_marks.NONE)
+    require_mode(desk.services)
+    with pytest.raises(CommandError, match="this database is a demo's"):
+        require_mode(live)
+    desk.close()
+
+
+def test_a_demo_refuses_a_database_with_rides_that_is_none_of_its_own(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path)
+    desk.order("BOOKED", "CALL_DRIVER")
+    desk.add(lambda s: setattr(s.get(Property, desk.ids["desk.property"]), "name", "Other"))
+    with pytest.raises(CommandError, match="has rides and is no demo's"):
+        demo.seed(desk.services)
+    desk.close()
+
+
+def test_a_demo_of_an_earlier_release_is_marked(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path)
+    demo.seed(desk.services)
+    with desk.services.db.write() as s:
+        assert s.get(DemoMark, demo_marks.ROW) is not None
+        s.execute(delete(DemoMark))
+    desk.order("BOOKED", "CALL_DRIVER")
+    demo.seed(desk.services)
+    with desk.services.db.read() as s:
+        found = demo_marks.mark_of(s)
+    assert found is not None
+    assert found.day == demo_marks.NONE  # it has rides of its own
+    desk.close()

@@ -686,6 +686,7 @@ GET /demo/day.json demo_day.show
 GET /demo/lens/calls.json lens.calls
 GET /demo/lens/calls/<int:number> lens.call
 GET /demo/lens/rides/<int:order_id>/curl lens.script
+GET /demo/lens/rides/<int:order_id>/elements.json lens_rides.elements
 GET /demo/lens/rides/<int:order_id>/events lens.events
 GET /demo/lens/rides/<int:order_id>/har lens.har
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states

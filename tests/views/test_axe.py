@@ -31,6 +31,7 @@ FILES = {
     "faces.file",
     "flights.read",
     "kiosk_visit.places",
+    "lens_rides.elements",
     "guest.snapshot",
     "health.alive",
     "health.ready",

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Blueprint, abort, render_template, request
+from flask import Blueprint, Response, abort, jsonify, render_template, request
 
 from ridedash.demo.lens.drawing import LYING, STANDING, picture
+from ridedash.demo.lens.elements import SURFACES
+from ridedash.demo.lens.origins import About, Origins, origins
+from ridedash.demo.lens.recording import Lens
 from ridedash.demo.lens.states import CREATE, Edge, Way, way_of
 from ridedash.extensions import services
 from ridedash.views.rides.access import own_order
@@ -59,6 +62,25 @@ def states(order_id: int) -> str:
         create=CREATE,
         steps=_words_of(way),
     )
+
+
+@bp.get("/elements.json")
+@needs(MANAGE)
+def elements(order_id: int) -> Response:
+    """Where the elements of one page of a ride come from, by their names; `on` names the page.
+
+    {"elements": {name: {how, ours, fields: [{operation, pointer, call, raw, age}]}}}
+    """
+    page, s = own_order(order_id), services()
+    surface = request.args.get("on", "ride")
+    if surface not in SURFACES:
+        abort(400)
+    about = About(page.order.category, page.order.seats)
+    with s.db.read() as db:
+        lens = Lens(db, page.order.property_id)
+        made = Origins(lens.calls(order_id), lens.call, about)
+        found = origins(made, s.clock(), surface)
+    return jsonify({"elements": found})
 
 
 def _edges(way: Way) -> tuple[Edge, ...]:

@@ -96,8 +96,9 @@ def _older_than_the_drop(facts: RideFacts) -> bool:
 
 @dataclass(frozen=True)
 class InvoiceLine:
-    """One line of an invoice; `total` is the one to be paid."""
+    """One line of an invoice; `total` is the one to be paid. `name` is its element's on pages."""
 
+    name: str
     label: str
     amount: str
     total: bool = False
@@ -145,11 +146,11 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
             "{n}", f"{price.discount_percentage.normalize():f}"
         )
     rows = [
-        (_("Fare"), price.fare, False),
-        (_("Service tax"), price.service_tax, False),
-        (_("Tolls"), price.toll_charges, False),
-        (discount, _minus(price.discount_value), False),
-        (_("Total"), total_of(price), True),
+        ("fare", _("Fare"), price.fare, False),
+        ("tax", _("Service tax"), price.service_tax, False),
+        ("tolls", _("Tolls"), price.toll_charges, False),
+        ("discount", discount, _minus(price.discount_value), False),
+        ("total", _("Total"), total_of(price), True),
     ]
     return Invoice(_lines(rows, currency, locale), (added_up(),))
 
@@ -166,29 +167,30 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
         return None
     cash = facts.payment == wire.CASH
     rows = [
-        (_("Meter fare"), trip.amount, False),
-        (_("Convenience charge"), trip.convenience_charge, False),
-        (_("Discount"), _minus(trip.discount), False),
+        ("meter", _("Meter fare"), trip.amount, False),
+        ("convenience", _("Convenience charge"), trip.convenience_charge, False),
+        ("discount", _("Discount"), _minus(trip.discount), False),
     ]
     if trip.advance and payable_of(trip) is not None:
-        rows.append((_("Total"), cost_of(trip), True))
-    rows.append((_("Paid in advance"), _minus(trip.advance), False))
+        rows.append(("total", _("Total"), cost_of(trip), True))
+    rows.append(("advance", _("Paid in advance"), _minus(trip.advance), False))
     notes = _auto_notes(facts.snapshot, trip, audience, currency, locale)
     if payable_of(trip) is None:
         meter = _("as the meter shows") if cash else _("not sent")
-        lines = (InvoiceLine(_("Meter fare"), meter), *_lines(rows, currency, locale))
+        lines = (InvoiceLine("line.meter", _("Meter fare"), meter), *_lines(rows, currency, locale))
         pays = payment_words(audience, facts.payment)
         return Invoice(lines, (pays, *notes), _("Payment"))
     if not over:
         wallet = not cash and facts.payment != PAYMENT_NOT_KNOWN
         label = _("From the ride wallet") if wallet else _("To pay")
-        rows.append((label, payable_of(trip), True))
+        rows.append(("payable", label, payable_of(trip), True))
         return Invoice(_lines(rows, currency, locale), tuple(notes))
     if trip.advance:
-        rows.append((_("The rest"), payable_of(trip), False))
+        rows.append(("payable", _("The rest"), payable_of(trip), False))
     elif trip.payable_amount is not None or not trip.cash_paid:
-        rows.append((_("Total"), payable_of(trip), True))
-    rows.append((_("Paid in cash"), trip.cash_paid, trip.cash_paid == payable_of(trip)))
+        rows.append(("payable", _("Total"), payable_of(trip), True))
+    paid = trip.cash_paid
+    rows.append(("cash", _("Paid in cash"), paid, paid == payable_of(trip)))
     notes = [note for note in (_who_paid(trip), *notes) if note]
     return Invoice(_lines(rows, currency, locale), tuple(notes))
 
@@ -238,13 +240,14 @@ def _minus(amount: Decimal | None) -> Decimal | None:
 
 
 def _lines(
-    rows: list[tuple[str, Decimal | None, bool]], currency: str | None, locale: str
+    rows: list[tuple[str, str, Decimal | None, bool]], currency: str | None, locale: str
 ) -> tuple[InvoiceLine, ...]:
     shown = [
-        (label, amount, total)
-        for label, amount, total in rows
+        (f"line.{name}", label, amount, total)
+        for name, label, amount, total in rows
         if amount is not None and (amount or total)
     ]
     return tuple(
-        InvoiceLine(label, money(amount, currency, locale), total) for label, amount, total in shown
+        InvoiceLine(name, label, money(amount, currency, locale), total)
+        for name, label, amount, total in shown
     )

@@ -25,7 +25,7 @@ class Receipt:
     booking: str
     dated: str
     state: str  # why there is no price, or why it may change
-    rows: tuple[tuple[str, tuple[str, ...]], ...]  # label and facts
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]  # name of the element, label, facts
     invoice: Invoice | None
     sum_check: str
     payment: str
@@ -70,25 +70,25 @@ def sum_check(facts: RideFacts) -> str:
 
 def _rows(
     page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     cab, driver = view.cab, view.driver
     room = _("room %(room)s", room=page.order.room) if page.order.room else ""
-    told: tuple[tuple[str, str | list[str]], ...] = (
-        (_("Guest"), [page.guest.name, room]),
-        (_("Cost centre"), cost_centre),
-        (_("Picked up"), facts.picked_up),
-        (_("From"), facts.pickup[1]),
-        (_("To"), view.drop.name if view.drop else _("The guest told the driver")),
-        (_("Ride"), [page.offer.display_name, view.took]),
-        (_("Seats"), str(page.order.seats) if page.order.seats else ""),
-        (_("Driver"), first_name(driver.name) if driver else ""),
-        (_("Car"), cab.car if cab else ""),
-        (_("Number plate"), cab.plate if cab else ""),
+    told: tuple[tuple[str, str, str | list[str]], ...] = (
+        ("guest", _("Guest"), [page.guest.name, room]),
+        ("cost_centre", _("Cost centre"), cost_centre),
+        ("picked_up", _("Picked up"), facts.picked_up),
+        ("pickup", _("From"), facts.pickup[1]),
+        ("drop", _("To"), view.drop.name if view.drop else _("The guest told the driver")),
+        ("ride", _("Ride"), [page.offer.display_name, view.took]),
+        ("seats", _("Seats"), str(page.order.seats) if page.order.seats else ""),
+        ("driver", _("Driver"), first_name(driver.name) if driver else ""),
+        ("car", _("Car"), cab.car if cab else ""),
+        ("plate", _("Number plate"), cab.plate if cab else ""),
     )
-    for label, said in told:
+    for name, label, said in told:
         parts = tuple(filter(None, [said] if isinstance(said, str) else said))
         if parts:
-            yield label, parts
+            yield name, label, parts
 
 
 def _when(facts: RideFacts) -> datetime:

@@ -12,6 +12,12 @@ export function make(tag, className = "", ...children) {
   return node;
 }
 
+/** A node that shows a fact of the ride, under the name by which a demo asks where it is from. */
+export function from(name, node) {
+  node.dataset.from = name;
+  return node;
+}
+
 /** A fact inside a sentence, in its own direction. */
 export function fact(text, className = "") {
   return make("bdi", className, text ?? "");

@@ -27,6 +27,7 @@ export class Frame {
     this.root.dataset.look = view.look ?? "";
     const question = make("h1", "k-question", view.question);
     question.dataset.question = "";
+    if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
     const words = make("div", "k-words", question, ...(view.facts ?? []));
     const controls = make("div", "k-controls", ...(view.controls ?? []));

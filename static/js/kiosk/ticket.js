@@ -1,6 +1,6 @@
 /** Screens G and H: the ticket of a ride just booked, and a ride found again by number and PIN. */
 
-import { apart, control, fact, icon, make, qrCode, spelled } from "./el.js";
+import { apart, control, fact, from, icon, make, qrCode, spelled } from "./el.js";
 
 const LAST_S = 20;
 
@@ -9,7 +9,7 @@ export function booked(k) {
   const { visit } = k;
   const { number, pin = "" } = visit.ride;
   const where = visit.answer?.meet;
-  const live = make("p", "k-live", icon("search"), make("span", "", headline(k)));
+  const live = make("p", "k-live", icon("search"), from("headline", make("span", "", headline(k))));
   live.setAttribute("role", "status");
   const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
   const beside = k.measures.layout === "landscape"; // where the code stands over the buttons
@@ -21,6 +21,7 @@ export function booked(k) {
     deeds.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
   return {
     question: k.t("ride", { number }),
+    from: "number",
     facts: facts.filter(Boolean),
     controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
     look: "ticket",
@@ -33,7 +34,7 @@ function ticketPin(k, pin) {
     "div",
     "k-ticket-pin",
     make("span", "k-label", k.t("pin")),
-    spelled(pin, "k-pin num", k.t("pin")),
+    from("pin", spelled(pin, "k-pin num", k.t("pin"))),
     make("span", "k-why", k.t("pin_why")),
   );
 }
@@ -43,7 +44,7 @@ function follow(k, { qr, short }) {
   return make(
     "div",
     "k-qr-box",
-    qrCode(qr, k.t("scan")),
+    from("link", qrCode(qr, k.t("scan"))),
     make("span", "k-small", k.t("scan")),
     short ? make("span", "k-small mono", short) : null,
   );
@@ -73,7 +74,7 @@ function meetLine(k, where) {
       "div",
       "k-meet-words",
       make("span", "k-label", k.t("meet_at")),
-      make("span", "k-meet-name", fact(where.name)),
+      make("span", "k-meet-name", from("meet", fact(where.name))),
       way.length ? make("span", "k-walk", way.join(" · ")) : null,
     ),
   );
@@ -92,15 +93,15 @@ function countdown(k) {
 function plateOf(k) {
   const view = k.visit.view ?? {};
   if (!view.plate) return null;
-  const parts = [spelled(view.plate, "k-plate", k.t("plate"))];
+  const parts = [from("plate", spelled(view.plate, "k-plate", k.t("plate")))];
   if (view.old_plate) {
     const [before, after = ""] = k.t("old_plate").split("{plate}");
-    const gone = make("s", "", fact(view.old_plate, "k-gone"));
+    const gone = make("s", "", from("old_plate", fact(view.old_plate, "k-gone")));
     const line = make("p", "k-old-plate", small(before), gone, small(after));
     line.setAttribute("role", "alert");
     parts.unshift(line);
   }
-  if (view.car) parts.push(make("p", "k-lead", fact(view.car)));
+  if (view.car) parts.push(make("p", "k-lead", from("car", fact(view.car))));
   return make("div", "k-plates", ...parts);
 }
 
@@ -110,14 +111,14 @@ export function ride(k) {
   const view = visit.view ?? {};
   const facts = [
     heldLine(k),
-    view.detail ? make("p", "k-lead", view.detail) : null,
+    view.detail ? from("detail", make("p", "k-lead", view.detail)) : null,
     plateOf(k),
     Number.isFinite(view.minutes)
       ? make(
           "p",
           "k-lead k-away",
           icon("waiting"),
-          make("span", "", k.t("away", { n: view.minutes })),
+          from("minutes", make("span", "", k.t("away", { n: view.minutes }))),
         )
       : null,
     view.meet ? meetLine(k, typeof view.meet === "string" ? { name: view.meet } : view.meet) : null,
@@ -129,6 +130,7 @@ export function ride(k) {
   deeds.push(control("done", "k-button k-main", () => k.end("done"), k.t("done")));
   return {
     question: view.headline || k.t("ride", { number: `K${visit.number}` }),
+    from: view.headline ? "headline" : "number",
     facts: [...facts.filter(Boolean), view.code_due ? codeLine(k) : null].filter(Boolean),
     controls: [make("div", "k-deeds", ...deeds)],
     look: "ride",
@@ -149,7 +151,7 @@ function codeButton(k) {
 function codeLine(k) {
   const { code } = k.visit.start ?? {};
   const shown = code
-    ? spelled(code, "k-code num", k.t("start_code"))
+    ? from("code", spelled(code, "k-code num", k.t("start_code")))
     : make("p", "k-code num", make("span", "visually-hidden", k.t("code_hidden")), "••••");
   const why = make("span", "k-why", k.t(code ? "tell_driver" : "code_hidden"));
   return make("div", "k-code-line", make("span", "k-label", k.t("start_code")), shown, why);

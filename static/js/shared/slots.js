@@ -109,6 +109,7 @@ export class RideSlots {
     const rows = invoice.lines.map((line) => {
       const row = document.createElement("tr");
       row.className = line.total ? "total" : "";
+      row.dataset.from = line.name;
       const label = document.createElement("th");
       label.scope = "row";
       label.textContent = line.label;

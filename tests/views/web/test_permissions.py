@@ -73,7 +73,8 @@ NEEDS = {
         admin_kiosk.open_here
         admin_hints.add admin_hints.remove
         demo.show demo.turn demo.leap demo.arm demo.break_something demo.reset
-        lens_rides.states lens.calls lens.call lens.try_again lens.har lens.script lens.events
+        lens_rides.states lens_rides.elements lens.calls lens.call lens.try_again lens.har
+        lens.script lens.events
         demo_stories.start demo_stories.show demo_stories.step demo_stories.skip demo_stories.drop
         demo_stage.show demo_stage.newest demo_sheet.show demo_package.download
     """,

@@ -1,0 +1,104 @@
+"""Which recorded call last set each element of a ride's pages, with the field's raw value."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from ridedash.demo.lens.elements import ELEMENTS, Element, Source
+from ridedash.demo.lens.store import Call
+from ridedash.views.web.formatting import age
+
+MOST_ASKED: Final = 40  # calls of one operation: a field that none of these has is not shown
+Reader = Callable[[int], Call | None]
+
+
+@dataclass(frozen=True)
+class About:
+    """What tells the elements of an array apart that are about this order."""
+
+    category: str
+    seats: int | None
+
+
+class Origins:
+    """The answers of an order's calls, the newest first. `read` gets a call with its bodies."""
+
+    def __init__(self, calls: Sequence[Call], read: Reader, about: About) -> None:
+        self._calls = sorted(calls, key=lambda call: call.ended, reverse=True)
+        self._read, self._about = read, about
+        self._bodies: dict[int, Any] = {}
+
+    def of(self, element: Element, now: datetime) -> dict[str, Any]:
+        """How an element was made, and its fields: operation, pointer, call, raw value and age."""
+        fields = [found for each in element.sources for found in self._fields(each, now)]
+        return {"how": str(element.how), "ours": not element.sources, "fields": fields}
+
+    def _fields(self, source: Source, now: datetime) -> Iterator[dict[str, Any]]:
+        for call in self._of(source.operation):
+            found = list(resolved(source.pointer, self._body(call), self._about))
+            for pointer, value in found:
+                yield {
+                    "operation": source.operation,
+                    "pointer": pointer,
+                    "call": call.number,
+                    "raw": value,
+                    "age": age(max(0.0, (now - call.ended).total_seconds())),
+                }
+            if found:
+                return
+
+    def _of(self, operation: str) -> Sequence[Call]:
+        mine = [call for call in self._calls if call.operation == operation]
+        return mine[:MOST_ASKED]
+
+    def _body(self, call: Call) -> Any:
+        if call.number not in self._bodies:
+            whole = self._read(call.number)
+            try:
+                self._bodies[call.number] = json.loads(whole.answer.body) if whole else None
+            except ValueError:
+                self._bodies[call.number] = None
+        return self._bodies[call.number]
+
+
+def origins(made: Origins, now: datetime, surface: str) -> dict[str, Any]:
+    """The elements of one surface by their names."""
+    return {each.name: made.of(each, now) for each in ELEMENTS if each.surface == surface}
+
+
+def resolved(pattern: str, body: Any, about: About) -> Iterator[tuple[str, Any]]:
+    """The fields at a pointer with `*` in it, each with its own pointer; those that are null too.
+
+    Of an array, the elements that are about this order: by `id` or `category`, and by `seats`.
+    """
+    yield from _walk(pattern.split("/")[1:], body, "", about)
+
+
+def _walk(steps: list[str], value: Any, way: str, about: About) -> Iterator[tuple[str, Any]]:
+    if not steps:
+        if not isinstance(value, (dict, list)):
+            yield way, value
+        return
+    step, *rest = steps
+    if step == "*" and isinstance(value, list):
+        for n, each in enumerate(value):
+            if _is_about(each, about, rest):
+                yield from _walk(rest, each, f"{way}/{n}", about)
+    elif step == "*" and isinstance(value, dict):
+        for name, each in value.items():
+            yield from _walk(rest, each, f"{way}/{name}", about)
+    elif isinstance(value, dict) and step in value:
+        yield from _walk(rest, value[step], f"{way}/{step}", about)
+
+
+def _is_about(each: Any, about: About, rest: list[str]) -> bool:
+    """Whether an element of an array may be about the order: it names no other one."""
+    if not isinstance(each, dict):
+        return True
+    named = each.get("category", each.get("id"))
+    if rest[:1] != ["name"] and isinstance(named, str) and named != about.category:
+        return False
+    seats = each.get("seats")
+    return seats is None or about.seats is None or str(seats) == str(about.seats)

@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
+    "demo_package.download",
+    "demo_stage.newest",
     "accounts.callback",
     "admin_own_words.export",
     "desk.board_json",

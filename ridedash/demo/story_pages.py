@@ -185,15 +185,17 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     """A moment as scripts and pages read it.
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
-    "failed" (with `why`) or "dropped". `say`, `show` and `point` are of the step that was taken or
-    waits, empty before the first one; `next` is what to say then, `told` what the
-    desk reads that no ride shows, such as a price. `ahead`: of the coming step.
+    "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
+    `say` too, but what a step only waits for is said when it has come; all are empty before the
+    first one. `next` is what to say then, `told` what the desk reads that no ride shows, such as a
+    price. `ahead`: of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
     taken = run.step if waits or ahead else run.step - 1
     present = steps[taken] if 0 <= taken < len(steps) else None
-    coming = steps[taken + 1] if taken + 1 < len(steps) else None
+    said = taken - 1 if waits and present is not None and present.do is None else taken
+    coming = steps[said + 1] if said + 1 < len(steps) else None
     order = run.order(HOTEL_RIDE)
     return {
         "run": run.id,
@@ -201,11 +203,11 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "of": len(steps),
         "state": "waiting" if waits else str(run.phase),
         "again_s": AGAIN_S if waits else 0,
-        "say": "" if present is None else str(present.say),
+        "say": str(steps[said].say) if 0 <= said < len(steps) else "",
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
         "next": "" if coming is None else str(coming.say),
-        "taken": taken + 1,
+        "taken": said + 1,
         "title": str(moment.story.title),
         "told": run.kept.get("told", ""),
         "why": run.kept.get("why", ""),

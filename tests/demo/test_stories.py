@@ -75,6 +75,12 @@ def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:
     first = moment["next"]
     moment = presenter.step(moment, 0)
     assert (moment["say"], moment["taken"], moment["step"]) == (first, 1, 1)
+    while moment["step"] < 4:
+        moment = presenter.step(moment, 0)
+    arrival, said = moment["next"], moment["say"]
+    moment = presenter.step(moment, 0)
+    assert moment["state"] == "waiting"
+    assert (moment["say"], moment["next"]) == (said, arrival)  # they are not there yet
 
 
 def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter) -> None:

@@ -60,7 +60,7 @@ def show() -> str:
         kiosk=kiosk,
         paired=devices.device(KioskKind.KIOSK) is not None,
         network=_network(services().settings),
-        lens=has_lens(),
+        has_lens=has_lens(),
         stories=STORIES.values(),
         chosen=chosen(),
         run=runs().present(current_staff().property_id),

@@ -36,7 +36,7 @@ class GuestPage {
     this.#comeBack();
     root.querySelector("[data-ready]")?.addEventListener("submit", ({ target }) => {
       const button = target.querySelector("button");
-      setTimeout(() => (button.disabled = true)); // a second press would only wait for the first
+      setTimeout(() => (button.disabled = true)); // a second press would wait
     });
     // a hidden page does not poll
     document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
@@ -48,7 +48,7 @@ class GuestPage {
     if (!this.snapshot.stop) this.poller.start();
   }
 
-  /** Another language was chosen: the focus is where it was; a reload starts at the top. */
+  /** Another language was chosen: the focus is where it was. */
   #comeBack() {
     if (!location.hash.startsWith("#lang-")) return;
     document.getElementById(location.hash.slice(1))?.focus();

@@ -75,8 +75,7 @@ class GuestPage {
   }
 
   /**
-   * Reload when the link has ended: the server then answers with the page for links that are not
-   * open. One 404 alone may be another program's: the page asks once more first.
+   * Reload when the link has ended. One 404 alone may be another program's: ask once more first.
    */
   #failed(status) {
     if (status !== 404) return undefined;

@@ -96,9 +96,9 @@ def _older_than_the_drop(facts: RideFacts) -> bool:
 
 @dataclass(frozen=True)
 class InvoiceLine:
-    """One line of an invoice; `total` is the one to be paid. `name` is its element's on pages."""
+    """One line of an invoice; `total` is the one to be paid. `id` names it on pages."""
 
-    name: str
+    id: str
     label: str
     amount: str
     total: bool = False
@@ -177,7 +177,7 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
     notes = _auto_notes(facts.snapshot, trip, audience, currency, locale)
     if payable_of(trip) is None:
         meter = _("as the meter shows") if cash else _("not sent")
-        lines = (InvoiceLine("line.meter", _("Meter fare"), meter), *_lines(rows, currency, locale))
+        lines = (InvoiceLine("meter", _("Meter fare"), meter), *_lines(rows, currency, locale))
         pays = payment_words(audience, facts.payment)
         return Invoice(lines, (pays, *notes), _("Payment"))
     if not over:
@@ -243,7 +243,7 @@ def _lines(
     rows: list[tuple[str, str, Decimal | None, bool]], currency: str | None, locale: str
 ) -> tuple[InvoiceLine, ...]:
     shown = [
-        (f"line.{name}", label, amount, total)
+        (name, label, amount, total)
         for name, label, amount, total in rows
         if amount is not None and (amount or total)
     ]

@@ -148,7 +148,7 @@ class GuestPage {
     rows.replaceChildren(
       ...invoice.lines.map((line) => {
         const row = element("tr", line.total ? "total" : "");
-        row.dataset.from = line.name;
+        row.dataset.from = `line.${line.id}`;
         const label = element("th", "", line.label);
         label.scope = "row";
         row.append(label, element("td", "", line.amount));

@@ -109,7 +109,7 @@ export class RideSlots {
     const rows = invoice.lines.map((line) => {
       const row = document.createElement("tr");
       row.className = line.total ? "total" : "";
-      row.dataset.from = line.name;
+      row.dataset.from = `line.${line.id}`;
       const label = document.createElement("th");
       label.scope = "row";
       label.textContent = line.label;

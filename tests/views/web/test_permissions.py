@@ -107,9 +107,7 @@ ROWS = (
     "run_id",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
-PLAYED = {"run_id"}  # there only while a story of a demo is played
-# secrets that can't be guessed, or public files
-SECRETS = {"token", "filename", "name", "step"} | PLAYED
+SECRETS = {"token", "filename", "name", "step"}  # secrets that can't be guessed, or public files
 
 
 @pytest.fixture
@@ -126,7 +124,6 @@ def rows_of(desk: Desk, who: str) -> dict[str, Any]:
         "order_id": desk.order("BOOKED", "CALL_DRIVER", prop=who),
         "account_id": new_account(desk, who),
         "kiosk_id": new_kiosk(desk, who),
-        "story_id": "receipt",  # the same in each demo
     }
     found["number"] = new_call(desk, found["order_id"])
     runs = Runs(desk.services.settings.instance)
@@ -284,8 +281,7 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
             path = address(rule, rows[foreign])
             csrf = token_without_page(client) if method == "POST" else ""
             came = outcome(client, method, path, csrf)
-            gone = foreign or bool(rule.arguments & PLAYED)
-            if came not in expected(rule.endpoint, need, role, foreign=gone):
+            if came not in expected(rule.endpoint, need, role, foreign=foreign):
                 unexplained.append((role, method, path, "foreign" if foreign else "own", came))
     assert unexplained == []
 
@@ -331,8 +327,7 @@ def test_a_device_reaches_exactly_its_own_routes(desk: Desk, browser: str) -> No
         elif kinds and role is None and need != "shared":
             wanted = {"not there"}
         else:
-            gone = bool(rule.arguments & PLAYED)
-            wanted = expected(rule.endpoint, need, role, foreign=gone)
+            wanted = expected(rule.endpoint, need, role, foreign=False)
         if came not in wanted:
             unexplained.append((method, rule.rule, came))
     assert unexplained == []

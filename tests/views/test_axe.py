@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
+    "demo_day.show",
     "demo_package.download",
     "demo_stage.newest",
     "accounts.callback",
@@ -33,6 +34,7 @@ FILES = {
     "faces.file",
     "flights.read",
     "kiosk_visit.places",
+    "lens.calls",
     "lens_rides.elements",
     "guest.snapshot",
     "health.alive",

@@ -174,14 +174,14 @@ function rowOf(call) {
     ["operation", call.operation],
     ["status", call.status ?? "–"],
     ["ms", `${call.ms} ms`],
-    ["result", `→ ${call.result || "–"}`],
+    ["result to", call.result || "–"],
     ["same", call.same > 1 ? `×${call.same}` : ""],
     ["order", order ? lens.dataset.rideWord.replace("{n}", order) : ""],
   ];
   for (const [name, text] of words) {
     if (text === "") continue;
     const part = document.createElement("span");
-    part.className = `lens-${name}`;
+    part.className = `lens-${name}`; // "to" has the arrow that turns
     part.textContent = text;
     button.append(part, " ");
   }

@@ -29,7 +29,7 @@ def test_the_drawer_shows_the_calls_of_the_ride_and_remembers_its_height(
         expect(drawer).to_be_hidden()
         page.keyboard.press("~")
         row = drawer.locator("[data-lens-rows] button")
-        expect(row).to_contain_text("track_ride 200 11 ms → CALL_DRIVER")
+        expect(row).to_contain_text("track_ride 200 11 ms CALL_DRIVER")
         lens.exchange(poll(driver_name="<b>Cedar</b>", driver_lat=2))
         expect(row).to_contain_text("×2")  # by itself
         row.click()

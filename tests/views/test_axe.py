@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import update
 
+from ridedash.demo.stories.runs import Runs
 from ridedash.store import properties
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device
@@ -34,7 +35,11 @@ FILES = {
     "faces.file",
     "flights.read",
     "kiosk_visit.places",
+    "lens.call",  # a part of the drawer: tests/demo/lens/test_pages.py
     "lens.calls",
+    "lens.events",
+    "lens.har",
+    "lens.script",
     "lens_rides.elements",
     "guest.snapshot",
     "health.alive",
@@ -58,6 +63,7 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "series.ask": lambda served, _: f"/series/{_series(served.desk)}/cancel",
     "admin_kiosks.one": lambda served, _: f"/admin/kiosks/{_kiosk(served.desk)}",
     "group_cards.show": lambda served, _: f"/groups/{_group(served.desk)}/cards",
+    "demo_stories.show": lambda served, _: f"/demo/runs/{_run(served.desk)}",
 }
 
 
@@ -99,6 +105,12 @@ def _link_of_kiosk(desk: Desk) -> str:
         home, now = desk.ids["desk.property"], desk.now
         row = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
         return make_link(s, row.id, home, "v" * 20, now)
+
+
+def _run(desk: Desk) -> str:
+    """A story of the demo that was begun."""
+    runs = Runs(desk.services.settings.instance)
+    return runs.begin("receipt", 1, desk.ids["desk.property"], NOON).id
 
 
 def _kiosk(desk: Desk) -> int:

@@ -11,6 +11,14 @@ from ridedash.observability.hooks import step
 from tests.demo.lens.exchanges import CREATE, KEY, TOKEN, exchange, poll, recorder
 
 
+@pytest.fixture(autouse=True)
+def no_step():
+    """Another test of this process may have left its worker's step."""
+    before = step.set(("", 0))
+    yield
+    step.reset(before)
+
+
 def listed(lens, ties=None, **more):
     assert lens.flush()
     wanted = {"only_errors": False, "after": 0, "limit": 10_000} | more

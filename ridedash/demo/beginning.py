@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from flask import Flask, current_app
+from flask import Flask, abort, current_app
 from sqlalchemy.orm import Session
 
 from ridedash.demo.emptying import empty
@@ -17,6 +17,7 @@ from ridedash.turns import SandboxTime
 from ridedash.views.poll_cache.cache import polls
 
 EXTENSION: Final = "ridedash.director"  # where the control stands among an app's extensions
+SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
 EMPTIED_TOO: Final = "ridedash.director.emptied"  # and what a Reset calls at its end
 # Every story plays in this week. Drivers and their ways depend on the moment of the booking: with
 # the same moment they are the same for each partner, in whatever week they come.
@@ -34,6 +35,12 @@ class Start:
 def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
     """The moment at which a story begins: a weekday (0: Monday) and a time of a property."""
     return datetime.combine(MONDAY + timedelta(days=weekday), at, zone).astimezone(UTC)
+
+
+def only_with_our_sandbox() -> None:
+    """Before each request of the director: a demo on another service may have real rides."""
+    if not services().settings.sandboxed:
+        abort(404)
 
 
 def control() -> SandboxControl:

@@ -5,10 +5,11 @@ import json
 import zipfile
 from typing import Any, Final
 
-from flask import Blueprint, Flask, Response, abort
+from flask import Blueprint, Response
 from sqlalchemy import select
 
 from ridedash.__about__ import __version__
+from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.lens.recording import Lens
 from ridedash.demo.lens.store import Call
 from ridedash.demo.stories import STORIES
@@ -21,21 +22,11 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("demo_package", __name__, url_prefix="/demo")
+bp.before_request(only_with_our_sandbox)
 NAME: Final = "ridedash-demo.zip"
 MOST_RIDES: Final = 40
 MOST_CALLS: Final = 200  # of a ride
 MADE: Final = (1980, 1, 1, 0, 0, 0)  # of the files in it: the same demo makes the same bytes
-
-
-def init_app(app: Flask) -> None:
-    """Register the address."""
-    app.register_blueprint(bp)
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    if not services().settings.sandboxed:
-        abort(404)
 
 
 @bp.get("/package")

@@ -11,7 +11,14 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from ridedash.demo import package, sheet, stage_pages, story_pages
-from ridedash.demo.beginning import EXTENSION, begin, control, follow
+from ridedash.demo.beginning import (
+    EXTENSION,
+    SUBJECT,
+    begin,
+    control,
+    follow,
+    only_with_our_sandbox,
+)
 from ridedash.demo.day import progress
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import pages as lens_pages
@@ -40,8 +47,8 @@ from ridedash.wording.say import Audience
 from ridedash.wording.states import status_words
 
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
+bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo"
-SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
 POLL_WITHIN_MS: Final = 750  # so that pages show where a leap of the clock led to
 SPEEDS: Final = {"0": 0, "1": 1, "5": 5, "20": 20, "60": 60}
 MOST_RIDES: Final = 1_000_000
@@ -53,24 +60,13 @@ def init_app(app: Flask) -> None:
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
     number_on()
     recording.init_app(app)
-    app.register_blueprint(bp)
-    app.register_blueprint(lens_pages.bp)
-    app.register_blueprint(ride_pages.bp)
     story_pages.init_app(app)
-    stage_pages.init_app(app)
-    sheet.init_app(app)
-    package.init_app(app)
+    for each in (bp, lens_pages.bp, ride_pages.bp, stage_pages.bp, sheet.bp, package.bp):
+        app.register_blueprint(each)
     progress.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
         app.jinja_env.globals["poll_within_ms"] = POLL_WITHIN_MS
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    """A demo on another service has nothing to direct: its rides may be real."""
-    if not services().settings.sandboxed:
-        abort(404)
 
 
 @bp.get("")

@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Blueprint, Flask, abort, current_app, render_template
+from flask import Blueprint, current_app, render_template
 
+from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.stories import STORIES
-from ridedash.extensions import services
 from ridedash.views.ops.static_files import EXTENSION
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import lazy
 from ridedash.wording.say import Text
 
 bp: Final = Blueprint("demo_sheet", __name__, url_prefix="/demo")
+bp.before_request(only_with_our_sandbox)
 LENS: Final = "js/demo/drawer.js"  # the drawer with the calls
 
 
@@ -120,17 +121,6 @@ TWO: Final = Cut(
         Line("1:50", THEIRS, YOURS),
     ),
 )
-
-
-def init_app(app: Flask) -> None:
-    """Register the page."""
-    app.register_blueprint(bp)
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    if not services().settings.sandboxed:
-        abort(404)
 
 
 @bp.get("/sheet")

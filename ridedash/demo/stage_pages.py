@@ -7,11 +7,12 @@ pages may be framed by it, is true in a demo on our own sandbox alone (docs/secu
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, Response, abort, jsonify, render_template
+from flask import Blueprint, Response, jsonify, render_template
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.config import Settings, is_loopback
+from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.sheet import has_lens
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.interpreter import runs
@@ -31,19 +32,8 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.security_headers import let_frames_in
 
 bp: Final = Blueprint("demo_stage", __name__, url_prefix="/demo/stage")
+bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo/stage"
-
-
-def init_app(app: Flask) -> None:
-    """Register the stage."""
-    app.register_blueprint(bp)
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    """The frames of the stage belong to a demo without real rides."""
-    if not services().settings.sandboxed:
-        abort(404)
 
 
 @bp.get("")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Flask, Response, abort, jsonify, redirect, render_template, request
 
-from ridedash.demo.beginning import empty_too
+from ridedash.demo.beginning import empty_too, only_with_our_sandbox
 from ridedash.demo.emptying import StillSending
 from ridedash.demo.sandbox_control import NotDone
 from ridedash.demo.stories import STORIES, interpreter
@@ -23,9 +23,11 @@ from ridedash.store.orders import order_of_form
 from ridedash.views.admin.property import Answer
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
+bp.before_request(only_with_our_sandbox)
 PLAYED: Final = (20, 60)  # what the page offers to play at
 AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
 
@@ -35,12 +37,6 @@ def init_app(app: Flask) -> None:
     app.register_blueprint(bp)
     s: Services = app.extensions["ridedash"]
     empty_too(app, lambda: Runs(s.settings.instance).drop_all(s.clock()))
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    if not services().settings.sandboxed:
-        abort(404)
 
 
 @bp.post("/stories/<story_id>/start")
@@ -144,13 +140,13 @@ def chosen() -> dict[str, Any]:
 
 
 def _answer(moment: Moment, refused: str = "") -> Answer:
-    if request.headers.get("Accept") == "application/json":
+    if wants_json():
         return jsonify(facts(moment) | {"refused": refused})
     return redirect(f"/demo/runs/{moment.run.id}", code=303)
 
 
 def _shown(moment: Moment) -> str | Response:
-    if request.headers.get("Accept") == "application/json":
+    if wants_json():
         return jsonify(facts(moment))
     return render_template(
         "demo/run.html",

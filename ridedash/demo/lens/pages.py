@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
+from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.lens import exports
 from ridedash.demo.lens.again import MAY_REPEAT, NotRepeated, repeat
 from ridedash.demo.lens.code import curl, httpx_code
@@ -27,15 +28,9 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("lens", __name__, url_prefix="/demo/lens")
+bp.before_request(only_with_our_sandbox)
 MOST_NUMBER: Final = 2**53
 MOST_EXPORTED: Final = 1_000
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    """Elsewhere the recorded calls may be those of real rides."""
-    if not services().settings.sandboxed:
-        abort(404)
 
 
 @bp.get("/calls.json")

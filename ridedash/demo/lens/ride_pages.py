@@ -5,6 +5,7 @@ from typing import Final
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 
+from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.lens.drawing import LYING, STANDING, picture
 from ridedash.demo.lens.elements import SURFACES
 from ridedash.demo.lens.origins import About, Origins, origins
@@ -20,12 +21,7 @@ from ridedash.wording import gettext as _
 from ridedash.wording import status_step
 
 bp: Final = Blueprint("lens_rides", __name__, url_prefix="/demo/lens/rides/<int:order_id>")
-
-
-@bp.before_request
-def _only_with_our_sandbox() -> None:
-    if not services().settings.sandboxed:
-        abort(404)
+bp.before_request(only_with_our_sandbox)
 
 
 @dataclass(frozen=True)

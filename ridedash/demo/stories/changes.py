@@ -4,10 +4,10 @@ from datetime import time
 from typing import Final
 
 from ridedash.demo.stories.model import (
+    ONE_RIDE,
+    PLATE,
     Act,
     Book,
-    Count,
-    Counted,
     EndsAs,
     Happened,
     Happens,
@@ -23,8 +23,6 @@ from ridedash.demo.stories.model import (
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import CALL_DRIVER, CLIENT_LOCATED, COMPLETED, IN_PROGRESS
 from ridedash.wording import lazy
-
-PLATE: Final = "[data-slot='cab.plate']"
 
 SHARE: Final = Story(
     id="share",
@@ -66,9 +64,7 @@ SHARE: Final = Story(
         ),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, 1),
-        Count.exactly(Counted.ORDERS, 1),
-        Count.exactly(Counted.UNKNOWN, 0),
+        *ONE_RIDE,
         Happens("handover", lazy("The booking number took over from the first number")),
         EndsAs(COMPLETED),
     ),
@@ -121,9 +117,7 @@ SWAP: Final = Story(
         ),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, 1),
-        Count.exactly(Counted.ORDERS, 1),
-        Count.exactly(Counted.UNKNOWN, 0),
+        *ONE_RIDE,
         Happens("car_swapped", lazy("The change of the car stands in the history")),
         EndsAs(COMPLETED),
     ),

@@ -4,10 +4,10 @@ from datetime import time
 from typing import Final
 
 from ridedash.demo.stories.model import (
+    ONE_RIDE,
+    PLATE,
     Act,
     Book,
-    Count,
-    Counted,
     EndsAs,
     Happens,
     Press,
@@ -28,7 +28,6 @@ from ridedash.wire import (
 )
 from ridedash.wording import lazy
 
-PLATE: Final = "[data-slot='cab.plate']"
 CODE: Final = "[data-slot^='otp.']"
 
 START_TO_RECEIPT: Final = Story(
@@ -80,9 +79,7 @@ START_TO_RECEIPT: Final = Story(
         ),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, 1),
-        Count.exactly(Counted.ORDERS, 1),
-        Count.exactly(Counted.UNKNOWN, 0),
+        *ONE_RIDE,
         EndsAs(COMPLETED),
     ),
 )
@@ -124,9 +121,7 @@ DRIVER_CANCELS: Final = Story(
         ),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, 1),
-        Count.exactly(Counted.ORDERS, 1),
-        Count.exactly(Counted.UNKNOWN, 0),
+        *ONE_RIDE,
         Happens("driver_lost", lazy("The loss of the driver stands in the history")),
         EndsAs(COMPLETED),
     ),

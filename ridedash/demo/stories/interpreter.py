@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from ridedash.demo.beginning import Start, begin, control, follow, starts
+from ridedash.demo.beginning import SUBJECT, Start, begin, control, follow, starts
 from ridedash.demo.sandbox_control import NothingAhead
 from ridedash.demo.stories.deeds import do
 from ridedash.demo.stories.here import NotPlayed
-from ridedash.demo.stories.model import Answering, Fault, Step, Story
+from ridedash.demo.stories.model import Answering, Book, Fault, KioskBook, Step, Story
 from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, is_seen, lines, ride_behind
 from ridedash.extensions import services
@@ -29,11 +29,6 @@ LEAP: Final = 0  # the speed of a story that is stepped: the clock leaps and is 
 SPEEDS: Final = (LEAP, 1, 5, 20, 60)
 TAKES: Final = timedelta(seconds=20)  # a deed that began before that was cut off
 PATIENCE: Final = timedelta(seconds=150)  # then what was to be seen will not come
-SUBJECT: Final = "sandbox:0"
-
-
-class UnknownStory(LookupError):
-    """No story or no run is called so."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,7 @@ def _do(moment: Moment, step: Step) -> Moment:
 
 def _cut_off(moment: Moment, step: Step) -> Moment:
     """A process ended in the middle of a deed. An order is made once, whoever repeats it."""
-    if step.do is None or hasattr(step.do, "guest"):
+    if step.do is None or isinstance(step.do, Book | KioskBook):
         return _moved(moment, Phase.TODO)
     return _moved(moment, Phase.WAITING) if step.until else _on(moment)
 

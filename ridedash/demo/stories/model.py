@@ -12,6 +12,7 @@ from typing import Final
 from ridedash.store.models.orders import OrderState
 from ridedash.wording.say import Text
 
+PLATE: Final = "[data-slot='cab.plate']"  # where the desk shows the car's plate
 HOTEL_RIDE: Final = "ride"  # the name of the ride in a story with one
 
 
@@ -177,7 +178,6 @@ class Counted(StrEnum):
     BOOKINGS = "bookings"  # in the sandbox's ledger
     ORDERS = "orders"  # here
     UNKNOWN = "unknown"  # orders of unknown outcome here
-    ENDED = "ended"  # rides here that are over
     CALLS = "calls"  # of the service in the story's outage
     REFUSED = "refused"  # orders that the service refused
 
@@ -255,6 +255,12 @@ class Noted:
 
 
 Check = Count | EndsAs | Happens | Refused | NotOffered | Dearer | Pressed | Noted
+# of a story with one ride, whatever happens in it
+ONE_RIDE: Final = (
+    Count.exactly(Counted.BOOKINGS, 1),
+    Count.exactly(Counted.ORDERS, 1),
+    Count.exactly(Counted.UNKNOWN, 0),
+)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,10 @@ from datetime import time
 from typing import Final
 
 from ridedash.demo.stories.model import (
+    ONE_RIDE,
     Ask,
     Book,
     Clock,
-    Count,
-    Counted,
     Dearer,
     Settled,
     Step,
@@ -48,8 +47,6 @@ RUSH_HOUR: Final = Story(
     ),
     ends=(
         Dearer(BEFORE, AFTER),
-        Count.exactly(Counted.BOOKINGS, 1),
-        Count.exactly(Counted.ORDERS, 1),
-        Count.exactly(Counted.UNKNOWN, 0),
+        *ONE_RIDE,
     ),
 )

@@ -142,8 +142,6 @@ def _counted(what: Counted, n: int, most: int) -> str:
             return ngettext(
                 "%(num)d order with unknown outcome", "%(num)d orders with unknown outcome", n
             )
-        case Counted.ENDED:
-            return ngettext("%(num)d ride is over", "%(num)d rides are over", n)
         case Counted.REFUSED:
             return ngettext("%(num)d order was refused", "%(num)d orders were refused", n)
         case Counted.CALLS:
@@ -161,9 +159,6 @@ def _count(s: Session, run: Run, what: Counted, ledger: list[Entry]) -> int:
             return _number(s, mine, Order.state == OrderState.UNKNOWN)
         case Counted.REFUSED:
             return _number(s, mine, Order.state == OrderState.REJECTED)
-        case Counted.ENDED:
-            over = Ride.property_id == run.property_id, Ride.ended_at.is_not(None)
-            return s.scalar(select(func.count()).select_from(Ride).where(*over)) or 0
         case Counted.CALLS:
             return int(run.kept.get("calls", 0))
 

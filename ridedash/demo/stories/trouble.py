@@ -4,6 +4,7 @@ from datetime import time
 from typing import Final
 
 from ridedash.demo.stories.model import (
+    ONE_RIDE,
     Act,
     Answering,
     Book,
@@ -62,9 +63,7 @@ UNKNOWN: Final = Story(
         ),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, 1),
-        Count.exactly(Counted.ORDERS, 1),
-        Count.exactly(Counted.UNKNOWN, 0),
+        *ONE_RIDE,
         EndsAs(COMPLETED),
     ),
 )

@@ -1,6 +1,6 @@
 /** The page of a story: Play and Pause beside the forms that work without this script. */
 
-import { play } from "./story.js";
+import { isOver, play } from "./story.js";
 
 const page = document.querySelector("[data-run]");
 const form = document.querySelector("[data-run-form]");
@@ -16,11 +16,6 @@ function show(moment) {
   next.parentElement.hidden = !moment.next;
   page.querySelector("[data-run-waits]").hidden = moment.state !== "waiting";
   form.elements.step.value = moment.step;
-}
-
-/** The list at the end, and what went wrong, are shown by the page as the server makes it. */
-function isOver(moment) {
-  return ["ended", "failed", "dropped"].includes(moment.state);
 }
 
 if (form) {
@@ -46,6 +41,7 @@ if (form) {
         const went = moment.step !== latest.step;
         latest = moment;
         if (isOver(moment)) {
+          // the list at the end, and what went wrong, are in the page as the server makes it
           location.reload();
           return;
         }

@@ -5,9 +5,8 @@
 
 import { askQuietly } from "../shared/ask.js";
 import { book } from "./desk_hand.js";
-import { play } from "./story.js";
+import { isOver, play } from "./story.js";
 
-const OVER = new Set(["ended", "failed", "dropped"]);
 const USUAL = 20; // times as fast, while something is to come
 const AFTER_BOOK_S = 0.4;
 const BETWEEN_MS = 3_500; // for a sentence to be read
@@ -76,7 +75,7 @@ export class StageStory {
 
   /** Where the story stands; a new one is begun where none does. */
   async #standing() {
-    if (this.moment && !OVER.has(this.moment.state)) return this.moment;
+    if (this.moment && !isOver(this.moment)) return this.moment;
     if (!this.form.reportValidity()) return null;
     const id = this.#part("choose").value;
     const body = Object.fromEntries(new FormData(this.form));
@@ -121,7 +120,7 @@ export class StageStory {
       return;
     }
     const isTaken = only !== null && moment.step > only;
-    if (OVER.has(moment.state) || isTaken) this.pause();
+    if (isOver(moment) || isTaken) this.pause();
   }
 
   async #turn(what) {
@@ -145,7 +144,7 @@ export class StageStory {
 
   #show() {
     const { moment } = this;
-    const runs = Boolean(moment) && !OVER.has(moment.state);
+    const runs = Boolean(moment) && !isOver(moment);
     this.form.hidden = runs;
     for (const name of ["title", "skip", "drop"]) this.#part(name).hidden = !runs;
     this.#part("play-words").textContent = this.root.dataset[this.playing ? "sayPause" : "sayPlay"];

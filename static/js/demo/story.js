@@ -8,6 +8,13 @@ import { askQuietly } from "../shared/ask.js";
 const BETWEEN_MS = 2_500; // for the sentence to be said
 const AFTER_ERROR_MS = 2_000;
 
+const OVER = new Set(["ended", "failed", "dropped"]);
+
+/** Whether nothing more comes of a run. */
+export function isOver(moment) {
+  return OVER.has(moment.state);
+}
+
 /** One press of Step: the moment after it, or null without an answer. */
 export async function take(run, step, speed, desk = false) {
   const { ok, body } = await askQuietly(`/demo/runs/${run}/step`, {
@@ -33,7 +40,7 @@ export function play(moment, { speed, onMoment, desk = false, between = BETWEEN_
     if (stopped) return;
     if (!next) return later(AFTER_ERROR_MS, now);
     await onMoment(next);
-    if (stopped || ["ended", "failed", "dropped"].includes(next.state)) return;
+    if (stopped || isOver(next)) return;
     later(next.again_s ? next.again_s * 1000 : between, next);
   }
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Blueprint, abort, redirect, render_template, request
+from flask import Blueprint, abort, redirect, render_template, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
@@ -27,6 +27,7 @@ bp = Blueprint("admin_places", __name__, url_prefix="/admin")
 KINDS: Final = ("pickup", "drop")
 SLOTS: Final = range(1, 10)
 CENTRE_MAX: Final = 80
+TAKEN_OFF: Final = "taken_off"  # in the session: the place that was removed last, to undo that
 
 
 @bp.get("/places")
@@ -66,6 +67,7 @@ def save() -> Answer:
             point = LatLng(place.lat or 0.0, place.lng or 0.0)
             set_favourite(s, property_id, kind, slot, place.name, point)
             record(s, "place.set", f"properties:{property_id}", kind=kind, slot=slot)
+            session.pop(TAKEN_OFF, None)
             return redirect("/admin/places?said=saved", code=303)
     if slot is None:
         why = _("All nine numbers are taken. Choose the one whose place makes room.")
@@ -81,6 +83,9 @@ def _remove(kind: str, slot: int) -> BaseResponse:
     with services().db.write() as s:
         row = favourites_of(s, property_id).get((kind, slot))
         if row is not None:
+            session[TAKEN_OFF] = {
+                name: getattr(row, name) for name in ("kind", "slot", "name", "lat", "lng")
+            }
             s.delete(row)
             record(s, "place.removed", f"favourites:{row.id}", kind=kind, slot=slot)
     return redirect("/admin/places?said=removed", code=303)
@@ -144,5 +149,6 @@ def _page(wrong: dict[str, object] | None = None) -> str:
         numbers=[(str(slot), slot) for slot in SLOTS],
         wrong=wrong or {},
         message=message,
+        taken_off=session.get(TAKEN_OFF) if request.args.get("said") == "removed" else None,
         tab="places",
     )

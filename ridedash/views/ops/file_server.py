@@ -15,13 +15,14 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from wsgiref.headers import Headers
 
 import brotli
 from flask import Flask
 from whitenoise import WhiteNoise
 from whitenoise.compress import Compressor
+from whitenoise.responders import StaticFile
 
 from ridedash.extensions import Services
 from ridedash.views.ops import static_files
@@ -35,6 +36,8 @@ EXTENSION: Final = "file_server"  # where the app has its FileServer
 FOLDER: Final = "files"  # in the instance folder
 KEPT: Final = timedelta(days=1)  # files of a release after it was replaced
 REPLACED: Final = ".replaced"  # ends the name of the file whose time says when that was
+# a file whose address changes with its content is never asked for again
+VALIDATORS: Final = frozenset({"Last-Modified", "ETag"})
 UNPACK: Final = {".gz": gzip.decompress, ".br": brotli.decompress}
 
 log = logging.getLogger(__name__)
@@ -64,6 +67,16 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
     def _add_head(self, headers: Headers, _path: str, _url: str) -> None:
         for name, value in self._head.items():
             headers[name] = value
+
+    def get_static_file(self, path: str, url: str, stat_cache: Any = None) -> StaticFile:
+        """A file with its headers; without those by which a browser asks whether it changed."""
+        file = super().get_static_file(path, url, stat_cache)
+        file.etag = file.last_modified = None
+        file.alternatives = [
+            (coding, form, [each for each in head if each[0] not in VALIDATORS])
+            for coding, form, head in file.alternatives
+        ]
+        return file
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):

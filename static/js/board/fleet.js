@@ -12,6 +12,7 @@ const SMALL = 10; // when there are many
 const MANY = 60;
 const NEAR = 12; // px beside a sign within which a click selects its cab
 const ARROW = 11; // px from the edge of a sign to the tip of its arrow
+const STANDS = 1e-4; // degrees, some ten metres: a cab that is known to move less than that stands
 const MAX_SIGN = 7; // characters
 const MAX_LABEL = 36;
 
@@ -26,6 +27,7 @@ export class Fleet {
     this.chosen = chosen;
     this.cabs = [];
     this.shown = [];
+    this.stood = new Map(); // id -> where a cab was and how far its sign was moved
     this.current = null;
     this.over = null;
     this.colours = new Map();
@@ -67,9 +69,9 @@ export class Fleet {
     for (const [id, lat, lng, bearing] of this.cabs) {
       const { x, y } = at(lat, lng);
       if (x < -NEAR || y < -NEAR || x > size.x + NEAR || y > size.y + NEAR) continue;
-      this.shown.push(this.#cab(pen, { id, x, y, bearing }, text));
+      this.shown.push(this.#cab(pen, { id, lat, lng, x, y, bearing }, text));
     }
-    if (this.cabs.length <= MANY) this.#spread();
+    if (this.cabs.length <= MANY) this.#spread(size);
     const last = this.shown.filter(({ id }) => id === this.current || id === this.over);
     for (const cab of this.shown) this.#leader(pen, cab);
     for (const cab of this.shown) if (!last.includes(cab)) this.#sign(pen, cab);
@@ -78,23 +80,40 @@ export class Fleet {
     for (const cab of last) this.#label(pen, cab, size);
   }
 
-  /** A cab with its look and the box of its sign; the chosen one is larger. */
-  #cab(pen, { id, x, y, bearing }, size) {
-    const look = this.look(id);
-    const text = id === this.current ? SIZE + 2 : size;
+  /** A cab with its look and the box of its sign. */
+  #cab(pen, cab, text) {
+    const look = this.look(cab.id);
     const room = [...look.sign].slice(0, MAX_SIGN).join("");
-    const fits = look.eta && look.eta.length <= MAX_SIGN && size === SIZE;
+    const fits = look.eta && look.eta.length <= MAX_SIGN && text === SIZE;
     const sign = fits ? `${room} · ${look.eta}` : room;
-    const height = text + 9;
-    const width = Math.max(height, this.#width(pen, sign, text) + 12);
-    return { ...look, id, x, y, bearing, sign, text, height, width };
+    return this.#sized(pen, { ...look, ...cab, sign }, text);
   }
 
-  /** Move signs apart that would cover each other or the property; the chosen one stays. */
-  #spread() {
-    const first = (cab) => (cab.id === this.current ? 0 : 1);
-    this.shown.sort((a, b) => first(a) - first(b) || a.id - b.id);
-    this.shown = apart(this.shown, this.map.boxes());
+  #sized(pen, cab, text) {
+    const height = text + 9;
+    const width = Math.max(height, this.#width(pen, cab.sign, text) + 12);
+    return { ...cab, text, height, width };
+  }
+
+  /**
+   * Move signs apart that would cover each other or the property. Those of cabs that stand come
+   * first and stay where they are until their cab drives on or the map is zoomed, whoever else
+   * comes or is chosen.
+   */
+  #spread(size) {
+    const zoom = this.map.zoom;
+    for (const cab of this.shown) {
+      const before = this.stood.get(cab.id);
+      if (before?.zoom === zoom && stands(before, cab)) cab.kept = before.moved;
+    }
+    this.shown.sort((a, b) => Number(!a.kept) - Number(!b.kept) || a.id - b.id);
+    this.shown = apart(this.shown, this.map.boxes(), size);
+    this.stood = new Map(
+      this.shown.map(({ id, lat, lng, x, y, fromX = x, fromY = y }) => [
+        id,
+        { lat, lng, zoom, moved: [x - fromX, y - fromY] },
+      ]),
+    );
   }
 
   /** A line from a sign that was moved to where its cab is. */
@@ -112,7 +131,9 @@ export class Fleet {
     pen.fill();
   }
 
-  #sign(pen, cab) {
+  #sign(pen, shown) {
+    // the chosen one is larger; for that no other has to move
+    const cab = shown.id === this.current ? this.#sized(pen, shown, SIZE + 2) : shown;
     const { x, y, width, height } = cab;
     const tone = this.#colour(cab.stale ? "hint" : cab.tone);
     const card = this.#colour("card");
@@ -248,6 +269,11 @@ function rounded(pen, { x, y, width, height }, radius) {
 function shortened(text) {
   const letters = [...text];
   return letters.length > MAX_LABEL ? `${letters.slice(0, MAX_LABEL - 1).join("")}…` : text;
+}
+
+/** Whether a cab has stayed where it was. */
+function stands(before, { lat, lng }) {
+  return Math.abs(before.lat - lat) < STANDS && Math.abs(before.lng - lng) < STANDS;
 }
 
 /** The place of a cab whose sign was moved. */

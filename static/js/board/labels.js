@@ -2,6 +2,11 @@
 
 const GAP = 4; // px between boxes that were moved apart
 const EDGE = 4; // px between a label and the edge of the map
+const ASIDE = 3; // how many of its widths a box goes to a side at most
+const AWAY = 8; // and of its heights, up or down
+const GRID = [...Array(2 * AWAY + 1).keys()]
+  .flatMap((y) => [...Array(2 * ASIDE + 1).keys()].map((x) => [x - ASIDE, y - AWAY]))
+  .filter(([x, y]) => x || y);
 
 /** Whether two boxes overlap. */
 export function overlaps(a, b) {
@@ -32,35 +37,36 @@ export function placed(mark, { width, height }, size, others) {
 
 /**
  * Move boxes apart: each that overlaps an earlier one, or one of `fixed`, goes to the nearest free
- * place around its own. Returns new boxes, with `fromX` and `fromY` where a box had to move.
+ * place around its own, inside a map of `size` {x, y}. One with `kept` [x, y], the way in px that it
+ * was moved the last time, stays there if it can. Returns new boxes, with `fromX` and `fromY` where
+ * a box had to move.
  */
-export function apart(boxes, fixed) {
+export function apart(boxes, fixed, size) {
   const taken = [...fixed];
   return boxes.map((box) => {
-    const free = around(box).find((place) => !taken.some((other) => overlaps(place, other)));
-    const found = free ?? box;
+    const free = (place) => !taken.some((other) => overlaps(place, other));
+    const stayed = stays(box, free) ?? (free(box) ? box : null);
+    const found = stayed ?? around(box, size).find(free) ?? box;
     taken.push(found);
     const moved = found.x !== box.x || found.y !== box.y;
     return moved ? { ...found, fromX: box.x, fromY: box.y } : found;
   });
 }
 
-function around(box) {
+/** Where the box was, if it may come as near to others as a cab trembles that stands. */
+function stays(box, free) {
+  if (!box.kept) return null;
+  const place = { ...box, x: box.x + box.kept[0], y: box.y + box.kept[1] };
+  const core = { ...place, width: box.width - GAP, height: box.height - GAP };
+  return free(core) ? place : null;
+}
+
+/** Places around a box's own, the nearest first. */
+function around(box, size) {
   const [across, along] = [box.width + GAP, box.height + GAP];
-  const steps = [
-    [0, 0],
-    [0, -1],
-    [0, 1],
-    [1, 0],
-    [-1, 0],
-    [1, -1],
-    [-1, -1],
-    [1, 1],
-    [-1, 1],
-    [0, -2],
-    [0, 2],
-  ];
-  return steps.map(([x, y]) => ({ ...box, x: box.x + x * across, y: box.y + y * along }));
+  const steps = GRID.map(([x, y]) => ({ ...box, x: box.x + x * across, y: box.y + y * along }));
+  const from = ({ x, y }) => Math.hypot(x - box.x, y - box.y);
+  return steps.filter((place) => isInside(place, size)).sort((a, b) => from(a) - from(b));
 }
 
 /** The box, moved into a map as far as that is possible. */
@@ -71,6 +77,11 @@ function inside({ x, y, width, height }, size) {
     width,
     height,
   };
+}
+
+function isInside({ x, y, width, height }, size) {
+  const [right, down] = [size.x - width / 2, size.y - height / 2];
+  return x >= width / 2 && y >= height / 2 && x <= right && y <= down;
 }
 
 function clamped(value, least, most) {

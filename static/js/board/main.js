@@ -191,7 +191,7 @@ class Board {
 
   /** What shows a chosen ride is loaded with the first one. */
   async #startDetail() {
-    const { Detail } = await later(() => import("./detail.js"));
+    const { Detail } = await later(() => import("./detail.js"), "ride");
     this.detail = new Detail(this.box, {
       refill,
       done: () => this.#acted(),

@@ -1,19 +1,18 @@
 /**
- * The lens: a drawer with the calls of this demo to the ride service, opened by its key or by the
- * button in the band. Its height and tab are remembered in this browser. What the service answered
- * is shown as text, never as markup.
+ * The lens: a drawer with the calls of this demo to the ride service, opened by lens.js. Its height
+ * and tab are remembered in this browser. What the service answered is shown as text, never as
+ * markup.
  */
 
 import { ask } from "../shared/ask.js";
 import { watchCopies } from "../shared/copy.js";
-import { onKey } from "../shared/keys.js";
+import { keep, kept } from "./lens.js";
 
 const EVERY_MS = 1_000;
 const STEP = 5; // of the height, in hundredths of the window
 const LEAST = 20;
 const MOST = 90;
 const KEPT_ROWS = 400;
-const PLACE = "ridedash.lens";
 
 const lens = document.querySelector("[data-lens]");
 const grip = lens.querySelector("[data-lens-grip]");
@@ -24,30 +23,10 @@ const body = lens.querySelector("[data-lens-body]");
 const files = lens.querySelector("[data-lens-files]");
 const openers = document.querySelectorAll("[data-lens-open]");
 
-const kept = read();
 let turn = 0; // of the last change that is shown
 let listed = ""; // what the list is of: a tab, and a ride
 let timer = 0;
 let round = 0; // a later question makes an earlier answer void
-
-/** What this browser remembers; a broken or closed storage remembers nothing. */
-function read() {
-  const usual = { open: false, height: 45, tab: "ride" };
-  try {
-    return { ...usual, ...JSON.parse(localStorage.getItem(PLACE)) };
-  } catch {
-    return usual;
-  }
-}
-
-function keep(changed) {
-  Object.assign(kept, changed);
-  try {
-    localStorage.setItem(PLACE, JSON.stringify(kept));
-  } catch {
-    // a private window: nothing is remembered
-  }
-}
 
 /** The order whose ride the page shows now; "" without one. */
 export function ride() {
@@ -77,6 +56,11 @@ export function light(pointer) {
 /** Whether the drawer is open. */
 export function isOpen() {
   return !lens.hidden;
+}
+
+/** Open the drawer, or close it. */
+export function toggle() {
+  setOpen(lens.hidden);
 }
 
 function setOpen(open) {
@@ -260,7 +244,4 @@ grip.addEventListener("keydown", (event) => {
   event.preventDefault();
   setHeight(kept.height + by);
 });
-for (const button of openers) button.addEventListener("click", () => setOpen(lens.hidden));
-onKey("~", () => setOpen(lens.hidden));
 watchCopies(lens);
-if (kept.open) setOpen(true);

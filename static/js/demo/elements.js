@@ -5,7 +5,6 @@
  */
 
 import { ask } from "../shared/ask.js";
-import { onKey } from "../shared/keys.js";
 import { isOpen, light, ride, showCall } from "./drawer.js";
 
 const NAMED = "[data-slot], [data-cell], [data-from]";
@@ -18,7 +17,7 @@ const WAIT_MS = 120;
 const MOST_FIELDS = 6;
 
 const lens = document.querySelector("[data-lens]");
-const toggle = lens.querySelector("[data-lens-elements]");
+const looks = lens.querySelector("[data-lens-elements]");
 const said = lens.querySelector("[data-lens-origin]");
 const known = new Map(); // "surface order" -> {at, elements}
 let lit = null;
@@ -109,7 +108,7 @@ async function back(node) {
 }
 
 function isOn() {
-  return isOpen() && toggle.getAttribute("aria-pressed") === "true";
+  return isOpen() && looks.getAttribute("aria-pressed") === "true";
 }
 
 function pointed({ target }) {
@@ -139,15 +138,19 @@ function reach(on) {
 }
 
 function set(on) {
-  toggle.setAttribute("aria-pressed", String(on));
+  looks.setAttribute("aria-pressed", String(on));
   document.body.classList.toggle("has-looks", isOn());
   said.hidden = !on;
   reach(isOn());
   if (!on) clear();
 }
 
-toggle.addEventListener("click", () => set(toggle.getAttribute("aria-pressed") !== "true"));
-onKey("e", () => isOpen() && toggle.click());
+/** Point at elements, or no more; nothing while the drawer is closed. */
+export function toggle() {
+  if (isOpen()) looks.click();
+}
+
+looks.addEventListener("click", () => set(looks.getAttribute("aria-pressed") !== "true"));
 lens.addEventListener("lens", ({ detail }) => {
   document.body.classList.toggle("has-looks", isOn());
   reach(isOn());

@@ -1,13 +1,13 @@
 /**
  * The list below the search box: rides that match the typed words. Enter without a choice opens the
- * page of results.
+ * page of results. Loaded by shared/top_bar.js.
  */
 
 const DEBOUNCE_MS = 160;
 const form = document.querySelector("[data-search]");
-const field = form?.querySelector("[name=q]");
-const list = form?.querySelector("[data-found]");
-const announcement = form?.querySelector("[data-found-said]");
+const field = form.querySelector("[name=q]");
+const list = form.querySelector("[data-found]");
+const announcement = form.querySelector("[data-found-said]");
 let timer = null;
 let asking = null; // the last request: older answers are ignored
 let active = -1;
@@ -126,6 +126,11 @@ async function ask() {
   }
 }
 
+function typed() {
+  clearTimeout(timer);
+  timer = setTimeout(ask, DEBOUNCE_MS);
+}
+
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const options = list.querySelectorAll("[data-href]");
@@ -147,22 +152,15 @@ function press(event) {
   }
 }
 
-if (form) {
-  field.setAttribute("role", "combobox");
-  field.setAttribute("aria-autocomplete", "list");
-  field.setAttribute("aria-expanded", "false");
-  field.setAttribute("aria-controls", list.id);
-  field.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, DEBOUNCE_MS);
-  });
-  field.addEventListener("keydown", press);
-  field.addEventListener("blur", close);
-  // the field keeps the focus
-  list.addEventListener("pointerdown", (event) => event.preventDefault());
-  list.addEventListener("click", (event) => {
-    const line = event.target.closest("[data-href]");
-    if (line) location.assign(line.dataset.href);
-  });
-  form.addEventListener("submit", (event) => !field.value.trim() && event.preventDefault());
-}
+field.addEventListener("input", typed);
+field.addEventListener("keydown", press);
+field.addEventListener("blur", close);
+// the field keeps the focus
+list.addEventListener("pointerdown", (event) => event.preventDefault());
+list.addEventListener("click", (event) => {
+  const line = event.target.closest("[data-href]");
+  if (line) location.assign(line.dataset.href);
+});
+form.addEventListener("submit", (event) => !field.value.trim() && event.preventDefault());
+// somebody may have typed while this was on its way
+if (document.activeElement === field && field.value !== field.defaultValue) typed();

@@ -231,6 +231,10 @@ export class RideMap {
     });
   }
 
+  get zoom() {
+    return this.map.getZoom();
+  }
+
   /** Whether a position is inside the view. */
   shows(lat, lng) {
     return this.map.getBounds().pad(-0.05).contains([lat, lng]);

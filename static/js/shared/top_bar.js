@@ -1,6 +1,6 @@
 /**
  * The bar of all staff pages: orders with an unknown outcome, stopped updates, a silent service,
- * and an offline device.
+ * and an offline device. The search is loaded when somebody goes into its field.
  */
 
 import { Poller } from "./poller.js";
@@ -14,6 +14,7 @@ const restored = document.querySelector("[data-restored-band]");
 const held = document.querySelector("[data-clock-held-band]"); // in a demo
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
+const search = document.querySelector("[data-search]");
 
 /**
  * Show {unknown, text, kiosk, restored, decide, held, stopped, silent}; the board, which polls the
@@ -52,6 +53,19 @@ function showOffline() {
   }
 }
 
+function loadSearch() {
+  import("../history/search.js");
+}
+
+if (search) {
+  const { q: field } = search.elements;
+  field.setAttribute("role", "combobox");
+  field.setAttribute("aria-autocomplete", "list");
+  field.setAttribute("aria-expanded", "false");
+  field.setAttribute("aria-controls", search.querySelector("[data-found]").id);
+  if (document.activeElement === field) loadSearch();
+  else search.addEventListener("focusin", loadSearch, { once: true });
+}
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
 // Runs before the scripts of the forms: what was typed stays, and no button waits for an answer.

@@ -208,6 +208,19 @@ def test_a_favourite_makes_room_only_when_that_is_asked_for(desk: Desk) -> None:
     assert len(favourites(desk)) == 9
 
 
+def test_taking_a_favourite_off_the_list_can_be_undone(desk: Desk) -> None:
+    add_favourite(desk, "Airport, T1", slot="3")
+    client = desk.client()
+    gone = post(client, "/admin/places", kind="drop", slot="3", remove="1")
+    page = client.get(gone.headers["Location"]).text
+    form = page[page.index("Taken off the list.") : page.index("Undo")]
+    undo = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
+    assert undo.pop("csrf_token")
+    assert post(client, "/admin/places", **undo).status_code == 303
+    assert favourites(desk) == [("drop", 3, "Airport, T1")]
+    assert "Undo" not in client.get(gone.headers["Location"]).text
+
+
 def test_a_cost_centre_is_made_once_and_can_be_closed_and_reopened(desk: Desk) -> None:
     client = desk.client()
     assert post(client, "/admin/cost-centres", name="Spa").status_code == 303

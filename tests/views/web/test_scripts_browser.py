@@ -186,7 +186,7 @@ LABELS = """async ({mark, sides, size, others}) => {
 }"""
 APART = """async ({boxes, fixed}) => {
   const {apart, overlaps} = await import("/static/js/board/labels.js");
-  const found = apart(boxes, fixed);
+  const found = apart(boxes, fixed, {x: 400, y: 300});
   const all = [...fixed, ...found];
   return [found, all.some((a, i) => all.some((b, j) => i < j && overlaps(a, b)))];
 }"""
@@ -227,6 +227,50 @@ def test_signs_of_cabs_at_one_place_are_moved_apart_and_the_first_one_stays(page
     assert all((box["fromX"], box["fromY"]) == (100, 100) for box in boxes[1:])
     assert not still_covered
     assert not page.evaluate(APART, {"boxes": [here] * 5, "fixed": [hotel]})[1]
+
+
+def test_twenty_signs_at_one_place_are_all_read_and_inside_the_map(page: Any) -> None:
+    here = {"x": 380, "y": 20, "width": 44, "height": 22}
+    boxes, covered = page.evaluate(APART, {"boxes": [here] * 20, "fixed": []})
+    assert not covered
+    inside = [box for box in boxes[1:] if 22 <= box["x"] <= 378 and 11 <= box["y"] <= 289]
+    assert len(inside) == 19
+
+
+FLEET = """async ({turns, choose}) => {
+  const {Fleet} = await import("/static/js/board/fleet.js");
+  const pen = document.createElement("canvas").getContext("2d"), size = {x: 400, y: 300};
+  let draw;
+  const map = {
+    element: document.body, zoom: 15, home: null, boxes: () => [],
+    canvas: (paint) => (draw = () =>
+      paint(pen, (lat, lng) => ({x: 200 + lng * 1e4, y: 150 + lat * 1e4}), size)),
+  };
+  const look = (id) => ({sign: `${id}`, tone: "ok", label: "", moves: false, stale: false});
+  const fleet = new Fleet(map, {look, chosen: () => {}});
+  return turns.map((cabs, at) => {
+    if (at === choose) fleet.choose(cabs[0][0]);
+    fleet.show(cabs);
+    return Object.fromEntries(fleet.shown.map(({id, x, y}) => [id, [x, y]]));
+  });
+}"""
+
+
+def test_the_sign_of_a_cab_that_stands_stays_whoever_comes_leaves_or_is_chosen(page: Any) -> None:
+    standing = [[5, 0, 0, None], [7, 0, 0, None]]
+    turns = [
+        standing,
+        [[2, 0, 0, None], *standing],  # its order is older
+        [[2, 0, 0, None], *standing],  # and it is chosen
+        [standing[1]],
+        [[7, 0.004, 0, None]],  # it drives on: its sign is where it is
+    ]
+    before, came, chosen, left, drove = page.evaluate(FLEET, {"turns": turns, "choose": 2})
+    assert before["5"] != before["7"]
+    assert {each: came[each] for each in "57"} == before
+    assert chosen == came
+    assert left == {"7": before["7"]}
+    assert drove == {"7": [200, 190]}
 
 
 CHIME = """async (kinds) => {

@@ -1,0 +1,59 @@
+/**
+ * The key and the buttons of the lens, and what this browser remembers of it. The lens itself is
+ * loaded when it is opened for the first time on a page, or where it was left open.
+ */
+
+import { onKey } from "../shared/keys.js";
+import { later } from "../shared/later.js";
+
+const PLACE = "ridedash.lens";
+
+export const kept = read();
+let parts = null; // the drawer and what points at elements, once they are asked for
+
+/** What this browser remembers; a broken or closed storage remembers nothing. */
+function read() {
+  const usual = { open: false, height: 45, tab: "ride" };
+  try {
+    return { ...usual, ...JSON.parse(localStorage.getItem(PLACE)) };
+  } catch {
+    return usual;
+  }
+}
+
+export function keep(changed) {
+  Object.assign(kept, changed);
+  try {
+    localStorage.setItem(PLACE, JSON.stringify(kept));
+  } catch {
+    // a private window: nothing is remembered
+  }
+}
+
+/** The parts of the lens; null when they did not come: the next press asks again. */
+async function loaded() {
+  parts ??= later(() => Promise.all([import("./drawer.js"), import("./elements.js")]), "lens");
+  try {
+    return await parts;
+  } catch {
+    parts = null;
+    return null;
+  }
+}
+
+async function toggle() {
+  const [drawer] = (await loaded()) ?? [];
+  drawer?.toggle();
+}
+
+async function point() {
+  if (!parts) return;
+  const [, elements] = (await loaded()) ?? [];
+  elements?.toggle();
+}
+
+for (const button of document.querySelectorAll("[data-lens-open]"))
+  button.addEventListener("click", toggle);
+onKey("~", toggle);
+onKey("e", point);
+if (kept.open) toggle();

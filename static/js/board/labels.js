@@ -37,7 +37,7 @@ export function placed(mark, { width, height }, size, others) {
 
 /**
  * Move boxes apart: each that overlaps an earlier one, or one of `fixed`, goes to the nearest free
- * place around its own, inside a map of `size` {x, y}. One with `kept` [x, y], the way in px that it
+ * place around its own, inside a map of `size` {x, y}. One with `kept` [x, y], by how many px it
  * was moved the last time, stays there if it can. Returns new boxes, with `fromX` and `fromY` where
  * a box had to move.
  */

@@ -23,6 +23,7 @@ MODULES: Final = (
     "growth",
     "history",
     "insights",
+    "kiosk",
     "memory",
     "pages_speed",
     "poll_news",

@@ -93,6 +93,13 @@ _ROWS: Final = (
     Sentence("kiosk_name", Where.KIOSK, "Our staff use it to find you.", longest=80),
     Sentence("kiosk_coming", Where.KIOSK, "Somebody is coming to you.", longest=80),
     Sentence("kiosk_desk_helps", Where.KIOSK, "Our desk can help.", longest=80),
+    # the service tells no seats: only the property knows who fits in
+    Sentence("kiosk_size_auto", Where.KIOSK, "", _("Who fits into an auto: “Up to 3”"), 24),
+    Sentence("kiosk_size_bike", Where.KIOSK, "", _("Who fits onto a bike: “1, no bags”"), 24),
+    Sentence("kiosk_size_hatch", Where.KIOSK, "", _("Who fits into a small car"), 24),
+    Sentence("kiosk_size_sedan", Where.KIOSK, "", _("Who fits into a sedan"), 24),
+    Sentence("kiosk_size_lux", Where.KIOSK, "", _("Who fits into a premium car"), 24),
+    Sentence("kiosk_size_suv", Where.KIOSK, "", _("Who fits into an SUV or a van"), 24),
 )
 SENTENCES: Final[dict[str, Sentence]] = {row.name: row for row in _ROWS}
 

@@ -18,6 +18,7 @@ from ridedash.views.booking.product_cards import Card
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording.kiosk import pays_words
+from ridedash.wording.say import own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint is about a point this close
@@ -143,7 +144,7 @@ def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     return {
         "offer": card.offer_id,
         "name": card.name,
-        "size": "",
+        "size": own_words(f"kiosk_size_{card.drawing}"),
         "price": card.price,
         "price_kind": _price_kind(each),
         "fare": each.fixed,

@@ -79,6 +79,8 @@ def booked(at: Here) -> Response:
     try:
         tried, page = _try(at, Try(visit, token, offer_id))
         if page is None:
+            if at.said.get("look") == "1":  # the guest was told to ask the desk
+                return answer("sending", kiosk_words("sending"))
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
             if not takes_orders(at.kiosk, services().clock(), zone(at.home.timezone)):
@@ -141,11 +143,12 @@ def cancel() -> Response:
         return _not_shown(look)
     stop = ride_view.stop_of(page)
     if not stop:
-        return answer("refused", kiosk_words("not_cancelled"))
+        said = ride_view.stopped_before(page)
+        return answer(said.state, said.words)
     try:
         said = ride_view.stopped(stop, _stop(at, page.order.id, stop))
-    except (DatabaseBusy, CommitUnknown):
-        return answer("trouble", kiosk_words("not_asked"))
+    except (DatabaseBusy, CommitUnknown):  # before the call or after it: nobody can say
+        return answer("trouble", kiosk_words("slowly"))
     services().wake()
     return answer(said.state, said.words)
 
@@ -220,7 +223,7 @@ def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
     token = token_of(app.settings.secret_key, tried.secret)
     try:
         give_link(app.db, app.clock(), order_id, by_kiosk(at.id), token)
-    except (RideOver, DatabaseBusy):
+    except (RideOver, DatabaseBusy, CommitUnknown):  # the next look makes it
         return {}
     link = f"{app.settings.public_url}/t/{token}"
     made = qr_code(link)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ridedash.rides.actions.request import ActionResult
+from ridedash.rides.actions.request import BUSY, ActionResult
+from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.share_links import LinkKind
 from ridedash.rides.states import ActionAllowed
 from ridedash.service_time import ServiceTime
@@ -13,13 +14,20 @@ from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.view_model import allowed_actions, is_live
-from ridedash.wire import ALLOTMENT_FAILED, CALL_DRIVER, IN_PROGRESS, TERMINAL
+from ridedash.wire import (
+    ALLOTMENT_FAILED,
+    BOOKING_CANCELLED,
+    CALL_DRIVER,
+    IN_PROGRESS,
+    TERMINAL,
+)
 from ridedash.wording import Audience, refusal
 from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
 
 # what ends a ride, the first that is possible now
 STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
+WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result
 ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # nobody has to be met any more
 FAILED: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
 ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
@@ -105,11 +113,25 @@ def cancel_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) 
     return {"may": True, "fee_words": cancel_words(facts.fee, at, free=free)}
 
 
+def stopped_before(page: OrderPage) -> Outcome:
+    """What a cancel says when there is nothing to stop any more.
+
+    Its page may have sent it twice, because the first answer was lost: that one holds.
+    """
+    if page.order.code == WITHDRAWN:
+        return Outcome("ok", kiosk_words("withdrawn"))
+    if page.ride is not None and page.ride.status == BOOKING_CANCELLED:
+        return Outcome("ok", kiosk_words("cancelled"))
+    if any(each.name in STOPS and each.state in WAITS for each in page.actions):
+        return Outcome("waiting", kiosk_words("cancelling"))
+    return Outcome("refused", kiosk_words("not_cancelled"))
+
+
 def stopped(stop: str, result: ActionResult) -> Outcome:
     """What became of a cancel, in words for the guest."""
     if result.outcome == "done":
         return Outcome("ok", kiosk_words("withdrawn" if stop == "withdraw" else "cancelled"))
-    if result.outcome in ("armed", "unconfirmed"):
+    if result.outcome in ("armed", "unconfirmed") or result.code == BUSY:
         return Outcome("waiting", kiosk_words("cancelling"))
     if result.outcome == "not_sent":
         return Outcome("trouble", kiosk_words("not_asked"))

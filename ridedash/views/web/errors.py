@@ -78,6 +78,14 @@ DEVICE: Final = (
     _("It opens nothing else."),
     _("To sign in here, un-pair it first, or revoke it in the settings."),
 )
+# the documents of devices: in a lobby nobody reloads a page, or knows what a reference is
+DEVICE_PAGES: Final = ("/kiosk", "/door")
+AGAIN_S: Final = 10
+OUT_OF_ORDER: Final = (
+    _("Out of order. Please ask our staff."),
+    _("It comes back by itself."),
+    "",
+)
 # Flask-WTF's reasons that speak of the address of the page and not of its token
 OF_ADDRESS: Final = "The referrer"
 PASSED_ON: Final = "; does the proxy pass on the host as browsers send it, port included?"
@@ -187,9 +195,11 @@ def page(status: int, words: tuple[str, str, str], back: str = "") -> Answer:
 def _answer(
     status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = ""
 ) -> Answer:
-    title, meaning, step = (str(word) for word in words)
+    unattended = status >= 500 and request.path in DEVICE_PAGES and request.method == "GET"
+    title, meaning, step = (str(word) for word in (OUT_OF_ORDER if unattended else words))
     if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = status not in WITH_BAR  # the top bar queries the database
     facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
-    return render_template("web/error.html", status=status, reference=reference(), **facts), status
+    facts |= {"reference": reference(), "again_s": str(AGAIN_S) if unattended else ""}
+    return render_template("web/error.html", status=status, **facts), status

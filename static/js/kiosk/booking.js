@@ -79,6 +79,7 @@ export class Booking {
     clearTimeout(this.pause);
     this.timers.delete(this.pause);
     visit.page = 0;
+    visit.unfound = "";
     if ([...visit.typed.trim()].length < 2) {
       visit.places = null;
       return showPlaces(this.k, parts);
@@ -103,10 +104,14 @@ export class Booking {
     try {
       found = await k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said });
     } catch {
-      return; // what was found before stays
+      // what was found before stays; a beat says whether our server is away
+      return void (round === this.round && k.pulse.beat());
     }
     if (round !== this.round || asked !== this.asked || !parts.list.isConnected) return;
-    k.visit.places = found.results;
+    // a search that could not be made has not found that there is no such place
+    const failed = ["limited", "trouble"].includes(found.state);
+    k.visit.unfound = failed ? (found.words?.headline ?? k.t("limited")) : "";
+    k.visit.places = failed ? null : found.results;
     showPlaces(k, parts);
   }
 
@@ -123,7 +128,7 @@ export class Booking {
 
   /** The place screen begins anew: by typing or from the lists. */
   #unsaid(typing, tab = "") {
-    Object.assign(this.k.visit, { typing, tab, places: null, typed: "" });
+    Object.assign(this.k.visit, { typing, tab, places: null, unfound: "", typed: "" });
   }
 
   // ---- cars ----
@@ -195,7 +200,9 @@ export class Booking {
     const { k, round } = this;
     let answer = null;
     try {
-      answer = await k.server.post("/kiosk/order", { ...this.said, ...k.visit.wish });
+      // who was told to ask the desk gets no car here later: from then on this page only looks
+      const look = k.visit.screen === "unknown" ? { look: "1" } : {};
+      answer = await k.server.post("/kiosk/order", { ...this.said, ...k.visit.wish, ...look });
     } catch (error) {
       // the order may have been heard: the same form is sent again, and makes no second one
       if (round !== this.round) return;
@@ -208,10 +215,11 @@ export class Booking {
   #came(answer) {
     const { k } = this;
     const { visit } = k;
-    visit.words = answer.words ?? null;
     if (answer.ride?.number) visit.ride = answer.ride;
     const { state } = answer;
-    if (state === "sending" || state === "asking") return this.#wait(state);
+    const waits = state === "sending" || state === "asking";
+    visit.words = waits ? null : (answer.words ?? null); // too late to say what usually happens
+    if (waits) return this.#wait(state);
     if (state === "booked") return this.#booked();
     if (state === "needs_code" || state === "wrong_code") {
       visit.wrongCode = state === "wrong_code";

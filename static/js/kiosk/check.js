@@ -82,12 +82,12 @@ export function asking(k) {
 
 /** UNKNOWN, in its own colour: the one screen that asks not to book again. */
 export function unknown(k) {
-  const number = k.visit.ride?.number;
+  const number = k.visit.ride?.number; // without one nobody has heard of it yet
   return {
     question: k.visit.words?.headline || k.t("unknown"),
     facts: [
       number ? make("p", "k-number num", fact(k.t("ride", { number }))) : null,
-      make("p", "k-lead", k.visit.words?.next || k.t("unknown_next")),
+      make("p", "k-lead", k.visit.words?.next || k.t(number ? "unknown_next" : "trouble_next")),
     ].filter(Boolean),
     controls: [deeds(help(k), finish(k))],
     look: "unknown",

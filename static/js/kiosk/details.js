@@ -171,7 +171,7 @@ function form(k, { question, lead, next, ...rest }) {
 }
 
 /** A field that is a control too: pressing it chooses it. */
-function part(k, { key, label, why, before = "" }, choose) {
+function part(k, { key, label, why, masked, before = "" }, choose) {
   const field = make("input", "k-field");
   describe(field, key, label, "");
   field.placeholder = label; // where large letters leave no room for a line above (kiosk.css)
@@ -179,7 +179,7 @@ function part(k, { key, label, why, before = "" }, choose) {
   const title = make("span", "k-label", label);
   const node = control(`field-${key}`, "k-part", choose, title, field);
   field.inert = true; // the control around it is what is pressed and read
-  node.setAttribute("aria-label", label);
+  Object.assign(made, { label, star: masked ? k.t("star") : "" });
   if (why) {
     const reason = make("span", "k-why", why);
     reason.id = `why-${key}`;
@@ -191,6 +191,9 @@ function part(k, { key, label, why, before = "" }, choose) {
   return made;
 }
 
-function show({ field, before }, text) {
+/** What is typed, for the eye and in the control's name: a PIN as so many stars. */
+function show({ node, field, before, label, star }, text) {
   field.value = text ? before + text : before;
+  const heard = star ? [...text].fill(star).join(" ") : field.value;
+  node.setAttribute("aria-label", [label, heard].filter(Boolean).join(", "));
 }

@@ -13,12 +13,14 @@ export class Frame {
     this.place = root.querySelector("[data-place]");
     this.sheets = root.querySelector("[data-sheets]");
     this.covered = root.querySelector("[data-frame]");
+    this.dark = null; // what covers the screen of a guest who listens
     setInterval(() => this.tick(), 1_000);
   }
 
   /** Draw a screen: {question, facts, controls, look}. `anew`: it is another one than before. */
   draw(view, anew) {
     const held = anew ? null : document.activeElement?.dataset.press;
+    const atQuestion = document.activeElement?.dataset.question === "";
     const { language } = this.k.visit;
     document.documentElement.lang = language;
     document.documentElement.dir = this.k.directionOf(language);
@@ -35,7 +37,7 @@ export class Frame {
     this.#drawBar();
     this.tick();
     view.placed?.(controls);
-    this.#focus(question, held, anew);
+    this.#focus(question, held, anew || atQuestion);
   }
 
   /** Nothing of a visit is left in the document. */
@@ -43,6 +45,7 @@ export class Frame {
     this.stage.replaceChildren();
     this.sheets.replaceChildren();
     this.covered.inert = false;
+    this.lighten();
     this.back = null;
     this.place.textContent = "";
   }
@@ -66,6 +69,17 @@ export class Frame {
     this.back = null;
   }
 
+  /** Cover all of it: the guest listens, and nobody reads along. Its controls go on. */
+  darken(node) {
+    this.dark = node;
+    this.root.append(node);
+  }
+
+  lighten() {
+    this.dark?.remove();
+    this.dark = null;
+  }
+
   has(name) {
     return Boolean(this.sheets.querySelector(`[data-sheet="${name}"]`));
   }
@@ -83,11 +97,12 @@ export class Frame {
     if (this.clock.textContent !== text) this.clock.textContent = text;
   }
 
-  #focus(question, held, anew) {
+  /** On its control again; where that is gone, or the screen is another one, on the question. */
+  #focus(question, held, asked) {
     if (this.covered.inert) return;
     const again = held && this.root.querySelector(`[data-press="${CSS.escape(held)}"]`);
     if (again) again.focus({ preventScroll: true });
-    else if (anew) question.focus({ preventScroll: true });
+    else if (asked || held) question.focus({ preventScroll: true });
   }
 
   #drawBar() {
@@ -95,12 +110,12 @@ export class Frame {
     const begins = k.visit.screen === "start";
     const parts = [
       begins ? null : this.#way("back", "back", () => k.back(), !k.visit.mayGoBack),
-      begins ? null : this.#way("over", "again", () => k.end("left")),
+      // a press of Book can't be taken back by it, and must not look as if it could
+      begins ? null : this.#way("over", "again", () => k.end("left"), k.visit.screen === "sending"),
       begins ? null : this.#language(),
       this.#aids(),
       this.#way("help", "ask", () => k.askHelp()),
     ];
-    this.bar.setAttribute("aria-label", k.t("help"));
     this.bar.replaceChildren(...parts.filter(Boolean));
   }
 

@@ -9,6 +9,8 @@ const HELP_HELD_MS = 5_000;
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const BACK = new Set(["Escape", "Backspace", "BrowserBack", "GoBack"]);
 const HELP = new Set(["F1", "Help"]);
+// what opens, reloads, prints or searches in a browser, and nothing on a kiosk
+const BROWSER = /^(F\d+|ContextMenu|(Browser|Launch|Zoom|Print|Find|Open|Save|New|Close).*)$/;
 
 export class Keys {
   /** `act` has touched, hush, back, help, staff, typed, headphones and moved. */
@@ -37,10 +39,11 @@ export class Keys {
   }
 
   #down(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    this.act.touched();
-    this.act.hush();
     const { key } = event;
+    // whatever key answers "Still there?" does nothing else: it must not press what lies below
+    if (this.act.touched()) return void event.preventDefault();
+    if (isShortcut(event)) return void event.preventDefault();
+    this.act.hush();
     if (key in STEPS) this.#move(key, event);
     else if (key === "Enter") this.#enter(event);
     else if (BACK.has(key)) this.#then(event, () => this.act.back(key));
@@ -48,6 +51,7 @@ export class Keys {
     else if (key === this.headphones) this.#then(event, this.act.headphones);
     else if (key === "Tab") this.#move(event.shiftKey ? "ArrowUp" : "ArrowDown", event);
     else if (key.length === 1 && key !== " ") this.#then(event, () => this.act.typed(key));
+    else if (BROWSER.test(key)) event.preventDefault();
   }
 
   #up(event) {
@@ -114,6 +118,12 @@ export class Keys {
     event.preventDefault();
     act();
   }
+}
+
+/** Ctrl+P, Alt+Left and the like; a third letter of a key (AltGr) is typed. */
+function isShortcut(event) {
+  const held = event.ctrlKey || event.altKey || event.metaKey;
+  return held && !event.getModifierState("AltGraph");
 }
 
 function isKey(node) {

@@ -66,7 +66,7 @@ export class Kiosk {
 
   /** The screen that is shown: out of order and closed stand before any visit. */
   get screen() {
-    if (this.status.broken) return "broken";
+    if (this.status.broken && !this.visit.holds) return "broken";
     const before = this.visit.screen === "start" || this.visit.screen === "where";
     if (this.status.trouble && before && !this.visit.drop) return "trouble";
     return this.visit.screen;
@@ -150,7 +150,16 @@ export class Kiosk {
       this.#watch();
     }
     this.idle.touched();
-    this.frame.remove("dark");
+    this.frame.lighten();
+  }
+
+  /** A key leaves a dark screen dark. Whether it has answered "Still there?", and is done. */
+  #keyed() {
+    const asked = this.frame.has("there");
+    const { dark: cover } = this.frame;
+    this.touched();
+    if (cover) this.frame.darken(cover);
+    return asked;
   }
 
   /** What somebody chose on a start screen and left, a language or an aid, is forgotten too. */
@@ -181,6 +190,7 @@ export class Kiosk {
 
   leap(screen) {
     this.visit.leap(screen);
+    if (this.status.broken && !this.visit.holds) return void this.end("lost");
     this.visit.page = 0;
     this.draw();
   }
@@ -217,16 +227,28 @@ export class Kiosk {
   #asks(seconds) {
     const line = this.root.querySelector("[data-clears]");
     if (line) {
-      line.hidden = seconds === null;
-      const words = line.querySelector(".k-clears-words");
-      if (seconds !== null) words.textContent = this.t("clears", { s: seconds });
+      this.#clears(line, seconds);
       return;
     }
     if (seconds === null) return void this.frame.remove("there");
     if (this.frame.has("there")) return void countDown(this.root, seconds, LAST_S);
     this.frame.lay(stillThere(this, seconds, LAST_S));
     this.tone.play();
-    this.speak([this.t("there"), this.t("there_why")], true);
+    const left = this.t("clears", { s: seconds });
+    this.speak([this.t("there"), left, this.t("there_why")], true);
+  }
+
+  /** The line of a ticket that counts down: seen each second, heard once. */
+  #clears(line, seconds) {
+    const begins = line.hidden && seconds !== null;
+    line.hidden = seconds === null;
+    if (seconds === null) return;
+    const words = this.t("clears", { s: seconds });
+    line.querySelector(".k-clears-words").textContent = words;
+    if (!begins) return;
+    line.querySelector("[role=status]").textContent = words;
+    this.tone.play();
+    this.speak([words], true);
   }
 
   // ---- languages and aids ----
@@ -243,6 +265,8 @@ export class Kiosk {
   speakIn(tag) {
     const began = this.visit.screen === "start";
     this.visit.language = tag;
+    this.visit.words = null; // a sentence of the language before: the page has its own
+    this.visit.problem = this.visit.unfound = "";
     this.frame.remove("language");
     this.drawn = began ? this.drawn : "";
     this.draw();
@@ -266,7 +290,7 @@ export class Kiosk {
 
   #keyActs() {
     return {
-      touched: () => this.touched(),
+      touched: () => this.#keyed(),
       hush: () => this.speech.hush(),
       back: (key) => this.#backKey(key),
       help: () => this.askHelp(),
@@ -303,8 +327,13 @@ export class Kiosk {
     this.speech.on = true;
     this.visit.aids.add("aloud");
     this.#resized();
-    this.booking.askBlank(() => this.frame.lay(dark(this)));
+    this.booking.askBlank(() => this.#darken());
     this.speak([this.t("spoken_keys"), this.t("blank")], true);
+  }
+
+  #darken() {
+    this.frame.darken(dark(this));
+    this.speak([this.t("blanked")]);
   }
 
   askHelp() {

@@ -75,7 +75,7 @@ export class Pulse {
       broken: Boolean(answer.out_of_order) || answer.trouble === "database",
       trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
     };
-    if (k.status.broken && k.visit.begun) k.end("lost");
+    if (k.status.broken && k.visit.begun && !k.visit.holds) k.end("lost");
     else if (JSON.stringify(k.status) !== before && this.#mayRedraw()) k.draw();
     this.#helped(answer.help);
     if (answer.hand && !k.visit.begun) this.#handed(answer.hand);
@@ -112,14 +112,17 @@ export class Pulse {
     this.#again(AGAIN_MS);
   }
 
-  /** No network: local words at once, and nothing that was typed is left. */
+  /**
+   * No network: local words at once, and nothing that was typed is left. Who has booked, or waits
+   * for it, keeps number and PIN, or the words that ask not to book again, for their usual time.
+   */
   lost() {
     const { k } = this;
     this.missed ||= Date.now();
     if (this.help) this.#helped("failed");
     if (k.status.broken) return null;
     k.status = { ...k.status, broken: true };
-    k.end("lost");
+    if (!k.visit.holds) k.end("lost");
     this.#again(AGAIN_MS);
     return null;
   }
@@ -167,7 +170,7 @@ export class Pulse {
   /** A visit is over, and with it its call for help. */
   ended() {
     this.help = null;
-    this.#again(BEAT_MS);
+    this.#again(this.missed ? AGAIN_MS : BEAT_MS);
   }
 
   /** Two pixels a minute, so that nothing burns in while nobody is there. */

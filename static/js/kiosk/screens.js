@@ -167,7 +167,8 @@ export function showPlaces(k, { list, field }) {
   const found = visit.places;
   if (!found) {
     const typed = [...visit.typed.trim()].length;
-    const words = !field.isConnected || typed >= LEAST_LETTERS ? "" : k.t("two_letters");
+    const usual = !field.isConnected || typed >= LEAST_LETTERS ? "" : k.t("two_letters");
+    const words = visit.unfound || usual;
     return void list.replaceChildren(make("p", "k-note", words));
   }
   if (!found.length) return void list.replaceChildren(make("p", "k-note", k.t("nothing_found")));

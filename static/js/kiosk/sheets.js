@@ -11,9 +11,13 @@ export function stillThere(k, seconds, of) {
   ring.style.setProperty("--part", String(seconds / of));
   const here = control("here", "k-button k-main", () => k.stay(), k.t("still_here"));
   here.dataset.first = "";
-  const why = make("p", "k-lead", k.t("there_why"));
+  const left = make("span", "visually-hidden", k.t("clears", { s: seconds }));
+  const why = make("p", "k-lead", left, " ", k.t("there_why"));
+  why.id = "there-why";
+  ring.setAttribute("aria-hidden", "true"); // said once: counting down aloud would drown the rest
   const node = sheet("there", k.t("there"), ring, why, make("div", "k-deeds", here));
   node.setAttribute("role", "alertdialog");
+  node.setAttribute("aria-describedby", why.id);
   return node;
 }
 
@@ -64,8 +68,8 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
 
 /** The screen is dark for everybody but the ear; any touch brings it back. */
 export function dark(k) {
-  const node = sheet("dark", k.t("blanked"));
-  node.classList.add("is-dark");
+  const node = make("div", "k-dark", make("p", "", k.t("blanked")));
+  node.setAttribute("role", "status");
   return node;
 }
 

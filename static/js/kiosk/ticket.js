@@ -84,7 +84,9 @@ function meetLine(k, where) {
 function countdown(k) {
   const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
-  const node = make("div", "k-clears", words, here);
+  const heard = make("span", "visually-hidden");
+  heard.setAttribute("role", "status");
+  const node = make("div", "k-clears", words, heard, here);
   node.dataset.clears = "";
   node.hidden = true;
   return node;

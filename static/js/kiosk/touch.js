@@ -6,6 +6,9 @@
 import { press } from "./el.js";
 
 const PALM_MS = 400;
+// menus, marked words, and what is dropped or pasted: a page that was left by a file is lost
+const OF_BROWSER =
+  "contextmenu dblclick selectstart gesturestart dragstart dragover drop copy cut paste".split(" ");
 
 export class Touches {
   constructor(root, { touched }) {
@@ -17,14 +20,18 @@ export class Touches {
     root.addEventListener("pointercancel", () => (this.begun = null));
     // a click without a touch is a screen reader's, or the Enter of a keyboard
     root.addEventListener("click", (event) => event.detail === 0 && this.#click(event));
-    for (const kind of ["contextmenu", "dragstart", "dblclick", "selectstart"])
-      root.addEventListener(kind, (event) => event.preventDefault());
+    const nothing = (event) => event.preventDefault();
+    for (const kind of OF_BROWSER) root.addEventListener(kind, nothing);
+    for (const kind of ["wheel", "touchmove"])
+      root.addEventListener(kind, nothing, { passive: false }); // zoom, and pulling to reload
   }
 
   #down(event) {
     const node = controlAt(event); // before: a touch may take a sheet away
     this.touched();
-    if (this.begun || event.button > 0) return;
+    // a finger that begins again was lifted where nobody told us
+    const busy = this.begun && this.begun.id !== event.pointerId;
+    if (busy || event.button > 0) return;
     this.begun = { node, id: event.pointerId };
     node?.classList.toggle("is-down", !this.#isPalm(node, event.timeStamp));
   }

@@ -27,6 +27,8 @@ const WAITS = {
 const ORDER = Object.keys(WAITS);
 /** What follows a press of Book has no way back: an order may be on its way. */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
+/** An order may be on its way: these end by themselves, and no lost network takes them away. */
+const HOLDS = new Set(["sending", "asking", "booked", "unknown"]);
 const FORGET_OFFERS_MS = 110_000; // the server takes an offer for two minutes
 
 export class Visit {
@@ -57,6 +59,7 @@ export class Visit {
     this.point = "";
     this.typed = "";
     this.places = null;
+    this.unfound = ""; // why a search could not be made
     this.unchosen();
   }
 
@@ -86,6 +89,11 @@ export class Visit {
 
   get mayGoBack() {
     return !NO_WAY_BACK.has(this.screen) && this.trail.length > 0;
+  }
+
+  /** Whether the guest has a booking here, or waits for it. */
+  get holds() {
+    return HOLDS.has(this.screen);
   }
 
   back() {

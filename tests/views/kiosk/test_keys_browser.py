@@ -1,5 +1,6 @@
 """A kiosk by five keys, by ear and by touch; axe on each of its screens."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,6 +119,96 @@ def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk
         }"""
     )
     assert stamps in ("where", "car")  # a machine may take longer than a palm
+
+
+def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True, before=lambda page: page.clock.install())
+    press(page, "aid-aloud", "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0", "key-a")
+    name = page.get_by_role("button", name="First name or room number, A", exact=True)
+    expect(name).to_be_visible()
+    press(page, "next")
+    page.locator('[data-press="book"]').focus()
+    said(page)
+    page.clock.fast_forward(91_000)
+    asks = page.get_by_role("alertdialog", name="Still there?")
+    expect(asks).to_have_accessible_description(
+        re.compile(r"This screen clears in \d+ s Touch the screen to go on\.")
+    )
+    assert re.fullmatch(r"This screen clears in \d+ s", said(page)[1])
+    page.keyboard.press("Enter")
+    expect(asks).to_have_count(0)
+    expect(page.locator("body")).to_have_attribute("data-screen", "check")
+    assert [name for name, _ in kiosk.asked if name == "order"] == []
+    kiosk.order = [kiosk.booked()]
+    page.keyboard.press("Enter")
+    page.locator(".k-pin").wait_for()
+    said(page)
+    page.clock.fast_forward(62_000)
+    expect(page.locator(".k-clears [role=status]")).to_contain_text("This screen clears in")
+    assert said(page)[0].startswith("This screen clears in")  # a ticket too
+
+
+def test_a_dark_screen_stays_dark_for_keys_and_a_touch_brings_it_back(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True)
+    press(page, "start")
+    page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'F15' }))")
+    press(page, "blank-yes")
+    expect(page.locator(".k-dark")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".k-car").first.wait_for()
+    assert "Which car?" in said(page)
+    covered = page.evaluate("document.elementFromPoint(300, 900).className")
+    assert covered == "k-dark"
+    page.mouse.click(300, 900)
+    expect(page.locator(".k-dark")).to_have_count(0)
+    expect(page.locator("body")).to_have_attribute("data-screen", "car")
+
+
+SHORTCUTS = ("F3", "F5", "F7", "F11", "F12", "Ctrl+p", "Ctrl+s", "Ctrl+l", "Ctrl+r", "Ctrl+u")
+MORE = ("Ctrl+f", "Ctrl++", "Ctrl+Shift+I", "Alt+ArrowLeft", "Alt+Home", "Meta+r", "BrowserRefresh")
+
+
+def test_no_shortcut_of_the_browser_reaches_it(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    press(page, "start", "other")
+    let_through = page.evaluate(
+        """(chords) => {
+          const stopped = (kind, event) => !document.body.dispatchEvent(event) || kind;
+          const common = { bubbles: true, cancelable: true };
+          const keys = chords.map((chord) => {
+            const held = chord.split("+");
+            const key = chord.endsWith("++") ? "+" : held.at(-1);
+            const [ctrlKey, altKey, metaKey] = ["Ctrl", "Alt", "Meta"].map((m) => held.includes(m));
+            return stopped(chord, new KeyboardEvent("keydown",
+              { key, ctrlKey, altKey, metaKey, ...common }));
+          });
+          const others = ["contextmenu", "dragstart", "dragover", "drop", "paste", "selectstart"]
+            .map((kind) => stopped(kind, new Event(kind, common)));
+          const wheel = stopped("wheel", new WheelEvent("wheel", { ctrlKey: true, ...common }));
+          return [...keys, ...others, wheel].filter((each) => each !== true);
+        }""",
+        [*SHORTCUTS, *MORE],
+    )
+    assert let_through == []
+    expect(page.locator("input")).to_have_value("")
+
+
+def test_only_a_ticket_prints_and_without_a_name(kiosk: FakeKiosk) -> None:
+    page = kiosk.page("landscape", color_scheme="dark")
+    seen = []
+    for screen in walk(kiosk, page):
+        page.emulate_media(media="print")
+        seen.append((screen, page.locator("body").is_visible()))
+        if screen == "booked":
+            expect(page.locator(".k-qr")).to_be_visible()
+            expect(page.locator(".k-pin")).to_have_css("color", "rgb(0, 0, 0)")
+            expect(page.locator("[data-bar], .k-deeds")).to_have_count(2)
+            assert not page.locator("[data-bar]").is_visible()
+        page.emulate_media(media="screen")
+    assert [screen for screen, shown in seen if shown] == ["booked"]
 
 
 def test_still_there_is_put_off_as_often_as_one_likes(kiosk: FakeKiosk) -> None:

@@ -63,8 +63,10 @@ def test_a_press_of_book_leads_through_code_price_and_desk_to_its_outcome(
     kiosk.order = [{"state": "asking"}]
     press(page, "book")
     expect(page.locator("h1")).to_have_text("Our desk is confirming your ride.")
-    kiosk.order = [{"state": "unknown", "ride": RIDE}]
+    kiosk.order = [{"state": "unknown", "ride": RIDE, "words": {"headline": "We are checking."}}]
     page.clock.fast_forward(1_500)
+    expect(page.locator("h1")).to_have_text("We are checking.")
+    press(page, "bar-language", "lang-de", "bar-language", "lang-en")  # no word of another one
     expect(page.locator("h1")).to_contain_text("Please don't book again.")
     expect(page.locator(".k-number")).to_have_text("Ride K27")
     assert page.locator('[data-press="again"]').count() == 0
@@ -73,6 +75,24 @@ def test_a_press_of_book_leads_through_code_price_and_desk_to_its_outcome(
     assert [given["offer"] for given in sent][-1] == "9"
     assert {given["seats"] for given in sent} == {"2"}
     assert [given["code"] for given in sent][-1] == "654321"
+
+
+def test_a_press_without_an_answer_is_not_called_usual_and_books_nothing_later(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+    to_check(page)
+    kiosk.order = [{"state": "sending", "words": {"headline": "Booking your ride", "next": ""}}]
+    press(page, "book")
+    expect(page.locator('[data-press="bar-over"]')).to_be_hidden()  # it would take nothing back
+    page.clock.fast_forward(21_000)
+    at(page, "unknown")
+    expect(page.locator("h1")).to_contain_text("Please don't book again.")
+    expect(page.locator("[data-stage]")).not_to_contain_text("knows about it")
+    with page.expect_request("**/kiosk/order") as looks:
+        page.clock.fast_forward(1_500)
+    assert "look=1" in (looks.value.post_data or "")
+    assert "look" not in orders(kiosk)[0]
 
 
 def test_a_try_that_came_to_nothing_may_be_repeated_as_another_order(kiosk: FakeKiosk) -> None:

@@ -34,3 +34,14 @@ def test_the_page_and_its_answers_have_them(lobby: Lobby) -> None:
     assert words["en"]["help_coming"] == "Somebody is coming to you."
     assert words["de"]["help_coming"] == "The porter comes"
     assert words["de"]["start_lead"] != words["en"]["start_lead"]
+
+
+def test_who_fits_into_a_car_is_the_propertys_to_say(lobby: Lobby) -> None:
+    assert {car["size"] for car in lobby.cars()["cars"]} == {""}
+    with lobby.services.db.write() as s:
+        prop = s.get_one(Property, s.get_one(Kiosk, lobby.id).property_id)
+        by = (s.scalars(select(Staff.id)).all()[0], NOON)
+        write_wordings(s, prop, "en", {"kiosk_size_hatch": Own("Up to 4", "")}, by)
+    sizes = {car["name"]: car["size"] for car in lobby.cars()["cars"]}
+    assert sizes["Mini"] == "Up to 4"
+    assert {size for name, size in sizes.items() if name != "Mini"} == {""}

@@ -87,6 +87,8 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
     else:
         kiosk.away = True
         page.evaluate("dispatchEvent(new Event('offline'))")
+        expect(page.locator(".k-pin")).to_have_text("4821")  # nobody loses a ticket by it
+        press(page, "done")
         expect(page.locator("h1")).to_have_text("Out of order. Please ask our staff.")
         kiosk.away = False
         page.clock.fast_forward(2_000)

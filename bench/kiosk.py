@@ -1,0 +1,151 @@
+"""The guest's kiosk: its weight, its start on a poor line, and from a touch to the next screen."""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bench import frame
+from bench.browser import NO_BROWSER
+from bench.frame import Absent, Result, Run, line
+from bench.guests import Desk, Tally
+from bench.poor_line import Line
+from tests.conftest import LAUNCH, browser_path
+from tests.running import running
+
+SIZE: Final = {"width": 1080, "height": 1920}
+FIRST: Final = 1  # the kiosk of the demo's lobby
+STARTS: Final = "A guest with a suitcase looks at a start screen and not at an empty one."
+PRESSED: Final = "Nobody presses twice because nothing happened."
+# When the start can be pressed, and how long each touch took until its screen was painted: in ms.
+WATCH: Final = """
+  globalThis.startedAt = 0;
+  globalThis.took = [];
+  let from = 0;
+  addEventListener("pointerup", (event) => { from = event.timeStamp; }, true);
+  const painted = (act) => requestAnimationFrame(() => setTimeout(act));
+  new MutationObserver((changes) => {
+    if (!startedAt && document.querySelector('[data-press="start"]'))
+      painted(() => { globalThis.startedAt = performance.now(); });
+    if (changes.some((each) => each.attributeName === "data-screen") && from) {
+      const touched = from;
+      from = 0;
+      painted(() => took.push(performance.now() - touched));
+    }
+  }).observe(document, { subtree: true, childList: true, attributeFilter: ["data-screen"] });
+"""
+# a visit up to its last look, and back; of `place-0` the screen counts, not what the service says
+WAY: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar-over")
+
+
+@dataclass
+class Lobby:
+    """The running program, a browser, and the cookies by which it is a kiosk."""
+
+    url: str
+    browser: Any
+    cookies: list[dict[str, str]]
+
+    @contextlib.contextmanager
+    def page(self) -> Iterator[Any]:
+        """A page of its own, with nothing in its cache."""
+        context = self.browser.new_context(viewport=SIZE, has_touch=True)
+        context.add_cookies(self.cookies)
+        context.add_init_script(WATCH)
+        try:
+            yield context.new_page()
+        finally:
+            context.close()
+
+
+@contextlib.contextmanager
+def _lobby() -> Iterator[Lobby | None]:
+    """`ridedash up` with a paired kiosk; None without a browser."""
+    if browser_path() is None:
+        yield None
+        return
+    from playwright.sync_api import sync_playwright
+
+    with frame.folder() as folder, running(folder / "instance", stumbles=True) as demo:
+        desk = Desk(demo.url, demo.name, Tally(), 7, password=demo.password)
+        page = desk.http.get("/admin/kiosks").text
+        token = re.search(r'name="csrf-token" content="([^"]+)"', page)
+        paired = desk.http.post(
+            f"/admin/kiosks/{FIRST}/here", data={"csrf_token": token[1] if token else ""}
+        )
+        if paired.status_code != 303:
+            raise RuntimeError(f"the kiosk could not be paired: {paired.status_code}")
+        cookies = [
+            {"name": each.name, "value": each.value or "", "url": demo.url}
+            for each in desk.http.cookies.jar
+            if each.name == "ridedash_kiosk"
+        ]
+        desk.http.close()
+        with sync_playwright() as started:
+            browser = started.chromium.launch(executable_path=browser_path(), args=LAUNCH)
+            yield Lobby(demo.url, browser, cookies)
+            browser.close()
+
+
+@line(
+    "kiosk-weight",
+    "what a kiosk's document transfers with a cold cache, fonts excepted",
+    aim="≤ 120 kB",
+    protects=STARTS,
+)
+def weight(run: Run) -> Result:
+    """All requests until the page is quiet, compressed, headers included."""
+    return _measured(run, lambda lobby: _loaded(lobby)[0], "kB")
+
+
+@line(
+    "kiosk-start",
+    "a kiosk's start screen on a line of 1.6 Mbit/s and 150 ms, cold cache: until it is usable",
+    aim="≤ 1.2 s",
+    protects=STARTS,
+)
+def start(run: Run) -> Result:
+    """Seconds from the request until "Book a ride" is painted and can be pressed."""
+    return _measured(run, lambda lobby: _loaded(lobby)[1], "s")
+
+
+@line(
+    "kiosk-touch",
+    "a kiosk: from the end of a touch until the next screen is painted, the slowest of a visit",
+    aim="≤ 100 ms",
+    protects=PRESSED,
+)
+def touch(run: Run) -> Result:
+    """Milliseconds, with the demo's own server: no screen waits for an answer."""
+    return _measured(run, _slowest_touch, "ms")
+
+
+def _measured(run: Run, figure: Callable[[Lobby], float], unit: str) -> Result:
+    with _lobby() as lobby:
+        if lobby is None:
+            return Absent(NO_BROWSER)
+        figure(lobby)  # the server's own first time
+        return frame.alone(run, lambda: figure(lobby), unit)
+
+
+def _loaded(lobby: Lobby) -> tuple[float, float]:
+    """Kilobytes of a cold start, and the seconds until it is usable."""
+    with lobby.page() as page:
+        load = Line(page).load(f"{lobby.url}/kiosk")
+        page.wait_for_function("startedAt > 0")
+        return load.kilobytes, page.evaluate("startedAt") / 1000
+
+
+def _slowest_touch(lobby: Lobby) -> float:
+    with lobby.page() as page:
+        page.goto(f"{lobby.url}/kiosk")
+        for count, name in enumerate(WAY, 1):
+            control = page.locator(f'[data-stage] [data-press="{name}"]')
+            if name.startswith("bar-"):
+                control = page.locator(f'[data-press="{name}"]')
+            control.first.wait_for()
+            page.wait_for_timeout(450)  # a touch on another control sooner is a palm
+            control.first.tap()
+            page.wait_for_function(f"took.length === {count}")
+        return float(max(page.evaluate("took")))

@@ -20,10 +20,9 @@ export class Touches {
     root.addEventListener("pointercancel", () => (this.begun = null));
     // a click without a touch is a screen reader's, or the Enter of a keyboard
     root.addEventListener("click", (event) => event.detail === 0 && this.#click(event));
-    const nothing = (event) => event.preventDefault();
-    for (const kind of OF_BROWSER) root.addEventListener(kind, nothing);
+    for (const kind of OF_BROWSER) root.addEventListener(kind, prevent);
     for (const kind of ["wheel", "touchmove"])
-      root.addEventListener(kind, nothing, { passive: false }); // zoom, and pulling to reload
+      root.addEventListener(kind, prevent, { passive: false }); // zoom, and pulling to reload
   }
 
   #down(event) {
@@ -58,6 +57,10 @@ export class Touches {
     if (!control || control === node || at - this.last.at >= PALM_MS) return false;
     return !(isKey(control) && isKey(node));
   }
+}
+
+function prevent(event) {
+  event.preventDefault();
 }
 
 function isKey(node) {

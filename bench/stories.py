@@ -2,29 +2,79 @@
 
 A story must end as it says with seeds 1 to 3: stepped, played at 20 and at 60 times the speed, and
 played while a second window of the same person plays it too and loads its page anew. No order may
-be made twice. With `--times 20` each is stepped so often, and must have the same cast and the same
-facts each time. The tests of each change step one seed alone; this is the long form, by hand.
+be made twice, and each play of a story with a seed must have the same cast. With `--times 10` each
+is stepped so often, and must have the same facts each time: one hash, printed at the end, on SQLite
+and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql). The tests of each change step one seed alone;
+this is the long form, by hand.
+
+The time goes by waiting: for the service's clock, and for an outage of a minute and a half. So
+several programs play side by side, the longest plays first.
 """
 
 import argparse
+import re
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple
 
 from ridedash.demo.stories import STORIES
 from tests.demo import sameness
 from tests.demo.presenter import OVER, Presenter
-from tests.running import running
+from tests.running import Running, running
 
 WAYS: Final = {"step": 0, "20x": 20, "60x": 60, "twice": 60}  # the speed of the clock
 SEEDS: Final = (1, 2, 3)
+PROGRAMS: Final = 8
 AGAIN_S: Final = 0.1
-PATIENCE_S: Final = 300.0
+PATIENCE_S: Final = 400.0
+OUTAGE: Final = "down"
+OUTAGE_S: Final = 110.0
+RIDE_S: Final = 1500.0  # of the service's clock, about
 
-Same = dict[tuple[str, int], tuple[object, str]]  # cast and facts, by story and seed
+
+class Play(NamedTuple):
+    """A story that is to be played."""
+
+    story: str
+    way: str
+    seed: int
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes."""
+        speed = WAYS[self.way]
+        runs = RIDE_S / speed if speed else 10.0
+        return OUTAGE_S if self.story == OUTAGE else runs
+
+
+@dataclass
+class Same:
+    """The cast and the facts with which a story was played first, by story and seed."""
+
+    casts: dict[tuple[str, int], Any] = field(default_factory=dict)
+    facts: dict[tuple[str, int], Any] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def differs(self, play: Play, demo: Running) -> list[str]:
+        """What is not as it was the first time."""
+        key, wrong = (play.story, play.seed), []
+        cast, told = sameness.cast(demo), sameness.named(sameness.facts(demo))
+        with self.lock:
+            first = self.casts.setdefault(key, cast)
+            if other := sameness.difference(first, cast):
+                wrong.append(f"another cast: {other}")
+            if play.way == "step":
+                first = self.facts.setdefault(key, told)
+                if other := sameness.difference(first, told):
+                    wrong.append(f"other facts: {other}")
+        return wrong
 
 
 def main(arguments: list[str]) -> int:
@@ -33,57 +83,73 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", nargs="+", default=list(STORIES), choices=list(STORIES))
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
-    parser.add_argument("--programs", type=int, default=2, help="demos that run side by side")
+    parser.add_argument("--programs", type=int, default=PROGRAMS, help="that run side by side")
     parser.add_argument("--times", type=int, default=1, help="that each story is stepped")
     asked = parser.parse_args(arguments)
-    began = time.monotonic()
-    shares = [asked.only[number :: asked.programs] for number in range(asked.programs)]
-    with ThreadPoolExecutor(asked.programs) as pool:
-        done = pool.map(lambda names: _share(names, asked), shares)
-        failed = sum(done)
-    print(f"{failed} failed, {time.monotonic() - began:.0f} s")
+    began, same, waiting = time.monotonic(), Same(), SimpleQueue[Play]()
+    plays = [
+        Play(story, way, seed)
+        for story in asked.only
+        for way in asked.ways
+        for seed in list(asked.seeds) * (asked.times if way == "step" else 1)
+    ]
+    for play in sorted(plays, key=lambda each: -each.seconds):
+        waiting.put(play)
+    programs = min(asked.programs, len(plays))
+    with ThreadPoolExecutor(programs) as pool:
+        failed = sum(pool.map(lambda _: _program(waiting, same), range(programs)))
+    for (story, seed), told in sorted(same.facts.items()):
+        print(f"{story:16} {seed} {sameness.digest(told)[:16]}")
+    print(f"{len(plays)} plays, {failed} failed, {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 
 
-def _share(names: list[str], asked: argparse.Namespace) -> int:
-    """Play some stories in one program. How many did not end as they say."""
-    failed, same = 0, Same()
+def _program(waiting: "SimpleQueue[Play]", same: Same) -> int:
+    """Play what waits, in one program. How many did not end as they say."""
+    failed = 0
     with tempfile.TemporaryDirectory() as folder, running(Path(folder), stumbles=True) as demo:
         windows = Presenter(demo), Presenter(demo)
-        for name in names:
-            for way in asked.ways:
-                for seed in list(asked.seeds) * (asked.times if way == "step" else 1):
-                    failed += not _ends_well(windows, name, way, seed, same)
+        while (play := _next(waiting)) is not None:
+            failed += not _ends_well(windows, play, same)
         for window in windows:
             window.http.close()
     return failed
 
 
-def _ends_well(
-    windows: tuple[Presenter, Presenter], name: str, way: str, seed: int, same: Same
-) -> bool:
-    began = time.monotonic()
-    moment = _played(windows if way == "twice" else windows[:1], name, WAYS[way], seed)
+def _next(waiting: "SimpleQueue[Play]") -> Play | None:
+    with suppress(Empty):
+        return waiting.get_nowait()
+    return None
+
+
+def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> bool:
+    began, demo = time.monotonic(), windows[0].demo
+    moment = _played(windows if play.way == "twice" else windows[:1], play)
     wrong = [words for words, holds in moment["lines"] if not holds]
     references = [each["merchant_txn_id"] for each in windows[0].bookings()]
     if len(set(references)) != len(references):
         wrong.append("an order was made twice")
-    if way == "step":
-        cast, told = sameness.cast(windows[0].demo), sameness.told(windows[0].demo)
-        first_cast, first_told = same.setdefault((name, seed), (cast, told))
-        wrong += ["another cast"] if cast != first_cast else []
-        wrong += ["other facts"] if told != first_told else []
+    wrong += same.differs(play, demo)
+    counted = [words for words, _ in moment["lines"] if "outage" in words]
+    if play.story == OUTAGE and str(sameness.calls_in_vain(demo)) not in _numbers(counted):
+        wrong.append(f"the lens has {sameness.calls_in_vain(demo)} calls in vain")
     good = moment["state"] == "ended" and not wrong
     took = f"{time.monotonic() - began:6.1f} s"
-    print(f"{name:16} {way:6} {seed} {took} {'ok' if good else 'FAILS'}", flush=True)
+    told = [f"{play.story:16} {play.way:6} {play.seed} {took}", "ok" if good else "FAILS", *counted]
     if not good:
-        print(f"    {moment['state']} at {moment['step']}: {moment['why']} {wrong}", flush=True)
+        told.append(f"\n    {moment['state']} at {moment['step']}: {moment['why']} {wrong}")
+    print(*told, flush=True)
     return good
 
 
-def _played(windows: tuple[Presenter, ...], name: str, speed: int, seed: int) -> dict[str, Any]:
+def _numbers(words: list[str]) -> list[str]:
+    return re.findall(r"\d+", words[0]) if words else []
+
+
+def _played(windows: tuple[Presenter, ...], play: Play) -> dict[str, Any]:
     """The last moment. With two windows both press, and one of them loads its page in between."""
-    moment, end = windows[0].begin(name, seed), time.monotonic() + PATIENCE_S
+    speed, end = WAYS[play.way], time.monotonic() + PATIENCE_S
+    moment = windows[0].begin(play.story, play.seed)
     with ThreadPoolExecutor(len(windows)) as pool:
         while moment["state"] not in OVER and time.monotonic() < end:
             now = moment

@@ -6,9 +6,10 @@ They are kept in memory: the sandbox stores them, and a second store could only 
 import logging
 import os
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ridedash.observability.exceptions import reason
 from ridedash.service.errors import ServiceError
@@ -23,17 +24,29 @@ CONTROL: Final = {"X-Sandbox-Control": "1"}
 log = logging.getLogger(__name__)
 
 
+class Known(NamedTuple):
+    """What was read: the line, the one from its coming stop on, and when that became known."""
+
+    line: ServiceTime
+    stopped: ServiceTime | None
+    since: datetime
+
+
 class SandboxTime:
     """The line of the sandbox's clock: call it for the present one.
 
     A thread of each process reads it, from the first question on and every second. Until the
     sandbox has answered, its clock is taken to run at `pace`; while it is silent, the last line
-    goes on.
+    goes on. A stop that the sandbox has told is a turn as soon as its time has come.
     """
 
-    def __init__(self, http: Http, service_url: str, pace: float) -> None:
+    def __init__(
+        self, http: Http, service_url: str, pace: float, wall: Callable[[], datetime] | None = None
+    ) -> None:
         self._http, self._url = http, f"{service_url.rstrip('/')}/control/clock"
-        self._line = ServiceTime(pace=pace)
+        self._wall = wall or _machine_clock
+        self._pace = pace
+        self._known = Known(ServiceTime(pace=pace), None, self._wall())
         self._reader = 0  # the process in which it is read: a fork has none of our threads
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -45,6 +58,19 @@ class SandboxTime:
             self._start()
         return self._line
 
+    @property
+    def known_since(self) -> datetime:
+        """Since when this process computes with the last turn: what it read before may ignore it."""
+        line, stopped, since = self._known
+        if stopped is None or self._line is line:
+            return since
+        return max(since, stopped.turns[-1].wall)
+
+    @property
+    def _line(self) -> ServiceTime:
+        line, stopped, _ = self._known
+        return line if stopped is None or self._wall() < stopped.turns[-1].wall else stopped
+
     def stop(self) -> None:
         """Read no more."""
         self._ended.set()
@@ -53,15 +79,21 @@ class SandboxTime:
         """Read the turns now; for whoever has just turned the clock."""
         try:
             answer = self._http.call(Request("GET", self._url, WITHIN_S, CONTROL))
-            turns = turns_of(answer.json())
+            body = answer.json()
+            turns, stop = turns_of(body), stop_of(body)
         except (ServiceError, ValueError, TypeError, LookupError, ArithmeticError) as error:
             self._missed += 1
             if self._missed == TOLD_AFTER:
                 log.warning("the sandbox does not tell its time: %s", reason(error))
             return
         self._missed = 0
-        if turns != self._line.turns:
-            self._line = ServiceTime(turns, self._line.pace)
+        line, stopped, since = self._known
+        if stopped is not None and turns == stopped.turns:
+            line, since = stopped, turns[-1].wall  # the stop has come, as was known
+        elif turns != line.turns:
+            line, since = ServiceTime(turns, self._pace), self._wall()
+        stopped = None if stop is None else ServiceTime((*turns, stop), self._pace)
+        self._known = Known(line, stopped, since)
 
     def _start(self) -> None:
         with self._lock:
@@ -81,13 +113,24 @@ def turns_of(body: Any) -> tuple[Turn, ...]:
 
     Raises ValueError, TypeError, LookupError or ArithmeticError for any other body.
     """
-    turns = tuple(
-        Turn(_instant(each["wall"]), _instant(each["service"]), float(each["speed"]))
-        for each in body["turns"]
-    )
+    turns = tuple(_turn(each) for each in body["turns"])
     if any(later.wall < turn.wall for turn, later in pairwise(turns)):
         raise ValueError("the turns are not in order")
     return turns
+
+
+def stop_of(body: Any) -> Turn | None:
+    """The turn to come in such an answer, by which the clock is held. Raises as `turns_of`."""
+    found = body["stop"]
+    return None if found is None else _turn(found)
+
+
+def _turn(each: Any) -> Turn:
+    return Turn(_instant(each["wall"]), _instant(each["service"]), float(each["speed"]))
+
+
+def _machine_clock() -> datetime:
+    return datetime.now(UTC)
 
 
 def _instant(seconds: Any) -> datetime:

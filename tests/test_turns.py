@@ -11,7 +11,7 @@ import pytest
 from ridedash.service.transport.http import Http
 from ridedash.service_time import ServiceTime, Turn, at_pace
 from ridedash.services import follow_turns
-from ridedash.turns import SandboxTime, turns_of
+from ridedash.turns import SandboxTime, stop_of, turns_of
 from tests.sandbox.sandbox_desk import CONTROL, Desk
 from tests.views.ride_pages import NOON, make_desk
 
@@ -35,6 +35,23 @@ def test_the_line_is_that_of_the_sandbox(tmp_path: Path) -> None:
     desk.app.extensions["sandbox"] = None
     time.read()
     assert time._line.held  # a sandbox that fails changes nothing
+
+
+def test_a_stop_is_a_turn_at_its_own_time_though_nobody_has_read_it_since(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    time = SandboxTime(Http(httpx.WSGITransport(desk.app)), URL, 1.0, desk.clock)
+    stop = stop_of(desk.control("leap", booking_id=desk.book("suv"), speed=60))
+    assert stop is not None
+    time.read()
+    began = desk.clock()
+    assert (time._line.speed_now, time.known_since) == (60, began)
+    desk.clock.advance(900)
+    stopped = time._line
+    assert (stopped.held, stopped.turned_at, time.known_since) == (True, stop.wall, stop.wall)
+    assert stopped.shown(desk.clock()) == stop.service
+    time.read()
+    assert (time._line is stopped, time.known_since) == (True, stop.wall)
+    desk.close()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from sqlalchemy.orm import Mapper, Session, object_session
 
 from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking import claims
-from ridedash.store import restores
+from ridedash.store import restores, tries
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
@@ -155,6 +155,7 @@ def delete_rides(s: Session) -> None:
     s.execute(
         update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)
     )
+    tries.forget_all(s)  # or the wrong PINs of one partner would close the kiosk to the next
     restores.begin_anew(s)
 
 

@@ -23,7 +23,7 @@ from ridedash.demo.day import progress
 from ridedash.demo.emptying import StillSending, number_on
 from ridedash.demo.lens import pages as lens_pages
 from ridedash.demo.lens import recording, ride_pages
-from ridedash.demo.sandbox_control import NotDone, NothingAhead, SandboxControl
+from ridedash.demo.sandbox_control import SPEEDS, NotDone, NothingAhead, SandboxControl
 from ridedash.demo.words import (
     FAULTS,
     SCENARIOS,
@@ -50,7 +50,6 @@ bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo"
 POLL_WITHIN_MS: Final = 750  # so that pages show where a leap of the clock led to
-SPEEDS: Final = {"0": 0, "1": 1, "5": 5, "20": 20, "60": 60}
 MOST_RIDES: Final = 1_000_000
 
 
@@ -79,7 +78,7 @@ def show() -> str:
     return render_template(
         "demo/page.html",
         clock=clock_now(prop),
-        speeds=[(typed, speed_words(speed)) for typed, speed in SPEEDS.items() if speed],
+        speeds=[(str(speed), speed_words(speed)) for speed in SPEEDS if speed],
         scenarios=scenario_words(),
         faults=fault_words(),
         arrived=arrived,
@@ -94,8 +93,8 @@ def show() -> str:
 @needs(MANAGE)
 def turn() -> Answer:
     """Hold the clock, or let it run at a speed."""
-    speed = SPEEDS.get(request.form.get("speed", ""))
-    if speed is None:
+    speed = whole_number(request.form.get("speed", ""), SPEEDS[0], SPEEDS[-1])
+    if speed not in SPEEDS:
         abort(400)  # no choice of the page
     try:
         control().run_at(speed)

@@ -12,6 +12,7 @@ from ridedash.turns import CONTROL
 
 WITHIN_S: Final = 2.0  # a reset waits for it while it holds the database
 OK, CONFLICT = 200, 409
+SPEEDS: Final = (0, 1, 5, 20, 60)  # of the clock that a demo offers; with 0 it is held
 
 
 class NotDone(Exception):
@@ -28,10 +29,14 @@ class NothingAhead(NotDone):
 
 @dataclass(frozen=True)
 class ClockNow:
-    """What the sandbox's clock shows, and its speed: service seconds in a wall second, 0 held."""
+    """What the sandbox's clock shows, and its speed: service seconds in a wall second, 0 held.
+
+    `stops`: it runs up to a ride's next phase, and is held there.
+    """
 
     at: datetime
     speed: float
+    stops: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,9 +92,14 @@ class SandboxControl:
         body = {"at": at.timestamp(), "speed": speed}
         return _clock(self._call("POST", "/control/clock", body))
 
-    def leap(self, booking_id: str | None = None) -> Leapt:
-        """Leap to the next phase of a ride, or of any. Raises NothingAhead."""
-        asked = {} if booking_id is None else {"booking_id": booking_id}
+    def leap(self, booking_id: str | None = None, speed: int = 0) -> Leapt:
+        """Leap to the next phase of a ride, or of any. Raises NothingAhead.
+
+        With a speed of 1 to 60 the clock runs there, and is held.
+        """
+        asked: dict[str, Any] = {} if booking_id is None else {"booking_id": booking_id}
+        if speed:
+            asked["speed"] = speed
         body = self._call("POST", "/control/leap", asked)
         try:
             return Leapt(str(body["booking_id"]), str(body["booking_status"]), int(body["others"]))
@@ -164,6 +174,7 @@ class SandboxControl:
 
 def _clock(body: dict[str, Any]) -> ClockNow:
     try:
-        return ClockNow(datetime.fromtimestamp(float(body["now"]), UTC), float(body["speed"]))
+        at = datetime.fromtimestamp(float(body["now"]), UTC)
+        return ClockNow(at, float(body["speed"]), body["stop"] is not None)
     except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
         raise NotDone from error

@@ -11,7 +11,7 @@ from flask import Blueprint, Flask, Response, abort, jsonify, redirect, render_t
 
 from ridedash.demo.beginning import empty_too, only_with_our_sandbox
 from ridedash.demo.emptying import StillSending
-from ridedash.demo.sandbox_control import NotDone
+from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.deeds import token_of
 from ridedash.demo.stories.interpreter import Moment
@@ -73,8 +73,8 @@ def step(run_id: str) -> Answer:
     """
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
-    speed = whole_number(request.form.get("speed", "0"), 0, 60)
-    if wanted is None or speed not in interpreter.SPEEDS:
+    speed = whole_number(request.form.get("speed", "0"), SPEEDS[0], SPEEDS[-1])
+    if wanted is None or speed not in SPEEDS:
         abort(400)
     if wanted != moment.run.step:
         return _answer(moment)
@@ -136,6 +136,7 @@ def chosen() -> dict[str, Any]:
         "story": story if story in STORIES else "",
         "seed": seed,
         "rehearsed": seed in interpreter.REHEARSED,
+        "last_rehearsed": interpreter.REHEARSED[-1],
     }
 
 

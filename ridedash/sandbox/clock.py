@@ -1,7 +1,8 @@
 """The service's clock: held, or 1 to 60 times as fast as wall time.
 
 It is stored in the database, so that every process reads the same time. Each change of speed, each
-leap and each time that is set is a turn; it is stored in the transaction that changes the clock.
+leap and each time that is set is a turn; it is stored in the transaction that changes the clock. One
+turn may be to come, a stop: the clock runs up to a time and is held there.
 """
 
 import sqlite3
@@ -15,6 +16,10 @@ SLOWEST: Final = 1.0
 FASTEST: Final = 60.0
 HELD: Final = 0.0
 KEPT: Final = 1_000  # turns
+CLOCK: Final = (
+    "SELECT clock.*, stops.wall AS stop_wall, stops.service AS stop_service"
+    " FROM clock LEFT JOIN stops USING (one)"
+)
 ROUNDING_S: Final = 0.001  # of a time in a fare_id
 
 
@@ -38,10 +43,10 @@ class ServiceClock:
         self._wall = wall
         check_speed(pace)
         with store.write() as connection:
-            row = connection.execute("SELECT * FROM clock").fetchone()
+            row = connection.execute(CLOCK).fetchone()
             if row is None or row["pace"] != pace:
                 service = self.wall() if row is None else self._at(row)
-                self._save(connection, service, pace, pace)
+                self._save(connection, row, ClockTurn(self.wall(), service, pace), pace)
             elif not connection.execute("SELECT 1 FROM turns").fetchone():
                 # the file is of a release that kept no turns
                 _add_turn(connection, ClockTurn(row["wall"], row["service"], row["speed"]))
@@ -56,11 +61,18 @@ class ServiceClock:
 
     def speed(self) -> float:
         """How many service seconds pass in one second of wall time; 0 while it is held."""
-        return float(self._store.read_cache().get("clock", _clock_row)["speed"])
+        return self._speed(self._store.read_cache().get("clock", _clock_row))
 
     def turns(self) -> tuple[ClockTurn, ...]:
         """The last turns, the oldest first."""
-        return self._store.read_cache().get("turns", _turns)
+        cache = self._store.read_cache()
+        turns, stop = cache.get("turns", _turns), _stop(cache.get("clock", _clock_row))
+        return turns if stop is None or stop.wall > self.wall() else (*turns, stop)
+
+    def stop(self) -> ClockTurn | None:
+        """The turn that is to come, by which the clock is held."""
+        stop = _stop(self._store.read_cache().get("clock", _clock_row))
+        return None if stop is None or stop.wall <= self.wall() else stop
 
     def people_s(self, since: float) -> float:
         """How many seconds of wall time ago the clock last showed a service time.
@@ -80,32 +92,64 @@ class ServiceClock:
     ) -> None:
         """Set the clock to `at`, move it forward by `leap`, and let it run at `speed` from there.
 
-        What isn't given stays. Raises ValueError for a speed that is neither 0 nor 1 to 60, and
-        SetBack for an earlier time while there are bookings.
+        What isn't given stays, but a stop that was to come never does. Raises ValueError for a
+        speed that is neither 0 nor 1 to 60, and SetBack for an earlier time while there are
+        bookings.
         """
         if speed:
             check_speed(speed)
         with self._store.write() as connection:
-            row = connection.execute("SELECT * FROM clock").fetchone()
-            now, runs = self._at(row), row["speed"]
+            row = connection.execute(CLOCK).fetchone()
+            now, runs = self._at(row), self._speed(row)
             if at is not None and at < now and _has_bookings(connection):
                 raise SetBack
             then, will_run = (now if at is None else at) + leap, runs if speed is None else speed
-            if (then, will_run) != (now, runs):
-                self._save(connection, then, will_run, row["pace"])
+            stops = bool(runs) and _stop(row) is not None
+            if stops or (then, will_run) != (now, runs):
+                self._save(connection, row, ClockTurn(self.wall(), then, will_run), row["pace"])
+
+    def run_until(self, then: float, speed: float) -> None:
+        """Let the clock run at a speed of 1 to 60 up to a time, and hold it there.
+
+        It is held at once where that time has passed. Raises ValueError for another speed.
+        """
+        check_speed(speed)
+        with self._store.write() as connection:
+            row = connection.execute(CLOCK).fetchone()
+            turn = ClockTurn(self.wall(), self._at(row), speed)
+            stops = turn.wall + max(0.0, then - turn.service) / speed
+            self._save(connection, row, turn, row["pace"])
+            connection.execute(
+                "INSERT INTO stops (one, wall, service) VALUES (1, ?, ?)",
+                (stops, max(then, turn.service)),
+            )
 
     def _at(self, row: sqlite3.Row) -> float:
-        return float(row["service"] + (self.wall() - row["wall"]) * row["speed"])
+        wall, stop = self.wall(), _stop(row)
+        if stop is not None and stop.wall <= wall:
+            return stop.service
+        return float(row["service"] + (wall - row["wall"]) * row["speed"])
+
+    def _speed(self, row: sqlite3.Row) -> float:
+        stop = _stop(row)
+        return HELD if stop is not None and stop.wall <= self.wall() else float(row["speed"])
 
     def _save(
-        self, connection: sqlite3.Connection, service: float, speed: float, pace: float
+        self,
+        connection: sqlite3.Connection,
+        before: sqlite3.Row | None,
+        turn: ClockTurn,
+        pace: float,
     ) -> None:
-        wall = self.wall()
+        stop = None if before is None else _stop(before)
+        if stop is not None and stop.wall <= turn.wall:
+            _add_turn(connection, stop)
+        connection.execute("DELETE FROM stops")
         connection.execute(
             "REPLACE INTO clock (one, wall, service, speed, pace) VALUES (1, ?, ?, ?, ?)",
-            (wall, service, speed, pace),
+            (*turn, pace),
         )
-        _add_turn(connection, ClockTurn(wall, service, speed))
+        _add_turn(connection, turn)
 
 
 def begin_led(store: Store, wall: float, pace: float) -> None:
@@ -115,7 +159,7 @@ def begin_led(store: Store, wall: float, pace: float) -> None:
     sandbox is one of `pace`: whoever has led the clock sets that speed at the end.
     """
     with store.write() as connection:
-        for table in ("bookings", "feedback", "scenarios", "faults", "outages", "turns"):
+        for table in ("bookings", "feedback", "scenarios", "faults", "outages", "turns", "stops"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
         connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
         connection.execute(
@@ -131,8 +175,14 @@ def _add_turn(connection: sqlite3.Connection, turn: ClockTurn) -> None:
 
 
 def _clock_row(connection: sqlite3.Connection) -> sqlite3.Row:
-    row: sqlite3.Row = connection.execute("SELECT * FROM clock").fetchone()
+    row: sqlite3.Row = connection.execute(CLOCK).fetchone()
     return row
+
+
+def _stop(row: sqlite3.Row) -> ClockTurn | None:
+    if row["stop_wall"] is None:
+        return None
+    return ClockTurn(row["stop_wall"], row["stop_service"], HELD)
 
 
 def _turns(connection: sqlite3.Connection) -> tuple[ClockTurn, ...]:

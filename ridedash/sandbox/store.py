@@ -1,6 +1,7 @@
 """The SQLite file of the sandbox: connections, transactions and tables.
 
-Times are service seconds since 1970; `wall` and the end of an outage are wall time.
+Times are service seconds since 1970; `wall` and the end of an outage are wall time. `stops` has the
+one turn that is to come: then the clock is held.
 """
 
 import contextlib
@@ -20,6 +21,9 @@ SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS clock (
     one INTEGER PRIMARY KEY CHECK (one = 1), wall REAL NOT NULL, service REAL NOT NULL,
     speed REAL NOT NULL, pace REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS stops (
+    one INTEGER PRIMARY KEY CHECK (one = 1), wall REAL NOT NULL, service REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS turns (
     n INTEGER PRIMARY KEY AUTOINCREMENT, wall REAL NOT NULL, service REAL NOT NULL,

@@ -10,22 +10,25 @@ name a kiosk and what is tried there, never a guest.
 from datetime import datetime, timedelta
 from typing import Final
 
+from sqlalchemy import delete, or_
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import insert_if_new
 from ridedash.store.models.people import Throttle
 
 WINDOW: Final = timedelta(minutes=10)
+PINS: Final = "kiosk-pins"
+CODES: Final = {False: "kiosk-codes", True: "phone-codes"}  # by whether it is a phone
 
 
 def codes_of(kiosk_id: int, *, phone: bool) -> str:
     """The key of desk codes typed at a kiosk, or on a phone that goes on for it."""
-    return f"{'phone' if phone else 'kiosk'}-codes:{kiosk_id}"
+    return f"{CODES[phone]}:{kiosk_id}"
 
 
 def pins_of(kiosk_id: int) -> str:
     """The key of PINs of rides, whichever they are, typed at a kiosk."""
-    return f"kiosk-pins:{kiosk_id}"
+    return f"{PINS}:{kiosk_id}"
 
 
 def tries_left(s: Session, key: str, most: int, now: datetime) -> int:
@@ -50,3 +53,9 @@ def was_right(s: Session, key: str) -> None:
     row = s.get(Throttle, key, with_for_update=True, populate_existing=True)
     if row is not None:
         row.fails = max(0, row.fails - 1)
+
+
+def forget_all(s: Session) -> None:
+    """Forget the tries at every kiosk; for a demo that begins anew. Needs a write session."""
+    of_kiosks = (Throttle.key.startswith(f"{what}:") for what in (PINS, *CODES.values()))
+    s.execute(delete(Throttle).where(or_(*of_kiosks)))

@@ -1,21 +1,25 @@
 """What must be the same each time a story is played: its cast, and what came of it.
 
-Read from the two databases of a running demo, so that nothing is left out which a page may show.
+Read from the databases of a running demo, so that nothing is left out which a page may show, and
+from the recording of its calls.
 """
 
 import hashlib
 import json
 import re
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import httpx
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
 
 from ridedash.service_time import ServiceTime
+from ridedash.observability.metrics import IN_VAIN
 from ridedash.turns import turns_of
+from tests import databases
 from tests.running import Running
 
 CONTROL = {"X-Sandbox-Control": "1"}
@@ -29,12 +33,12 @@ def cast(demo: Running) -> list[dict[str, Any]]:
     The plan has arrival, drivers, cars, plates, start code and routes.
     """
     rows = _rows(
-        demo.instance / "sandbox.db",
+        _file(demo.instance / "sandbox.db"),
         "SELECT booking_id, txn_id, user, category, created_at, scenario, request, plan"
         " FROM bookings ORDER BY n",
     )
     offered = _rows(
-        demo.instance / "ridedash.db",
+        _database(demo),
         "SELECT category, price_text, seat_prices, product FROM offers WHERE id IN"
         " (SELECT offer_id FROM orders) ORDER BY id",
     )
@@ -47,43 +51,102 @@ def facts(demo: Running) -> list[Any]:
     time = ServiceTime(
         turns_of(httpx.get(f"{demo.sandbox_url}/control/clock", headers=CONTROL).json())
     )
-    path, found = demo.instance / "ridedash.db", []
+    url, found = _database(demo), []
     orders = _rows(
-        path,
-        "SELECT orders.id, orders.state, orders.booking_id, orders.txn_id, rides.status,"
+        url,
+        "SELECT orders.id, orders.mtx, orders.state, orders.booking_id, orders.txn_id, rides.status,"
         " rides.facts, rides.plate, rides.previous_plate, rides.total_minor"
         " FROM orders LEFT JOIN rides ON rides.order_id = orders.id ORDER BY orders.id",
     )
     for order in orders:
         number = order.pop("id")
         moments = _rows(
-            path,
+            url,
             f"SELECT what, name, detail, at FROM moments WHERE order_id = {number} ORDER BY id",
         )
         steps = _rows(
-            path, f"SELECT what, result FROM audit WHERE subject = 'orders:{number}' ORDER BY id"
+            url, f"SELECT what, result FROM audit WHERE subject = 'orders:{number}' ORDER BY id"
         )
         for moment in moments:
-            wall = datetime.fromisoformat(moment["at"]).replace(tzinfo=UTC)
-            moment["at"] = round(time.shown(wall).timestamp(), 2)
-        found.append([_read(order), moments, steps])
+            moment["at"] = round(time.shown(_instant(moment["at"])).timestamp(), 2)
+        found.append([_read(order), moments, steps, _calls(demo, order)])
+    return found
+
+
+def _calls(demo: Running, order: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The calls about an order with their outcome; equal ones in a row count as one.
+
+    How often a ride is polled hangs on the wall clock; what it is told does not.
+    """
+    ids = [order[name] or "-" for name in ("booking_id", "txn_id", "mtx")]
+    rows = _rows(
+        _file(demo.instance / "lens.db"),
+        "SELECT operation, outcome, status FROM calls WHERE booking_id = '{}' OR txn_id = '{}'"
+        " OR mtx = '{}' ORDER BY number".format(*ids),
+    )
+    return [key for key, _ in groupby(tuple(map(str, row.values())) for row in rows)]
+
+
+def calls_in_vain(demo: Running) -> int:
+    """How many calls of this story the service has not answered, as the lens has recorded them."""
+    rows = _rows(_file(demo.instance / "lens.db"), "SELECT outcome, same FROM calls")
+    return sum(row["same"] for row in rows if row["outcome"] in IN_VAIN)
+
+
+def difference(one: Any, other: Any, where: str = "") -> str:
+    """Where two such values differ first, with both; "" where they are equal."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        pairs = [(f"{where}.{key}", one[key], other[key]) for key in one]
+    elif isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        if len(one) != len(other):
+            return f"{where}: {one} / {other}"
+        pairs = [(f"{where}[{n}]", *both) for n, both in enumerate(zip(one, other, strict=True))]
+    else:
+        return "" if one == other else f"{where}: {one} / {other}"
+    return next((told for at, a, b in pairs if (told := difference(a, b, at))), "")
+
+
+def named(told: list[Any]) -> list[Any]:
+    """The facts, with our references named in the order in which they appear."""
+    names: dict[str, str] = {}
+    found: list[Any] = json.loads(
+        OURS.sub(
+            lambda match: names.setdefault(match[0], f"reference {len(names)}"),
+            json.dumps(told, sort_keys=True),
+        )
+    )
     return found
 
 
 def told(demo: Running) -> str:
-    """One hash of the facts, with our references named in the order in which they appear."""
-    names: dict[str, str] = {}
-    text = OURS.sub(
-        lambda match: names.setdefault(match[0], f"reference {len(names)}"),
-        json.dumps(facts(demo), sort_keys=True),
-    )
-    return hashlib.sha256(text.encode()).hexdigest()
+    """One hash of the facts."""
+    return digest(named(facts(demo)))
 
 
-def _rows(path: Path, query: str) -> list[dict[str, Any]]:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        database.row_factory = sqlite3.Row
-        return [dict(row) for row in database.execute(query)]
+def digest(told: list[Any]) -> str:
+    """The hash of facts that are `named`."""
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _database(demo: Running) -> str:
+    """The address of the dashboard's database, on SQLite or on PostgreSQL."""
+    chosen = databases.settings_for(demo.instance)
+    return chosen.get("RIDEDASH_DATABASE_URL") or _file(demo.instance / "ridedash.db")
+
+
+def _file(path: Path) -> str:
+    return f"sqlite:///file:{path}?mode=ro&uri=true"
+
+
+def _rows(url: str, query: str) -> list[dict[str, Any]]:
+    engine = create_engine(url, poolclass=NullPool)
+    with engine.connect() as database:
+        return [dict(row) for row in database.exec_driver_sql(query).mappings()]
+
+
+def _instant(at: str | datetime) -> datetime:
+    found = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _read(row: dict[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from sqlalchemy import select, update
 from ridedash.demo import beginning
 from ridedash.demo.beginning import Start, empty_too, starts
 from ridedash.demo.emptying import StillSending, empty
-from ridedash.store import audit
+from ridedash.store import audit, tries
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Base
 from ridedash.store.models.orders import Order, Ride
-from ridedash.store.models.people import EndedSignIn
+from ridedash.store.models.people import EndedSignIn, Throttle
 from tests.demo.stages import Stage, fill
 from tests.sandbox import sandbox_desk
 
@@ -65,6 +65,19 @@ def test_what_else_was_recorded_is_cleared_once_the_rides_are_gone(stage: Stage)
     fill(stage)
     stage.press("reset")
     assert seen == [0]
+
+
+def test_wrong_pins_of_before_do_not_close_the_kiosk_to_the_next_partner(stage: Stage) -> None:
+    db, now, kept = stage.desk.services.db, stage.desk.now, "name:5f2b"
+    keys = [tries.pins_of(1), *(tries.codes_of(1, phone=phone) for phone in (True, False))]
+    with db.write() as s:
+        s.add(Throttle(key=kept, fails=3, since=now))  # of somebody who signs in
+        left = [tries.tries_left(s, key, 1, now) for key in keys * 2]
+    assert left == [1, 1, 1, 0, 0, 0]
+    stage.press("reset")
+    with db.write() as s:
+        assert [tries.tries_left(s, key, 1, now) for key in keys] == [1, 1, 1]
+        assert s.get_one(Throttle, kept).fails == 3
 
 
 def left(stage: Stage) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ridedash.demo.beginning import control, follow
 from ridedash.demo.sandbox_control import NotDone
-from ridedash.demo.stories.here import NotPlayed, here, place_named
+from ridedash.demo.stories.here import Here, NotPlayed, here, place_named
 from ridedash.demo.stories.kiosk_deeds import book_alone, look_alone
 from ridedash.demo.stories.model import (
     Act,
@@ -32,6 +32,7 @@ from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
@@ -66,21 +67,15 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
 def _book(run: Run, deed: Book) -> dict[str, Any]:
     """Order the ride; by the form token of the run, so that it is one order however often."""
     s, at = services(), here(deed.account)
-    token = token_of(run, deed.ride)
-    who = current_staff().actor
-    estimator = Estimator(s, OfferOwner(at.property_id, who, at.account_id), locale())
     try:
-        found = estimator.estimates(at.trip(deed.to), at.account_id)
+        card = _offered(at, deed.to, deed.car)
     except EstimateFailedError as error:
         raise NotPlayed(error.headline) from error
-    offer = next((each.offer_id for each in found.cards if each.category == deed.car), None)
-    if offer is None:
-        raise NotPlayed(f"no {deed.car} is offered")
     wanted = BookingRequest(
         property_id=at.property_id,
-        actor=who,
-        form_token=token,
-        offer_id=offer,
+        actor=current_staff().actor,
+        form_token=token_of(run, deed.ride),
+        offer_id=card.offer_id,
         guest_name=deed.guest,
         guest_room=deed.room,
         guest_language=deed.language,
@@ -96,6 +91,16 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
         raise NotPlayed(str(error)) from error
     s.wake()
     return {"orders": run.kept.get("orders", {}) | {deed.ride: order_id}}
+
+
+def _offered(at: Here, to: str, car: str) -> Card:
+    """A car for a trip, with its price and its offer. Raises EstimateFailedError and NotPlayed."""
+    owner = OfferOwner(at.property_id, current_staff().actor, at.account_id)
+    found = Estimator(services(), owner, locale()).estimates(at.trip(to), at.account_id)
+    card = next((each for each in found.cards if each.category == car), None)
+    if card is None:
+        raise NotPlayed(f"no {car} is offered")
+    return card
 
 
 def token_of(run: Run, ride: str) -> str:
@@ -159,16 +164,13 @@ def _ask(run: Run, deed: Ask) -> dict[str, Any]:
 
     Raises NotPlayed when the service gives no answer.
     """
-    at = here()
-    owner = OfferOwner(at.property_id, current_staff().actor, at.account_id)
     try:
-        found = Estimator(services(), owner, locale()).estimates(at.trip(deed.to), at.account_id)
+        card = _offered(here(), deed.to, deed.car)
     except EstimateFailedError as error:
         if error.status >= 500:
             raise NotPlayed(error.headline) from error
         return _answered(run, deed, f"{error.headline}. {error.detail}", refused=error.headline)
-    card = next((each for each in found.cards if each.category == deed.car), None)
-    if card is None or card.amount is None:
+    if card.amount is None:
         raise NotPlayed(f"no {deed.car} has a price")
     told = _("%(car)s: %(price)s", car=card.name, price=card.price_text)
     if card.surge:

@@ -93,7 +93,6 @@ EVENING: Final = Story(
         Step(
             lazy("One driver has left. Another one is looked for, and nobody had to call."),
             until=Happened("driver_lost", LEFT),
-            fastest=20,
         ),
         Step(
             lazy("And one answer was lost. These three stand on top; the others need nobody."),

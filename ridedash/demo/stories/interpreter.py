@@ -1,23 +1,24 @@
 """The interpreter of stories: it takes a step when it is asked to, and says what is to be seen.
 
 It has no thread: the page that plays a story asks again and again. The service's clock is held
-while the presenter speaks. It runs, or leaps to the next phase of the ride, while a step waits for
-what must be seen.
+while the presenter speaks. While a step waits for what must be seen it leaps to the ride's next
+phase, or runs there and is held until pages show it: no phase is passed over, however late a poll
+or the page is. So a story that is played has the same rides as one that is stepped.
 """
 
+import math
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ridedash.demo.beginning import SUBJECT, Start, begin, control, follow, starts
 from ridedash.demo.sandbox_control import NothingAhead
 from ridedash.demo.stories.deeds import do
 from ridedash.demo.stories.here import NotPlayed
-from ridedash.demo.stories.model import Answering, Book, Fault, KioskBook, Step, Story
+from ridedash.demo.stories.model import Answering, Book, Clock, Fault, KioskBook, Step, Story
 from ridedash.demo.stories.runs import Phase, Run, Runs
-from ridedash.demo.stories.seen import Line, is_seen, lines, ride_behind
+from ridedash.demo.stories.seen import Line, all_shown, is_seen, lines, ride_behind
 from ridedash.extensions import services
-from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
 from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
@@ -26,9 +27,9 @@ from ridedash.views.web.formatting import zone
 REHEARSED: Final = range(1, 4)  # seeds with which every story is known to end as it says
 SEEDS: Final = range(1, 1_000_001)
 LEAP: Final = 0  # the speed of a story that is stepped: the clock leaps and is held
-SPEEDS: Final = (LEAP, 1, 5, 20, 60)
+PEOPLES: Final = 1  # the speed of people's time, in which an outage lasts
 TAKES: Final = timedelta(seconds=20)  # a deed that began before that was cut off
-PATIENCE: Final = timedelta(seconds=150)  # then what was to be seen will not come
+PATIENCE: Final = timedelta(seconds=150)  # after the last turn; then nothing will come
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,15 @@ def drop(moment: Moment) -> Moment:
 
 
 def _do(moment: Moment, step: Step) -> Moment:
-    calls = services().metrics.calls_in_vain()
+    calls, began = services().metrics.calls_in_vain(), now()
     try:
         kept = {"told": ""} | ({} if step.do is None else do(moment.run, step.do))
     except NotPlayed as error:
         return _moved(moment, Phase.FAILED, why=str(error))
-    if isinstance(step.do, Fault):
-        kept |= {"calls_before": calls}
-    if step.until is None:
+    if isinstance(step.do, Fault) and step.do.lasts_s is not None:
+        ends = began + timedelta(seconds=step.do.lasts_s)
+        kept |= {"calls_before": calls, "outage_ends": ends.timestamp()}
+    if step.until is None and _may_go_on(moment):
         return _on(moment, **kept)
     return _moved(moment, Phase.WAITING, **kept)
 
@@ -113,52 +115,58 @@ def _cut_off(moment: Moment, step: Step) -> Moment:
 
 
 def _look(moment: Moment, step: Step, speed: int) -> Moment:
-    run = moment.run
-    if step.until is None or is_seen(run, step.until):
+    run, clock = moment.run, control().clock()
+    if clock.stops and clock.speed == speed:
+        return moment  # it is held by itself at the ride's next phase
+    is_there = step.until is None or is_seen(run, step.until)
+    if is_there:
         _turn(LEAP)
-        kept = {}
-        if isinstance(step.until, Answering):
-            made = services().metrics.calls_in_vain()
-            kept = {"calls": made - run.kept.get("calls_before", made)}
-        return _on(moment, **kept)
-    if now() - run.phase_at > PATIENCE:
+        if _may_go_on(moment):
+            return _on(moment, **_of_outage(run, step))
+    if now() - max(run.phase_at, services().time().turned_at or run.phase_at) > PATIENCE:
         return _moved(moment, Phase.FAILED, why="what was to come did not come")
-    if speed == LEAP:
-        return _leap(moment, step)
-    _turn(min(speed, step.fastest))
-    return moment
+    if is_there:
+        return moment
+    if isinstance(step.until, Answering):
+        _turn(min(speed, PEOPLES))
+        return moment
+    return _forward(moment, step, speed)
 
 
-def _leap(moment: Moment, step: Step) -> Moment:
-    """Leap to the ride's next phase, once the page shows what the last leap has brought."""
+def _may_go_on(moment: Moment) -> bool:
+    """Whether the next step may be taken; the clock is not set, and no line broken, too early."""
+    after = moment.run.step + 1
+    following = moment.story.steps[after : after + 1]
+    turns = not following or isinstance(following[0].do, Clock | Fault)
+    return not turns or all_shown(moment.run.property_id)
+
+
+def _of_outage(run: Run, step: Step) -> dict[str, Any]:
+    """What is counted of an outage: its calls, and how long rides were silent after it."""
+    if not isinstance(step.until, Answering):
+        return {}
+    made, ends = services().metrics.calls_in_vain(), run.kept.get("outage_ends")
+    found = {"calls": made - run.kept.get("calls_before", made)}
+    if step.until.answers and ends is not None:
+        found["silent_s"] = math.ceil(now().timestamp() - ends)
+    return found
+
+
+def _forward(moment: Moment, step: Step, speed: int) -> Moment:
+    """Leap or run to the ride's next phase, once pages show what the last turn has brought."""
     run = moment.run
     ride = None if step.until is None else ride_behind(run, step.until)
-    if ride is None or not (ride.booking_id or ride.txn_id):
+    if ride is None or not (ride.booking_id or ride.txn_id) or not all_shown(run.property_id):
         return moment
-    if not _shows_last_leap(run, ride):
-        return moment
-    claimed = runs().move(run, Phase.WAITING, run.phase_at, leapt_at=now().timestamp())
+    claimed = runs().move(run, Phase.WAITING, run.phase_at)  # of two windows one turns the clock
     if claimed is None:
         return latest(moment)
     try:
-        control().leap(ride.booking_id or ride.txn_id)
+        control().leap(ride.booking_id or ride.txn_id, speed)
     except NothingAhead:
         return moment  # its end has come; the page shows it in a moment
     follow()
     return replace(moment, run=claimed)
-
-
-def _shows_last_leap(run: Run, ride: Ride) -> bool:
-    """Whether the ride was asked about since the last leap; else the next one would pass over it.
-
-    A ride that is due was not: an answer of before a turn is asked for again at once.
-    """
-    leapt = run.kept.get("leapt_at")
-    if leapt is None:
-        return True
-    if ride.seen_at is None or ride.seen_at <= datetime.fromtimestamp(leapt, UTC):
-        return False
-    return ride.next_poll_at is None or ride.next_poll_at > now()
 
 
 def _turn(speed: int) -> None:

@@ -168,8 +168,6 @@ class Step:
     until: Seen | None = None
     show: Surface = Surface.DESK
     point: str = ""  # a CSS selector on that screen
-    # of the clock while it waits: 40 s with a driver must not pass between two looks
-    fastest: int = 60
 
 
 class Counted(StrEnum):
@@ -247,6 +245,13 @@ class Pressed:
 
 
 @dataclass(frozen=True)
+class Fresh:
+    """A line of the list at the end: so soon after the outage every live ride was fresh again."""
+
+    within_s: int
+
+
+@dataclass(frozen=True)
 class Noted:
     """A line of the list at the end: a deed has noted this."""
 
@@ -254,7 +259,7 @@ class Noted:
     words: Text
 
 
-Check = Count | EndsAs | Happens | Refused | NotOffered | Dearer | Pressed | Noted
+Check = Count | EndsAs | Happens | Refused | NotOffered | Dearer | Pressed | Fresh | Noted
 # of a story with one ride, whatever happens in it
 ONE_RIDE: Final = (
     Count.exactly(Counted.BOOKINGS, 1),

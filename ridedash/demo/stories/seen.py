@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash.demo.sandbox_control import Entry
@@ -16,6 +16,7 @@ from ridedash.demo.stories.model import (
     Counted,
     Dearer,
     EndsAs,
+    Fresh,
     Happened,
     Happens,
     Noted,
@@ -31,6 +32,7 @@ from ridedash.demo.stories.runs import Run
 from ridedash.extensions import services
 from ridedash.rides.tracking.merge import rank
 from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
+from ridedash.turns import SandboxTime
 from ridedash.wire import ALLOTMENT_RETRYING, Kind, normal_code
 from ridedash.wording import gettext as _
 from ridedash.wording import refusal
@@ -74,6 +76,22 @@ def ride_behind(run: Run, wanted: Seen) -> Ride | None:
         return _ride(s, run, wanted.ride)
 
 
+def all_shown(property_id: int) -> bool:
+    """Whether every ride under way was asked about since the service's clock was turned last.
+
+    Else the next turn would pass over what one of them has come to: how a story is told would hang
+    on which poll was first.
+    """
+    time = services().time
+    if not isinstance(time, SandboxTime):
+        return True
+    behind = or_(Ride.seen_at.is_(None), Ride.seen_at <= time.known_since)
+    followed = Ride.ended_at.is_(None), Ride.next_poll_at.is_not(None)
+    query = select(Ride.id).where(Ride.property_id == property_id, *followed, behind).limit(1)
+    with services().db.read() as s:
+        return s.scalars(query).first() is None
+
+
 def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
     """The list at the end of a story, read from the orders here and the sandbox's ledger."""
     with services().db.read() as s:
@@ -100,7 +118,7 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
             return _line_of_run(run, check)
 
 
-def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Noted) -> Line:
+def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Fresh | Noted) -> Line:
     """A line about what the deeds have noted."""
     asked = run.kept.get("asked", {})
     match check:
@@ -112,8 +130,23 @@ def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Noted) -> Line
         case Pressed(press, outcome, words, ride):
             came_to = run.kept.get("pressed", {}).get(f"{ride} {press}")
             return Line(str(words), came_to == outcome)
+        case Fresh(within_s):
+            return _fresh(run.kept.get("silent_s"), within_s)
         case Noted(name, words):
             return Line(str(words), name in run.kept.get("noted", ()))
+
+
+def _fresh(silent_s: int | None, within_s: int) -> Line:
+    if silent_s is None:
+        return Line(_("Nobody waited for the end of the outage."), False)
+    if silent_s < 0:
+        return Line(_("The outage was ended early, and every ride is fresh."), True)
+    words = _(
+        "Every ride was fresh %(n)d s after the outage, %(most)d s at most",
+        n=silent_s,
+        most=within_s,
+    )
+    return Line(words, silent_s <= within_s)
 
 
 def _dearer(before: dict[str, str], after: dict[str, str]) -> Line:

@@ -12,6 +12,7 @@ from ridedash.demo.stories.model import (
     Counted,
     EndsAs,
     Fault,
+    Fresh,
     Press,
     Reached,
     Settled,
@@ -23,6 +24,8 @@ from ridedash.wire import COMPLETED
 from ridedash.wording import lazy
 
 OUTAGE_S: Final = 90.0
+MOST_CALLS: Final = 60  # in ten minutes; an outage begins with one for each ride
+FRESH_WITHIN_S: Final = 45
 GUESTS: Final = (  # six rides that are under way when the ride company goes down
     ("Heron", "118", "Meridian Airport", "prime"),
     ("Plover", "305", "Port Meridian Central Station", "mini"),
@@ -104,6 +107,7 @@ DOWN: Final = Story(
         Count.exactly(Counted.BOOKINGS, len(GUESTS)),
         Count.exactly(Counted.ORDERS, len(GUESTS)),
         Count.exactly(Counted.UNKNOWN, 0),
-        Count(Counted.CALLS, 1, 60),
+        Count(Counted.CALLS, 1, MOST_CALLS),
+        Fresh(FRESH_WITHIN_S),
     ),
 )

@@ -189,6 +189,8 @@ class Recorder:
         asked_before = time.turned_at is not None and polled.claim.at < time.turned_at
         if asked_before and decision.next_poll_at is not None:
             decision.ride["next_poll_at"] = polled.at  # the clock was turned since
+            if decision.answered:
+                decision.ride["seen_at"] = polled.claim.at
         return decision
 
     def _count(self, written: Iterable[Decision]) -> int:

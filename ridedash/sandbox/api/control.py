@@ -79,18 +79,19 @@ def advance() -> Response:
 
 @bp.get("/clock")
 def clock() -> Response:
-    """Answer {"now": service seconds since 1970, "speed": n, "turns": [{wall, service, speed}]}.
+    """Answer {"now": service seconds since 1970, "speed", "turns": [{wall, service, speed}], "stop"}.
 
     A turn: from the wall time `wall` on the clock shows `service` and runs at `speed`. The oldest
-    comes first.
+    comes first. `stop` is the one that is to come, by which the clock is held; null without one.
     """
     return jsonify(_clock_now())
 
 
 def _clock_now() -> dict[str, Any]:
     kept = services().clock
-    turns = [turn._asdict() for turn in kept.turns()]
-    return {"status": "SUCCESS", "now": kept.now(), "speed": kept.speed(), "turns": turns}
+    turns, stop = [turn._asdict() for turn in kept.turns()], kept.stop()
+    told = {"status": "SUCCESS", "now": kept.now(), "speed": kept.speed(), "turns": turns}
+    return told | {"stop": None if stop is None else stop._asdict()}
 
 
 @bp.post("/clock")
@@ -123,23 +124,27 @@ def _set_to(body: Mapping[str, Any]) -> tuple[float | None, float | None]:
 
 @bp.post("/leap")
 def leap_to_phase() -> Response:
-    """Leap to 1 s after the next phase of a ride. Body: {"booking_id"?}; a txn_id will do.
+    """Leap to 1 s after the next phase of a ride. Body: {"booking_id"?, "speed"?}.
 
-    Without an id it is the next phase of all rides under way. Answers as GET /control/clock, with
-    {"booking_id", "booking_status", "leapt": seconds, "others": how many other rides moved on}. The
-    leap is 30 minutes at most: a phase that is farther has not come then.
+    A txn_id will do. Without an id it is the next phase of all rides under way. With a `speed` of 1
+    to 60 the clock runs there and is held. Answers as GET /control/clock, with {"booking_id",
+    "booking_status", "leapt": seconds, "others": how many other rides move on}. The leap is 30
+    minutes at most: a phase that is farther has not come then.
     """
-    wanted = request_parsing.optional_text(
-        request_parsing.json_body(request, typed=True), "booking_id"
-    )
+    body = request_parsing.json_body(request, typed=True)
+    wanted = request_parsing.optional_text(body, "booking_id")
+    runs = _number(body, "speed", SLOWEST, FASTEST) if "speed" in body else None
     sandbox = services()
     now = sandbox.clock.now()
     with sandbox.store.read() as connection:
         rides = sandbox.ledger.all(connection)
     chosen, at = _next_phase(rides, wanted, now)
     seconds = min(max(0.0, at - now) + AFTER_PHASE_S, LONGEST_LEAP_S)
-    sandbox.clock.change(leap=seconds)
-    then = sandbox.clock.now()
+    then = now + seconds
+    if runs is None:
+        sandbox.clock.change(leap=seconds)
+    else:
+        sandbox.clock.run_until(then, runs)
     moved = [ride for ride in rides if ride.phase(then) != ride.phase(now)]
     told = {
         "booking_id": chosen.booking_id,

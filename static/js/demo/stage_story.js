@@ -177,6 +177,7 @@ export class StageStory {
   }
 
   #rehearsed() {
-    if (Number(this.form.elements.seed.value) > 3) this.say(this.root.dataset.sayUnrehearsed);
+    const { value, dataset } = this.form.elements.seed;
+    if (Number(value) > Number(dataset.rehearsed)) this.say(this.root.dataset.sayUnrehearsed);
   }
 }

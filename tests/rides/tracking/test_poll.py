@@ -424,8 +424,12 @@ def test_an_answer_of_before_a_turn_of_the_clock_is_asked_for_again(world: World
         order_id = world.book(worker)
         due(world, order_id)
         tracker = Tracker(worker.runtime)
-        asked = [tracker.ask(claim) for claim in tracker.claim(1)]
+        claims = tracker.claim(1)
         world.clock.go(1)
-        line[0] = ServiceTime((Turn(world.clock(), world.clock(), 60.0),))
-        assert tracker.record(asked) == 1
-        assert world.ride(order_id).next_poll_at <= world.clock()
+        turned = world.clock()
+        line[0] = ServiceTime((Turn(turned, turned, 60.0),))
+        world.clock.go(1)
+        assert tracker.record([tracker.ask(claim) for claim in claims]) == 1
+        ride = world.ride(order_id)
+        assert ride.next_poll_at <= world.clock()
+        assert ride.seen_at < turned, "it tells of before"

@@ -126,6 +126,49 @@ def test_without_an_id_the_leap_is_to_the_next_phase_of_all(desk):
     assert desk.control("leap")["booking_id"] == first
 
 
+def test_the_clock_runs_to_the_next_phase_and_is_held_there(desk):
+    desk.control("clock", speed=0)
+    booking = desk.book("suv")
+    told = desk.control("leap", booking_id=booking, speed=60)
+    stop = told["stop"]
+    assert (told["speed"], told["booking_status"]) == (60, "CALL_DRIVER")
+    assert stop["service"] == told["now"] + told["leapt"]
+    assert desk.track(booking)["booking_status"] == "ALLOTMENT_PENDING"
+    desk.clock.advance(900)  # however late somebody looks
+    after = clock(desk)
+    assert (after["now"], after["speed"], after["stop"]) == (stop["service"], 0, None)
+    assert after["turns"][-1] == stop
+    assert desk.track(booking)["booking_status"] == "CALL_DRIVER"
+    on = desk.control("clock", speed=1)
+    assert [on["now"], *on["turns"][-2:]] == [
+        stop["service"],
+        stop,
+        {"wall": desk.clock().timestamp(), "service": stop["service"], "speed": 1},
+    ]
+
+
+@pytest.mark.parametrize("body", [{"speed": 60}, {"speed": 20}, {"leap": 1}])
+def test_whoever_turns_the_clock_meanwhile_takes_its_stop_away(desk, body):
+    booking = desk.book("suv")
+    desk.control("leap", booking_id=booking, speed=60)
+    assert desk.control("clock", **body)["stop"] is None
+    desk.clock.advance(30)
+    assert clock(desk)["speed"] == body.get("speed", 60)
+
+
+def test_a_reset_takes_the_stop_away(desk):
+    desk.control("leap", booking_id=desk.book("suv"), speed=60)
+    desk.control("reset", at=NOON.timestamp(), speed=0)
+    assert (clock(desk)["stop"], clock(desk)["now"]) == (None, NOON.timestamp())
+
+
+@pytest.mark.parametrize("speed", [0, 61, "fast", None])
+def test_a_leap_at_an_impossible_speed_is_refused(desk, speed):
+    booking = desk.book("suv")
+    assert refused(desk, "leap", booking_id=booking, speed=speed)[0] == 400
+    assert len(clock(desk)["turns"]) == 1
+
+
 def test_a_leap_needs_a_ride_under_way(desk):
     assert refused(desk, "leap") == (409, "no ride is under way")
     assert refused(desk, "leap", booking_id="PT1")[0] == 404

@@ -1,0 +1,49 @@
+"""How a story goes on: the clock is turned only once every ride shows what the last turn brought."""
+
+from datetime import datetime, timedelta
+
+import httpx
+import pytest
+from sqlalchemy import update
+
+from ridedash.demo.stories.seen import all_shown
+from ridedash.service.transport.http import Http
+from ridedash.store.models.orders import Ride
+from ridedash.turns import SandboxTime
+from tests.demo.stages import Stage
+
+pytestmark = pytest.mark.database
+SECOND = timedelta(seconds=1)
+
+
+def shown(stage: Stage) -> bool:
+    with stage.desk.app.app_context():
+        return all_shown(stage.desk.ids["desk.property"])
+
+
+def seen(stage: Stage, order_id: int, at: datetime | None) -> None:
+    mine = update(Ride).where(Ride.order_id == order_id)
+    stage.desk.add(lambda s: s.execute(mine.values(seen_at=at)))
+
+
+def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(stage: Stage) -> None:
+    http = Http(httpx.WSGITransport(stage.sandbox.app))
+    time = SandboxTime(http, "http://127.0.0.1:8001", 1.0, stage.sandbox.clock)
+    stage.desk.services.time = time
+    first, second = (stage.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
+    stage.sandbox.control("clock", speed=0, leap=60)
+    stage.sandbox.clock.advance(5)
+    time.read()
+    turned = stage.sandbox.clock()
+    for order_id in (first, second):
+        assert not shown(stage)
+        seen(stage, order_id, turned + SECOND)
+    assert shown(stage)
+    seen(stage, second, turned - SECOND)  # this process did not know of the turn then
+    assert not shown(stage)
+    over = update(Ride).where(Ride.order_id == second)
+    stage.desk.add(lambda s: s.execute(over.values(ended_at=turned)))
+    assert shown(stage)
+    seen(stage, first, None)
+    assert not shown(stage)
+    time.stop()

@@ -6,7 +6,7 @@ each such change is a turn. Stored instants are wall instants always: only readi
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -31,6 +31,8 @@ class ServiceTime:
 
     turns: tuple[Turn, ...] = ()
     pace: float = 1.0
+    # when this process read the last turn: the service may have answered by the one before till then
+    known_at: datetime | None = field(default=None, compare=False)
 
     @property
     def speed_now(self) -> float:
@@ -54,8 +56,8 @@ class ServiceTime:
 
     @property
     def turned_at(self) -> datetime | None:
-        """The wall instant of the last turn: what was shown before it may be wrong since."""
-        return self.turns[-1].wall if self.turns else None
+        """The wall instant of the last turn: what was asked or shown before may be wrong since."""
+        return (self.known_at or self.turns[-1].wall) if self.turns else None
 
     def elapsed(self, a: datetime, b: datetime) -> float:
         """The service seconds from one wall instant to another; below zero if `b` is earlier."""

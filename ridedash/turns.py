@@ -25,11 +25,10 @@ log = logging.getLogger(__name__)
 
 
 class Known(NamedTuple):
-    """What was read: the line, the one from its coming stop on, and when that became known."""
+    """What was read: the line, and the one from its coming stop on."""
 
     line: ServiceTime
     stopped: ServiceTime | None
-    since: datetime
 
 
 class SandboxTime:
@@ -46,7 +45,7 @@ class SandboxTime:
         self._http, self._url = http, f"{service_url.rstrip('/')}/control/clock"
         self._wall = wall or _machine_clock
         self._pace = pace
-        self._known = Known(ServiceTime(pace=pace), None, self._wall())
+        self._known = Known(ServiceTime(pace=pace), None)
         self._reader = 0  # the process in which it is read: a fork has none of our threads
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -59,16 +58,8 @@ class SandboxTime:
         return self._line
 
     @property
-    def known_since(self) -> datetime:
-        """Since when this process computes with the last turn: what it read before may ignore it."""
-        line, stopped, since = self._known
-        if stopped is None or self._line is line:
-            return since
-        return max(since, stopped.turns[-1].wall)
-
-    @property
     def _line(self) -> ServiceTime:
-        line, stopped, _ = self._known
+        line, stopped = self._known
         return line if stopped is None or self._wall() < stopped.turns[-1].wall else stopped
 
     def stop(self) -> None:
@@ -87,13 +78,13 @@ class SandboxTime:
                 log.warning("the sandbox does not tell its time: %s", reason(error))
             return
         self._missed = 0
-        line, stopped, since = self._known
+        line, stopped = self._known
         if stopped is not None and turns == stopped.turns:
-            line, since = stopped, turns[-1].wall  # the stop has come, as was known
+            line = stopped  # the stop has come, as was known
         elif turns != line.turns:
-            line, since = ServiceTime(turns, self._pace), self._wall()
+            line = ServiceTime(turns, self._pace, self._wall())
         stopped = None if stop is None else ServiceTime((*turns, stop), self._pace)
-        self._known = Known(line, stopped, since)
+        self._known = Known(line, stopped)
 
     def _start(self) -> None:
         with self._lock:

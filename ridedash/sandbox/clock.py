@@ -1,8 +1,8 @@
 """The service's clock: held, or 1 to 60 times as fast as wall time.
 
 It is stored in the database, so that every process reads the same time. Each change of speed, each
-leap and each time that is set is a turn; it is stored in the transaction that changes the clock. One
-turn may be to come, a stop: the clock runs up to a time and is held there.
+leap and each time that is set is a turn; it is stored in the transaction that changes the clock.
+One turn may be to come, a stop: the clock runs up to a time and is held there.
 """
 
 import sqlite3

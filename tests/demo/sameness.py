@@ -16,8 +16,8 @@ import httpx
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from ridedash.service_time import ServiceTime
 from ridedash.observability.metrics import IN_VAIN
+from ridedash.service_time import ServiceTime
 from ridedash.turns import turns_of
 from tests import databases
 from tests.running import Running
@@ -54,8 +54,8 @@ def facts(demo: Running) -> list[Any]:
     url, found = _database(demo), []
     orders = _rows(
         url,
-        "SELECT orders.id, orders.mtx, orders.state, orders.booking_id, orders.txn_id, rides.status,"
-        " rides.facts, rides.plate, rides.previous_plate, rides.total_minor"
+        "SELECT orders.id, orders.mtx, orders.state, orders.booking_id, orders.txn_id,"
+        " rides.status, rides.facts, rides.plate, rides.previous_plate, rides.total_minor"
         " FROM orders LEFT JOIN rides ON rides.order_id = orders.id ORDER BY orders.id",
     )
     for order in orders:

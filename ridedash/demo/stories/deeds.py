@@ -71,6 +71,8 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
         card = _offered(at, deed.to, deed.car)
     except EstimateFailedError as error:
         raise NotPlayed(error.headline) from error
+    if card.offer_id is None:
+        raise NotPlayed(f"the {deed.car} can't be booked")
     wanted = BookingRequest(
         property_id=at.property_id,
         actor=current_staff().actor,

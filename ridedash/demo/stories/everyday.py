@@ -11,6 +11,7 @@ from ridedash.demo.stories.model import (
     EndsAs,
     Happens,
     Press,
+    Pressed,
     Reached,
     Scenario,
     Settled,
@@ -80,6 +81,8 @@ START_TO_RECEIPT: Final = Story(
     ),
     ends=(
         *ONE_RIDE,
+        Pressed(Press.CHANGE_DROP, "done", lazy("The new place was taken on")),
+        Pressed(Press.FEEDBACK, "done", lazy("The feedback has arrived")),
         EndsAs(COMPLETED),
     ),
 )

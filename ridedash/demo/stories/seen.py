@@ -32,7 +32,6 @@ from ridedash.demo.stories.runs import Run
 from ridedash.extensions import services
 from ridedash.rides.tracking.merge import rank
 from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
-from ridedash.turns import SandboxTime
 from ridedash.wire import ALLOTMENT_RETRYING, Kind, normal_code
 from ridedash.wording import gettext as _
 from ridedash.wording import refusal
@@ -82,10 +81,10 @@ def all_shown(property_id: int) -> bool:
     Else the next turn would pass over what one of them has come to: how a story is told would hang
     on which poll was first.
     """
-    time = services().time
-    if not isinstance(time, SandboxTime):
+    turned_at = services().time().turned_at
+    if turned_at is None:
         return True
-    behind = or_(Ride.seen_at.is_(None), Ride.seen_at <= time.known_since)
+    behind = or_(Ride.seen_at.is_(None), Ride.seen_at <= turned_at)
     followed = Ride.ended_at.is_(None), Ride.next_poll_at.is_not(None)
     query = select(Ride.id).where(Ride.property_id == property_id, *followed, behind).limit(1)
     with services().db.read() as s:

@@ -79,10 +79,10 @@ def advance() -> Response:
 
 @bp.get("/clock")
 def clock() -> Response:
-    """Answer {"now": service seconds since 1970, "speed", "turns": [{wall, service, speed}], "stop"}.
+    """Answer {"now": service seconds since 1970, "speed", "turns": [turn], "stop": turn or null}.
 
-    A turn: from the wall time `wall` on the clock shows `service` and runs at `speed`. The oldest
-    comes first. `stop` is the one that is to come, by which the clock is held; null without one.
+    A turn is {wall, service, speed}: from the wall time `wall` on the clock shows `service` and
+    runs at `speed`. The oldest comes first. `stop` is to come: by it the clock will be held.
     """
     return jsonify(_clock_now())
 

@@ -31,7 +31,7 @@ class ServiceTime:
 
     turns: tuple[Turn, ...] = ()
     pace: float = 1.0
-    # when this process read the last turn: the service may have answered by the one before till then
+    # when this process read the last turn: till then answers may have been of before it
     known_at: datetime | None = field(default=None, compare=False)
 
     @property

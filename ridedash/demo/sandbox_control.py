@@ -31,12 +31,14 @@ class NothingAhead(NotDone):
 class ClockNow:
     """What the sandbox's clock shows, and its speed: service seconds in a wall second, 0 held.
 
-    `stops`: it runs up to a ride's next phase, and is held there.
+    `turned_at` is the wall instant of its last turn. `stops`: it runs up to a ride's next phase,
+    and is held there.
     """
 
     at: datetime
     speed: float
-    stops: bool = False
+    turned_at: datetime
+    stops: bool
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ class SandboxControl:
 def _clock(body: dict[str, Any]) -> ClockNow:
     try:
         at = datetime.fromtimestamp(float(body["now"]), UTC)
-        return ClockNow(at, float(body["speed"]), body["stop"] is not None)
+        turned_at = datetime.fromtimestamp(float(body["turns"][-1]["wall"]), UTC)
+        return ClockNow(at, float(body["speed"]), turned_at, body["stop"] is not None)
     except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
         raise NotDone from error

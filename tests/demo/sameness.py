@@ -7,6 +7,7 @@ from the recording of its calls.
 import hashlib
 import json
 import re
+import time
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,8 @@ from tests.running import Running
 
 CONTROL = {"X-Sandbox-Control": "1"}
 OURS = re.compile(r"RD-[0-9A-Z]+")  # references are random: they are named as they appear
+RECORDED_S = 10.0
+STILL_S = 0.5  # without another call the lens has them all
 SECRET = ("fare_id", "merchant_txn_id")  # made anew with each question
 
 
@@ -48,7 +51,8 @@ def cast(demo: Running) -> list[dict[str, Any]]:
 
 def facts(demo: Running) -> list[Any]:
     """Of each order: its ends, and each event in the service's time; and what pages were told."""
-    time = ServiceTime(
+    recorded(demo)
+    service_time = ServiceTime(
         turns_of(httpx.get(f"{demo.sandbox_url}/control/clock", headers=CONTROL).json())
     )
     url, found = _database(demo), []
@@ -68,9 +72,21 @@ def facts(demo: Running) -> list[Any]:
             url, f"SELECT what, result FROM audit WHERE subject = 'orders:{number}' ORDER BY id"
         )
         for moment in moments:
-            moment["at"] = round(time.shown(_instant(moment["at"])).timestamp(), 2)
+            moment["at"] = round(service_time.shown(_instant(moment["at"])).timestamp(), 2)
         found.append([_read(order), moments, steps, _calls(demo, order)])
     return found
+
+
+def recorded(demo: Running) -> None:
+    """Wait until the lens has written the calls that have ended."""
+    count, before, end = -1, 0.0, time.monotonic() + RECORDED_S
+    while time.monotonic() < end:
+        [row] = _rows(_file(demo.instance / "lens.db"), "SELECT COUNT(*) AS calls FROM calls")
+        if row["calls"] != count:
+            count, before = row["calls"], time.monotonic()
+        elif time.monotonic() > before + STILL_S:
+            return
+        time.sleep(STILL_S / 10)
 
 
 def _calls(demo: Running, order: dict[str, Any]) -> list[tuple[str, ...]]:

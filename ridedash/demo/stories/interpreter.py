@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ridedash.demo.beginning import SUBJECT, Start, begin, control, follow, starts
-from ridedash.demo.sandbox_control import NothingAhead
+from ridedash.demo.sandbox_control import ClockNow, NothingAhead
 from ridedash.demo.stories.deeds import do
 from ridedash.demo.stories.here import NotPlayed
 from ridedash.demo.stories.model import Answering, Book, Clock, Fault, KioskBook, Step, Story
@@ -116,8 +116,12 @@ def _cut_off(moment: Moment, step: Step) -> Moment:
 
 def _look(moment: Moment, step: Step, speed: int) -> Moment:
     run, clock = moment.run, control().clock()
+    if not _knows(clock):
+        follow()  # it was turned, and no answer told so
+        return moment
     if clock.stops and clock.speed == speed:
         return moment  # it is held by itself at the ride's next phase
+    shown = all_shown(run.property_id)  # before what is waited for: an answer may come in between
     is_there = step.until is None or is_seen(run, step.until)
     if is_there:
         _turn(LEAP)
@@ -130,7 +134,13 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if isinstance(step.until, Answering):
         _turn(min(speed, PEOPLES))
         return moment
-    return _forward(moment, step, speed)
+    return _forward(moment, step, speed) if shown else moment
+
+
+def _knows(clock: ClockNow) -> bool:
+    """Whether this process computes with the last turn of the clock."""
+    turns = services().time().turns
+    return bool(turns) and turns[-1].wall == clock.turned_at
 
 
 def _may_go_on(moment: Moment) -> bool:
@@ -153,10 +163,10 @@ def _of_outage(run: Run, step: Step) -> dict[str, Any]:
 
 
 def _forward(moment: Moment, step: Step, speed: int) -> Moment:
-    """Leap or run to the ride's next phase, once pages show what the last turn has brought."""
+    """Leap or run to the ride's next phase; pages show what the last turn has brought."""
     run = moment.run
     ride = None if step.until is None else ride_behind(run, step.until)
-    if ride is None or not (ride.booking_id or ride.txn_id) or not all_shown(run.property_id):
+    if ride is None or not (ride.booking_id or ride.txn_id):
         return moment
     claimed = runs().move(run, Phase.WAITING, run.phase_at)  # of two windows one turns the clock
     if claimed is None:

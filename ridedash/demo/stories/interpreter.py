@@ -15,10 +15,11 @@ from ridedash.demo.beginning import SUBJECT, Start, begin, control, follow, star
 from ridedash.demo.sandbox_control import ClockNow, NothingAhead
 from ridedash.demo.stories.deeds import do
 from ridedash.demo.stories.here import NotPlayed
-from ridedash.demo.stories.model import Answering, Book, Clock, Fault, KioskBook, Step, Story
+from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
 from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, all_shown, is_seen, lines, ride_behind
 from ridedash.extensions import services
+from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
 from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
@@ -121,7 +122,9 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
         return moment
     if clock.stops and clock.speed == speed:
         return moment  # it is held by itself at the ride's next phase
-    shown = all_shown(run.property_id)  # before what is waited for: an answer may come in between
+    # in this order: what comes in between is not passed over
+    ride = None if step.until is None else ride_behind(run, step.until)
+    shown = all_shown(run.property_id)
     is_there = step.until is None or is_seen(run, step.until)
     if is_there:
         _turn(LEAP)
@@ -134,7 +137,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if isinstance(step.until, Answering):
         _turn(min(speed, PEOPLES))
         return moment
-    return _forward(moment, step, speed) if shown else moment
+    return _forward(moment, ride, speed) if ride is not None and shown else moment
 
 
 def _knows(clock: ClockNow) -> bool:
@@ -144,11 +147,11 @@ def _knows(clock: ClockNow) -> bool:
 
 
 def _may_go_on(moment: Moment) -> bool:
-    """Whether the next step may be taken; the clock is not set, and no line broken, too early."""
+    """Whether the next step may be taken: no press, no turn and no fault before all is shown."""
     after = moment.run.step + 1
     following = moment.story.steps[after : after + 1]
-    turns = not following or isinstance(following[0].do, Clock | Fault)
-    return not turns or all_shown(moment.run.property_id)
+    matters = not following or isinstance(following[0].do, Act | Clock | Fault)
+    return not matters or all_shown(moment.run.property_id)
 
 
 def _of_outage(run: Run, step: Step) -> dict[str, Any]:
@@ -162,11 +165,10 @@ def _of_outage(run: Run, step: Step) -> dict[str, Any]:
     return found
 
 
-def _forward(moment: Moment, step: Step, speed: int) -> Moment:
+def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
     """Leap or run to the ride's next phase; pages show what the last turn has brought."""
     run = moment.run
-    ride = None if step.until is None else ride_behind(run, step.until)
-    if ride is None or not (ride.booking_id or ride.txn_id):
+    if not (ride.booking_id or ride.txn_id):
         return moment
     claimed = runs().move(run, Phase.WAITING, run.phase_at)  # of two windows one turns the clock
     if claimed is None:

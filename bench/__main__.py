@@ -24,6 +24,7 @@ MODULES: Final = (
     "history",
     "insights",
     "kiosk",
+    "lens_cost",
     "memory",
     "pages_speed",
     "poll_news",

@@ -2,10 +2,10 @@
 
 A story must end as it says with seeds 1 to 3: stepped, played at 20 and at 60 times the speed, and
 played while a second window of the same person plays it too and loads its page anew. No order may
-be made twice, and each play of a story with a seed must have the same cast. With `--times 10` each
-is stepped so often, and must have the same facts each time: one hash, printed at the end, on SQLite
-and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql). The tests of each change step one seed alone;
-this is the long form, by hand.
+be made twice, no call be without its ride in the lens, and each play of a story with a seed must
+have the same cast. With `--times 10` each is stepped so often, and must have the same facts each
+time: one hash, printed at the end, on SQLite and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql).
+The tests of each change step one seed alone; this is the long form, by hand.
 
 The time goes by waiting: for the service's clock, and for an outage of a minute and a half. So
 several programs play side by side, the longest plays first.
@@ -129,6 +129,7 @@ def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> 
     references = [each["merchant_txn_id"] for each in windows[0].bookings()]
     if len(set(references)) != len(references):
         wrong.append("an order was made twice")
+    wrong += [f"of no ride: {each}" for each in windows[0].orphans(play.story)]
     wrong += same.differs(play, demo)
     counted = [words for words, _ in moment["lines"] if "outage" in words]
     if play.story == OUTAGE and str(sameness.calls_in_vain(demo)) not in _numbers(counted):

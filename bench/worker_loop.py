@@ -18,6 +18,7 @@ from bench.worker_rig import (
     running,
     worker_on,
 )
+from ridedash.observability.hooks import Hooks
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import Polled
 from ridedash.store.database.database import Database
@@ -63,13 +64,18 @@ class Counted:
 
 
 def polls_per_second(
-    db: Database, url: str, folder: Path, seconds: float = 3.0, threads: int = THREADS
+    db: Database,
+    url: str,
+    folder: Path,
+    seconds: float = 3.0,
+    threads: int = THREADS,
+    hooks: Hooks | None = None,
 ) -> float:
     """Claimed, polled, merged and recorded rides; per second of processor time.
 
     `db` holds more rides than can be polled in the time between two polls of one.
     """
-    with worker_on(db, url, folder, threads=threads) as worker:
+    with worker_on(db, url, folder, threads=threads, hooks=hooks) as worker:
         worker.tracker.record = counted = Counted(worker.tracker)  # type: ignore[method-assign,assignment]
         with running(worker):
             time.sleep(SETTLED_S)

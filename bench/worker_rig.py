@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import func, insert, select
 
 from bench.fake_tracking import KINDS
+from ridedash.observability.hooks import Hooks
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.runtime import Runtime
@@ -111,12 +112,18 @@ def polls_of(db: Database) -> int:
 
 @contextmanager
 def worker_on(
-    db: Database, url: str, folder: Path, *, pace: float = 60.0, threads: int = 8
+    db: Database,
+    url: str,
+    folder: Path,
+    *,
+    pace: float = 60.0,
+    threads: int = 8,
+    hooks: Hooks | None = None,
 ) -> Iterator[Worker]:
     """A worker that polls a fake without a rate limit."""
     tokens = AccountTokens(db, TokenVault(KEYS), None, clock)
     with Http() as http:
-        client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf))
+        client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf, hooks=hooks))
         journal = AnswerJournal(folder / "box", slots=4)
         try:
             yield Worker(

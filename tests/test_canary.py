@@ -17,6 +17,7 @@ import pytest
 from ridedash import config
 from ridedash.demo.lens.code import httpx_code
 from ridedash.demo.lens.exports import Origin, events, har, script
+from ridedash.demo.lens.made import made_of
 from ridedash.demo.lens.store import LensFile
 from ridedash.service_time import REAL
 from ridedash.services import build_services
@@ -387,7 +388,7 @@ def test_neither_the_lens_nor_what_is_copied_from_it_holds_a_secret_or_a_phone(
     lens = LensFile(story.desk.instance)
     calls = [lens.call(each.number) for each in lens.calls(None, False, 0, 5_000)]
     seen = [each for each in calls if each is not None]
-    origin = Origin("demo", story.service.url, REAL)
+    origin = Origin("demo", story.service.url, REAL, made_of(seen))
     texts = {"har": har(seen, origin), "sh": script(seen, origin), "log": events(seen, origin)}
     texts |= {f"httpx {each.number}": httpx_code(each, story.service.url) for each in seen}
     wanted = story.secrets | {"driver's phone": PHONE, "phone": GUEST_PHONE}

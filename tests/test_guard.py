@@ -775,6 +775,7 @@ POST /demo/clock demo.turn
 POST /demo/fault demo.break_something
 POST /demo/lens/calls/<int:number>/again lens.try_again
 POST /demo/next demo.leap
+POST /demo/pictures demo_pictures.keep
 POST /demo/reset demo.reset
 POST /demo/runs/<run_id>/drop demo_stories.drop
 POST /demo/runs/<run_id>/skip demo_stories.skip

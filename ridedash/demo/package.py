@@ -1,17 +1,19 @@
 """/demo/package: what a demo was, as one file to send after it: the story's proof and its calls."""
 
 import io
-import json
 import zipfile
-from typing import Any, Final
+from typing import Final
 
 from flask import Blueprint, Response
 from sqlalchemy import select
 
 from ridedash.__about__ import __version__
 from ridedash.demo.beginning import only_with_our_sandbox
+from ridedash.demo.lens import exports
+from ridedash.demo.lens.exports import Origin
+from ridedash.demo.lens.pages import title_of
 from ridedash.demo.lens.recording import Lens
-from ridedash.demo.lens.store import Call
+from ridedash.demo.pictures import pictures
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.stories.runs import Run
@@ -36,18 +38,21 @@ def download() -> Response:
     mine = current_staff().property_id
     run = runs().latest(mine)
     title = _title(run)
-    files = {"about.txt": _about(title), "checks.txt": _checks(title, run)}
+    files: dict[str, str | bytes] = {}
+    taken = pictures(services().settings.instance)
+    for number, path in enumerate(taken, 1):
+        files[f"picture-{number}.png"] = path.read_bytes()
     with services().db.read() as s:
         newest = select(Order.id).where(Order.property_id == mine).order_by(Order.id.desc())
         lens = Lens(s, mine)
         for order_id in sorted(s.scalars(newest.limit(MOST_RIDES))):
-            calls = lens.whole(order_id, MOST_CALLS)
-            files[f"ride-{order_id}.jsonl"] = _log(title, calls)
+            files |= _of_ride(lens, order_id, mine)
+    files |= {"about.txt": _about(title, len(taken)), "checks.txt": _checks(title, run)}
     head = {"Content-Disposition": f"attachment; filename={NAME}", "Cache-Control": "no-store"}
     return Response(_zipped(files), mimetype="application/zip", headers=head)
 
 
-def _zipped(files: dict[str, str]) -> bytes:
+def _zipped(files: dict[str, str | bytes]) -> bytes:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
@@ -62,14 +67,19 @@ def _title(run: Run | None) -> str:
     return _("Demo: no real rides. Story: %(title)s. Seed %(n)d.", title=title, n=run.seed)
 
 
-def _about(title: str) -> str:
+def _about(title: str, taken: int) -> str:
     lines = [
         title,
         f"ridedash {__version__}",
         "",
         _("checks.txt: how the last story ended, read from the orders and the ledger."),
-        _("ride-*.jsonl: each call to the ride service, one a line, without secrets."),
-        _("Pictures are not part of this package."),
+        _("ride-*.har: each call with its answer. Any browser's tools open it."),
+        _("ride-*.sh: the same calls as lines of curl. Those that change something are comments."),
+        _("ride-*.jsonl: each call, one a line, with its cause and what we made of it."),
+        _("In these files tokens, start codes and phone numbers are left out."),
+        _("picture-*.png: the stage, as the presenter's browser drew it.")
+        if taken
+        else _("No picture was taken. The stage has a button for it."),
     ]
     return "\n".join(lines) + "\n"
 
@@ -84,22 +94,14 @@ def _checks(title: str, run: Run | None) -> str:
     )
 
 
-def _log(title: str, calls: list[Call]) -> str:
-    """The calls of a ride as lines of JSON; the lens has left every secret out."""
-    lines: list[dict[str, Any]] = [{"demo": title}]
-    for call in sorted(calls, key=lambda each: each.began):
-        lines.append(
-            {
-                "began": call.began.isoformat(),
-                "operation": call.operation,
-                "method": call.method,
-                "path": call.path,
-                "request": call.request.body,
-                "status": call.status,
-                "answer": call.answer.body,
-                "result": call.result,
-                "ms": call.ms,
-                "same": call.same,
-            }
-        )
-    return "".join(json.dumps(each, ensure_ascii=False, default=str) + "\n" for each in lines)
+def _of_ride(lens: Lens, order_id: int, property_id: int) -> dict[str, str]:
+    """The calls of a ride in three forms; the lens has left every secret out."""
+    calls = lens.whole(order_id, MOST_CALLS)
+    here, title = services(), title_of(order_id, property_id)
+    address = here.settings.service_url.rstrip("/")
+    origin = Origin(title, address, here.time(), lens.made(calls))
+    return {
+        f"ride-{order_id}.har": exports.har(calls, origin),
+        f"ride-{order_id}.sh": exports.script(calls, origin),
+        f"ride-{order_id}.jsonl": exports.events(calls, origin),
+    }

@@ -10,7 +10,7 @@ from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo import package, sheet, stage_pages, story_pages
+from ridedash.demo import package, pictures, sheet, stage_pages, story_pages
 from ridedash.demo.beginning import (
     EXTENSION,
     SUBJECT,
@@ -60,7 +60,9 @@ def init_app(app: Flask) -> None:
     number_on()
     recording.init_app(app)
     story_pages.init_app(app)
-    for each in (bp, lens_pages.bp, ride_pages.bp, stage_pages.bp, sheet.bp, package.bp):
+    pictures.init_app(app)
+    of_lens, of_stage = (lens_pages.bp, ride_pages.bp), (stage_pages.bp, pictures.bp)
+    for each in (bp, *of_lens, *of_stage, sheet.bp, package.bp):
         app.register_blueprint(each)
     progress.init_app(app)
     if s.settings.sandboxed:

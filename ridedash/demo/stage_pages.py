@@ -11,6 +11,7 @@ from flask import Blueprint, Response, jsonify, render_template
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from ridedash.__about__ import __version__
 from ridedash.config import Settings, is_loopback
 from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.sheet import has_lens
@@ -19,10 +20,11 @@ from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.story_pages import chosen
 from ridedash.demo.words import clock_now
 from ridedash.extensions import services
+from ridedash.rides.tickets import ride_number
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.store.actors import by_staff
 from ridedash.store.kiosks import devices_of
-from ridedash.store.models.kiosks import KioskKind
+from ridedash.store.models.kiosks import KioskKind, Ticket
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
 from ridedash.views.rides.print_assets import qr_code
@@ -34,6 +36,7 @@ from ridedash.views.web.security_headers import let_frames_in
 bp: Final = Blueprint("demo_stage", __name__, url_prefix="/demo/stage")
 bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo/stage"
+MOST_TICKETS: Final = 50
 
 
 @bp.get("")
@@ -51,6 +54,7 @@ def show() -> str:
         paired=devices.device(KioskKind.KIOSK) is not None,
         network=_network(services().settings),
         has_lens=has_lens(),
+        version=__version__,
         stories=STORIES.values(),
         chosen=chosen(),
         run=runs().present(current_staff().property_id),
@@ -62,17 +66,20 @@ def show() -> str:
 def newest() -> Response:
     """What the stage follows: `order` and `link` of the newest ride, and the `clock`.
 
+    `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}.
     `qr` is the link's code for a phone in the same network, where the demo is open to it. The link
     is made when it is first asked for, once for each ride.
     """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
         found = _newest(s, prop.id)
+        tickets = _tickets(s, prop.id)
     link = "" if found is None else _link(*found)
     facts: dict[str, Any] = {
         "order": found[0] if found else None,
         "link": link or None,
         "clock": clock_now(prop, named=False),
+        "tickets": tickets,
     }
     base = _network(services().settings)
     if base and link:
@@ -86,6 +93,13 @@ def _newest(s: Session, property_id: int) -> tuple[int, str] | None:
     query = select(Order.id, Order.mtx).where(Order.property_id == property_id)
     row = s.execute(query.order_by(Order.id.desc()).limit(1)).first()
     return None if row is None else row._tuple()
+
+
+def _tickets(s: Session, property_id: int) -> dict[str, int]:
+    """The orders of the latest tickets by their numbers, as the kiosk writes them."""
+    query = select(Ticket.number, Ticket.order_id).where(Ticket.property_id == property_id)
+    rows = s.execute(query.order_by(Ticket.id.desc()).limit(MOST_TICKETS)).all()
+    return {ride_number(number): order_id for number, order_id in reversed(rows)}
 
 
 def _link(order_id: int, mtx: str) -> str:

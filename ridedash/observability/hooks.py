@@ -1,5 +1,6 @@
 """Instrumentation hooks, which the service's client and the worker call."""
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
@@ -42,6 +43,9 @@ class Hooks(Protocol):
     def exchange(self, exchange: Exchange) -> None:
         """A call to the service has ended, or got no permit: all of it."""
 
+    def offers(self, ids: Sequence[int]) -> None:
+        """What the request or step of this thread has asked for cars has become these offers."""
+
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """A call to the service has ended.
 
@@ -64,6 +68,9 @@ class NoHooks:
     records = False
 
     def exchange(self, exchange: Exchange) -> None:
+        """Nothing."""
+
+    def offers(self, ids: Sequence[int]) -> None:
         """Nothing."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:

@@ -8,7 +8,7 @@ is imported), so that each of them can answer /metrics for all.
 import contextlib
 import hmac
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -132,6 +132,9 @@ class Metrics:
 
     def exchange(self, exchange: "Exchange") -> None:
         """Nothing: numbers are all that is kept of a call."""
+
+    def offers(self, ids: Sequence[int]) -> None:
+        """Nothing."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """Count a call to the service that has ended."""

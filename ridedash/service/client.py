@@ -127,18 +127,7 @@ class RideClient:
             answer = self._call(request, Priority.WRITE, CREATE_PATIENCE_S)
         except Unreadable as exc:
             return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, names_id=True)
-        facts: dict[str, Any] = {
-            "http_status": answer.status,
-            "evidence": answer.evidence,
-            "retry_after_s": responses.retry_after_s(answer),
-            "names_id": responses.names_an_id(answer),
-        }
-        try:
-            body = answer.json()
-        except Unreadable:
-            return CreateAnswer(**facts)
-        parsed = CreateBody.from_wire(body) if isinstance(body, dict) else None
-        return CreateAnswer(**facts, body=parsed, readable=CreateBody.usable(body))
+        return create_answer_of(answer)
 
     def abort_booking(self, booking_id: str, token: str) -> Done:
         """Stop the search for a cab (docs/service-interface.md 2).
@@ -333,6 +322,22 @@ def snapshot_of(answer: Answer) -> Snapshot:
     if not body.keys() & {"status", "booking_status", "booking_id"}:
         raise Unreadable(answer.status, "no snapshot", answer.evidence)
     return Snapshot.from_wire(body)
+
+
+def create_answer_of(answer: Answer) -> CreateAnswer:
+    """What came to a create, before anybody decides what it means. Raises nothing."""
+    facts: dict[str, Any] = {
+        "http_status": answer.status,
+        "evidence": answer.evidence,
+        "retry_after_s": responses.retry_after_s(answer),
+        "names_id": responses.names_an_id(answer),
+    }
+    try:
+        body = answer.json()
+    except Unreadable:
+        return CreateAnswer(**facts)
+    parsed = CreateBody.from_wire(body) if isinstance(body, dict) else None
+    return CreateAnswer(**facts, body=parsed, readable=CreateBody.usable(body))
 
 
 def _worth_retry(exc: ServiceError) -> bool:

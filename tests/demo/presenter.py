@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx
 
+from ridedash.demo.stories import STORIES
+from ridedash.demo.stories.model import Ask
 from tests.running import Running
 
 WITHIN_S = 150.0
@@ -59,6 +61,21 @@ class Presenter:
         answer = httpx.get(f"{self.demo.sandbox_url}/control/ledger", headers=CONTROL)
         found: list[dict[str, Any]] = answer.json()["bookings"]
         return found
+
+    def calls(self) -> list[dict[str, Any]]:
+        """All calls to the service that the lens has, each with its ride or why it has none."""
+        found: list[dict[str, Any]] = self.http.get("/demo/lens/calls.json?limit=5000").json()[
+            "calls"
+        ]
+        return found
+
+    def orphans(self, story: str) -> list[str]:
+        """The calls of no ride; but for the prices that a story asks for without booking."""
+        asks = any(isinstance(step.do, Ask) for step in STORIES[story].steps)
+        untied = [each for each in self.calls() if not each["order"]]
+        asked = ("products", "POST /demo/runs/<run_id>/step, manager") if asks else None
+        named = ((each["operation"], each["why"]) for each in untied)
+        return [f"{operation}: {why}" for operation, why in named if (operation, why) != asked]
 
     def play(self, story: str, speed: int, seed: int = 1) -> dict[str, Any]:
         """Play a story to its end, as the page's script does. The last moment."""

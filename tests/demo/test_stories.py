@@ -29,6 +29,7 @@ def assert_ends_well(moment: dict[str, Any]) -> None:
 @pytest.mark.parametrize("story", [each for each in STORIES if each != "down"])
 def test_a_story_that_is_stepped_ends_as_it_says(presenter: Presenter, story: str) -> None:
     assert_ends_well(presenter.play(story, speed=0))
+    assert presenter.orphans(story) == []  # each call is tied to its ride
 
 
 def test_a_story_that_is_played_ends_as_it_says(presenter: Presenter) -> None:

@@ -1,8 +1,8 @@
 """The calls of a ride as files: HAR 1.2, lines of curl, and an event log. Pure; no secrets."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -18,11 +18,15 @@ HTTP: Final = "HTTP/1.1"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the calls come from; `title` says that this is a demo, its seed and the ride."""
+    """Where the calls come from; `title` says that this is a demo, its seed and the ride.
+
+    `made` is what we made of each call, by its number.
+    """
 
     title: str
     base_url: str
     time: ServiceTime
+    made: Mapping[int, str] = field(default_factory=dict)
 
 
 def har(calls: Sequence[Call], origin: Origin) -> str:
@@ -50,6 +54,8 @@ def script(calls: Sequence[Call], origin: Origin) -> str:
         at = origin.time.shown(call.began).isoformat(timespec="seconds")
         again = f" ×{call.same}" if call.same > 1 else ""
         lines += ["", f"# {at} {call.operation} {_said(call)}{again}"]
+        if made := origin.made.get(call.number):
+            lines.append(f"# {made}")
         line = curl(call, origin.base_url)
         lines.append(line if call.method == "GET" else "# " + line.replace("\n", " "))
     return "\n".join(lines) + "\n"
@@ -70,6 +76,7 @@ def events(calls: Sequence[Call], origin: Origin) -> str:
                 "status": call.status,
                 "outcome": call.outcome,
                 "result": call.result,
+                "made": origin.made.get(call.number, ""),
                 "ms": call.ms,
                 "same": call.same,
                 "cause": call.cause,
@@ -100,6 +107,7 @@ def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
 def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, Any]:
     first = call.ms if call.first_byte_ms is None else call.first_byte_ms
     same = f", the same ×{call.same}" if call.same > 1 else ""
+    made = origin.made.get(call.number, "")
     return {
         "startedDateTime": started,
         "time": call.ms,
@@ -112,7 +120,7 @@ def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, 
             "wait": first,
             "receive": round(max(0.0, call.ms - call.waited_ms - first), 2),
         },
-        "comment": f"{call.operation}: {call.result}{same}. {call.cause}".strip(),
+        "comment": f"{call.operation}: {call.result}{same}. {made} {call.cause}".strip(),
     }
 
 

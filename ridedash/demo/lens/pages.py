@@ -14,9 +14,10 @@ from ridedash.demo.lens.again import MAY_REPEAT, NotRepeated, repeat
 from ridedash.demo.lens.code import curl, httpx_code
 from ridedash.demo.lens.exports import Origin
 from ridedash.demo.lens.paragraphs import about
-from ridedash.demo.lens.recording import Lens, recorder
+from ridedash.demo.lens.recording import MOST_LISTED, Lens, recorder
 from ridedash.demo.lens.store import Call
 from ridedash.demo.lens.trees import tree
+from ridedash.demo.lens.writing import MOST_CALLS
 from ridedash.demo.stories.interpreter import runs
 from ridedash.extensions import services
 from ridedash.inputs import whole_number
@@ -25,6 +26,7 @@ from ridedash.views.rides.access import own_order
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import clock_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.top_bar import demo_words
 from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("lens", __name__, url_prefix="/demo/lens")
@@ -38,13 +40,15 @@ MOST_EXPORTED: Final = 1_000
 def calls() -> Response:
     """The latest 200 calls that have changed since turn `after`, of one order or of all.
 
-    {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order, same, failed}]}
+    {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order, why, same,
+    failed}]}; `limit` at once, 200 unless told. A call of no ride says `why` it was made.
     """
     order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
     after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0
+    limit = whole_number(request.args.get("limit", ""), 1, MOST_CALLS) or MOST_LISTED
     with services().db.read() as s:
         lens, tz = _lens(s)
-        found = lens.calls(order, bool(request.args.get("errors")), after)
+        found = lens.calls(order, bool(request.args.get("errors")), after, limit)
     newest = max((each.turn for each in found), default=after)
     rows = [_row(each, tz) for each in found]
     return jsonify({"turn": newest, "dropped": recorder().dropped, "calls": rows})
@@ -111,15 +115,25 @@ def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
         "ms": round(each.ms) if each.ms >= 10 else round(each.ms, 1),
         "result": each.result,
         "order": each.order,
+        "why": "" if each.order else _why(each),
         "same": each.same,
         "failed": each.failed,
     }
+
+
+def _why(each: Call) -> str:
+    """Who asked, for a call that is of no ride: a page and a role, or a step of the worker."""
+    kind, _space, rest = each.cause.partition(" ")
+    if kind == "request":
+        return rest.partition(" ")[2]
+    return each.cause or _("nobody's page")
 
 
 def _shown(number: int, said: str = "") -> str:
     with services().db.read() as s:
         lens, tz = _lens(s)
         found = lens.call(number)
+        made = "" if found is None else lens.made_of_one(found)
     if found is None:
         abort(404)
     base = services().settings.service_url.rstrip("/")
@@ -128,6 +142,7 @@ def _shown(number: int, said: str = "") -> str:
         "demo/_call.html",
         call=found,
         said=said,
+        made=made,
         at=clock_time(time.shown(found.began), tz, seconds=True),
         last_at=clock_time(time.shown(found.ended), tz, seconds=True),
         sent=tree(found.request.body),
@@ -162,16 +177,24 @@ def _file(
 ) -> Response:
     page, s = own_order(order_id), services()
     with s.db.read() as db:
-        found = Lens(db, page.order.property_id).whole(order_id, MOST_EXPORTED)
-    title = f"ridedash demo, no real rides · ride {order_id} · {_seed(page.order.property_id)}"
-    origin = Origin(title, s.settings.service_url.rstrip("/"), s.time())
+        lens = Lens(db, page.order.property_id)
+        found = lens.whole(order_id, MOST_EXPORTED)
+        made = lens.made(found)
+    title = title_of(order_id, page.order.property_id)
+    origin = Origin(title, s.settings.service_url.rstrip("/"), s.time(), made)
     answer = Response(written(found, origin), mimetype=kind)
     name = f"demo-ride-{order_id}.{ending}"
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 
 
+def title_of(order_id: int, property_id: int) -> str:
+    """The first line of a ride's files: the words of the band, the ride, the story and its seed."""
+    words = demo_words(services().settings)
+    return f"{words} · ridedash · ride {order_id} · {_seed(property_id)}"
+
+
 def _seed(property_id: int) -> str:
-    """The story that is under way and its seed, from which drivers and codes come."""
-    run = runs().present(property_id)
+    """The latest story and its seed, from which drivers and codes come."""
+    run = runs().latest(property_id)
     return "the usual seed" if run is None else f"story {run.story} · seed {run.seed}"

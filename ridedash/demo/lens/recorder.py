@@ -12,11 +12,11 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from ridedash.demo.lens.store import LensFile
-from ridedash.demo.lens.writing import Seen, Writer
+from ridedash.demo.lens.writing import Offered, Seen, Writer
 from ridedash.observability import logs
 from ridedash.observability.exceptions import reason
 from ridedash.observability.hooks import Exchange, Hooks, step
@@ -50,7 +50,7 @@ class Recorder:
         self.file = file
         self.dropped = 0
         self._inner, self._clock, self._page = inner, clock, page
-        self._queue: deque[Seen] = deque()
+        self._queue: deque[Seen | Offered] = deque()
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._lock = threading.Condition()
         self._writing = 0  # calls that the thread has taken and not written yet
@@ -59,18 +59,11 @@ class Recorder:
 
     def exchange(self, exchange: Exchange) -> None:
         """Put it into the queue."""
-        try:
-            if len(self._queue) >= MOST_WAITING or time.monotonic() < self._not_before:
-                self.dropped += 1
-                return
-            self._queue.append(Seen(self._clock().timestamp(), *self._cause(), exchange))
-            if self._in_process != os.getpid():
-                self._start()
-            if not self._wake.is_set():
-                self._wake.set()
-        except Exception as error:  # a recorder may miss a call, never spoil it
-            self.dropped += 1
-            log.warning("a call was not recorded: %s", type(error).__name__)
+        self._put(lambda: Seen(self._clock().timestamp(), *self._cause(), exchange))
+
+    def offers(self, ids: Sequence[int]) -> None:
+        """Put them into the queue, behind the calls that they come from."""
+        self._put(lambda: Offered(self._cause()[0], tuple(ids)))
 
     def flush(self, within_s: float = 5.0) -> bool:
         """Wait until what was put into the queue is in the file. Whether it is."""
@@ -96,6 +89,20 @@ class Recorder:
     def poll(self, outcome: str, late_s: float) -> None:
         """See Hooks."""
         self._inner.poll(outcome, late_s)
+
+    def _put(self, made: Callable[[], Seen | Offered]) -> None:
+        try:
+            if len(self._queue) >= MOST_WAITING or time.monotonic() < self._not_before:
+                self.dropped += 1
+                return
+            self._queue.append(made())
+            if self._in_process != os.getpid():
+                self._start()
+            if not self._wake.is_set():
+                self._wake.set()
+        except Exception as error:  # a recorder may miss a call, never spoil it
+            self.dropped += 1
+            log.warning("a call was not recorded: %s", type(error).__name__)
 
     def _cause(self) -> Cause:
         name, number = step.get()

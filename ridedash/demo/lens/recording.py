@@ -3,7 +3,7 @@
 A page flushes what its own process has in the queue before it reads.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,19 +12,25 @@ from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from ridedash.demo.beginning import empty_too
+from ridedash.demo.lens.made import made_of
 from ridedash.demo.lens.operations import trip_of
 from ridedash.demo.lens.recorder import Cause, Recorder, record
 from ridedash.demo.lens.store import Call, Ties
 from ridedash.extensions import Services
 from ridedash.store.models.orders import Offer, Order
+from ridedash.store.sign_ins import SignInFacts
+from ridedash.views.web.current_user import KNOWN
+from ridedash.wire import Kind
 
 EXTENSION: Final = "ridedash.lens"
 FLUSH_S: Final = 1.0
 MOST_ORDERS: Final = 500  # the latest ones, to which calls are tied in a list of all calls
 MOST_LISTED: Final = 200
+MOST_JUDGED: Final = 1_000  # calls of a ride that are judged anew for one of them
 
 _TIES: Final = (
     *(Order.id, Order.property_id, Order.booking_id, Order.txn_id, Order.mtx),
+    *(Order.offer_id, Order.kind),
     *(Offer.pickup_lat, Offer.pickup_lng, Offer.drop_lat, Offer.drop_lng, Offer.fetched_at),
 )
 
@@ -37,11 +43,17 @@ def init_app(app: Flask) -> None:
 
 
 def page() -> Cause:
-    """The route of the request that is answered now, and the order that its address names."""
+    """The route of the request that is answered now, and the order that its address names.
+
+    With the role of who is signed in: "GET /rides/new, manager".
+    """
     if not has_request_context() or request.url_rule is None:
         return "", None
     order = (request.view_args or {}).get("order_id")
-    return f"{request.method} {request.url_rule.rule}", order if isinstance(order, int) else None
+    known: SignInFacts | None = request.environ.get(KNOWN)
+    who = "" if known is None else f", {known.role}"
+    route = f"{request.method} {request.url_rule.rule}{who}"
+    return route, order if isinstance(order, int) else None
 
 
 def recorder() -> Recorder:
@@ -91,18 +103,35 @@ class Lens:
         read = (self._file.call(each.number) for each in listed)
         return [replace(each, order=order) for each in read if each is not None]
 
+    def made(self, calls: Sequence[Call]) -> dict[int, str]:
+        """What we made of the calls of one order, by their numbers; all of them, with bodies."""
+        order = calls[0].order if calls else None
+        row = None
+        if order is not None:
+            row = self._s.execute(_query().where(Order.id == order)).one_or_none()
+        return made_of(calls, None if row is None else Kind(row.kind))
+
+    def made_of_one(self, call: Call) -> str:
+        """What we made of one call: it depends on the calls of its order before it."""
+        calls = [call] if call.order is None else self.whole(call.order, MOST_JUDGED)
+        return self.made(calls).get(call.number, "")
+
     def latest(self, order: int, operation: str) -> Call | None:
         """The last call of an operation that an order had, with its bodies."""
         mine = [each for each in self.calls(order) if each.operation == operation]
         return self.call(mine[-1].number) if mine else None
 
-    def _own(self, calls: Iterable[Call]) -> Iterable[Call]:
+    def _own(self, calls: Sequence[Call]) -> Iterable[Call]:
         rows = self._s.execute(_query().order_by(Order.id.desc()).limit(MOST_ORDERS)).all()
         known = {key: row for row in reversed(rows) for key in _keys(row)}
+        booked = {row.offer_id: row for row in reversed(rows)}
+        offers = self._file.offers([each.number for each in calls if each.ids.trip])
         for call in calls:
             ids = call.ids
             keys = (call.hint, ids.mtx, ids.booking_id, ids.txn_id)
             row = next((known[key] for key in keys if key and key in known), None)
+            made = offers.get(call.number, ())
+            row = row or next((booked[each] for each in made if each in booked), None)
             row = row or _offered(call, rows)
             if row is None:
                 yield call
@@ -121,7 +150,7 @@ def _keys(row: Row[Any]) -> Iterable[int | str]:
 def _ties(row: Row[Any]) -> Ties:
     trip = trip_of(row.pickup_lat, row.pickup_lng, row.drop_lat, row.drop_lng)
     ids = row.booking_id or "", row.txn_id or "", row.mtx
-    return Ties(row.id, *ids, trip, row.fetched_at.timestamp())
+    return Ties(row.id, *ids, trip, row.offer_id, row.fetched_at.timestamp())
 
 
 def _offered(call: Call, rows: Iterable[Row[Any]]) -> Row[Any] | None:

@@ -18,7 +18,7 @@ from ridedash.demo.lens.scrubbing import LONGEST
 
 FILE: Final = "lens.db"
 WAITS_S: Final = 5.0  # for another process that writes
-VERSION: Final = 1
+VERSION: Final = 2
 SOONER_S: Final = 0.5  # of an offer's moment, its products were asked for; by one clock
 LATER_S: Final = 1.5  # and what the first answer left open
 
@@ -34,6 +34,9 @@ CREATE TABLE answers (
     number INTEGER NOT NULL, which TEXT NOT NULL, headers TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (number, which)
 ) WITHOUT ROWID;
+CREATE TABLE offers (
+    offer INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (offer, number)
+) WITHOUT ROWID;
 CREATE TABLE turns (last INTEGER NOT NULL, emptied REAL NOT NULL);
 INSERT INTO turns VALUES (0, 0);
 CREATE INDEX by_booking ON calls (booking_id);
@@ -41,6 +44,7 @@ CREATE INDEX by_txn ON calls (txn_id);
 CREATE INDEX by_mtx ON calls (mtx);
 CREATE INDEX by_hint ON calls (hint);
 CREATE INDEX by_trip ON calls (trip);
+CREATE INDEX by_number ON offers (number);
 CREATE INDEX by_turn ON calls (turn);
 """
 _COLUMNS: Final = (
@@ -108,6 +112,7 @@ class Ties:
     txn_id: str = ""
     mtx: str = ""
     trip: str = ""
+    offer: int = 0  # the one that was booked
     offered: float = 0.0  # when the booked price was fetched; seconds since 1970
 
     def priced_by(self, call: "Call") -> bool:
@@ -163,6 +168,16 @@ class LensFile:
             first=sides.get("first") if last else None,
         )
 
+    def offers(self, numbers: Sequence[int]) -> dict[int, list[int]]:
+        """The offers that calls of products have become, by the numbers of the calls."""
+        found: dict[int, list[int]] = {}
+        asked = ", ".join(str(int(number)) for number in numbers)
+        query = f"SELECT number, offer FROM offers WHERE number IN ({asked})"  # noqa: S608 - numbers
+        with self._reading() as db:
+            for number, offer in db.execute(query).fetchall() if db else ():
+                found.setdefault(number, []).append(offer)
+        return found
+
     def newest(self) -> int:
         """The latest turn."""
         with self._reading() as db:
@@ -176,6 +191,7 @@ class LensFile:
         with contextlib.suppress(sqlite3.Error), self.writing() as db, db:
             db.execute("UPDATE turns SET last = last + 1, emptied = ?", (now.timestamp(),))
             db.execute("DELETE FROM answers")
+            db.execute("DELETE FROM offers")
             db.execute("DELETE FROM calls")
 
     @contextlib.contextmanager
@@ -247,6 +263,9 @@ def _of_order(ties: Ties) -> tuple[str, list[Any]]:
         if value := getattr(ties, column):
             found.append(f"{column} = ?")
             values.append(value)
+    if ties.offer:
+        found.append("number IN (SELECT number FROM offers WHERE offer = ?)")
+        values.append(ties.offer)
     if ties.trip:
         # the prices that were booked
         found.append("(trip = ? AND began BETWEEN ? AND ?)")

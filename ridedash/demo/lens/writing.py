@@ -19,6 +19,7 @@ LASTS: Final = (
     10  # so many answers of equal polls are written at once; all of them when it is quiet
 )
 MOST_RUNS: Final = 5_000
+MOST_SEARCHES: Final = 500  # whose offers may still come
 
 _INSERT: Final = """
 INSERT INTO calls (turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx,
@@ -31,6 +32,13 @@ _LATEST: Final = {
     ),
     "txn_id": "SELECT number, digest FROM calls WHERE txn_id = ? ORDER BY number DESC LIMIT 1",
 }
+
+
+class Offered(NamedTuple):
+    """The offers that the calls of products with this cause have become."""
+
+    cause: str
+    offers: tuple[int, ...]
 
 
 class Seen(NamedTuple):
@@ -59,6 +67,7 @@ class Writer:
         self._db = db
         self._runs: dict[str, Run] = {}  # by the id that is polled
         self._late: dict[int, Run] = {}  # whose last answer is not written yet
+        self._searches: dict[str, list[int]] = {}  # by their cause: no offer has come of them yet
         self._version = -1
         self._turn = 0
         self._since_trim = 0
@@ -68,7 +77,7 @@ class Writer:
         """Whether answers wait until it is quiet."""
         return bool(self._late)
 
-    def write(self, batch: Sequence[Seen]) -> None:
+    def write(self, batch: Sequence[Seen | Offered]) -> None:
         """Write calls in one transaction; without any, what has waited."""
         with self._db as db:
             db.execute("BEGIN IMMEDIATE")
@@ -76,7 +85,9 @@ class Writer:
             self._turn, emptied = db.execute("SELECT last, emptied FROM turns").fetchone()
             changed: dict[int, Run] = {}
             for seen in batch:
-                if seen.ended - seen.exchange.total_s >= emptied:
+                if isinstance(seen, Offered):
+                    self._tie(seen)
+                elif seen.ended - seen.exchange.total_s >= emptied:
                     self._write_one(seen, changed)
             for run in changed.values():
                 self._count(run)
@@ -113,6 +124,15 @@ class Writer:
         run.added, run.last = run.added + 1, seen
         changed[run.number] = self._late[run.number] = run
 
+    def _tie(self, made: Offered) -> None:
+        """Tie the offers to the calls from which they were made."""
+        calls = self._searches.pop(made.cause, ())
+        rows = [(offer, number) for offer in made.offers for number in calls]
+        self._db.executemany("INSERT OR IGNORE INTO offers VALUES (?, ?)", rows)
+        self._db.executemany(
+            "UPDATE calls SET turn = ? WHERE number = ?", [(self._turn, each) for each in calls]
+        )
+
     def _insert(self, seen: Seen, digest: str) -> int:
         sent, got = _request_of(seen.exchange), _answer_of(seen.exchange)
         path, call = _path(seen.exchange), seen.exchange
@@ -145,6 +165,10 @@ class Writer:
         sides = [(number, "request", *sent), (number, "first", *got)]
         self._db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", sides)
         self._since_trim += 1
+        if operation == "products" and seen.cause:
+            if len(self._searches) > MOST_SEARCHES:
+                self._searches.clear()
+            self._searches.setdefault(seen.cause, []).append(number)
         return number
 
     def _count(self, run: Run) -> None:
@@ -175,6 +199,7 @@ class Writer:
             if left < 0 or count > MOST_CALLS:
                 self._db.execute("DELETE FROM calls WHERE number <= ?", (number,))
                 self._db.execute("DELETE FROM answers WHERE number <= ?", (number,))
+                self._db.execute("DELETE FROM offers WHERE number <= ?", (number,))
                 self._runs = {key: run for key, run in self._runs.items() if run.number > number}
                 self._late = {old: run for old, run in self._late.items() if old > number}
                 return

@@ -139,7 +139,7 @@ class Caller:
                 lambda token: self._send(action, booking_id, token),
             )
         except ServiceError as error:
-            return _result_of_error(error, action.id)
+            return result_of_error(error, action.id)
         except (NeedsReconnect, NoRefreshNow) as error:
             return ActionResult("not_sent", error.code, action_id=action.id)
         return ActionResult("done", done.code, done.header, done.text or done.message, action.id)
@@ -217,7 +217,8 @@ def _poll_soon(s: Session, order_id: int, now: datetime) -> None:
     s.connection().execute(update(Ride).where(*followed).values(next_poll_at=now))
 
 
-def _result_of_error(error: ServiceError, action_id: int) -> ActionResult:
+def result_of_error(error: ServiceError, action_id: int | None = None) -> ActionResult:
+    """What is known of an action whose call ended with an error."""
     if isinstance(error, Refused):
         code = error.code or error.reason
         return ActionResult("refused", code, error.header, error.text or error.message, action_id)

@@ -28,6 +28,7 @@ from ridedash.views.web.formatting import clock_time, day_text, joined, zone
 from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
 from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import locale
+from ridedash.views.web.top_bar import demo_words, marked
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
 from ridedash.wording.actions import KINDS, actor_words
@@ -244,10 +245,13 @@ def export() -> Response:
     with s.db.write() as db:
         facts = {"property_id": prop.id, "query": _asked(filters)}
         record(db, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
-    parts = csv_text(COLUMNS, _exported(s.db, prop.id, filters, names, tz))
+    parts = csv_text(
+        COLUMNS, _exported(s.db, prop.id, filters, names, tz), demo_words(s.settings)
+    )
     cut = _("INCOMPLETE: entries are missing here, because reading them failed. Export again.")
+    name = marked(f"audit-{now.astimezone(tz):%Y-%m-%d}.csv")
     headers = {
-        "Content-Disposition": f'attachment; filename="audit-{now.astimezone(tz):%Y-%m-%d}.csv"',
+        "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-store",
     }
     begin = next(parts)  # read before the answer begins, so that a failure gets its error page

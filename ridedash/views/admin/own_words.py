@@ -17,6 +17,7 @@ from ridedash.views.admin.property import Answer, message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import money
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.top_bar import demo_words, marked
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
@@ -87,8 +88,10 @@ def export() -> BaseResponse:
     """The sentences of one language as a file for translators, with the words that are stored."""
     code = _chosen().code
     content = written(code, {name: row.text for name, row in _stored(code).items()})
+    if words := demo_words(services().settings):
+        content = f"# {words}\n".encode() + content
     answer = Response(content, content_type="text/x-gettext-translation; charset=utf-8")
-    answer.headers.set("Content-Disposition", "attachment", filename=f"own-words-{code}.po")
+    answer.headers.set("Content-Disposition", "attachment", filename=marked(f"own-words-{code}.po"))
     return answer
 
 

@@ -254,7 +254,9 @@ class Estimator:
                 add_offer(s, self.owner, trip, priced(product, shown), at)
                 for product, shown in zip(products, cards, strict=True)
             ]
-        return [offer.id for offer in stored]
+        ids = [offer.id for offer in stored]
+        self.services.client.traffic.hooks.offers(ids)
+        return ids
 
 
 def _is_shared(product: Product) -> bool:

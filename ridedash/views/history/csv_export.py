@@ -40,6 +40,7 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import belonging, plate
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
+from ridedash.views.web.top_bar import demo_words, marked
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 
@@ -114,13 +115,15 @@ def export() -> Response:
     _audit(query)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
     parts = csv_text(
-        COLUMNS, _rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words)
+        COLUMNS,
+        _rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words),
+        demo_words(s.settings),
     )
     # read before the answer begins, so that a failure still gets its error page
     begin = next(parts)
     first, last = query.filters.first.isoformat(), query.filters.last.isoformat()
     headers = {
-        "Content-Disposition": f'attachment; filename="rides-{first}-to-{last}.csv"',
+        "Content-Disposition": f'attachment; filename="{marked(f"rides-{first}-to-{last}.csv")}"',
         "Cache-Control": "no-store",
     }
     cut = _("INCOMPLETE: rides are missing here, because reading them failed. Export again.")
@@ -148,14 +151,19 @@ def _audit(query: HistoryQuery) -> None:
         )
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[list[str]]) -> Iterator[str]:
-    """A CSV file as text, a batch of rows at a time; no spreadsheet evaluates a cell of it."""
+def csv_text(columns: Sequence[str], rows: Iterable[list[str]], mark: str = "") -> Iterator[str]:
+    """A CSV file as text, a batch of rows at a time; no spreadsheet evaluates a cell of it.
+
+    `mark`: words in a last column of every row and in its head, so that no part of a demo's file is
+    taken for real rides.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
+    more = [harmless(mark)] if mark else []
     buffer.write(BOM)
-    writer.writerow(columns)
+    writer.writerow([*columns, *more])
     for number, row in enumerate(rows, 1):
-        writer.writerow([harmless(cell) for cell in row])
+        writer.writerow([*map(harmless, row), *more])
         if number % BATCH == 0:
             yield buffer.getvalue()
             buffer.seek(0)

@@ -21,6 +21,7 @@ from ridedash.views.insights.reading import Asked, Group, Month, asked_for, read
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
+from ridedash.views.web.top_bar import demo_words, marked
 from ridedash.wording import gettext as _
 
 bp = Blueprint("insights_csv", __name__)
@@ -59,10 +60,10 @@ def export() -> Response:
             abort(400)  # the file would not be the one that the user wants
     month = read(asked)
     _audit(asked, [house.id for house in asked.houses])
-    parts = csv_text(COLUMNS, rows(month, asked))
+    parts = csv_text(COLUMNS, rows(month, asked), demo_words(services().settings))
     name = f"insights-{asked.period.first.isoformat()}-to-{asked.period.last.isoformat()}.csv"
     headers = {
-        "Content-Disposition": f'attachment; filename="{name}"',
+        "Content-Disposition": f'attachment; filename="{marked(name)}"',
         "Cache-Control": "no-store",
     }
     cut = _("INCOMPLETE: figures are missing here. Export again.")

@@ -36,6 +36,7 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, driver_words, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import forward_form, locale, wants_json
+from ridedash.views.web.top_bar import demo_words
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.say import in_language
@@ -150,7 +151,10 @@ def show_receipt(order_id: int) -> str:
     with in_language(reads.language.code):
         facts = RideFacts(page, s.clock(), s.time(), locale())
         said = receipt(page, facts, _view(page), centre)
-    return render_template("rides/handouts/receipt.html", page=page, receipt=said, reads=reads)
+        band = demo_words(s.settings)
+    return render_template(
+        "rides/handouts/receipt.html", page=page, receipt=said, reads=reads, band=band
+    )
 
 
 def link_state(page: OrderPage, s: Services) -> LinkState:
@@ -239,6 +243,7 @@ def _count_showing() -> None:
 class CardWords:
     """The sentences of a card, in one language."""
 
+    demo: str  # that no ride is real; "" for real ones
     state: str  # instead of a plate that is not known yet
     meet: str
     code: str
@@ -251,6 +256,7 @@ def _card_words(page: OrderPage) -> CardWords:
     """What the card says, in the current language: see `in_language`."""
     view, phone = _view(page), page.property.phone
     return CardWords(
+        demo=demo_words(services().settings),
         state=_("Your car is named soon.") if view.live else view.headline,
         meet=_("Meet at"),
         code=view.otp.label if view.otp else _("Start code"),

@@ -48,6 +48,12 @@ def demo_words(settings: Settings) -> str:
     return _("Demo on a service that is not our sandbox: rides may be real")
 
 
+def marked(name: str) -> str:
+    """The name of a file to be taken along; that of a demo or a rehearsal says so."""
+    settings = services().settings
+    return f"demo-{name}" if settings.demo or settings.rehearsal else name
+
+
 @dataclass(frozen=True)
 class StaffBar:
     """The contents of the top bar."""

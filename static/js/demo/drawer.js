@@ -160,10 +160,11 @@ function rowOf(call) {
     ["ms", `${call.ms} ms`],
     ["result to", call.result || "–"],
     ["same", call.same > 1 ? `×${call.same}` : ""],
+    ["why", call.why && lens.dataset.noRideWord.replace("{why}", call.why)],
     ["order", order ? lens.dataset.rideWord.replace("{n}", order) : ""],
   ];
   for (const [name, text] of words) {
-    if (text === "") continue;
+    if (!text) continue;
     const part = document.createElement("span");
     part.className = `lens-${name}`; // "to" has the arrow that turns
     part.textContent = text;

@@ -1,16 +1,21 @@
 /**
  * The lens on the elements of a ride: hovering or focusing one outlines it, says which fields of
  * which answers it comes from and lights them up in the drawer; a field in the drawer lights up its
- * elements. On while the drawer is open and its switch is pressed.
+ * elements. On while the drawer is open and its switch is pressed. On the stage the drawer is in the
+ * desk's frame, and the phone's and the kiosk's pages are pointed at as well.
  */
 
 import { ask } from "../shared/ask.js";
-import { isOpen, light, ride, showCall } from "./drawer.js";
+import { isOpen, light, showCall } from "./drawer.js";
 
 const NAMED = "[data-slot], [data-cell], [data-from]";
 const SURFACES = [
-  ["ride", "[data-ride]"],
-  ["board", ".row[data-id]"],
+  ["card", ".sheet[data-ride]", (root) => root.dataset.ride],
+  ["receipt", ".bill[data-ride]", (root) => root.dataset.ride],
+  ["ride", "[data-ride]", (root) => root.dataset.ride],
+  ["board", ".row[data-id]", (root) => root.dataset.id],
+  ["link", "[data-guest]", () => beside("phone")?.dataset.ride],
+  ["ticket", "body[data-ticket]", (root) => ticketOf(root.dataset.ticket)],
 ];
 const FRESH_MS = 2_000;
 const WAIT_MS = 120;
@@ -19,21 +24,46 @@ const MOST_FIELDS = 6;
 const lens = document.querySelector("[data-lens]");
 const looks = lens.querySelector("[data-lens-elements]");
 const said = lens.querySelector("[data-lens-origin]");
+const lookSheet = document.querySelector('link[href*="demo/elements"]');
 const known = new Map(); // "surface order" -> {at, elements}
+const left = new AbortController(); // ends with this page; the frames beside it stay
+const watched = new WeakSet();
 let lit = null;
 let waits = 0;
+let round = 0; // a later look makes an earlier one void
 let made = []; // elements that the keyboard reaches only while the lens is on
+
+/** The frames of the stage beside this page; none elsewhere. */
+function frames() {
+  const others = "[data-stage] [data-surface]:not([data-surface=desk]) iframe";
+  return parent === window ? [] : [...parent.document.querySelectorAll(others)];
+}
+
+function beside(name) {
+  return frames().find((frame) => frame.name === name);
+}
+
+/** The order of a ride's number at the kiosk; the stage knows it. */
+function ticketOf(number) {
+  return JSON.parse(beside("kiosk")?.dataset.tickets ?? "{}")[number];
+}
+
+/** The documents whose elements are pointed at: this one, and what is shown beside it. */
+function pages() {
+  const others = frames().map((frame) => frame.contentDocument);
+  return [document, ...others.filter((page) => page?.body)];
+}
 
 /** Which element a node is in: its own node, name, surface and order; null for none. */
 function elementOf(node) {
   const element = node?.closest?.(NAMED);
   if (!element || lens.contains(element)) return null;
-  for (const [surface, around] of SURFACES) {
+  for (const [surface, around, orderOf] of SURFACES) {
     const root = element.closest(around);
-    if (!root) continue;
+    const order = root && orderOf(root);
+    if (!order) continue;
     const { slot, cell, from } = element.dataset;
-    const order = surface === "ride" ? root.dataset.ride : root.dataset.id;
-    return { element, name: slot ?? cell ?? from, surface, order };
+    return { element, name: slot ?? cell ?? from, surface, order: String(order) };
   }
   return null;
 }
@@ -82,28 +112,33 @@ function say(name, origin) {
 }
 
 function clear() {
-  for (const element of document.querySelectorAll(".is-looked-at"))
-    element.classList.remove("is-looked-at");
+  round += 1;
+  for (const page of pages())
+    for (const element of page.querySelectorAll(".is-looked-at"))
+      element.classList.remove("is-looked-at");
   lit = null;
 }
 
 /** Outline the elements that come from a field of the call that the drawer shows. */
 async function back(node) {
   const field = node.closest("[data-pointer]");
-  const call = Number(field.closest("[data-number]")?.dataset.number);
-  const order = ride();
-  if (!call || !order) return;
-  const elements = await originsOf("ride", order);
+  const { number, order } = field.closest("[data-number]")?.dataset ?? {};
+  if (!number || !order) return;
   clear();
+  const mine = round;
   const { pointer } = field.dataset;
-  const names = new Set(
-    Object.keys(elements).filter((name) =>
-      elements[name].fields.some((each) => each.call === call && each.pointer === pointer),
-    ),
-  );
-  for (const element of document.querySelectorAll(NAMED)) {
-    const found = elementOf(element);
-    if (found?.surface === "ride" && names.has(found.name)) element.classList.add("is-looked-at");
+  const all = pages().flatMap((page) => [...page.querySelectorAll(NAMED)].map(elementOf));
+  const ours = all.filter((found) => found?.order === order);
+  for (const surface of new Set(ours.map((found) => found.surface))) {
+    const elements = await originsOf(surface, order);
+    if (mine !== round) return;
+    for (const found of ours.filter((each) => each.surface === surface))
+      if (
+        elements[found.name]?.fields.some(
+          (each) => each.call === Number(number) && each.pointer === pointer,
+        )
+      )
+        found.element.classList.add("is-looked-at");
   }
 }
 
@@ -124,8 +159,9 @@ function pointed({ target }) {
 function reach(on) {
   for (const element of made) element.removeAttribute("tabindex");
   made = [];
+  for (const page of pages()) page.body.classList.toggle("has-looks", on);
   if (!on) return;
-  for (const element of document.querySelectorAll(NAMED)) {
+  for (const element of pages().flatMap((page) => [...page.querySelectorAll(NAMED)])) {
     if (
       !elementOf(element) ||
       element.hasAttribute("tabindex") ||
@@ -137,9 +173,22 @@ function reach(on) {
   }
 }
 
+/** Listen to a page: this one, or one beside it, which has no styles of the lens of its own. */
+function watch(page) {
+  if (!page?.body || watched.has(page)) return;
+  watched.add(page);
+  for (const name of ["pointerover", "focusin"])
+    page.addEventListener(name, pointed, { signal: left.signal });
+  if (page === document || !page.location.href.startsWith("http")) return;
+  const sheet = page.createElement("link");
+  sheet.rel = "stylesheet";
+  sheet.href = lookSheet.href;
+  page.head.append(sheet);
+  reach(isOn());
+}
+
 function set(on) {
   looks.setAttribute("aria-pressed", String(on));
-  document.body.classList.toggle("has-looks", isOn());
   said.hidden = !on;
   reach(isOn());
   if (!on) clear();
@@ -152,9 +201,16 @@ export function toggle() {
 
 looks.addEventListener("click", () => set(looks.getAttribute("aria-pressed") !== "true"));
 lens.addEventListener("lens", ({ detail }) => {
-  document.body.classList.toggle("has-looks", isOn());
   reach(isOn());
   if (!detail.open) clear();
 });
-document.addEventListener("pointerover", pointed);
-document.addEventListener("focusin", pointed);
+watch(document);
+for (const frame of frames()) {
+  frame.addEventListener("load", () => watch(frame.contentDocument), { signal: left.signal });
+  watch(frame.contentDocument);
+}
+addEventListener("pagehide", () => {
+  reach(false);
+  clear();
+  left.abort();
+});

@@ -62,11 +62,23 @@ export class Screens {
     frame.src = address ?? "about:blank";
   }
 
+  /** Note whose rides the phone and the kiosk show: the lens of the desk asks for it. */
+  rides({ link, order, tickets }) {
+    this.frame("phone").dataset.ride = link ? order : "";
+    this.frame("kiosk").dataset.tickets = JSON.stringify(tickets ?? {});
+  }
+
   /** Load an address anew, also where it is shown already. Resolves once it is there. */
   reload(name, address) {
     const frame = this.frame(name);
     frame.contentWindow.location.assign(address);
     return new Promise((done) => frame.addEventListener("load", done, { once: true }));
+  }
+
+  /** The frames that are to be seen and show a page. */
+  get seen() {
+    const frames = [...this.parts.keys()].filter((name) => this.isShown(name) && this.page(name));
+    return frames.map((name) => this.frame(name)).filter((frame) => !frame.hidden);
   }
 
   /** Whether a screen is to be seen on the stage. */

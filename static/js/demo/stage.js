@@ -5,6 +5,7 @@
 
 import { Poller } from "../shared/poller.js";
 import { onKey } from "../shared/keys.js";
+import { picture } from "./picture.js";
 import { Screens } from "./screens.js";
 import { StageStory } from "./stage_story.js";
 
@@ -42,6 +43,7 @@ const follower = new Poller("/demo/stage/newest.json", {
   got(body) {
     showClock(body.clock);
     screens.open("phone", body.link);
+    screens.rides(body);
     showQr(body.qr);
     screens.point();
     return EVERY_MS;
@@ -103,6 +105,28 @@ root.querySelector("[data-pair]")?.addEventListener("submit", (event) => {
   const part = event.target.closest("[data-surface]");
   part.querySelector("[data-frame]").hidden = false;
   part.querySelector("[data-empty]").hidden = true;
+});
+
+/** Draw the screens that are to be seen, and keep the picture for the package. */
+async function photograph(button) {
+  const { words, failed } = button.dataset;
+  button.setAttribute("aria-busy", "true");
+  try {
+    const at = document.querySelector("[data-clock-at]").textContent;
+    const body = await picture(screens.floor, screens.seen, `${words} · ${at}`);
+    const token = document.querySelector('meta[name="csrf-token"]').content;
+    const headers = { "X-CSRFToken": token, "Content-Type": "image/png" };
+    const answer = await fetch("/demo/pictures", { method: "POST", body, headers });
+    say(answer.ok ? (await answer.json()).said : failed);
+  } catch {
+    say(failed);
+  }
+  button.removeAttribute("aria-busy");
+  more.open = false;
+}
+
+document.querySelector("[data-camera]").addEventListener("click", ({ currentTarget }) => {
+  photograph(currentTarget);
 });
 
 document.querySelector("[data-projector]").addEventListener("click", ({ currentTarget }) => {

@@ -27,6 +27,8 @@ export class Frame {
     this.root.dir = this.k.directionOf(language);
     this.root.dataset.screen = this.k.screen;
     this.root.dataset.look = view.look ?? "";
+    if (view.ticket) this.root.dataset.ticket = view.ticket;
+    else delete this.root.dataset.ticket;
     const question = make("h1", "k-question", view.question);
     question.dataset.question = "";
     if (view.from) question.dataset.from = view.from;

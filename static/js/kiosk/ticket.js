@@ -22,6 +22,7 @@ export function booked(k) {
   return {
     question: k.t("ride", { number }),
     from: "number",
+    ticket: number,
     facts: facts.filter(Boolean),
     controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
     look: "ticket",
@@ -133,6 +134,7 @@ export function ride(k) {
   return {
     question: view.headline || k.t("ride", { number: `K${visit.number}` }),
     from: view.headline ? "headline" : "number",
+    ticket: `K${visit.number}`,
     facts: [...facts.filter(Boolean), view.code_due ? codeLine(k) : null].filter(Boolean),
     controls: [make("div", "k-deeds", ...deeds)],
     look: "ride",

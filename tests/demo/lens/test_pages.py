@@ -1,15 +1,19 @@
 """The lens shows each call of a ride with its bodies, code and paragraph, and hands them out."""
 
+import html
 import json
-import shlex
-from itertools import pairwise
-from string import Template
+import os
+import shutil
+import subprocess
+import threading
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from werkzeug.serving import make_server
 
 from ridedash.demo.lens import scrubbing
+from ridedash.demo.lens.code import curl
 from ridedash.demo.lens.operations import NUMBERS
 from ridedash.demo.lens.paragraphs import about
 from ridedash.demo.lens.trees import tree
@@ -19,6 +23,8 @@ from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.models.orders import Offer, Order
 from tests.demo.lens.exchanges import exchange, poll
+from tests.demo.stages import Stage
+from tests.running import whole
 from tests.sandbox import sandbox_desk
 
 pytestmark = pytest.mark.database
@@ -122,27 +128,57 @@ def test_what_a_service_answers_is_text_and_never_markup(lens):
         assert "<b>x" not in page
 
 
-def test_a_line_of_curl_brings_the_answer_that_the_lens_shows(lens):
-    """The clock is held: the service answers the same again."""
-    order = lens.book()
-    script = lens.stage.web.get(f"/demo/lens/rides/{order}/curl").text
-    assert script.splitlines()[1].startswith("# ridedash demo, no real rides · ride")
-    lines = [line for line in script.splitlines() if line.startswith("curl ")]
-    assert len(lines) == 3  # create changes something: it is a comment
-    found = lens.calls(order=order)[-1]["number"]
-    shown = lens.recorder.file.call(found).answer.body
-    answer = sent(lens, lines[-1])
-    assert scrubbing.body(answer.content) == shown
+@pytest.fixture
+def served(tmp_path):
+    """A stage whose sandbox has a port, for programs that are not ours."""
+    held = []
+    server = make_server("127.0.0.1", 0, lambda *asked: whole(held[0].sandbox.app)(*asked))
+    here = {"SERVICE_URL": f"http://127.0.0.1:{server.port}", "SANDBOX_PORT": str(server.port)}
+    held.append(Stage(tmp_path, **here))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield Lens(held[0])
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    held[0].close()
 
 
-def sent(lens, line):
-    """Send the request that a shell would."""
-    variables = {"APP_TOKEN": KEY, "USER_TOKEN": lens.token}
-    words = [Template(word).substitute(variables) for word in shlex.split(line)]
-    headers = dict(word.split(": ", 1) for before, word in pairwise(words) if before == "--header")
-    url = next(word for word in words if word.startswith("http"))
-    with httpx.Client(transport=lens.transport) as client:
-        return client.get(url, headers=headers)
+@pytest.mark.skipif(
+    shutil.which("curl") is None and os.environ.get("RIDEDASH_TEST_SERVERS") != "required",
+    reason="curl is not installed",
+)
+def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
+    """The clock is held: the service answers the same again. Each is sent by curl itself."""
+    order = served.book()
+    pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
+    served.client.products(pickup, drop, "mini")
+    served.client.feedback_options("mini", served.token)
+    script = served.stage.web.get(f"/demo/lens/rides/{order}/curl").text
+    assert script.splitlines()[1].startswith("# Demo: no real rides · ridedash · ride")
+    asked = [line for line in script.splitlines() if line.startswith("curl ")]
+    assert len(asked) == 3  # create changes something: it is a comment
+    newest = {each["operation"]: each["number"] for each in served.calls()}
+    assert newest.keys() == {"products", "create", "track_ride", "feedback_options"}
+    for number in (newest[name] for name in newest if name != "create"):
+        call = served.recorder.file.call(number)
+        line = curl(call, served.base)
+        assert line in html.unescape(served.page(number))
+        assert scrubbing.body(in_a_shell(line, served)) == call.answer.body
+    assert scrubbing.body(in_a_shell(asked[-1], served)) == call_of(served, "track_ride")
+
+
+def call_of(lens, operation):
+    """The body of the last answer to an operation, as the lens shows it."""
+    number = next(n["number"] for n in reversed(lens.calls()) if n["operation"] == operation)
+    return lens.recorder.file.call(number).answer.body
+
+
+def in_a_shell(line, lens):
+    """What a line writes in a shell that has the two variables."""
+    variables = {"PATH": os.environ["PATH"], "APP_TOKEN": KEY, "USER_TOKEN": lens.token}
+    command = ["/bin/sh", "-c", line]
+    return subprocess.run(command, env=variables, capture_output=True, check=True, timeout=30).stdout
 
 
 def test_the_files_of_a_ride_say_demo_and_hold_no_secret(lens):
@@ -152,7 +188,7 @@ def test_the_files_of_a_ride_say_demo_and_hold_no_secret(lens):
     assert har.headers["Content-Disposition"] == f'attachment; filename="demo-ride-{order}.har"'
     log = json.loads(har.text)["log"]
     assert log["version"] == "1.2"
-    assert log["comment"].startswith(f"ridedash demo, no real rides · ride {order} · ")
+    assert log["comment"].startswith(f"Demo: no real rides · ridedash · ride {order} · ")
     assert [
         urlsplit(each["request"]["url"]).path.rsplit("/", 1)[-1] for each in log["entries"]
     ] == [*("products", "create", "track_ride", "track_ride", "track_ride")]
@@ -164,6 +200,12 @@ def test_the_files_of_a_ride_say_demo_and_hold_no_secret(lens):
     ]
     assert list(events[0]) == ["demo"]
     assert [each["same"] for each in events[1:]] == [1, 1, 3, 1]
+    assert [each["made"].split(".")[0] for each in events[1:]] == [
+        "Cars read: 6, with a price: 5",
+        "Accepted, because it names a booking id",
+        "The ride is now ALLOTMENT_PENDING",
+        "The ride is now CALL_DRIVER",
+    ]
     for kind in ("har", "curl", "events"):
         text = web.get(f"/demo/lens/rides/{order}/{kind}").text
         assert KEY not in text

@@ -1,6 +1,7 @@
 """The recorder keeps every call in order, and never disturbs one."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 
@@ -8,7 +9,7 @@ from ridedash.demo.lens import recorder as recording
 from ridedash.demo.lens import writing
 from ridedash.demo.lens.store import FILE, Ties
 from ridedash.observability.hooks import step
-from tests.demo.lens.exchanges import CREATE, KEY, TOKEN, exchange, poll, recorder
+from tests.demo.lens.exchanges import CREATE, KEY, NOW, TOKEN, exchange, poll, recorder
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +58,25 @@ def test_calls_are_kept_in_order_with_what_came_of_them(tmp_path):
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert KEY.encode() not in stored
     assert TOKEN.encode() not in stored
+
+
+def test_prices_are_tied_to_the_offers_that_they_became(tmp_path):
+    """Those of one search, also when other searches go on; whenever it began."""
+    lens = recorder(tmp_path)
+    trip = {"pickup_lat": "1", "pickup_lng": "2"}
+    for number, offers in ((1, (11, 12)), (2, ()), (1, (13,))):
+        step.set(("due", number))
+        lens.exchange(exchange("/v1/products", {"categories": [{}]}, params=trip))
+        if number == 1 and 11 in offers:  # the price of one category, asked for alone
+            lens.exchange(exchange("/v1/products", params=trip | {"category": "share"}))
+        if offers:
+            lens.offers(offers)
+    assert [each.number for each in listed(lens, Ties(7, offer=12))] == [1, 2]
+    assert [each.number for each in listed(lens, Ties(8, offer=13))] == [4]
+    assert listed(lens, Ties(9, offer=14)) == []
+    assert lens.file.offers([1, 3]) == {1: [11, 12]}
+    lens.file.clear(NOW + timedelta(days=1))
+    assert lens.file.offers([1, 2, 3, 4]) == {}
 
 
 def test_equal_polls_are_one_row_with_the_first_and_the_last(tmp_path):

@@ -77,6 +77,7 @@ NEEDS = {
         lens.script lens.events
         demo_stories.start demo_stories.show demo_stories.step demo_stories.skip demo_stories.drop
         demo_stage.show demo_stage.newest demo_sheet.show demo_package.download
+        demo_pictures.keep
     """,
     "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",

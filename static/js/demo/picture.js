@@ -1,0 +1,183 @@
+/**
+ * A picture of the stage, drawn by this browser out of the pages in its frames: no permission is
+ * asked for, and nothing leaves this machine. Each page is copied with its styles into an SVG, which
+ * a canvas draws. What can't be drawn so (a page that is scrolled inside a box keeps its place, a
+ * picture from another address does not come) is left out.
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+const XHTML = "http://www.w3.org/1999/xhtml";
+const WIDE_PX = 1_600; // of the picture, at most twice what is on screen
+const HEAD_PX = 44;
+const GROUND = "#1c2230";
+const files = new Map(); // address -> data: URL, of icons, logos and tiles
+
+/** A PNG of the screens that are to be seen, under a line of words. Rejects where it can't be. */
+export async function picture(floor, screens, words) {
+  const box = floor.getBoundingClientRect();
+  const zoom = Math.min(2, WIDE_PX / box.width);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(box.width * zoom);
+  canvas.height = Math.round(box.height * zoom) + HEAD_PX;
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = GROUND;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.fillStyle = "#ffd60a";
+  pen.fillRect(0, 0, canvas.width, HEAD_PX);
+  pen.fillStyle = "#2b1d00";
+  pen.font = "600 20px sans-serif";
+  pen.textBaseline = "middle";
+  pen.fillText(words, 16, HEAD_PX / 2, canvas.width - 32);
+  for (const frame of screens) {
+    const at = frame.getBoundingClientRect();
+    const drawn = await drawing(frame.contentWindow);
+    const left = (at.left - box.left) * zoom;
+    const top = (at.top - box.top) * zoom + HEAD_PX;
+    pen.drawImage(drawn, left, top, at.width * zoom, at.height * zoom);
+  }
+  return new Promise((done, fail) => {
+    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture"))), "image/png");
+  });
+}
+
+/** A page as an image. */
+async function drawing(view) {
+  const page = view.document;
+  const copy = page.documentElement.cloneNode(true);
+  await copied(page.documentElement, copy, view);
+  const style = document.createElementNS(XHTML, "style");
+  style.textContent = await styles(page);
+  copy.querySelector("head").replaceChildren(style);
+  const svg = document.createElementNS(SVG, "svg");
+  const inner = document.createElementNS(SVG, "foreignObject");
+  const size = [
+    ["width", view.innerWidth],
+    ["height", view.innerHeight],
+  ];
+  for (const [name, value] of size)
+    for (const node of [svg, inner]) node.setAttribute(name, String(value));
+  for (const { name, value } of page.documentElement.attributes)
+    if (/^(class|dir|lang|data-[\w-]+)$/.test(name)) svg.setAttribute(name, value);
+  const scheme = view.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  svg.style.fontSize = view.getComputedStyle(page.documentElement).fontSize;
+  svg.style.colorScheme = scheme;
+  inner.append(copy);
+  svg.append(inner);
+  const image = new Image();
+  const text = new XMLSerializer().serializeToString(svg);
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  return image;
+}
+
+/** Give a copy what cloning leaves out: what was typed, drawn and scrolled to; and its pictures. */
+async function copied(root, copy, view) {
+  const pairs = [...root.querySelectorAll("*")].map((node, n) => [node, n]);
+  const twins = [...copy.querySelectorAll("*")];
+  const gone = [];
+  for (const [node, n] of pairs) {
+    const twin = twins[n];
+    if (node.matches("script, noscript, iframe, link, template, dialog:not([open])"))
+      gone.push(twin);
+    else if (node.matches("canvas")) gone.push(...replaced(node, twin));
+    else if (node.matches("textarea")) twin.textContent = node.value;
+    else if (node.matches("input:not([type=password])")) twin.setAttribute("value", node.value);
+    if (node.matches("input:checked")) twin.setAttribute("checked", "");
+    if (node.matches("option")) twin.toggleAttribute("selected", node.selected);
+    if (node.matches("img")) await inline(twin, "src", node.currentSrc || node.src);
+    if (node.matches("image")) await inline(twin, "href", node.href.baseVal);
+    if (node.matches("use")) await symbol(twin, copy, view);
+    if (node.scrollTop && node !== view.document.scrollingElement)
+      for (const child of twin.children) child.style.translate = `0 ${-node.scrollTop}px`;
+  }
+  for (const node of gone) node.remove();
+  const { scrollY } = view;
+  if (scrollY) copy.querySelector("body").style.marginBlockStart = `${-scrollY}px`;
+}
+
+/** An image in the place of a canvas. */
+function replaced(canvas, twin) {
+  const image = document.createElementNS(XHTML, "img");
+  for (const { name, value } of twin.attributes) image.setAttribute(name, value);
+  try {
+    image.setAttribute("src", canvas.toDataURL());
+    twin.before(image);
+  } catch {
+    // it holds a picture of another address
+  }
+  return [twin];
+}
+
+async function inline(node, name, address) {
+  node.removeAttribute("srcset");
+  const found = await dataOf(address);
+  if (found) node.setAttribute(name, found);
+  else node.removeAttribute(name);
+}
+
+/** Bring the symbol of a sprite into the page: an SVG that is drawn loads no other file. */
+async function symbol(use, copy, view) {
+  const [file, name] = (use.getAttribute("href") ?? "").split("#");
+  if (!file || !name) return;
+  const id = `picture-${name}`;
+  use.setAttribute("href", `#${id}`);
+  if (copy.querySelector(`#${CSS.escape(id)}`)) return;
+  const sprite = await textOf(new URL(file, view.location.href).href);
+  const found = new DOMParser().parseFromString(sprite, "image/svg+xml").getElementById(name);
+  if (!found) return;
+  const kept = document.createElementNS(SVG, "svg");
+  for (const side of ["width", "height"]) kept.setAttribute(side, "0");
+  kept.style.position = "absolute";
+  found.id = id;
+  kept.append(found);
+  copy.querySelector("body").append(kept);
+}
+
+/** All rules of a page, its own pictures inside them. */
+async function styles(page) {
+  const sheets = [...page.styleSheets].filter((sheet) => !sheet.disabled);
+  let text = "";
+  for (const sheet of sheets) {
+    const rules = [...sheet.cssRules].map((rule) => rule.cssText).join("\n");
+    text += await withPictures(rules, sheet.href ?? page.location.href);
+  }
+  return text;
+}
+
+async function withPictures(rules, base) {
+  let text = rules;
+  for (const [whole, , address] of rules.matchAll(/url\((["']?)([^"')]+)\1\)/g)) {
+    if (address.startsWith("data:") || address.startsWith("#")) continue;
+    const found = await dataOf(new URL(address, base).href);
+    text = text.replaceAll(whole, found ? `url("${found}")` : "none");
+  }
+  return text;
+}
+
+async function textOf(address) {
+  const answer = await fetch(address, { credentials: "same-origin" });
+  return answer.ok ? answer.text() : "";
+}
+
+/** A file of ours as a data: URL; "" for one that does not come. */
+async function dataOf(address) {
+  if (!address || address.startsWith("data:")) return address;
+  if (!files.has(address)) files.set(address, await read(address));
+  return files.get(address);
+}
+
+async function read(address) {
+  try {
+    const answer = await fetch(address, { credentials: "same-origin" });
+    if (!answer.ok) return "";
+    const blob = await answer.blob();
+    return await new Promise((done, fail) => {
+      const reader = new FileReader();
+      reader.addEventListener("load", () => done(reader.result));
+      reader.addEventListener("error", () => fail(reader.error));
+      reader.readAsDataURL(blob);
+    });
+  } catch {
+    return "";
+  }
+}

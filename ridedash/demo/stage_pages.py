@@ -20,8 +20,8 @@ from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.story_pages import chosen
 from ridedash.demo.words import clock_now
 from ridedash.extensions import services
-from ridedash.rides.tickets import ride_number
 from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.rides.tickets import ride_number
 from ridedash.store.actors import by_staff
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import KioskKind, Ticket

@@ -222,7 +222,7 @@ def _of_merge(before: RideState, merged: Merged, snapshot: Snapshot) -> Iterator
         yield _("The ride is still %(status)s.", status=ride.status or "–")
     if merging.UNKNOWN_STATUS in names:
         yield _("%(status)s is not in the document: the last known one stays.", status=sent)
-    if merging.HANDOVER in names:
+    if merging.HANDOVER in names and before.txn_id:
         yield _("Its booking id has come.")
     if merging.DRIVER_LOST in names:
         yield _("The driver has left.")

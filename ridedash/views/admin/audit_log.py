@@ -245,9 +245,7 @@ def export() -> Response:
     with s.db.write() as db:
         facts = {"property_id": prop.id, "query": _asked(filters)}
         record(db, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
-    parts = csv_text(
-        COLUMNS, _exported(s.db, prop.id, filters, names, tz), demo_words(s.settings)
-    )
+    parts = csv_text(COLUMNS, _exported(s.db, prop.id, filters, names, tz), demo_words(s.settings))
     cut = _("INCOMPLETE: entries are missing here, because reading them failed. Export again.")
     name = marked(f"audit-{now.astimezone(tz):%Y-%m-%d}.csv")
     headers = {

@@ -18,6 +18,7 @@ from ridedash.demo.lens.operations import NUMBERS
 from ridedash.demo.lens.paragraphs import about
 from ridedash.demo.lens.trees import tree
 from ridedash.geo import LatLng
+from ridedash.observability.hooks import step
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
@@ -54,6 +55,7 @@ class Lens:
 
     def book(self):
         """A booking that the sandbox has, with its order and all its calls. The order's id."""
+        before = step.set(("book", 1))
         pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
         listed = self.client.products(pickup, drop)
         fare = fare_of(listed, "mini")
@@ -68,8 +70,10 @@ class Lens:
             row = s.get_one(Order, order)
             row.booking_id, row.mtx = made.body.booking_id, "RD-1"
             offer = s.get_one(Offer, row.offer_id)
+            self.recorder.offers([offer.id])
             for name, value in where.items():
                 setattr(offer, name, value)
+        step.reset(before)
         self.booking_id = made.body.booking_id
         for _ in range(3):
             self.client.track_ride(self.token, booking_id=self.booking_id)
@@ -151,13 +155,13 @@ def served(tmp_path):
 def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
     """The clock is held: the service answers the same again. Each is sent by curl itself."""
     order = served.book()
-    pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
-    served.client.products(pickup, drop, "mini")
-    served.client.feedback_options("mini", served.token)
     script = served.stage.web.get(f"/demo/lens/rides/{order}/curl").text
     assert script.splitlines()[1].startswith("# Demo: no real rides · ridedash · ride")
     asked = [line for line in script.splitlines() if line.startswith("curl ")]
     assert len(asked) == 3  # create changes something: it is a comment
+    pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
+    served.client.products(pickup, drop, "mini")
+    served.client.feedback_options("mini", served.token)
     newest = {each["operation"]: each["number"] for each in served.calls()}
     assert newest.keys() == {"products", "create", "track_ride", "feedback_options"}
     for number in (newest[name] for name in newest if name != "create"):
@@ -178,7 +182,8 @@ def in_a_shell(line, lens):
     """What a line writes in a shell that has the two variables."""
     variables = {"PATH": os.environ["PATH"], "APP_TOKEN": KEY, "USER_TOKEN": lens.token}
     command = ["/bin/sh", "-c", line]
-    return subprocess.run(command, env=variables, capture_output=True, check=True, timeout=30).stdout
+    sent = subprocess.run(command, env=variables, capture_output=True, check=True, timeout=30)
+    return sent.stdout
 
 
 def test_the_files_of_a_ride_say_demo_and_hold_no_secret(lens):
@@ -201,7 +206,7 @@ def test_the_files_of_a_ride_say_demo_and_hold_no_secret(lens):
     assert list(events[0]) == ["demo"]
     assert [each["same"] for each in events[1:]] == [1, 1, 3, 1]
     assert [each["made"].split(".")[0] for each in events[1:]] == [
-        "Cars read: 6, with a price: 5",
+        "Cars read: 6, with a price: 4",
         "Accepted, because it names a booking id",
         "The ride is now ALLOTMENT_PENDING",
         "The ride is now CALL_DRIVER",

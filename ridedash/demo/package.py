@@ -21,6 +21,7 @@ from ridedash.extensions import services
 from ridedash.store.models.orders import Order
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.top_bar import demo_words
 from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("demo_package", __name__, url_prefix="/demo")
@@ -61,10 +62,11 @@ def _zipped(files: dict[str, str | bytes]) -> bytes:
 
 
 def _title(run: Run | None) -> str:
+    band = f"{demo_words(services().settings)}."
     if run is None or run.story not in STORIES:
-        return _("Demo: no real rides.")
+        return band
     title = str(STORIES[run.story].title)
-    return _("Demo: no real rides. Story: %(title)s. Seed %(n)d.", title=title, n=run.seed)
+    return f"{band} " + _("Story: %(title)s. Seed %(n)d.", title=title, n=run.seed)
 
 
 def _about(title: str, taken: int) -> str:

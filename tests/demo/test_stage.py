@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import struct
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from ridedash.demo import sheet
+from ridedash.demo import pictures, sheet
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.runs import Phase, Runs
 from ridedash.store.audit import AuditRow
@@ -142,11 +143,41 @@ def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> N
     assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.zip"
     with zipfile.ZipFile(io.BytesIO(answer.data)) as made:
         files = {name: made.read(name).decode() for name in made.namelist()}
-    assert files.keys() == {"about.txt", "checks.txt", f"ride-{order_id}.jsonl"}
+    calls = {f"ride-{order_id}.{ending}" for ending in ("har", "sh", "jsonl")}
+    assert files.keys() == {"about.txt", "checks.txt"} | calls
     title = "Demo: no real rides. Story: A ride, start to receipt. Seed 2."
     assert files["checks.txt"] == f"{title}\n[x] 1 order here\n[ ] Over\n"
     assert f"{title}\nridedash " in files["about.txt"]
-    assert json.loads(files[f"ride-{order_id}.jsonl"]) == {"demo": title}
+    assert "No picture was taken." in files["about.txt"]
+    band = f"Demo: no real rides · ridedash · ride {order_id} · story receipt · seed 2"
+    assert json.loads(files[f"ride-{order_id}.jsonl"]) == {"demo": band}
+    assert json.loads(files[f"ride-{order_id}.har"])["log"]["comment"] == band
+    assert files[f"ride-{order_id}.sh"].splitlines()[1] == f"# {band}"
+
+
+def a_png(width: int = 3, kind: bytes = b"IHDR") -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, kind, width, 2) + b"rest"
+
+
+def test_six_pictures_of_a_presenter_go_into_the_package_until_a_reset(stage: Stage) -> None:
+    head = {"X-CSRFToken": stage.csrf, "Content-Type": "image/png"}
+    for wrong in (b"", b"<svg/>", a_png(0), a_png(5_000), a_png(kind=b"iCCP")):
+        assert stage.web.post("/demo/pictures", data=wrong, headers=head).status_code == 400
+    huge = a_png() + bytes(pictures.MOST_BYTES)
+    assert stage.web.post("/demo/pictures", data=huge, headers=head).status_code == 413
+    large = a_png() + bytes(400_000)  # more than a form may have
+    said = [
+        stage.web.post("/demo/pictures", data=picture, headers=head).json["said"]
+        for picture in (large, *(a_png(n) for n in range(1, 7)))
+    ]
+    assert said[0] == "Picture 1 of 6 is in the package."
+    assert said[-1] == "The picture is in the package. The oldest of 6 has gone."
+    with zipfile.ZipFile(io.BytesIO(stage.web.get("/demo/package").data)) as made:
+        kept = [made.read(f"picture-{n}.png") for n in range(1, 7)]
+        assert b"drew it" in made.read("about.txt")
+    assert kept == [a_png(n) for n in range(1, 7)]
+    stage.press("reset")
+    assert list((stage.desk.services.settings.instance / "pictures").iterdir()) == []
 
 
 def test_before_any_story_the_package_says_so(stage: Stage) -> None:

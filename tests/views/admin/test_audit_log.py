@@ -196,6 +196,9 @@ def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Des
     assert f'href="/admin/audit?who={me}"' in client.get(f"/admin/audit?ride={order_id}").text
 
 
+BAND = "Demo: no real rides"
+
+
 def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -> None:
     ours, other = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", guest="Guest Wren")
     for order_id in (ours, other, ours):
@@ -205,7 +208,7 @@ def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -
     answer = client.post(f"/admin/audit/export.csv?ride={ours}", data=form)
     assert answer.mimetype == "text/csv"
     first, *rows = csv.reader(io.StringIO(answer.text.lstrip("\ufeff")))
-    assert first == ["at", "who", "what", "result", "ride", "reference", "details"]
+    assert first == ["at", "who", "what", "result", "ride", "reference", "details", BAND]
     assert len(rows) == 2
     assert rows[0][:5] == [
         "2026-05-04T14:00:00+05:30",

@@ -158,7 +158,7 @@ def send(manager: FlaskClient, content: bytes, language: str = "de") -> Any:
 def test_the_file_goes_out_and_comes_back(desk: Desk, manager: FlaskClient) -> None:
     write(manager, "de", thank_you="Danke")
     answer = manager.get(f"{WORDS}/file.po?language=de")
-    assert answer.headers["Content-Disposition"] == "attachment; filename=own-words-de.po"
+    assert answer.headers["Content-Disposition"] == "attachment; filename=demo-own-words-de.po"
     assert 'msgid "Thank you for riding"\nmsgstr "Danke"' in answer.text
     changed = answer.text.replace('"Danke"', '"Vielen Dank"').encode()
     assert send(manager, changed).status_code == 303

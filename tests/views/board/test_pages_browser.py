@@ -339,9 +339,9 @@ def test_rides_that_need_attention_are_counted_in_the_title_and_sound_once(
           document.addEventListener("ridedash:chime", () => (window.chimes += 1));
         }"""
     )
-    expect(page).to_have_title("(1) Rides · Grand Meridian Hotel")
+    expect(page).to_have_title("(1) Rides · Grand Meridian Hotel · Demo: no real rides")
     served.move(order_id, "ALLOTMENT_FAILED")
-    expect(page).to_have_title("(2) Rides · Grand Meridian Hotel")
+    expect(page).to_have_title("(2) Rides · Grand Meridian Hotel · Demo: no real rides")
     note(served, order_id, reported="ODD")
     expect(row(page, order_id).locator(".row-why")).to_contain_text("ODD")
     assert page.evaluate("window.chimes") == 1
@@ -365,7 +365,7 @@ def test_a_suggested_action_needs_one_press(served: Served) -> None:
     expect(page.locator("[data-detail] #said")).to_contain_text("Saved.")
     expect(headline(page)).to_contain_text("Closed as not booked")
     expect(page).to_have_url(f"{served.url}/?ride={unknown}")
-    expect(page).to_have_title("Rides · Grand Meridian Hotel")
+    expect(page).to_have_title("Rides · Grand Meridian Hotel · Demo: no real rides")
 
 
 def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:

@@ -295,6 +295,10 @@ def test_card_and_receipt_take_one_sheet_each(served: Served) -> None:
     expect(page.locator(".sheet-code")).to_be_visible()
     expect(page.locator(".sheet-map image")).to_have_count(0)  # no tile server answers here
     assert [sheets(page.pdf(format=size)) for size in ("A6", "A4", "Letter")] == [1, 1, 1]
+    page.emulate_media(media="print")
+    assert page.locator(".sheet .paper-demo").bounding_box()
+    assert page.locator(".demo-band").is_hidden()  # it stands on the card itself
+    page.emulate_media(media="screen")
     for kind in ("point_to_point", "auto"):
         page.goto(f"/rides/{served.desk.order('BOOKED', 'COMPLETED', kind)}/receipt")
         assert [sheets(page.pdf(format=size)) for size in ("A4", "Letter")] == [1, 1]

@@ -510,7 +510,7 @@ def test_the_file_has_a_name_and_is_not_cached(desk: Desk, client: FlaskClient) 
     headers = export(client, "from=2026-05-01&to=2026-05-04").headers
     assert (
         headers["Content-Disposition"]
-        == 'attachment; filename="rides-2026-05-01-to-2026-05-04.csv"'
+        == 'attachment; filename="demo-rides-2026-05-01-to-2026-05-04.csv"'
     )
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
     assert headers["Cache-Control"] == "no-store"
@@ -559,6 +559,6 @@ def test_a_press_downloads_the_file_of_the_shown_rides(tmp_path: Path, browser: 
         with page.expect_download() as saved:
             page.get_by_role("button", name="Export as CSV").click()
         assert saved.value.failure() is None
-        assert saved.value.suggested_filename == "rides-2026-05-01-to-2026-05-04.csv"
+        assert saved.value.suggested_filename == "demo-rides-2026-05-01-to-2026-05-04.csv"
         with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
             assert [row["guest"] for row in csv.DictReader(file)] == ["Guest Wren"]

@@ -42,7 +42,7 @@ def download() -> Response:
     files: dict[str, str | bytes] = {}
     taken = pictures(services().settings.instance)
     for number, path in enumerate(taken, 1):
-        files[f"picture-{number}.png"] = path.read_bytes()
+        files[f"picture-{number}.jpg"] = path.read_bytes()
     with services().db.read() as s:
         newest = select(Order.id).where(Order.property_id == mine).order_by(Order.id.desc())
         lens = Lens(s, mine)
@@ -79,7 +79,7 @@ def _about(title: str, taken: int) -> str:
         _("ride-*.sh: the same calls as lines of curl. Those that change something are comments."),
         _("ride-*.jsonl: each call, one a line, with its cause and what we made of it."),
         _("In these files tokens, start codes and phone numbers are left out."),
-        _("picture-*.png: the stage, as the presenter's browser drew it.")
+        _("picture-*.jpg: the stage, as the presenter's browser drew it.")
         if taken
         else _("No picture was taken. The stage has a button for it."),
     ]

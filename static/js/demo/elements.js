@@ -1,8 +1,8 @@
 /**
  * The lens on the elements of a ride: hovering or focusing one outlines it, says which fields of
  * which answers it comes from and lights them up in the drawer; a field in the drawer lights up its
- * elements. On while the drawer is open and its switch is pressed. On the stage the drawer is in the
- * desk's frame, and the phone's and the kiosk's pages are pointed at as well.
+ * elements. On while the drawer is open and its switch is pressed. On the stage the drawer is in
+ * the desk's frame, and the phone's and the kiosk's pages are pointed at as well.
  */
 
 import { ask } from "../shared/ask.js";

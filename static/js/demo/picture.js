@@ -1,18 +1,19 @@
 /**
  * A picture of the stage, drawn by this browser out of the pages in its frames: no permission is
- * asked for, and nothing leaves this machine. Each page is copied with its styles into an SVG, which
- * a canvas draws. What can't be drawn so (a page that is scrolled inside a box keeps its place, a
- * picture from another address does not come) is left out.
+ * asked for, and nothing leaves this machine. Each page is copied with its styles into an SVG,
+ * which a canvas draws. A picture of another address can't be drawn so: it is left out.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 const XHTML = "http://www.w3.org/1999/xhtml";
 const WIDE_PX = 1_600; // of the picture, at most twice what is on screen
 const HEAD_PX = 44;
+const QUALITIES = [0.9, 0.8, 0.65, 0.5, 0.3]; // the first that is small enough to be kept
+const MOST_BYTES = 250_000; // of any request
 const GROUND = "#1c2230";
 const files = new Map(); // address -> data: URL, of icons, logos and tiles
 
-/** A PNG of the screens that are to be seen, under a line of words. Rejects where it can't be. */
+/** A JPEG of the screens that are to be seen, under a line of words. Rejects where it can't be. */
 export async function picture(floor, screens, words) {
   const box = floor.getBoundingClientRect();
   const zoom = Math.min(2, WIDE_PX / box.width);
@@ -35,9 +36,11 @@ export async function picture(floor, screens, words) {
     const top = (at.top - box.top) * zoom + HEAD_PX;
     pen.drawImage(drawn, left, top, at.width * zoom, at.height * zoom);
   }
-  return new Promise((done, fail) => {
-    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture"))), "image/png");
-  });
+  for (const quality of QUALITIES) {
+    const blob = await new Promise((done) => canvas.toBlob(done, "image/jpeg", quality));
+    if (blob && blob.size < MOST_BYTES) return blob;
+  }
+  throw new Error("no picture");
 }
 
 /** A page as an image. */

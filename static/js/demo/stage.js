@@ -115,7 +115,7 @@ async function photograph(button) {
     const at = document.querySelector("[data-clock-at]").textContent;
     const body = await picture(screens.floor, screens.seen, `${words} · ${at}`);
     const token = document.querySelector('meta[name="csrf-token"]').content;
-    const headers = { "X-CSRFToken": token, "Content-Type": "image/png" };
+    const headers = { "X-CSRFToken": token, "Content-Type": "image/jpeg" };
     const answer = await fetch("/demo/pictures", { method: "POST", body, headers });
     say(answer.ok ? (await answer.json()).said : failed);
   } catch {

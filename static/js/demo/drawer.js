@@ -28,9 +28,12 @@ let listed = ""; // what the list is of: a tab, and a ride
 let timer = 0;
 let round = 0; // a later question makes an earlier answer void
 
-/** The order whose ride the page shows now; "" without one. */
+/** The order whose ride the page shows now, or on the stage the phone beside it; "" for none. */
 export function ride() {
-  return document.querySelector("[data-ride]")?.dataset.ride ?? "";
+  const own = document.querySelector("[data-ride]")?.dataset.ride;
+  if (own || parent === window) return own ?? "";
+  const phone = parent.document.querySelector("[data-stage] iframe[name=phone]");
+  return phone?.dataset.ride ?? "";
 }
 
 /** Open the drawer at a call, with the field of a JSON pointer lit up. */

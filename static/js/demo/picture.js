@@ -48,9 +48,7 @@ async function drawing(view) {
   const page = view.document;
   const copy = page.documentElement.cloneNode(true);
   await copied(page.documentElement, copy, view);
-  const style = document.createElementNS(XHTML, "style");
-  style.textContent = await styles(page);
-  copy.querySelector("head").replaceChildren(style);
+  copy.querySelector("head").replaceChildren();
   const svg = document.createElementNS(SVG, "svg");
   const inner = document.createElementNS(SVG, "foreignObject");
   const size = [
@@ -67,8 +65,11 @@ async function drawing(view) {
   inner.append(copy);
   svg.append(inner);
   const image = new Image();
-  const text = new XMLSerializer().serializeToString(svg);
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  // the styles are written into the text: as a node of this page its CSP would refuse them
+  const style = document.createTextNode(await styles(page));
+  const [text, rules] = [svg, style].map((node) => new XMLSerializer().serializeToString(node));
+  const whole = text.replace(">", () => `><style>${rules}</style>`);
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(whole)}`;
   await image.decode();
   return image;
 }
@@ -144,7 +145,7 @@ async function styles(page) {
     const rules = [...sheet.cssRules].map((rule) => rule.cssText).join("\n");
     text += await withPictures(rules, sheet.href ?? page.location.href);
   }
-  return text;
+  return text.replaceAll(/\bsystem-ui\b/g, "sans-serif"); // which a drawn SVG does not know
 }
 
 async function withPictures(rules, base) {

@@ -30,7 +30,7 @@ bench: $(VENV)/.dev ## every figure beside its baseline; ARGS="--short --only pi
 	@$(BIN)/python -m bench $(ARGS)
 
 mutants: $(VENV)/.dev ## whether the tests notice wrong lines of the core; ARGS="--seed 7 --count 150"
-	@$(BIN)/python tools/mutants.py $(ARGS)
+	@$(BIN)/python -m tools.mutants $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, and the words of each language
 	$(BIN)/ruff check .

@@ -32,6 +32,7 @@ MODULES: Final = (
     "poor_line",
     "products_speed",
     "sandbox_speed",
+    "sends",
     "tiles_speed",
     "worker_speed",
 )

@@ -179,8 +179,15 @@ def _template() -> str:
 
 @functools.cache
 def _sqlite_template() -> Path:
-    folder = Path(_end_of_session.enter_context(tempfile.TemporaryDirectory(prefix="ridedash-")))
-    _migrate(f"sqlite:///{folder}/desk.sqlite")
+    """A migrated database; `python -m tools.mutants` names a folder for all of its runs."""
+    shared = os.environ.get("RIDEDASH_TEST_MIGRATED")
+    if shared:
+        folder = Path(shared)
+    else:
+        made = tempfile.TemporaryDirectory(prefix="ridedash-")
+        folder = Path(_end_of_session.enter_context(made))
+    if not (folder / "desk.sqlite").exists():
+        _migrate(f"sqlite:///{folder}/desk.sqlite")
     return folder / "desk.sqlite"
 
 

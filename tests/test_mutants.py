@@ -1,53 +1,170 @@
-"""The changes that tools/mutants.py makes: valid Python, and the same ones for a seed."""
+"""tools/mutants: the changes it makes, which tests it runs for one, and what it says then."""
 
 import ast
-import importlib.util
+import json
+import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tools.mutants import changes
+from tools.mutants.changes import ROOT, Mutant, draw, equivalents, mutants
+from tools.mutants.near import rounds
+from tools.mutants.plugins import SHARED, Reach
+
+ENDS = "ridedash/rides/orders/due.py"
+MODULE = '''"""A module of the core."""
+
+import functools
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    LIMIT = 1 + 2
+log = logging.getLogger(__name__)
+WAIT_S = 5
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / "tools/mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+class Till:
+    """A till."""
+
+    def __repr__(self) -> str:
+        return "a" * 3
+
+    def due(self, fare: int, paid: int) -> int:
+        """What is left to pay."""
+        assert fare >= paid
+        log.info("%d of %d", paid + 0, fare)
+        return fare - paid
+
+    @functools.cache
+    def tax(self) -> int:
+        return 7
 
 
-def test_every_change_is_python_and_another_program(tool: ModuleType) -> None:
-    path = ROOT / "ridedash/rides/orders/due.py"
+def doubled(n: int) -> int:
+    return n * 2
+'''
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with one module of the core, and a test of it that sees too little."""
+    core, tests = tmp_path / "ridedash/rides", tmp_path / "tests/rides"
+    for folder in (core, tests):
+        folder.mkdir(parents=True)
+    for package in (core.parent, core):
+        (package / "__init__.py").touch()
+    (core / "till.py").write_text(MODULE)
+    (tests / "test_till.py").write_text(
+        "from ridedash.rides import till\n\n"
+        "def test_due() -> None:\n    assert till.Till().due(9, 4) == 5\n\n"
+        "def test_doubled() -> None:\n    assert till.doubled(2) == 4\n"
+    )
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\n'
+        'markers = ["browser: b", "database: d"]\n'
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def test_every_change_is_python_and_another_program() -> None:
+    path = ROOT / ENDS
     text = path.read_bytes()
-    found = list(tool.mutants(path))
+    found = list(mutants(path))
     assert len(found) > 30
     for mutant in found:
         assert text[mutant.start : mutant.end].decode() == mutant.before
-        changed = text[: mutant.start] + mutant.after.encode() + text[mutant.end :]
-        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text)), mutant
+        assert ast.dump(ast.parse(mutant.applied(text))) != ast.dump(ast.parse(text)), mutant
+    assert len({mutant.name for mutant in found}) == len(found), "a name is one change"
 
 
-def test_conditions_values_and_operators_are_changed(tool: ModuleType, tmp_path: Path) -> None:
-    tool.ROOT, before = tmp_path, tool.ROOT
+def test_conditions_values_and_operators_are_changed(tmp_path: Path) -> None:
     module = tmp_path / "m.py"
     module.write_text(
         "q = q.where(a == 1, b)\nrow.x = 2\ndef f() -> int:\n    return g(not a and b < c)\n"
     )
-    try:
-        made = {mutant.after for mutant in tool.mutants(module)}
-    finally:
-        tool.ROOT = before
+    made = {mutant.after for mutant in mutants(module, tmp_path)}
     assert {"q.where(b)", "q.where(a == 1)", "(a != 1)", "pass", "return None", "(b <= c)"} <= made
     assert {"(not a or b < c)", "(a)"} <= made
 
 
-def test_one_seed_draws_the_same_and_all_known_changes_have_a_reason(tool: ModuleType) -> None:
-    assert tool.draw(7, 20) == tool.draw(7, 20)
-    assert tool.draw(7, 20) != tool.draw(8, 20)
-    assert len({mutant.path for mutant in tool.draw(7, 40)}) == 40, "long modules don't hide others"
-    tool.equivalents()
+def test_what_only_developers_read_is_not_changed_and_a_change_knows_its_function(
+    project: Path,
+) -> None:
+    found = list(mutants(project / "ridedash/rides/till.py", project))
+    assert [(m.scope, m.before, m.after, m.function) for m in found] == [
+        ("", "5", "6", None),
+        ("Till.due", "return fare - paid", "return None", 19),
+        ("Till.due", "fare - paid", "(fare + paid)", 19),
+        ("Till.tax", "7", "8", None),
+        ("doubled", "return n * 2", "return None", 30),
+        ("doubled", "n * 2", "(n + 2)", 30),
+        ("doubled", "2", "3", 30),
+    ]
+
+
+def test_one_seed_draws_the_same_and_all_known_changes_exist_and_have_a_reason() -> None:
+    few = "rides/privacy service/parsing service/throttle"
+    assert draw(7, 9, few) == draw(7, 9, few)
+    assert draw(7, 9, few) != draw(8, 9, few)
+    assert len({mutant.path for mutant in draw(7, 7, few)}) == 7, "long modules don't hide others"
+    known = set(equivalents())
+    paths = {ROOT / name.partition(":")[0] for name in known}
+    assert known <= {mutant.name for path in paths for mutant in mutants(path)}
+
+
+def test_a_known_change_without_a_reason_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "KNOWN", tmp_path / "equivalent.txt")
+    changes.KNOWN.write_text("ridedash/m.py: f: 1 -> 2 # \n")
+    with pytest.raises(ValueError, match="why it makes no difference"):
+        equivalents()
+
+
+def test_the_own_file_runs_first_then_quick_ones_then_postgresql(project: Path) -> None:
+    for name in ("quick", "slow"):
+        (project / f"tests/rides/test_{name}.py").touch()
+    mutant = Mutant("ridedash/rides/till.py", 23, 0, 1, "a", "b", "Till.due", 19)
+    met = {("ridedash/rides/till.py", 19)}
+    own, quick, slow, far, broken = (
+        f"tests/rides/test_{name}.py::test_it" for name in ("till", "quick", "slow", "far", "wrong")
+    )
+    cpu_s = {slow: 5.0, own: 2.0, quick: 1.0, far: 0.1, broken: 0.1}
+    entered = dict.fromkeys((slow, own, quick, broken), met) | {SHARED: set(), far: set()}
+    reaches = {
+        ("tests/rides", "sqlite"): Reach(entered, cpu_s, [broken]),
+        ("tests/rides", "postgresql"): Reach({SHARED: met}, {slow: 5.0, far: 0.1}),
+    }
+    assert [(each.kind, each.tests) for each in rounds(mutant, reaches, project)] == [
+        ("sqlite", [own]),
+        ("sqlite", [quick, slow]),
+        ("postgresql", [far, slow]),
+    ]
+
+
+def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) -> None:
+    results = project / "results.jsonl"
+    command = [sys.executable, "-m", "tools.mutants", "--root", str(project), "--nice", "0"]
+    run = subprocess.run(
+        [*command, "--json", str(results)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    found = {
+        line["mutant"].removeprefix("ridedash/rides/till.py: "): line["by"]
+        for line in map(json.loads, results.read_text().splitlines())
+    }
+    due, doubled = (f"tests/rides/test_till.py::test_{name}" for name in ("due", "doubled"))
+    assert found == {
+        ": 5 -> 6": "",
+        "Till.due: return fare - paid -> return None": due,
+        "Till.due: fare - paid -> (fare + paid)": due,
+        "Till.tax: 7 -> 8": "",
+        "doubled: return n * 2 -> return None": doubled,
+        "doubled: n * 2 -> (n + 2)": "",
+        "doubled: 2 -> 3": doubled,
+    }, run.stdout + run.stderr
+    assert "4 of 7 noticed, 57%" in run.stdout
+    assert run.returncode == 1

@@ -1,0 +1,145 @@
+"""What pytest is told in a run of the tests near a change: record what they enter, or choose."""
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tools.mutants.changes import modules
+
+SHARED: Final = ""  # entered on import or by a fixture that several tests share
+
+
+@dataclass
+class Reach:
+    """What the tests of a folder enter, by their node ids.
+
+    `entered`: functions of the core, each as path and first line; those under SHARED concern every
+    test. `cpu_s`: what each test took, with its fixtures. `failed` are no judges: they fail
+    unchanged. `libraries`: modules that are not the project's, as they were imported.
+    """
+
+    entered: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
+
+
+class Recorder:
+    """Records the reach of each test. For one run of pytest in a process of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.reach = Reach()
+        self._paths = {str(path): path.relative_to(root).as_posix() for path in modules("", root)}
+        self._now = self.reach.entered[SHARED] = set()
+
+    def trace(self, frame: Any, _event: str, _arg: object) -> None:
+        """For sys.settrace: called for each call of a function, in every thread."""
+        path = self._paths.get(frame.f_code.co_filename)
+        if path is not None:
+            self._now.add((path, frame.f_code.co_firstlineno))
+
+    def start(self) -> None:
+        """Record from now on."""
+        threading.settrace(self.trace)
+        sys.settrace(self.trace)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """A test with its fixtures."""
+        self._now = self.reach.entered.setdefault(item.nodeid, set())
+        begun = time.process_time()
+        try:
+            return (yield)
+        finally:
+            self.reach.cpu_s[item.nodeid] = time.process_time() - begun
+            self._now = self.reach.entered[SHARED]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        """What a fixture of many tests enters concerns them all."""
+        before = self._now
+        if fixturedef.scope != "function":
+            self._now = self.reach.entered[SHARED]
+        try:
+            return (yield)
+        finally:
+            self._now = before
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note who fails although nothing was changed."""
+        if report.failed and report.nodeid not in self.reach.failed:
+            self.reach.failed.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that can't be collected."""
+        if report.failed:
+            self.reach.failed.append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        """Everything has run."""
+        sys.settrace(None)
+        threading.settrace(lambda *_: None)
+        self.reach.libraries = [name for name in sys.modules if _is_library(name)]
+
+
+class Chosen:
+    """Runs the chosen tests alone, in their order, and notes the first one that fails."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._turns = {test: turn for turn, test in enumerate(tests)}
+        self.failed = ""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out the others."""
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._turns),
+            key=lambda item: self._turns[item.nodeid],
+        )
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """The first failure is enough."""
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A change that breaks the import of a test file is noticed by that file."""
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+
+def hurried() -> None:
+    """Hypothesis says that something fails, not how simply; and the same in each run."""
+    with contextlib.suppress(ImportError):
+        import hypothesis
+
+        phases = hypothesis.Phase.explicit, hypothesis.Phase.generate
+        hypothesis.settings.register_profile(
+            "mutants", phases=phases, database=None, derandomize=True, deadline=None
+        )
+        hypothesis.settings.load_profile("mutants")
+
+
+def warm(libraries: Collection[str]) -> None:
+    """Import libraries before processes are forked. Never a module of the project."""
+    for name in libraries:
+        if _is_library(name):
+            with contextlib.suppress(Exception):
+                __import__(name)
+    assert not {"ridedash", "tests"} & set(sys.modules), "what is changed is imported anew"
+    assert threading.active_count() == 1, "a process with threads can't be forked"
+
+
+def _is_library(name: str) -> bool:
+    top = name.partition(".")[0]
+    found = getattr(sys.modules.get(name), "__file__", None) or ""
+    ours = top in ("ridedash", "tests", "bench", "tools", "conftest", "__main__")
+    # pytest makes modules of tests under names of its own
+    return not ours and (name not in sys.modules or "/lib/python" in found)

@@ -1,0 +1,221 @@
+"""Runs of the tests near a change, each in a process of its own, forked from a warm one.
+
+The warm process has imported libraries, never a module of the project: what is changed, and what
+imports it, is imported in the fork. Each of the forks that go on at once has a copy of the project.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import pytest
+
+from tools.mutants.plugins import Chosen, Reach, Recorder, hurried
+
+OPTIONS: Final = [
+    *("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly"),
+    *("-p", "no:faulthandler", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
+]
+# By kind of database: the marks of the tests that run on it.
+KINDS: Final = {"sqlite": "not browser", "postgresql": "database and not browser"}
+SPARE_S: Final = 20.0  # what a run may need beside its tests: imports, a server
+Task = TypeVar("Task")
+Found = TypeVar("Found")
+_FORKING: Final = multiprocessing.get_context("fork")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended: which test failed first ("" for none), or why there is no telling."""
+
+    failed: str = ""
+    why: str = ""
+
+
+def in_turns(
+    what: Callable[[Task, Path], Found], tasks: Iterable[Task], copies: Sequence[Path]
+) -> Iterator[tuple[Task, Found]]:
+    """`what` of each task and a copy that nobody else uses, in as many processes as copies.
+
+    In the order in which they end.
+    """
+    waiting, busy = iter(list(tasks)), dict[Connection, Task]()
+
+    def worker(line: Connection, copy: Path) -> None:
+        while True:
+            line.send(what(line.recv(), copy))
+
+    def give(line: Connection) -> None:
+        for task in waiting:
+            busy[line] = task
+            line.send(task)
+            return
+
+    lines = [_FORKING.Pipe() for _ in copies]
+    workers = [
+        _FORKING.Process(target=worker, args=(theirs, copy), daemon=True)
+        for (_, theirs), copy in zip(lines, copies, strict=True)
+    ]
+    for each in workers:
+        each.start()
+    for ours, theirs in lines:
+        theirs.close()
+        give(ours)
+    try:
+        while busy:
+            for line in wait([*busy]):
+                assert isinstance(line, Connection)
+                task = busy.pop(line)
+                found = line.recv()  # EOFError: its process has died
+                give(line)
+                yield task, found
+    finally:
+        for each in workers:
+            each.terminate()
+            each.join()
+
+
+def reach_of(folder: str, kind: str, copy: Path) -> Reach:
+    """Run the tests right in a folder, unchanged. Raises RuntimeError when nothing comes of it."""
+    answer = copy / ".reach"
+    answer.unlink(missing_ok=True)
+
+    def run() -> None:
+        recorder = Recorder(copy)
+        recorder.start()
+        files = sorted(str(path) for path in (copy / folder).glob("test_*.py"))
+        options = [each for each in OPTIONS if each != "-x"]
+        pytest.main([*options, "-m", KINDS[kind], *files], plugins=[recorder])
+        answer.write_bytes(pickle.dumps(recorder.reach))
+
+    ended = _forked(run, kind, copy, (1800, 3600))
+    if ended or not answer.exists():
+        raise RuntimeError(f"{folder} can't be run unchanged: {ended or (copy / '.log')}")
+    found = pickle.loads(answer.read_bytes())
+    assert isinstance(found, Reach)
+    return found
+
+
+def first_failure(tests: Sequence[str], kind: str, copy: Path, cpu_s: float) -> Ended:
+    """Run the tests in this order until one fails. `cpu_s`: what they take unchanged."""
+    answer = copy / ".failed"
+    answer.unlink(missing_ok=True)
+
+    def run() -> None:
+        hurried()
+        chosen = Chosen(tests)
+        files = dict.fromkeys(test.partition("::")[0] for test in tests)
+        code = pytest.main([*OPTIONS, *files], plugins=[chosen])
+        answer.write_text(chosen.failed or f"pytest: {code!s}" * (code not in (0, 5)))
+
+    why = _forked(run, kind, copy, (SPARE_S + 3 * cpu_s, 6 * (SPARE_S + cpu_s)))
+    return Ended(why=why) if why or not answer.exists() else Ended(answer.read_text())
+
+
+def _forked(run: Callable[[], None], kind: str, copy: Path, limits: tuple[float, float]) -> str:
+    """Call `run` in a fork that has the copy as its project. Why it did not end well, or "".
+
+    `limits`: seconds of CPU, and of the wall's clock for one that waits for ever.
+    """
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            _enter(copy, kind, limits[0])
+            run()
+            code = 0
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+        finally:
+            os._exit(code)
+    watched = os.pidfd_open(child)
+    try:
+        ended, _, _ = select.select([watched], [], [], limits[1])
+    finally:
+        os.close(watched)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # with what its tests started
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    if not ended:
+        return "waits for ever"
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return "CPU time" if number == signal.SIGXCPU else f"ended by signal {number}"
+    return ""
+
+
+def _enter(copy: Path, kind: str, cpu_s: float) -> None:
+    """In a fork: its own session, folder, output, path of imports and limit."""
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    with (copy / ".log").open("wb") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    os.chdir(copy)
+    sys.path.insert(0, str(copy))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime + cpu_s) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+    temporary = copy / ".tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    os.environ.update(
+        PYTHONPATH=str(copy),
+        TMPDIR=str(temporary),
+        RIDEDASH_TEST_DATABASE=kind,
+        RIDEDASH_TEST_TEMPLATES=str(copy / ".templates"),
+        RIDEDASH_TEST_MIGRATED=str(copy / ".migrated"),
+    )
+    tempdir: Any = sys.modules.get("tempfile")
+    if tempdir is not None:
+        tempdir.tempdir = None  # it remembers the one of the parent
+
+
+@contextlib.contextmanager
+def changed(file: Path, text: bytes, number: int) -> Iterator[None]:
+    """Another text of a file, meanwhile.
+
+    Each text has a time of its own, since Python takes compiled code of the same time and length.
+    """
+    before = file.read_bytes()
+    file.write_bytes(text)
+    os.utime(file, (2 * number, 2 * number))
+    try:
+        yield
+    finally:
+        file.write_bytes(before)
+        os.utime(file, (2 * number + 1, 2 * number + 1))
+
+
+def copied(root: Path, to: Path) -> Path:
+    """A copy of what git knows, as it stands in the work tree."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (root / name).exists():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, to / name)
+    for folder in (".tmp", ".templates", ".migrated"):
+        (to / folder).mkdir()
+    return to

@@ -10,7 +10,7 @@ import pytest
 
 from tools.mutants import changes
 from tools.mutants.changes import ROOT, Mutant, draw, equivalents, mutants
-from tools.mutants.near import rounds
+from tools.mutants.near import Near
 from tools.mutants.plugins import SHARED, Reach
 
 ENDS = "ridedash/rides/orders/due.py"
@@ -139,7 +139,7 @@ def test_the_own_file_runs_first_then_quick_ones_then_postgresql(project: Path) 
         ("tests/rides", "sqlite"): Reach(entered, cpu_s, [broken]),
         ("tests/rides", "postgresql"): Reach({SHARED: met}, {slow: 5.0, far: 0.1}),
     }
-    assert [(each.kind, each.tests) for each in rounds(mutant, reaches, project)] == [
+    assert [(each.kind, each.tests) for each in Near(project).rounds(mutant, reaches)] == [
         ("sqlite", [own]),
         ("sqlite", [quick, slow]),
         ("postgresql", [far, slow]),

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.mutants.changes import ROOT, Mutant, draw, equivalents, modules, mutants
-from tools.mutants.near import KINDS_IN_TURN, Unit, folders, rounds
+from tools.mutants.near import Near, Round, Unit
 from tools.mutants.plugins import Reach, warm
 from tools.mutants.runs import changed, copied, first_failure, in_turns, reach_of
 
@@ -79,6 +79,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--nice", type=int, default=10)
     parser.add_argument("--only", default="", help="modules whose path contains one of these words")
     parser.add_argument("--again", type=Path, help="try what such a file says nobody noticed")
+    parser.add_argument("--own", action="store_true", help="its own test file alone, on SQLite")
     parser.add_argument("--json", type=Path, help="the file of the results")
     parser.add_argument("--list", action="store_true", help="show what is drawn, run nothing")
     parser.add_argument("--root", type=Path, default=ROOT, help="the project")
@@ -112,12 +113,8 @@ def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tupl
     place = memory if os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="ridedash-mutants-", dir=place) as made:
         copies = [copied(asked.root, Path(made) / str(n)) for n in range(asked.jobs)]
-        units = {
-            (folder, kind)
-            for mutant in drawn
-            for folder in folders(mutant.path, asked.root)
-            for kind in KINDS_IN_TURN
-        }
+        near = Near(asked.root, own=asked.own)
+        units = {unit for mutant in drawn for unit in near.units(mutant.path)}
         reaches = _reaches(units, copies)
         _warm(reaches)
 
@@ -127,7 +124,7 @@ def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tupl
                 return None
             file, begun = copy / mutant.path, time.monotonic()
             with changed(file, mutant.applied(file.read_bytes()), number):
-                by, tests = _noticed_by(mutant, reaches, copy)
+                by, tests = _noticed_by(near.rounds(mutant, reaches), copy)
             return Verdict(by, tests, round(time.monotonic() - begun, 1))
 
         for (_, mutant), verdict in in_turns(tried, list(enumerate(drawn, 1)), copies):
@@ -159,10 +156,10 @@ def _warm(reaches: Mapping[Unit, Reach]) -> None:
     gc.freeze()
 
 
-def _noticed_by(mutant: Mutant, reaches: Mapping[Unit, Reach], copy: Path) -> tuple[str, int]:
+def _noticed_by(rounds: Iterable[Round], copy: Path) -> tuple[str, int]:
     """The first test that fails with the change, or how a run ended; and how many tests ran."""
     count = 0
-    for each in rounds(mutant, reaches, copy):
+    for each in rounds:
         count += len(each.tests)
         ended = first_failure(each.tests, each.kind, copy, each.cpu_s)
         if ended.failed or ended.why:

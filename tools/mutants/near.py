@@ -8,8 +8,10 @@ from typing import Final
 from tools.mutants.changes import Mutant
 from tools.mutants.plugins import SHARED, Reach
 
-KINDS_IN_TURN: Final = ("sqlite", "postgresql")
-Unit = tuple[str, str]  # a folder of tests, and a kind of database: what is run unchanged at once
+KINDS: Final = ("sqlite", "postgresql")
+Unit = tuple[
+    str, str
+]  # a folder of tests or one of its files, and a kind of database: what is run unchanged at once
 
 
 @dataclass(frozen=True)
@@ -21,31 +23,47 @@ class Round:
     cpu_s: float
 
 
-def folder_of(path: str) -> Path:
-    """The folder of a module's tests."""
-    return Path("tests") / Path(path).relative_to("ridedash").parent
+class Near:
+    """The tests near the modules of a project; with `own` a module's own test file on SQLite alone.
+
+    That is quick enough to be run while that file is written, and sees less than the tests do.
+    """
+
+    def __init__(self, root: Path, *, own: bool = False) -> None:
+        self.root, self.own = root, own
+        self.kinds = KINDS[:1] if own else KINDS
+
+    def units(self, path: str) -> list[Unit]:
+        """Where the tests of a module are: its own file, or the folder that mirrors its folder.
+
+        With the folders in that one, as far as they hold tests themselves.
+        """
+        own = _own(path)
+        where = [own] * (self.root / own).exists()
+        if not self.own:
+            found = {test.parent for test in (self.root / own).parent.rglob("test_*.py")}
+            where = sorted(folder.relative_to(self.root).as_posix() for folder in found)
+        return [(each, kind) for kind in self.kinds for each in where]
+
+    def rounds(self, mutant: Mutant, reaches: Mapping[Unit, Reach]) -> Iterator[Round]:
+        """What to run: the module's own test file, the rest of its folder, and on PostgreSQL."""
+        own = _own(mutant.path)
+        for kind in self.kinds:
+            near = [reaches[unit] for unit in self.units(mutant.path) if unit[1] == kind]
+            cpu_s = {test: s for reach in near for test, s in reach.cpu_s.items()}
+            met = {test for reach in near for test in _meeting(mutant, reach)}
+            ours = [test for test in met if _file(test) == own]
+            others = [test for test in met if _file(test) != own]
+            for tests in [ours, others] if kind == KINDS[0] else [ours + others]:
+                if tests:
+                    taken = sum(cpu_s[test] for test in tests)
+                    yield Round(kind, _sorted(tests, cpu_s, own), taken)
 
 
-def folders(path: str, root: Path) -> list[str]:
-    """The folder of a module's tests and those in it, as far as they hold tests themselves."""
-    top = root / folder_of(path)
-    found = {test.parent for test in top.rglob("test_*.py")}
-    return sorted(folder.relative_to(root).as_posix() for folder in found)
-
-
-def rounds(mutant: Mutant, reaches: Mapping[Unit, Reach], root: Path) -> Iterator[Round]:
-    """What to run: the module's own test file, the rest of its folder, and on PostgreSQL."""
-    own = str(folder_of(mutant.path) / f"test_{Path(mutant.path).name}")
-    where = folders(mutant.path, root)
-    for kind in KINDS_IN_TURN:
-        near = [reaches[folder, kind] for folder in where]
-        cpu_s = {test: s for reach in near for test, s in reach.cpu_s.items()}
-        met = {test for reach in near for test in _meeting(mutant, reach)}
-        ours = [test for test in met if _file(test) == own]
-        others = [test for test in met if _file(test) != own]
-        for tests in [ours, others] if kind == KINDS_IN_TURN[0] else [ours + others]:
-            if tests:
-                yield Round(kind, _sorted(tests, cpu_s, own), sum(cpu_s[test] for test in tests))
+def _own(path: str) -> str:
+    """A module's own test file."""
+    module = Path(path).relative_to("ridedash")
+    return (Path("tests") / module.parent / f"test_{module.name}").as_posix()
 
 
 def _meeting(mutant: Mutant, reach: Reach) -> set[str]:

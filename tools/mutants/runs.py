@@ -29,7 +29,7 @@ OPTIONS: Final = [
     *("-p", "no:faulthandler", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
 ]
 # By kind of database: the marks of the tests that run on it.
-KINDS: Final = {"sqlite": "not browser", "postgresql": "database and not browser"}
+MARKS: Final = {"sqlite": "not browser", "postgresql": "database and not browser"}
 SPARE_S: Final = 20.0  # what a run may need beside its tests: imports, a server
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -87,22 +87,26 @@ def in_turns(
             each.join()
 
 
-def reach_of(folder: str, kind: str, copy: Path) -> Reach:
-    """Run the tests right in a folder, unchanged. Raises RuntimeError when nothing comes of it."""
+def reach_of(where: str, kind: str, copy: Path) -> Reach:
+    """Run a file, or the tests right in a folder, unchanged.
+
+    Raises RuntimeError when nothing comes of it.
+    """
     answer = copy / ".reach"
     answer.unlink(missing_ok=True)
 
     def run() -> None:
         recorder = Recorder(copy)
         recorder.start()
-        files = sorted(str(path) for path in (copy / folder).glob("test_*.py"))
+        place = copy / where
+        files = sorted(map(str, place.glob("test_*.py"))) if place.is_dir() else [str(place)]
         options = [each for each in OPTIONS if each != "-x"]
-        pytest.main([*options, "-m", KINDS[kind], *files], plugins=[recorder])
+        pytest.main([*options, "-m", MARKS[kind], *files], plugins=[recorder])
         answer.write_bytes(pickle.dumps(recorder.reach))
 
     ended = _forked(run, kind, copy, (1800, 3600))
     if ended or not answer.exists():
-        raise RuntimeError(f"{folder} can't be run unchanged: {ended or (copy / '.log')}")
+        raise RuntimeError(f"{where} can't be run unchanged: {ended or (copy / '.log')}")
     found = pickle.loads(answer.read_bytes())
     assert isinstance(found, Reach)
     return found

@@ -14,7 +14,6 @@ from ridedash.views.board.attention import Do, Need, changes_of, need_of
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import notices
-from ridedash.views.rides.prices import price
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.rides.view_model import is_live, kiosk_words
 from ridedash.views.web.formatting import belonging, stamp
@@ -62,10 +61,8 @@ class Row:
     room: str
     car: str
     to: str
-    start: str
     plate: str
     eta: str
-    price: str
     placed: str
     timer: dict[str, Any] | None
     why: str
@@ -168,10 +165,8 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         room=page.order.room or "",
         car=belonging(page.car, page.series, back=page.order.back_of is not None),
         to=drop.name if drop else _("The guest tells the driver"),
-        start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",
         eta=parts.arrival(facts) if live else "",
-        price=price(facts)[0],
         placed=_placed(facts),
         timer=_timer(timer),
         why=_unless_said(words.headline, need.why) if need else "",

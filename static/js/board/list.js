@@ -134,6 +134,7 @@ export class RideList {
     const row = this.byId.get(id);
     if (!row) return;
     const node = this.nodes.get(id) ?? this.#made(id);
+    if (row.do && !node.querySelector("[data-ask]")) this.#addAsk(node);
     const cells = this.#cellsOf(node);
     node.className = `row tone-${row.tone}`;
     node.classList.toggle("is-stale", Boolean(row.seen));
@@ -146,8 +147,14 @@ export class RideList {
     cells.placed.hidden = Boolean(row.plate);
     if (!row.timer) setText(cells.timer, "");
     if (!row.seen) setText(cells.old, "");
-    cells.ask.hidden = !row.do;
+    if (cells.ask) cells.ask.hidden = !row.do;
     if (row.do) this.#offer(cells, row);
+  }
+
+  /** A row of the page has a button only if there was something to do. */
+  #addAsk(node) {
+    node.append(this.pattern.querySelector("[data-ask]").cloneNode(true));
+    this.cells.delete(node);
   }
 
   #offer(cells, { do: offered, guest }) {

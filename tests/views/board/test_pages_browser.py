@@ -344,6 +344,7 @@ def test_rides_that_need_attention_are_counted_in_the_title_and_sound_once(
     expect(page).to_have_title("(2) Rides · Grand Meridian Hotel · Demo: no real rides")
     note(served, order_id, reported="ODD")
     expect(row(page, order_id).locator(".row-why")).to_contain_text("ODD")
+    expect(row(page, order_id).locator(".row-do")).to_be_visible()  # it came without one
     assert page.evaluate("window.chimes") == 1
     assert old
 

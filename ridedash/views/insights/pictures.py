@@ -189,8 +189,11 @@ def nice(most: int) -> int:
 
 
 def _some(days: Sequence[date]) -> list[date]:
-    """At most LABELS of them, evenly spaced, with the first and the last."""
+    """At most LABELS of them, with the first and the last: as many as have equal days between, so
+    that each stands below its bar.
+    """
     if len(days) <= LABELS:
         return list(days)
     last = len(days) - 1
-    return [days[round(n * last / (LABELS - 1))] for n in range(LABELS)]
+    steps = next((n for n in range(LABELS - 1, 1, -1) if last % n == 0), 2)
+    return [days[n * last // steps] for n in range(steps + 1)]

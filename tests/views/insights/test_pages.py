@@ -59,6 +59,18 @@ def tiles(client: FlaskClient, query: str = "") -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.parametrize(
+    ("last", "labelled"), [(5, [1, 2, 3, 4, 5]), (21, [1, 6, 11, 16, 21]), (23, [1, 12, 23])]
+)
+def test_each_label_of_a_day_stands_below_its_bar(
+    client: FlaskClient, last: int, labelled: list[int]
+) -> None:
+    page = compact(client.get(f"/insights?from=2026-04-01&to=2026-04-{last:02d}").text)
+    labels = page[page.index('<p class="plot-labels"') :]
+    found = re.findall(r"<span>Apr (\d+)</span>|<span>(\d+) Apr</span>", labels)
+    assert [int("".join(each)) for each in found] == labelled
+
+
 def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
     answer = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client, "/me")})
     assert answer.status_code == 200

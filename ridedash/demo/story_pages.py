@@ -13,13 +13,12 @@ from ridedash.demo.beginning import empty_too, only_with_our_sandbox
 from ridedash.demo.emptying import StillSending
 from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
-from ridedash.demo.stories.deeds import token_of
+from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
 from ridedash.demo.stories.interpreter import Moment
-from ridedash.demo.stories.model import HOTEL_RIDE, Book, Story
+from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import Phase, Runs
 from ridedash.extensions import Services, services
 from ridedash.inputs import whole_number
-from ridedash.store.orders import order_of_form
 from ridedash.views.admin.property import Answer
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
@@ -68,8 +67,8 @@ def show(run_id: str) -> str | Response:
 def step(run_id: str) -> Answer:
     """Take the step that the page shows; another one than the present is not taken.
 
-    `speed`: 0 leaps to what must be seen, 1 to 60 lets the clock run until then. `desk`: a desk is
-    on the stage; a ride that is to be booked is answered as `book`, for its form to be filled in.
+    `speed`: 0 leaps to what must be seen, 1 to 60 lets the clock run until then. `desk`, `kiosk`:
+    these are on the stage; what one of them does by itself is answered as `hand`, and is not done.
     """
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
@@ -78,9 +77,10 @@ def step(run_id: str) -> Answer:
         abort(400)
     if wanted != moment.run.step:
         return _answer(moment)
-    typed = _for_the_desk(moment) if request.form.get("desk") == "1" else None
-    if typed is not None:
-        return jsonify(facts(moment, ahead=True) | {"state": "book", "book": typed})
+    shown = frozenset(each for each in SCREENS if request.form.get(each) == "1")
+    hand = by_hand(moment.run, moment.step, shown)
+    if hand is not None:
+        return jsonify(facts(moment, ahead=True) | {"state": "hand", "hand": hand})
     try:
         return _answer(interpreter.advance(moment, speed))
     except (NotDone, sqlite3.Error):
@@ -158,26 +158,6 @@ def _shown(moment: Moment) -> str | Response:
     )
 
 
-def _for_the_desk(moment: Moment) -> dict[str, str] | None:
-    """What a visible desk types into its form for the present step; None where it types nothing.
-
-    Its `form_token` is the run's: whoever books first, the desk or the interpreter, there is one
-    order. The interpreter goes on when it finds that.
-    """
-    run, present = moment.run, moment.step
-    book = None if present is None else present.do
-    if run.phase is not Phase.TODO or not isinstance(book, Book):
-        return None
-    if book.seats or book.account or book.language:
-        return None  # more than the first fields of the form
-    token = token_of(run, book.ride)
-    with services().db.read() as s:
-        if order_of_form(s, run.property_id, token) is not None:
-            return None
-    said = {"guest": book.guest, "room": book.room, "drop": book.to, "car": book.car}
-    return said | {"form_token": token}
-
-
 def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     """A moment as scripts and pages read it.
 
@@ -185,7 +165,8 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
     `say` too, but what a step only waits for is said when it has come; all are empty before the
     first one. `next` is what to say then, `told` what the desk reads that no ride shows, such as a
-    price. `ahead`: of the coming step.
+    price. `hand`: the screen that does the coming step by itself, if it is on the stage. `ahead`:
+    of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
@@ -204,6 +185,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
         "next": "" if coming is None else str(coming.say),
+        "hand": screen_of(moment.step) if run.phase is Phase.TODO else "",
         "taken": said + 1,
         "title": str(moment.story.title),
         "told": run.kept.get("told", ""),

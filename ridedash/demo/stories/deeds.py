@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from ridedash.demo.beginning import control, follow
 from ridedash.demo.sandbox_control import NotDone
@@ -34,7 +35,7 @@ from ridedash.store.orders import OfferOwner
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import zone
+from ridedash.views.web.formatting import clock_time, zone
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
@@ -177,8 +178,16 @@ def _ask(run: Run, deed: Ask) -> dict[str, Any]:
     told = _("%(car)s: %(price)s", car=card.name, price=card.price_text)
     if card.surge:
         told = f"{told}. {card.surge_means}"
+    line = f"{clock_time(control().clock().at, _zone(), locale())} · {told}"
+    before = [each["line"] for each in run.kept.get("asked", {}).values() if "line" in each]
     return _answered(
-        run, deed, told, price=card.price_text, amount=str(card.amount), busy=card.surge
+        run,
+        deed,
+        " → ".join([*before, line]),
+        line=line,
+        price=card.price,
+        amount=str(card.amount),
+        busy=card.surge,
     )
 
 
@@ -188,8 +197,12 @@ def _answered(run: Run, deed: Ask, told: str, **facts: str) -> dict[str, Any]:
 
 def _set(deed: Clock) -> None:
     """Set the clock to a time of the property's day on which the story plays."""
-    with services().db.read() as s:
-        home = zone(s.get_one(Property, current_staff().property_id).timezone)
+    home = _zone()
     today = control().clock().at.astimezone(home).date()
     control().set(datetime.combine(today, deed.at, home), 0)
     follow()
+
+
+def _zone() -> ZoneInfo:
+    with services().db.read() as s:
+        return zone(s.get_one(Property, current_staff().property_id).timezone)

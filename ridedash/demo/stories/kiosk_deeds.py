@@ -21,7 +21,7 @@ from ridedash.rides.tracking.record import otp_of
 from ridedash.store import audit, kiosk_visits
 from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosks import devices_of
-from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.kiosks import Kiosk, KioskKind, Ticket
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner
@@ -32,9 +32,15 @@ VISIT_LENGTH: Final = 16
 
 
 def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
-    """Book as a guest does at the kiosk, once for each run. Raises NotPlayed."""
+    """Book as a guest does at the kiosk, once for each run. Raises NotPlayed.
+
+    What the kiosk of the stage has booked by itself is that order.
+    """
     s, at = services(), here()
     kiosk_id = _kiosk(at.property_id)
+    booked = _booked(run, deed, kiosk_id)
+    if booked is not None:
+        return _noted(run, deed, booked)
     estimator = Estimator(s, OfferOwner(at.property_id, by_kiosk(kiosk_id)), deed.language)
     try:
         cards = estimator.estimates(at.trip(deed.to)).cards
@@ -53,23 +59,61 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
     s.wake()
-    return {"orders": run.kept.get("orders", {}) | {deed.ride: order_id}}
+    return _noted(run, deed, order_id)
+
+
+def _noted(run: Run, deed: KioskBook, order_id: int) -> dict[str, Any]:
+    orders = run.kept.get("orders", {}) | {deed.ride: order_id}
+    return {"orders": orders, "language": deed.language}
+
+
+def _booked(run: Run, deed: KioskBook, kiosk_id: int) -> int | None:
+    """The order of this guest, if it was made."""
+    secret = kiosk_place.page_secret(kiosk_id, *_visit(run, deed.ride))
+    with services().db.read() as session:
+        order = kiosk_place.order_of_press(session, kiosk_id, secret)
+    return None if order is None else order.id
+
+
+def told_to_book(run: Run, deed: KioskBook) -> dict[str, str] | None:
+    """What the kiosk of the stage is told to do as this guest; None once it has booked.
+
+    The references are those of the run, so that it is one order, whoever makes it.
+    """
+    visit, page = _visit(run, deed.ride)
+    if _booked(run, deed, _kiosk(run.property_id)) is not None:
+        return None
+    said = {"drop": deed.to, "car": deed.car, "name": deed.guest, "language": deed.language}
+    return said | {"visit": visit, "form_token": page}
+
+
+def told_to_look(run: Run, deed: KioskLook) -> dict[str, Any]:
+    """What somebody types at the kiosk of the stage, the guest in their own language.
+
+    Raises NotPlayed.
+    """
+    with services().db.read() as session:
+        number = _ticket(session, _order(run, deed)).number
+    pin = _pin(run, deed, _kiosk(run.property_id))
+    language = run.kept.get("language", "") if deed.right else ""
+    told = {"number": str(number), "pin": pin, "language": language}
+    return told | {"right": deed.right, "code": deed.code}
 
 
 def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
-    """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed."""
+    """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed.
+
+    What somebody has just typed at the kiosk of the stage is not typed again.
+    """
     s, kiosk_id = services(), _kiosk(run.property_id)
-    order_id = run.order(deed.ride)
-    if order_id is None:
-        raise NotPlayed(f"{deed.ride} was not booked")
-    visit, page = _visit(run, deed.ride)
-    secret = kiosk_place.page_secret(kiosk_id, visit, page)
-    right = tickets.pin_of(s.settings.secret_key, secret)
-    pin = right if deed.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
+    order_id = _order(run, deed)
+    visit, _page = _visit(run, deed.ride)
     with s.db.write() as session:
-        found = _typed(session, kiosk_id, order_id, pin)
-        if found and deed.code:
-            _show_code(session, kiosk_id, order_id)
+        found = deed.right
+        if not _is_done(session, run, kiosk_id, deed):
+            found = _typed(session, kiosk_id, order_id, _pin(run, deed, kiosk_id))
+            if found and deed.code:
+                _show_code(session, kiosk_id, order_id)
         if found:
             seen = kiosk_visits.Visit(visit, kiosk_id, run.property_id)
             kiosk_visits.note_ticket(session, seen, order_id, s.clock())
@@ -78,15 +122,55 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
     name = "opened" if deed.right else "wrong_pin"
     if deed.code:
         name = "code"
-    return {"noted": [*run.kept.get("noted", ()), name]} | _link(kiosk_id, order_id, secret)
+    noted = {"noted": [*run.kept.get("noted", ()), name]}
+    return noted | _link(kiosk_id, order_id, _secret(run, deed, kiosk_id))
+
+
+def _order(run: Run, deed: KioskLook) -> int:
+    found = run.order(deed.ride)
+    if found is None:
+        raise NotPlayed(f"{deed.ride} was not booked")
+    return found
+
+
+def _secret(run: Run, deed: KioskLook, kiosk_id: int) -> str:
+    return kiosk_place.page_secret(kiosk_id, *_visit(run, deed.ride))
+
+
+def _pin(run: Run, deed: KioskLook, kiosk_id: int) -> str:
+    """The PIN of the ride, or another one."""
+    secret = _secret(run, deed, kiosk_id)
+    right = tickets.pin_of(services().settings.secret_key, secret)
+    return right if deed.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
+
+
+def _is_done(session: Session, run: Run, kiosk_id: int, deed: KioskLook) -> bool:
+    """Whether the kiosk has refused a PIN of this ride already, or shown its start code."""
+    order_id = _order(run, deed)
+    if not deed.right:
+        return _ticket(session, order_id).tries > 0
+    if not deed.code:
+        return False
+    shown = select(audit.AuditRow.id).where(
+        audit.AuditRow.what == "code_shown",
+        audit.AuditRow.who == str(by_kiosk(kiosk_id)),
+        audit.AuditRow.subject == f"orders:{order_id}",
+        audit.AuditRow.at >= run.began_at,
+    )
+    return session.scalars(shown.limit(1)).first() is not None
+
+
+def _ticket(session: Session, order_id: int) -> Ticket:
+    found = tickets.ticket_of(session, order_id)
+    if found is None:
+        raise NotPlayed("the ride has no ticket")
+    return found
 
 
 def _typed(session: Session, kiosk_id: int, order_id: int, pin: str) -> bool:
     """Whether the number and this PIN open the ride, counted as the kiosk counts them."""
     s = services()
-    ticket = tickets.ticket_of(session, order_id)
-    if ticket is None:
-        raise NotPlayed("the ride has no ticket")
+    ticket = _ticket(session, order_id)
     typed = tickets.ride_number(ticket.number), pin
     at = ticket.property_id, kiosk_id
     look = tickets.look_up_at(session, s.settings.secret_key, at, typed, s.clock())

@@ -193,7 +193,10 @@ export class BookForm extends EventTarget {
       this.flight.propose();
     });
     this.when.addEventListener("changed", () => this.button());
-    this.cars.addEventListener("old", () => this.sending || this.reload({ compare: true }));
+    const renew = () => this.sending || this.reload({ compare: true });
+    this.cars.addEventListener("old", renew);
+    // the clock of a demo was turned: prices may be others
+    document.addEventListener("ridedash:prices", renew, { signal: this.signal });
     this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
     this.body.addEventListener(
       "click",

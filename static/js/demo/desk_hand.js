@@ -1,11 +1,13 @@
 /**
- * Books at the desk of the stage as a person does: types into its form, takes the first place that
- * is found, chooses the car and presses Book. The audience sees each letter.
+ * Asks and books at the desk of the stage as a person does: types into its form, takes the first
+ * place that is found, chooses the car and presses Book. The audience sees each letter.
  */
 
+import { pause, until } from "./hand.js";
+
 const LETTER_MS = 45;
-const LOOK_MS = 50;
 const PATIENCE_MS = 9_000;
+const NEWS_MS = 4_000; // for prices that may be others by now
 
 /**
  * Book {guest, room, drop, car, form_token}. Resolves to whether the form was sent; if it was not,
@@ -17,15 +19,7 @@ export async function book(page, wanted) {
   form.elements.form_token.value = wanted.form_token;
   await type(form.elements.guest_name, wanted.guest);
   await type(form.elements.guest_room, wanted.room);
-  const drop = form.querySelector('[data-place="drop"]');
-  const field = drop.querySelector("[data-place-input]");
-  await type(field, wanted.drop);
-  if (!(await until(() => named(drop, wanted.drop)))) return false;
-  named(drop, wanted.drop).click();
-  const car = () =>
-    form.querySelector(`[data-category="${wanted.car}"]:not([disabled])[name=offer]`);
-  if (!(await until(() => form.isConnected && car()))) return false;
-  car().click();
+  if (!(await choose(form, wanted))) return false;
   const go = form.querySelector("[data-book-go]");
   if (!(await until(() => /\d/.test(go.textContent) && go.ariaDisabled !== "true"))) return false;
   if (form.elements.form_token.value !== wanted.form_token) return false;
@@ -34,10 +28,45 @@ export async function book(page, wanted) {
   return booked;
 }
 
+/**
+ * Ask for the price of {drop, car}, and book nothing. Of a trip that stands there already the
+ * prices are asked for anew. Resolves to whether there is an answer: a price, or why there is none.
+ */
+export async function ask(page, wanted) {
+  const form = await until(() => ready(page()));
+  if (!form) return false;
+  if (!leadsTo(form, wanted.drop)) return choose(form, wanted);
+  page().dispatchEvent(new CustomEvent("ridedash:prices"));
+  await until(() => form.querySelector("[data-changed]"), NEWS_MS);
+  return true;
+}
+
+/** The place and the car, where the form has others. False where that car is not offered. */
+async function choose(form, { drop, car }) {
+  if (!leadsTo(form, drop)) {
+    const place = form.querySelector('[data-place="drop"]');
+    await type(place.querySelector("[data-place-input]"), drop);
+    if (!(await until(() => named(place, drop)))) return false;
+    named(place, drop).click();
+  }
+  const radio = () => form.querySelector(`[data-category="${car}"]:not([disabled])[name=offer]`);
+  const refused = () => form.querySelector("[data-place-error]:not([hidden]), .alert-warn");
+  if (!(await until(() => form.isConnected && (radio() || refused())))) return false;
+  radio()?.click();
+  return Boolean(radio());
+}
+
 /** The empty form of a page that has loaded its script. */
 function ready(document) {
   const form = document?.querySelector("#book");
   return document?.querySelector(".has-script #book") && form.elements.guest_name ? form : null;
+}
+
+/** Whether the form has this place, with the cars that go there. */
+function leadsTo(form, drop) {
+  const place = form.querySelector('[data-place="drop"]');
+  const isNamed = place.querySelector("[data-for]").value === drop;
+  return isNamed && form.querySelector("[data-product]") !== null;
 }
 
 function named(place, name) {
@@ -47,6 +76,7 @@ function named(place, name) {
 }
 
 async function type(field, words) {
+  if (field.value === words) return;
   field.focus();
   field.value = "";
   for (const letter of words) {
@@ -62,19 +92,4 @@ function once(document, name) {
     document.addEventListener(name, () => done(true), { once: true });
     setTimeout(() => done(false), PATIENCE_MS);
   });
-}
-
-/** What `look` finds, as soon as it does; null after a while. */
-async function until(look) {
-  const end = Date.now() + PATIENCE_MS;
-  while (Date.now() < end) {
-    const found = look();
-    if (found) return found;
-    await pause(LOOK_MS);
-  }
-  return null;
-}
-
-function pause(ms) {
-  return new Promise((done) => setTimeout(done, ms));
 }

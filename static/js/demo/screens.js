@@ -3,6 +3,8 @@
  * keep the size of their device; the desk has as much room as its page needs side by side.
  */
 
+import { until } from "./hand.js";
+
 const DESK_PX = 1_180; // from here on the board shows form, list and map beside each other
 const SMALLEST = 0.62; // of the desk's text: below that nobody at the back can read it
 const PROJECTED = 1.25;
@@ -84,6 +86,16 @@ export class Screens {
   /** Whether a screen is to be seen on the stage. */
   isShown(name) {
     return this.parts.get(name).getClientRects().length > 0;
+  }
+
+  /** Make the kiosk's frame a kiosk, unless it is one. Resolves to whether it is there. */
+  async pair() {
+    const form = this.parts.get("kiosk").querySelector("[data-pair]");
+    if (this.frame("kiosk").hidden) {
+      if (!form) return false;
+      form.requestSubmit();
+    }
+    return Boolean(await until(() => this.page("kiosk")?.body?.dataset.screen));
   }
 
   /** Layout 1 desk and phone, 2 with the kiosk, 3 desk and lens, 4 one screen alone. */

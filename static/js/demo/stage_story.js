@@ -4,11 +4,13 @@
  */
 
 import { askQuietly } from "../shared/ask.js";
-import { book } from "./desk_hand.js";
+import * as desk from "./desk_hand.js";
+import * as kiosk from "./kiosk_hand.js";
 import { isOver, play } from "./story.js";
 
 const USUAL = 20; // times as fast, while something is to come
-const AFTER_BOOK_S = 0.4;
+const HANDS = { desk, kiosk }; // what screens do by themselves
+const AFTER_HAND_S = 0.4;
 const BETWEEN_MS = 3_500; // for a sentence to be read
 
 export class StageStory {
@@ -20,7 +22,7 @@ export class StageStory {
     this.speed = USUAL;
     this.moment = null;
     this.stop = null;
-    this.atDesk = true; // whether rides are typed at the desk of the stage
+    this.done = null; // the step that a screen has done, as far as it could
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.pause() : this.play()));
     on("step", () => this.step());
@@ -86,7 +88,7 @@ export class StageStory {
       return null;
     }
     this.moment = answer.body;
-    this.atDesk = true;
+    this.done = null;
     this.screens.calm();
     await this.screens.reload("desk", "/");
     this.changed();
@@ -97,7 +99,7 @@ export class StageStory {
     this.stop?.();
     const stop = play(from, {
       speed: only === null ? this.speed : 0,
-      desk: this.atDesk && this.screens.isShown("desk"),
+      hands: (moment) => this.#hands(moment),
       between: only === null ? BETWEEN_MS : 0,
       onMoment: (moment) => this.#come(moment, only),
     });
@@ -109,18 +111,27 @@ export class StageStory {
     this.moment = moment;
     this.#show();
     this.changed();
-    if (moment.state === "book") {
+    if (moment.state === "hand") {
       const mine = this.stop;
-      if (!this.screens.page("desk")?.querySelector("#book"))
+      const { screen, do: what } = moment.hand;
+      if (screen === "desk" && !this.screens.page("desk")?.querySelector("#book"))
         await this.screens.reload("desk", "/");
-      this.atDesk = await book(() => this.screens.page("desk"), moment.book);
+      await HANDS[screen][what](() => this.screens.page(screen), moment.hand);
       if (this.stop !== mine) return;
-      if (this.atDesk) moment.again_s = AFTER_BOOK_S;
-      else this.#play(moment, only); // the server books what the desk could not
+      this.done = moment.step; // the server does what the hand could not
+      moment.again_s = AFTER_HAND_S;
       return;
     }
     const isTaken = only !== null && moment.step > only;
     if (isOver(moment) || isTaken) this.pause();
+  }
+
+  /** The screen that does the coming step by itself, once the audience sees it. */
+  async #hands({ state, step, hand }) {
+    if (!hand || this.done === step || state === "waiting") return {};
+    this.screens.show(hand);
+    if (hand === "kiosk" && !(await this.screens.pair())) return {};
+    return { [hand]: "1" };
   }
 
   async #turn(what) {
@@ -148,6 +159,7 @@ export class StageStory {
     this.form.hidden = runs;
     for (const name of ["title", "skip", "drop"]) this.#part(name).hidden = !runs;
     this.#part("play-words").textContent = this.root.dataset[this.playing ? "sayPause" : "sayPlay"];
+    this.#told(runs ? moment.told : "");
     this.#lines(moment?.lines ?? []);
     if (!moment) return;
     this.#part("title-words").textContent = moment.title;
@@ -162,6 +174,13 @@ export class StageStory {
     if (state === "dropped") return this.root.dataset.sayDropped;
     if (state === "failed") return this.root.dataset.sayFailed.replace("{why}", why);
     return say || next;
+  }
+
+  /** What the desk reads that no ride shows, such as a price. */
+  #told(words) {
+    const line = this.#part("told");
+    line.hidden = !words;
+    line.textContent = words;
   }
 
   #lines(lines) {

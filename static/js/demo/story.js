@@ -15,12 +15,15 @@ export function isOver(moment) {
   return OVER.has(moment.state);
 }
 
-/** One press of Step: the moment after it, or null without an answer. */
-export async function take(run, step, speed, desk = false) {
+/**
+ * One press of Step: the moment after it, or null without an answer. `hands` names the screens that
+ * do by themselves what they can: {desk: "1"}.
+ */
+export async function take(run, step, speed, hands = {}) {
   const { ok, body } = await askQuietly(`/demo/runs/${run}/step`, {
     step,
     speed: String(speed),
-    desk: desk ? "1" : "",
+    ...hands,
     csrf_token: document.querySelector('meta[name="csrf-token"]').content,
   });
   return ok ? body : null;
@@ -28,15 +31,18 @@ export async function take(run, step, speed, desk = false) {
 
 /**
  * Play a run from a moment on. `speed` is that of the clock while something is to come, 0 to leap.
- * `onMoment(moment)` is called for each moment; when it answers a promise, that is waited for.
- * Returns a function that ends the playing; the story stays where it is then.
+ * `onMoment(moment)` is called for each moment, `hands(moment)` before each step is taken: see
+ * `take`; what they promise is waited for. Returns a function that ends the playing; the story
+ * stays where it is then.
  */
-export function play(moment, { speed, onMoment, desk = false, between = BETWEEN_MS }) {
+export function play(moment, { speed, onMoment, hands = () => ({}), between = BETWEEN_MS }) {
   let timer = 0;
   let stopped = false;
 
   async function go(now) {
-    const next = await take(now.run, now.step, speed, desk);
+    const shown = await hands(now);
+    if (stopped) return;
+    const next = await take(now.run, now.step, speed, shown);
     if (stopped) return;
     if (!next) return later(AFTER_ERROR_MS, now);
     await onMoment(next);

@@ -8,7 +8,14 @@ const root = document.body;
 const data = JSON.parse(root.querySelector("[data-kiosk]").textContent);
 
 alone(
-  () => new Kiosk(data, root).start(),
+  () => {
+    const kiosk = new Kiosk(data, root);
+    kiosk.start();
+    // the stage of a demo leads a visit by references of its own: one order, however often
+    document.addEventListener("ridedash:visit", ({ detail }) =>
+      Object.assign(kiosk.visit, detail),
+    );
+  },
   () => {
     const words = data.words[data.kiosk.default_language] ?? data.words.en;
     root.dataset.screen = "second";

@@ -1,0 +1,70 @@
+"""What a screen of the stage does for a step by itself, so that the audience sees it typed.
+
+The screen does it with references of the run. So whoever comes first, the screen or the
+interpreter, there is one order; and the interpreter takes what was done there for its deed.
+"""
+
+from typing import Any, Final
+
+from ridedash.demo.stories import kiosk_deeds
+from ridedash.demo.stories.deeds import token_of
+from ridedash.demo.stories.here import NotPlayed
+from ridedash.demo.stories.model import Ask, Book, KioskBook, KioskLook, Step, Surface
+from ridedash.demo.stories.runs import Phase, Run
+from ridedash.extensions import services
+from ridedash.store.orders import order_of_form
+
+SCREENS: Final = frozenset({Surface.DESK, Surface.KIOSK})  # that have a hand
+
+
+def screen_of(step: Step | None) -> str:
+    """The screen whose hand does a step; "" for none."""
+    if step is None:
+        return ""
+    match step.do:
+        case Book() | Ask():
+            return Surface.DESK
+        case KioskBook():
+            return Surface.KIOSK
+        case KioskLook() if step.show is Surface.KIOSK:
+            return Surface.KIOSK
+    return ""
+
+
+def by_hand(run: Run, step: Step | None, shown: frozenset[str]) -> dict[str, Any] | None:
+    """What one of the `shown` screens does for a step that is not taken yet; None for nothing.
+
+    {"screen", "do": "book", "ask" or "look", and the words that are typed}.
+    """
+    if step is None or run.phase is not Phase.TODO or screen_of(step) not in shown:
+        return None
+    try:
+        match step.do:
+            case Book() | Ask():
+                return _at_desk(run, step.do)
+            case KioskBook():
+                told = kiosk_deeds.told_to_book(run, step.do)
+                return None if told is None else _at_kiosk("book", told)
+            case KioskLook():
+                return _at_kiosk("look", kiosk_deeds.told_to_look(run, step.do))
+    except NotPlayed:
+        pass  # the interpreter says why
+    return None
+
+
+def _at_kiosk(do: str, told: dict[str, Any]) -> dict[str, Any]:
+    return {"screen": Surface.KIOSK, "do": do} | told
+
+
+def _at_desk(run: Run, deed: Book | Ask) -> dict[str, Any] | None:
+    told = {"screen": Surface.DESK, "drop": deed.to, "car": deed.car}
+    if isinstance(deed, Ask):
+        return told | {"do": "ask"}
+    if deed.seats or deed.account or deed.language:
+        return None  # more than the first fields of the form
+    token = token_of(run, deed.ride)
+    with services().db.read() as s:
+        if order_of_form(s, run.property_id, token) is not None:
+            return None
+    who = {"guest": deed.guest, "room": deed.room, "form_token": token}
+    return told | {"do": "book"} | who

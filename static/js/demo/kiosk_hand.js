@@ -1,0 +1,98 @@
+/**
+ * A guest at the kiosk of the stage: presses its buttons and keys one after the other, so that the
+ * audience sees each. A press is the kiosk's own, as that of a keyboard's Enter.
+ */
+
+import { pause, until } from "./hand.js";
+
+const SEEN_MS = 900; // a screen, before somebody goes on
+const DOWN_MS = 180; // a button, before it is let go
+const KEY_MS = 60;
+const PAGES = 4; // of a list, at most
+
+/**
+ * Book {language, drop, car, name} under the references {visit, form_token}. Resolves to whether
+ * the ticket is shown. `page()` is the kiosk's document, which may be on its way.
+ */
+export async function book(page, wanted) {
+  if (!(await begin(page, wanted.language))) return false;
+  const detail = { id: wanted.visit, formToken: wanted.form_token };
+  page().dispatchEvent(new CustomEvent("ridedash:visit", { detail }));
+  if (!(await press(page, "start"))) return false;
+  if (!(await choose(page, "place-", ".k-place-name", wanted.drop))) return false;
+  if (!(await choose(page, "car-", ".k-car-name", wanted.car))) return false;
+  if (!(await until(() => isAt(page, "who")))) return false;
+  await type(page, wanted.name);
+  for (const name of ["next", "book"]) if (!(await press(page, name))) return false;
+  return Boolean(await until(() => isAt(page, "booked")));
+}
+
+/** Type {number, pin}; with `code` show the start code. Resolves to whether the kiosk answered. */
+export async function look(page, wanted) {
+  if (!(await begin(page, wanted.language)) || !(await press(page, "have"))) return false;
+  await type(page, wanted.number);
+  if (!(await press(page, "field-pin"))) return false;
+  await type(page, wanted.pin);
+  if (!(await press(page, "next"))) return false;
+  const refused = () => page()?.querySelector(".k-problem")?.textContent;
+  const answered = await until(() => isAt(page, "ride") || refused());
+  if (!answered || !wanted.code) return Boolean(answered);
+  if (!(await press(page, "show-code"))) return false;
+  return Boolean(await until(() => page()?.querySelector('[data-from="code"]')));
+}
+
+/** The start screen in a language; whoever stood there before is gone. */
+async function begin(page, language) {
+  if (!(await until(() => page()?.body?.dataset.screen && find(page, "bar-help")))) return false;
+  if (!isAt(page, "start") && !(await press(page, "bar-over"))) return false;
+  if (!(await until(() => isAt(page, "start")))) return false;
+  return !language || press(page, `lang-${language}`);
+}
+
+/** Press the card of a list that has this name; on another page of it, if need be. */
+async function choose(page, kind, part, name) {
+  const cards = () => [...(page()?.querySelectorAll(`[data-press^="${kind}"]`) ?? [])];
+  const isIt = (card) =>
+    card.querySelector(part)?.textContent.trim().toLowerCase() === name.toLowerCase();
+  for (let turned = 0; turned < PAGES; turned += 1) {
+    if (!(await until(() => cards().length))) return false;
+    const card = cards().find(isIt);
+    if (card) return press(page, card.dataset.press);
+    if (!find(page, "more") || !(await press(page, "more"))) return false;
+  }
+  return false;
+}
+
+/** Letters that the guest's own script lacks stand behind a key. */
+async function type(page, text) {
+  await pause(SEEN_MS / 2);
+  for (const letter of text.toLowerCase()) {
+    if (!find(page, `key-${letter}`)) find(page, "key-latin")?.click();
+    find(page, `key-${letter}`)?.click();
+    await pause(KEY_MS);
+  }
+}
+
+async function press(page, name) {
+  const node = await until(() => {
+    const found = find(page, name);
+    return found && !found.disabled && found;
+  });
+  if (!node) return false;
+  await pause(SEEN_MS);
+  const now = find(page, name); // the screen may have been drawn anew
+  if (!now) return false;
+  now.classList.add("is-down");
+  await pause(DOWN_MS);
+  now.classList.remove("is-down");
+  now.click();
+  return true;
+}
+
+function find(page, name) {
+  return page()?.querySelector(`[data-press="${CSS.escape(name)}"]`);
+}
+
+function isAt(page, screen) {
+  return page()?.body?.dataset.screen === screen;
+}

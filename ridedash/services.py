@@ -42,6 +42,8 @@ class Services:
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
     time: Times = real_time  # the service's
+    # while the past of a new demo is made: the moment at which it ends, and people's rides begin
+    past_until: datetime | None = None
 
     @cached_property
     def monitor(self) -> Monitor:

@@ -39,6 +39,7 @@ from ridedash.services import Services, build_services
 from ridedash.store import demo_marks, properties
 from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Property
+from ridedash.views.poll_cache.cache import polls
 
 SEED: Final = 1
 THREADS: Final = 2  # of the sandbox that is led
@@ -61,6 +62,7 @@ class Day:
 
         When `stop` is set first, the next start begins anew.
         """
+        self.services.past_until = self.now  # until then the board shows what people order
         try:
             with self._worded():
                 if self._made(worker, stop):
@@ -69,7 +71,16 @@ class Day:
             log.exception("the day of the demo was not made: %s", type(error).__name__)
             self._end(demo_marks.NONE)
         finally:
+            self.services.past_until = None
+            self._show()
             self.progress.end()
+
+    def _show(self) -> None:
+        """Let the next poll of each page read the day."""
+        with self._worded():
+            cache = polls()
+        if cache is not None:
+            cache.forget()
 
     @contextlib.contextmanager
     def _worded(self) -> Iterator[None]:

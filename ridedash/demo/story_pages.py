@@ -17,7 +17,7 @@ from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
 from ridedash.demo.stories.interpreter import Moment
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import Phase, Runs
-from ridedash.extensions import Services, services
+from ridedash.extensions import Services
 from ridedash.inputs import whole_number
 from ridedash.views.admin.property import Answer
 from ridedash.views.web.current_user import current_staff

@@ -36,6 +36,12 @@ def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
     return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]
 
 
+def placed_since(s: Session, property_id: int, since: datetime) -> set[int]:
+    """The orders of a property that were placed at a moment or after it."""
+    query = select(Order.id).where(Order.property_id == property_id, Order.created_at >= since)
+    return set(s.scalars(query))
+
+
 class AccountInNeed(NamedTuple):
     """A linked account that can't be used: the service refuses it, or no key decrypts its token."""
 

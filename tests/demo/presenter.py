@@ -48,10 +48,10 @@ class Presenter:
         found: dict[str, Any] = answer.json()
         return found
 
-    def step(self, moment: dict[str, Any], speed: int) -> dict[str, Any]:
-        """Press Step once."""
-        run = moment["run"]
-        answer = self.press(f"/demo/runs/{run}/step", step=moment["step"], speed=speed)
+    def step(self, moment: dict[str, Any], speed: int, **hands: str) -> dict[str, Any]:
+        """Press Step once; `hands`: the screens that do by themselves what they can."""
+        run, step = moment["run"], moment["step"]
+        answer = self.press(f"/demo/runs/{run}/step", step=step, speed=speed, **hands)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found

@@ -1,12 +1,15 @@
 """Stories of the demo, played to their ends by a running program with its sandbox and worker."""
 
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from ridedash.demo.stories import STORIES
+from ridedash.sandbox.city.city import cities
 from tests.demo import sameness
 from tests.demo.presenter import OVER, Presenter
 from tests.running import running
@@ -69,6 +72,57 @@ def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:
             presenter.press("/demo/fault", fault="up")  # not after a minute and a half
             ended = True
     assert_ends_well(moment)
+
+
+def test_what_the_kiosk_of_the_stage_has_done_is_not_done_again(presenter: Presenter) -> None:
+    def at_kiosk(path: str, **said: object) -> dict[str, Any]:
+        answer = presenter.press(f"/kiosk/{path}", lang="ar", visit=hand["visit"], **said)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    moment = presenter.begin("alone")
+    hand = presenter.step(moment, 0, kiosk="1")["hand"]
+    assert (hand["screen"], hand["do"], hand["language"]) == ("kiosk", "book", "ar")
+    presenter.press("/admin/kiosks/1/here")
+    drop = next(each for each in cities()[0].places if each.name == hand["drop"]).position
+    place = {"drop_lat": drop.lat, "drop_lng": drop.lng, "drop_name": hand["drop"]}
+    cars = at_kiosk("cars", **place)["cars"]
+    offer = next(each["offer"] for each in cars if each["name"].lower() == hand["car"])
+    press = {"offer": offer, "name": hand["name"], "form_token": hand["form_token"]}
+    at_kiosk("order", **press)
+    while moment["step"] < 3:
+        moment = presenter.step(moment, 0)
+    assert len(presenter.bookings()) == 1
+    typed = presenter.step(moment, 0, kiosk="1")["hand"]
+    hand = hand | typed
+    assert at_kiosk("ride", number=typed["number"], pin=typed["pin"])["state"] == "wrong"
+    while moment["state"] not in OVER:
+        moment = presenter.step(moment, 0)
+    assert_ends_well(moment)
+    assert tries(presenter) == 1
+
+
+def tries(presenter: Presenter) -> int:
+    """Wrong PINs of the one ride that was booked at the kiosk."""
+    with closing(sqlite3.connect(presenter.demo.instance / "ridedash.db")) as database:
+        found: int = database.execute("SELECT tries FROM tickets").fetchone()[0]
+    return found
+
+
+def test_the_desk_of_the_stage_is_told_what_to_ask_and_the_prices_stand_side_by_side(
+    presenter: Presenter,
+) -> None:
+    moment = presenter.begin("rush_hour")
+    assert moment["hand"] == "desk"
+    hand = presenter.step(moment, 0, desk="1")["hand"]
+    wanted = {"screen": "desk", "do": "ask", "drop": "Meridian Airport", "car": "mini"}
+    assert hand == wanted
+    while moment["step"] < 3:
+        moment = presenter.step(moment, 0)
+    before, after = moment["told"].split(" → ")
+    assert before.startswith("17:55 · Mini: ₹")
+    assert after.startswith("18:20 · Mini: ₹")
+    assert "Many people want cars now" in after
 
 
 def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:

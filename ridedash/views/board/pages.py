@@ -197,7 +197,9 @@ def _board(bar: StaffBar) -> Board:
     s, cache, property_id = services(), polls(), current_staff().property_id
 
     def make(before: Board | None) -> Entry[Board]:
-        shown = Shown(property_id, s.clock(), s.time(), _locale(), bar.updates_stopped)
+        shown = Shown(
+            property_id, s.clock(), s.time(), _locale(), bar.updates_stopped, s.past_until
+        )
         with s.db.read() as db:
             return Entry(board_of(db, shown, before), None, SAME_S)
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.service_time import ServiceTime
-from ridedash.store.board import BoardMark, board_marks
+from ridedash.store.board import BoardMark, board_marks, placed_since
 from ridedash.store.orders import OrderPage, orders_by_ids
 from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
 from ridedash.views.poll_cache.cache import FRESH_S
@@ -61,13 +61,17 @@ class StoredRow(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Whose board, when, and how. `paused`: the top bar says that no ride is being updated."""
+    """Whose board, when, and how. `paused`: the top bar says that no ride is being updated.
+
+    `since`: only what was placed from then on, while the past of a new demo is made.
+    """
 
     property_id: int
     now: datetime
     time: ServiceTime
     locale: str
     paused: bool
+    since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,9 @@ def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
     """The board now. Unchanged rows of `before` are reused."""
     now, stored = shown.now, before.rows if before else {}
     marks, turned_at = board_marks(s, shown.property_id, now), shown.time.turned_at
+    if shown.since is not None:  # rides of days ago that are under way for the moment of a poll
+        ours = placed_since(s, shown.property_id, shown.since)
+        marks = [each for each in marks if each.order_id in ours]
     keys = {
         each.order_id: Key(each.version, each.followed, _stale(each, now), shown.paused, turned_at)
         for each in marks

@@ -2,6 +2,7 @@
 
 const LOOK_MS = 50;
 const PATIENCE_MS = 9_000;
+const STILL = matchMedia("(prefers-reduced-motion: reduce)"); // what is typed stands there at once
 
 /** What `look` finds, as soon as it does; null after a while. */
 export async function until(look, patience = PATIENCE_MS) {
@@ -9,12 +10,16 @@ export async function until(look, patience = PATIENCE_MS) {
   while (Date.now() < end) {
     const found = look();
     if (found) return found;
-    await pause(LOOK_MS);
+    await wait(LOOK_MS);
   }
   return null;
 }
 
 /** So long the audience sees what there is. */
 export function pause(ms) {
+  return wait(STILL.matches ? 0 : ms);
+}
+
+function wait(ms) {
   return new Promise((done) => setTimeout(done, ms));
 }

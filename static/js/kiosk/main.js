@@ -12,9 +12,7 @@ alone(
     const kiosk = new Kiosk(data, root);
     kiosk.start();
     // the stage of a demo leads a visit by references of its own: one order, however often
-    document.addEventListener("ridedash:visit", ({ detail }) =>
-      Object.assign(kiosk.visit, detail),
-    );
+    document.addEventListener("ridedash:visit", ({ detail }) => Object.assign(kiosk.visit, detail));
   },
   () => {
     const words = data.words[data.kiosk.default_language] ?? data.words.en;

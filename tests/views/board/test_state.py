@@ -46,6 +46,14 @@ def here(tmp_path: Path) -> Iterator[Desks]:
     desk.close()
 
 
+def test_while_the_past_of_a_demo_is_made_the_board_has_what_people_order(here: Desks) -> None:
+    past, mine = here.desk.order("BOOKED", "CLIENT_LOCATED"), here.desk.order("READY")
+    days_ago = here.desk.now - timedelta(days=6)
+    here.order(past, created_at=days_ago)
+    assert set(here.board(since=here.desk.now).rows) == {mine}
+    assert set(here.board().rows) == {past, mine}
+
+
 def test_what_has_not_changed_is_the_same_row(here: Desks) -> None:
     moving, done = here.desk.order("BOOKED", "CALL_DRIVER"), here.desk.order("READY")
     first = here.board()

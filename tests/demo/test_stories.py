@@ -123,6 +123,11 @@ def test_the_desk_of_the_stage_is_told_what_to_ask_and_the_prices_stand_side_by_
     assert before.startswith("17:55 · Mini: ₹")
     assert after.startswith("18:20 · Mini: ₹")
     assert "Many people want cars now" in after
+    while moment["step"] < moment["of"]:
+        moment = presenter.step(moment, 0)
+    last = "The ride is booked at the price that was read out."
+    assert (moment["state"], moment["say"], moment["lines"]) == ("todo", last, [])
+    assert_ends_well(presenter.step(moment, 0))  # the last sentence was heard before the list
 
 
 def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:

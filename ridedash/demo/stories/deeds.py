@@ -136,7 +136,9 @@ def _act(run: Run, deed: Act) -> dict[str, Any]:
             link = make_link(s.db, now, mine, order_id, LinkKind.RIDER, who)
             return {"link": f"/t/{link}"}
         case Press.SETTLE:
-            _settle(s, order_id)
+            number = _settle(s, order_id)
+            s.wake()
+            return {"told": _("Booking number in the ledger: %(number)s", number=number)}
     s.wake()
     if result is None:
         return {}
@@ -144,7 +146,7 @@ def _act(run: Run, deed: Act) -> dict[str, Any]:
     return {"pressed": run.kept.get("pressed", {}) | pressed}
 
 
-def _settle(s: Services, order_id: int) -> None:
+def _settle(s: Services, order_id: int) -> str:
     """Link an order of unknown outcome to its booking, by the number that the ledger has."""
     with s.db.read() as session:
         mtx = session.get_one(Order, order_id).mtx
@@ -152,6 +154,7 @@ def _settle(s: Services, order_id: int) -> None:
     if number is None:
         raise NotPlayed("the ledger has no such booking")
     resolve.resolve_booked(s.runtime, order_id, number, current_staff().id)
+    return number
 
 
 def _break(deed: Fault) -> dict[str, Any]:

@@ -189,8 +189,8 @@ def _turn(speed: int) -> None:
 
 
 def _on(moment: Moment, **kept: Any) -> Moment:
-    moved = _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
-    return _ended(moved) if moved.step is None and not moved.run.is_over else moved
+    """To the next step. What the last one says is heard before the list at the end."""
+    return _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
 
 
 def _ended(moment: Moment) -> Moment:

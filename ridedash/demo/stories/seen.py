@@ -106,7 +106,8 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
             found_ride = _ride(s, run, ride)
             kind = Kind.POINT_TO_POINT if found_ride is None else Kind(found_ride.kind)
             words = status_words(status, kind, Audience.STAFF, {}).headline
-            return Line(words, found_ride is not None and found_ride.status == status)
+            line = _("How the ride ended: %(words)s", words=words)
+            return Line(line, found_ride is not None and found_ride.status == status)
         case Happens(event, words, ride):
             return Line(str(words), _events(s, run, ride, event) > 0)
         case Refused(code, ride):

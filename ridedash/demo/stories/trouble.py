@@ -53,10 +53,12 @@ UNKNOWN: Final = Story(
             Settled((OrderState.UNKNOWN,)),
         ),
         Step(
-            lazy("Nobody knows whether a car comes. The board says that, and: don't book again."),
+            lazy(
+                "Nobody knows whether a car comes. The board says so; the guest reads: don't book."
+            ),
         ),
         Step(
-            lazy("A call to the ride company gives the booking number. The desk types it in."),
+            lazy("The ride company's ledger has the booking. The desk types its number in."),
             Act(Press.SETTLE),
             Settled((OrderState.BOOKED,)),
         ),

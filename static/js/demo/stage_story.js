@@ -81,7 +81,7 @@ export class StageStory {
     if (!this.form.reportValidity()) return null;
     const id = this.#part("choose").value;
     const body = Object.fromEntries(new FormData(this.form));
-    this.say("…");
+    this.say(this.root.dataset.sayBegins);
     const answer = await askQuietly(`/demo/stories/${id}/start`, body);
     if (!answer.ok || !answer.body.run) {
       this.say(this.root.dataset.saySilent);

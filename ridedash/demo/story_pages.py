@@ -80,7 +80,7 @@ def step(run_id: str) -> Answer:
     shown = frozenset(each for each in SCREENS if request.form.get(each) == "1")
     hand = by_hand(moment.run, moment.step, shown)
     if hand is not None:
-        return jsonify(facts(moment, ahead=True) | {"state": "hand", "hand": hand})
+        return jsonify(facts(moment, ahead=True) | {"state": "hand", "hand": hand, "told": ""})
     try:
         return _answer(interpreter.advance(moment, speed))
     except (NotDone, sqlite3.Error):

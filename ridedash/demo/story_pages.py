@@ -174,7 +174,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     present = steps[taken] if 0 <= taken < len(steps) else None
     said = taken - 1 if waits and present is not None and present.do is None else taken
     coming = steps[said + 1] if said + 1 < len(steps) else None
-    order = run.order(HOTEL_RIDE)
+    order = run.order(getattr(present and present.do, "ride", HOTEL_RIDE))
     return {
         "run": run.id,
         "step": run.step,

@@ -77,6 +77,7 @@ START_TO_RECEIPT: Final = Story(
         Step(
             lazy("The guest was content: five stars go to the ride company."),
             Act(Press.FEEDBACK, "5"),
+            point="[data-action='feedback']",
         ),
     ),
     ends=(

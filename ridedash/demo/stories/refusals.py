@@ -110,6 +110,7 @@ NO: Final = Story(
         Step(
             lazy("Cancelling is over now. The page says so, and asks the ride company nothing."),
             Act(Press.CANCEL, ride=RIDING),
+            point="[data-action='cancel']",
         ),
     ),
     ends=(

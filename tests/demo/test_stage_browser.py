@@ -11,7 +11,7 @@ from tests.running import running
 WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pause
 
 
-def test_two_presses_lead_to_a_ride_typed_at_the_desk_and_followed_on_the_phone(
+def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
     browser: Browser, tmp_path: Path
 ) -> None:
     seen = Seen()
@@ -39,11 +39,15 @@ def test_two_presses_lead_to_a_ride_typed_at_the_desk_and_followed_on_the_phone(
         expect(page.get_by_role("button", name="60×")).to_have_attribute("aria-pressed", "true")
         page.keyboard.press(" ")
         expect(page.get_by_role("button", name="Hold")).to_have_attribute("aria-pressed", "true")
-        page.get_by_role("button", name="The desk, a kiosk, and the phone of the guest").click()
-        page.get_by_role("button", name="Pair this frame").click()
-        kiosk = page.frame_locator("iframe[name=kiosk]")
-        expect(kiosk.locator(".k-demo")).to_contain_text("no real rides", ignore_case=True)
         expect(said).to_have_text(re.compile("^The clock is held"))
+        page.get_by_role("button", name="End", exact=True).click()
+        page.get_by_label("Story").select_option("alone")
+        page.get_by_role("button", name="Step", exact=True).click()
+        kiosk = page.frame_locator("iframe[name=kiosk]")  # it is paired, and pressed as by a guest
+        expect(kiosk.locator(".k-demo")).to_contain_text("no real rides", ignore_case=True)
+        expect(kiosk.locator(".k-pin")).to_be_visible(timeout=WAIT_MS)
+        expect(desk.locator(".row-link", has_text="Lapwing")).to_have_count(1, timeout=WAIT_MS)
+        expect(page.locator("[data-title-step]")).to_have_text("1 / 7", timeout=WAIT_MS)
         page.set_viewport_size({"width": 390, "height": 844})
         page.get_by_role("button", name="Guest's phone").click()
         expect(page.locator("iframe[name=phone]")).to_be_visible()

@@ -37,7 +37,7 @@ class Cut:
 
 
 OPEN: Final = lazy("Open the stage. Press Play.")
-PLAY: Final = lazy("Choose the story. Press Play.")
+PLAY: Final = lazy("Choose the story below. Press Play.")
 THEIRS: Final = lazy("More, Reset. Then give them the mouse.")
 YOURS: Final = lazy("Now it is your turn. You can break nothing.")
 ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the guest on the other.")
@@ -47,7 +47,7 @@ FIVE: Final = Cut(
         Line("0:00", OPEN, ON_PAPER, "receipt"),
         Line(
             "0:40",
-            lazy("Press Pause when the driver has accepted. Give them the guest's phone."),
+            lazy("Press Pause when the driver has accepted. Point at the guest's phone."),
             lazy("This is all that your guest sees. A link, no app."),
         ),
         Line(
@@ -56,30 +56,30 @@ FIVE: Final = Cut(
             lazy("The start code, the ride, the receipt. Nobody typed anything twice."),
         ),
         Line(
-            "1:35",
+            "1:45",
             lazy("Press ~ at the desk. Point at the plate, then open one call."),
             lazy("Each word on the screen comes from your interface. Here is the call."),
             lens=True,
         ),
         Line(
-            "2:20",
+            "2:15",
             PLAY,
             lazy("The answer to a booking is lost. We do not guess, and book nothing twice."),
             "unknown",
         ),
         Line(
-            "3:30",
+            "3:20",
             PLAY,
             lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
             "down",
         ),
         Line(
-            "4:20",
+            "4:35",
             PLAY,
             lazy("One person, thirty rides. What needs a hand stands above."),
             "evening",
         ),
-        Line("4:50", THEIRS, YOURS),
+        Line("5:20", THEIRS, YOURS),
     ),
 )
 NINE: Final = Cut(

@@ -60,7 +60,7 @@ def _at_desk(run: Run, deed: Book | Ask) -> dict[str, Any] | None:
     told = {"screen": Surface.DESK, "drop": deed.to, "car": deed.car}
     if isinstance(deed, Ask):
         return told | {"do": "ask"}
-    if deed.seats or deed.account or deed.language:
+    if not deed.typed or deed.seats or deed.account or deed.language:
         return None  # more than the first fields of the form
     token = token_of(run, deed.ride)
     with services().db.read() as s:

@@ -37,6 +37,7 @@ class Book:
     payment: str = "cash"
     seats: int | None = None  # of a shared ride
     language: str | None = None  # that the guest speaks
+    typed: bool = True  # at the desk of the stage, where there is one
     account: str = ""  # the label of the linked account; "" for the property's usual one
     ride: str = HOTEL_RIDE
 

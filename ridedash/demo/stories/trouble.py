@@ -84,7 +84,7 @@ DOWN: Final = Story(
         *(
             Step(
                 lazy("Six rides are on their way this afternoon."),
-                Book(guest, room, place, car, ride=guest),
+                Book(guest, room, place, car, ride=guest, typed=guest == GUESTS[0][0]),
                 Settled(ride=guest),
             )
             for guest, room, place, car in GUESTS

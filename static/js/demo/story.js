@@ -6,6 +6,7 @@
 import { askQuietly } from "../shared/ask.js";
 
 const BETWEEN_MS = 2_500; // for the sentence to be said
+const SAME_MS = 600; // where the next step says the same, such as the next of ten bookings
 const AFTER_ERROR_MS = 2_000;
 
 const OVER = new Set(["ended", "failed", "dropped"]);
@@ -47,7 +48,8 @@ export function play(moment, { speed, onMoment, hands = () => ({}), between = BE
     if (!next) return later(AFTER_ERROR_MS, now);
     await onMoment(next);
     if (stopped || isOver(next)) return;
-    later(next.again_s ? next.again_s * 1000 : between, next);
+    const heard = next.next === next.say ? Math.min(between, SAME_MS) : between;
+    later(next.again_s ? next.again_s * 1000 : heard, next);
   }
 
   function later(ms, now) {

@@ -37,6 +37,7 @@ class Cut:
 
 
 OPEN: Final = lazy("Open the stage. Press Play.")
+OPEN_FAST: Final = lazy("Open the stage. Press Play, then 60×.")
 PLAY: Final = lazy("Choose the story below. Press Play.")
 THEIRS: Final = lazy("More, Reset. Then give them the mouse.")
 YOURS: Final = lazy("Now it is your turn. You can break nothing.")
@@ -111,7 +112,7 @@ NINE: Final = Cut(
 TWO: Final = Cut(
     lazy("Two minutes"),
     (
-        Line("0:00", OPEN, ON_PAPER, "receipt"),
+        Line("0:00", OPEN_FAST, ON_PAPER, "receipt"),
         Line(
             "1:10",
             PLAY,

@@ -36,7 +36,6 @@ class Cut:
     lines: tuple[Line, ...]
 
 
-OPEN: Final = lazy("Open the stage. Press Play.")
 OPEN_FAST: Final = lazy("Open the stage. Press Play, then 60×.")
 PLAY: Final = lazy("Choose the story below. Press Play.")
 THEIRS: Final = lazy("More, Reset. Then give them the mouse.")
@@ -45,42 +44,42 @@ ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the gues
 FIVE: Final = Cut(
     lazy("Five minutes"),
     (
-        Line("0:00", OPEN, ON_PAPER, "receipt"),
+        Line("0:00", OPEN_FAST, ON_PAPER, "receipt"),
         Line(
-            "0:40",
+            "0:25",
             lazy("Press Pause when the driver has accepted. Point at the guest's phone."),
             lazy("This is all that your guest sees. A link, no app."),
         ),
         Line(
-            "0:55",
+            "0:40",
             lazy("Press Play again."),
             lazy("The start code, the ride, the receipt. Nobody typed anything twice."),
         ),
         Line(
-            "1:45",
+            "1:20",
             lazy("Press ~ at the desk. Point at the plate, then open one call."),
             lazy("Each word on the screen comes from your interface. Here is the call."),
             lens=True,
         ),
         Line(
-            "2:15",
+            "1:50",
             PLAY,
             lazy("The answer to a booking is lost. We do not guess, and book nothing twice."),
             "unknown",
         ),
         Line(
-            "3:20",
+            "2:40",
             PLAY,
             lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
             "down",
         ),
         Line(
-            "4:35",
+            "4:25",
             PLAY,
             lazy("One person, thirty rides. What needs a hand stands above."),
             "evening",
         ),
-        Line("5:20", THEIRS, YOURS),
+        Line("5:00", THEIRS, YOURS),
     ),
 )
 NINE: Final = Cut(
@@ -119,7 +118,7 @@ TWO: Final = Cut(
             lazy("And when an answer is lost, nobody gets two cars."),
             "unknown",
         ),
-        Line("1:50", THEIRS, YOURS),
+        Line("2:00", THEIRS, YOURS),
     ),
 )
 

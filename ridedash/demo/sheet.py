@@ -37,7 +37,7 @@ class Cut:
 
 
 OPEN_FAST: Final = lazy("Open the stage. Press Play, then 60×.")
-PLAY: Final = lazy("Choose the story below. Press Play.")
+PLAY: Final = lazy("Choose it at the foot of the stage. Press Play.")
 THEIRS: Final = lazy("More, Reset. Then give them the mouse.")
 YOURS: Final = lazy("Now it is your turn. You can break nothing.")
 ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the guest on the other.")
@@ -103,8 +103,9 @@ NINE: Final = Cut(
         ),
         Line(
             "+3:40",
-            lazy("Show the kiosk: the second layout. Press Pair this frame."),
-            lazy("A guest without a phone books alone, in eight languages."),
+            PLAY,
+            lazy("A guest books alone, in Arabic. The kiosk speaks eight languages."),
+            "alone",
         ),
     ),
 )

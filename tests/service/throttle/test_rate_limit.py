@@ -1,8 +1,10 @@
 """The token bucket: the wait that it names is long enough, and no longer than needed."""
 
+import math
+
 import pytest
 
-from ridedash.service.throttle.rate_limit import EPSILON, WINDOW_S, TokenBucket
+from ridedash.service.throttle.rate_limit import EPSILON, WINDOW_S, RetryBudget, TokenBucket
 
 
 @pytest.mark.parametrize("rate", [4, 10, 45])
@@ -31,3 +33,54 @@ def test_the_window_of_a_second_makes_calls_wait_longer_than_tokens_alone() -> N
         bucket.take(now)
     assert now == pytest.approx(0.55)
     assert bucket.wait_s(1, now) == pytest.approx(WINDOW_S - now)
+
+
+def test_a_rest_saves_up_to_half_a_second_of_calls_and_four_at_least() -> None:
+    bursts = {1: 1, 3: 3, 5: 4, 100: 45}
+    assert {rate: TokenBucket(rate, 0.0).left(9.0) for rate in bursts} == bursts
+    for rate in (0.99, math.nan):
+        with pytest.raises(ValueError, match="at least one call"):
+            TokenBucket(rate, 0.0)
+
+
+def test_after_a_hold_it_begins_empty_and_a_shorter_hold_changes_nothing() -> None:
+    bucket = TokenBucket(10, 0.0)
+    bucket.hold(2.0)
+    bucket.hold(1.0)
+    assert [bucket.held_s(0.5), bucket.held_s(2.0)] == [1.5, 0.0]
+    assert [bucket.left(1.999), bucket.left(2.0)] == [0, 0]
+    assert bucket.left(2.1) == pytest.approx(1)
+    later = TokenBucket(10, 0.0)
+    later.hold(2.0)
+    assert later.wait_s(1, 0.5) == pytest.approx(1.6)
+    assert later.wait_s(3, 2.1) == pytest.approx(0.2)
+
+
+def test_without_a_limit_only_a_hold_makes_calls_wait() -> None:
+    bucket = TokenBucket(math.inf, 0.0)
+    bucket.take(0.0)
+    assert [bucket.left(0.0), bucket.wait_s(99, 0.0)] == [math.inf, 0.0]
+    bucket.hold(2.0)
+    assert [bucket.left(1.0), bucket.wait_s(1, 0.5)] == [0.0, 1.5]
+
+
+def test_a_bucket_that_is_drained_counts_from_then_on() -> None:
+    bucket = TokenBucket(10, 0.0)
+    bucket.drain(5.0)
+    assert bucket.left(5.0) == 0
+    assert bucket.left(5.2) == pytest.approx(2)
+    bucket.drain(1.0)
+    assert bucket.left(5.2) == 0
+
+
+def test_retries_are_two_at_first_then_a_tenth_of_the_calls_and_ten_are_saved() -> None:
+    budget = RetryBudget()
+    assert [budget.take() for _ in range(3)] == [True, True, False]
+    for _ in range(9):
+        budget.called()
+    assert not budget.take()
+    budget.called()
+    assert [budget.take(), budget.take()] == [True, False]
+    for _ in range(1000):
+        budget.called()
+    assert sum(budget.take() for _ in range(20)) == 10

@@ -61,7 +61,7 @@ def test_without_a_limit_only_a_hold_makes_calls_wait() -> None:
     bucket.take(0.0)
     assert [bucket.left(0.0), bucket.wait_s(99, 0.0)] == [math.inf, 0.0]
     bucket.hold(2.0)
-    assert [bucket.left(1.0), bucket.wait_s(1, 0.5)] == [0.0, 1.5]
+    assert [bucket.left(1.0), bucket.wait_s(1, 0.5), bucket.left(2.0)] == [0.0, 1.5, math.inf]
 
 
 def test_a_bucket_that_is_drained_counts_from_then_on() -> None:

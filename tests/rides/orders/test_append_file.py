@@ -118,3 +118,15 @@ def test_a_file_that_was_moved_away_takes_no_line(tmp_path: Path) -> None:
         file.append(b"one\n", sync=True)
     assert not is_in_place(file._fd, tmp_path / "none.log")
     file.close()
+
+
+def test_the_prepared_space_and_the_name_in_the_folder_are_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.readlink(f"/proc/self/fd/{fd}")))
+    AppendFile(tmp_path / "sent.log").close()
+    path = str(tmp_path / "sent.log")
+    assert synced == [path, str(tmp_path), path], "the last one when its end is cut off"
+    opened = [os.path.realpath(each.path) for each in os.scandir("/proc/self/fd")]
+    assert not [each for each in opened if each.startswith(str(tmp_path))], "all are closed"

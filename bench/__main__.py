@@ -25,6 +25,7 @@ MODULES: Final = (
     "insights",
     "kiosk",
     "lens_cost",
+    "languages",
     "memory",
     "pages_speed",
     "poll_news",

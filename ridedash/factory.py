@@ -23,6 +23,7 @@ from ridedash.views.web import (
     security_headers,
 )
 from ridedash.wording import catalogues, offered
+from ridedash.wording.counts import count_forms
 from ridedash.wording.say import install_words
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
@@ -125,6 +126,7 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
         default_translation_directories=";".join(map(str, words)),
     )
     install_words(app.jinja_env)
+    app.jinja_env.globals["count_forms"] = count_forms
     app.extensions[extensions.OFFERED] = offered.read(words, _folder("translations"))
 
 

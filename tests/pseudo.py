@@ -24,7 +24,12 @@ from ridedash.wording.languages import LANGUAGES
 
 ROOT: Final = Path(__file__).parents[1]
 METHODS: Final = [("ridedash/**.py", "python"), ("templates/**.html", "jinja2")]
-KEYWORDS: Final = DEFAULT_KEYWORDS | {"lazy": None, "lazy_gettext": None}
+KEYWORDS: Final = DEFAULT_KEYWORDS | {
+    "lazy": None,
+    "lazy_gettext": None,
+    "Counted": (1, 2),
+    "count_forms": (1, 2),
+}
 OPTIONS: Final = {"templates/**.html": {"newstyle_gettext": "true", "trimmed": "true"}}
 XA, XB = "en-XA", "ar-XB"
 LOCALES: Final = {XA: "en", XB: "ar"}  # whose dates, amounts and direction they borrow

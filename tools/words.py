@@ -93,7 +93,7 @@ def extract() -> Catalog:
         ROOT,
         methods,
         options,
-        keywords=DEFAULT_KEYWORDS | parse_keywords(["lazy"]),
+        keywords=DEFAULT_KEYWORDS | parse_keywords(["lazy", "Counted:1,2", "count_forms:1,2"]),
         comment_tags=(TAG,),
         strip_comment_tags=True,
     )

@@ -73,17 +73,18 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("Please ask our desk."),
     ),
     "expired": (_("Our desk did not answer."), _NOTHING, _("Please come to the desk.")),
-    # T: critical
     "changed": (
+        # T: critical
         _("The price has changed."),
+        # T: critical
         _("It was {old}. It is {new} now."),
         _("Nothing was ordered yet."),
     ),
     # after Book
     "sending": (_("Booking your ride"), _("This usually takes 2 seconds."), _NONE),
     "booked": (_("Your ride is booked"), _NONE, _NONE),
-    # T: critical
     "unknown": (
+        # T: critical
         _("We are checking your booking. Please don't book again."),
         _NONE,
         _("Our desk knows about it, and can help."),
@@ -140,9 +141,11 @@ _HOUSE: Final = frozenset(
 )
 # T: critical
 _FREE: Final = _("Cancelling costs nothing now.")
+# T: critical
 _FREE_UNTIL: Final = _("Cancelling costs nothing until {at}, then {fee}.")
 # T: critical
 _FEE: Final = _("Cancelling may cost {fee}.")
+# T: critical
 _FEE_UNKNOWN: Final = _("Cancelling may cost a fee.")
 # T: critical
 _PAY_DRIVER: Final = _("You pay the driver in cash.")

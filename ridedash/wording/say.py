@@ -148,10 +148,21 @@ def english_beneath(shown: str) -> str:
 
     Each as a sentence, in the order of the text. "" where there are none, and outside a request.
     """
-    said: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
+    said = critical_said()
     found = [sentence for sentence in said if sentence in str(shown)]
-    lines = [said[sentence] for sentence in sorted(found, key=str(shown).index)]
-    return " ".join(line if line.endswith((".", "?")) else f"{line}." for line in lines)
+    return " ".join(said[sentence] for sentence in sorted(found, key=str(shown).index))
+
+
+def critical_said() -> dict[str, str]:
+    """The critical sentences of this request that nobody has read in its language, as they are
+    shown, each with its English as a sentence. {} outside a request.
+    """
+    said: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
+    return {
+        sentence: line if line.endswith((".", "?")) else f"{line}."
+        for sentence, line in said.items()
+        if not _SLOT.search(sentence)  # its facts are not filled in
+    }
 
 
 def _remember(english: str, sentence: str) -> None:

@@ -76,11 +76,9 @@ def test_a_count_has_every_form_of_every_language() -> None:
 
 
 def test_one_and_many_are_forms_of_one_text() -> None:
-    """A language may have six of them. Scripts fill two patterns themselves, which stand here."""
-    patterns = {"1 person", "1 update, press U"}
+    """A language may have six of them; scripts get them all (ridedash/wording/counts.py)."""
     ids = [each.id for each in words.messages(words.extract())]
-    alone = {text for text in ids if isinstance(text, str) and ONE.search(text)}
-    assert alone == patterns
+    assert [text for text in ids if isinstance(text, str) and ONE.search(text)] == []
 
 
 def test_a_catalogue_is_read_in_a_moment(tmp_path: Path) -> None:

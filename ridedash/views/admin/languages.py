@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from babel.core import Locale
 from flask import Blueprint, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -14,9 +15,10 @@ from ridedash.views.admin.property import message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.own_words import house_words, languages_for
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
-from ridedash.wording import lazy
-from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
+from ridedash.wording import in_language, lazy
+from ridedash.wording.languages import ENGLISH, LANGUAGES, Language, formats_of
 from ridedash.wording.offered import Level
 
 bp = Blueprint("admin_languages", __name__, url_prefix="/admin/languages")
@@ -29,9 +31,15 @@ LEVELS: Final = {
 
 @dataclass(frozen=True)
 class Line:
-    """A language in the table. The figures are whole percentages, rounded down."""
+    """A language in the table. The figures are whole percentages, rounded down.
+
+    `named`: its name in the reader's language; `sample`: a sentence of its own, by which the
+    browser finds out whether it has its letters.
+    """
 
     language: Language
+    named: str
+    sample: str
     level: str
     guests: int
     staff: int
@@ -82,6 +90,8 @@ def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
         found.append(
             Line(
                 language,
+                _named(code),
+                _sample(code),
                 str(LEVELS[Level.CHECKED if here else level]),
                 _percent(figures.guests),
                 _percent(figures.staff),
@@ -91,6 +101,15 @@ def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
             )
         )
     return found
+
+
+def _named(code: str) -> str:
+    return Locale.parse(code).get_display_name(formats_of(locale())) or code
+
+
+def _sample(code: str) -> str:
+    with in_language(code):
+        return _("Your driver is here")
 
 
 def _percent(share: Fraction) -> int:

@@ -18,7 +18,7 @@ from ridedash.views.rides.offer_price import (
     needs_drop,
     product_price,
 )
-from ridedash.views.web.formatting import money
+from ridedash.views.web.formatting import measured, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -49,7 +49,8 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
         if package.base_fare is not None:
             fares.append(package.base_fare)
     for (seconds, km), fares in sorted(by_size.items()):
-        words = ", ".join(filter(None, (_span(seconds), _("%(n)g km", n=km) if km else "")))
+        size_words = (_span(seconds), _("%(n)g km", n=km) if km else "")
+        words = measured(filter(None, size_words), locale)
         price = (
             _("from %(price)s", price=money(min(fares), product.currency, locale)) if fares else ""
         )
@@ -226,7 +227,9 @@ def cancellation_sentence(
         return _("Free to cancel.")
     fee = money(policy.charge, policy.currency or currency, locale)
     if policy.applies_after is None or not policy.applies_after.seconds:
+        # T: critical
         return _("Cancelling costs %(fee)s.", fee=fee)
+    # T: critical
     return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.applies_after.minutes, fee=fee)
 
 

@@ -13,7 +13,7 @@ from ridedash.store.history import PageKey, Totals, categories, page, records, t
 from ridedash.store.properties import cost_centres_of, staff_of
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of, spans
 from ridedash.views.history.rows import amount, line, outcomes
-from ridedash.views.web.formatting import day_text
+from ridedash.views.web.formatting import days_text
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -80,9 +80,7 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
     return {
         "chosen": filters,
         "spans": spans(query.today, filters),
-        "days": " – ".join(
-            day_text(on, "yMMMd", locale()) for on in dict.fromkeys((filters.first, filters.last))
-        ),
+        "days": days_text(filters.first, filters.last, locale()),
         "query": filters.query(),
         "filtered": bool(filters.without_person() or filters.person()),
     }

@@ -6,12 +6,9 @@ from datetime import date, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_interval
-
 from ridedash.store.insights import Span, span_of
-from ridedash.views.web.formatting import day_text
+from ridedash.views.web.formatting import days_text
 from ridedash.wording import gettext as _
-from ridedash.wording.languages import formats_of
 
 DAY: Final = timedelta(days=1)
 MOST_DAYS: Final = 366
@@ -34,14 +31,7 @@ class Period:
 
     def words(self, locale: str) -> str:
         """The days as people write them: "1 – 31 May 2026"."""
-        if self.first == self.last:
-            return day_text(self.first, "yMMMd", locale)
-        if locale != "en":
-            return str(format_interval(self.first, self.last, "yMMMd", locale=formats_of(locale)))
-        parts = "yMMMd"
-        if self.first.year == self.last.year:
-            parts = "MMMd" if self.first.month != self.last.month else "d"
-        return f"{day_text(self.first, parts)} – {day_text(self.last, 'yMMMd')}"
+        return days_text(self.first, self.last, locale)
 
 
 def month_of(day: date) -> Period:

@@ -22,7 +22,7 @@ from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.wording.kiosk import Said
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import negotiate
-from ridedash.wording.say import speak
+from ridedash.wording.say import critical_said, speak
 
 VISIT: Final = re.compile(r"[A-Za-z0-9_-]{16,32}")
 FORM_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -99,10 +99,16 @@ def within(at: Here, count: Callable[[], object]) -> bool:
 
 
 def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
-    """An answer to the page, which nobody keeps."""
+    """An answer to the page, which nobody keeps.
+
+    `english` has its critical sentences with their English, where nobody has read them.
+    """
     body: dict[str, Any] = {"state": state, **facts}
     if words is not None:
         body["words"] = words.as_json()
+    english = critical_said()
+    if english:
+        body["english"] = english
     said = jsonify(body)
     said.headers["Cache-Control"] = "no-store"
     return said

@@ -17,6 +17,7 @@ from ridedash.views.booking.estimates import Estimates
 from ridedash.views.booking.product_cards import Card
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 from ridedash.wording.kiosk import pays_words
 from ridedash.wording.say import own_words
 
@@ -140,7 +141,14 @@ def _dear(each: Choice) -> tuple[bool, bool, Decimal]:
 
 def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     card = each.card
-    seats = [{"seats": seat.seats, "price": seat.price} for seat in card.seats]
+    seats = [
+        {
+            "seats": seat.seats,
+            "people": ngettext("%(num)d person", "%(num)d people", seat.seats),
+            "price": seat.price,
+        }
+        for seat in card.seats
+    ]
     return {
         "offer": card.offer_id,
         "name": card.name,

@@ -35,7 +35,7 @@ from ridedash.views.web.responses import reading
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
 from ridedash.wording.readers import Surface
-from ridedash.wording.say import speak
+from ridedash.wording.say import critical_said, speak
 
 bp = Blueprint("kiosk", __name__)
 STORED_EVERY: Final = timedelta(seconds=15)  # beats between are answered and not stored
@@ -174,6 +174,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "favourites": favourites(kiosk),
         "tabs": list(TABS),
         "words": words_of(codes),
+        "english": critical_said(),  # of the line above, in all its languages
         "languages": choices(codes),
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),

@@ -64,8 +64,6 @@ WORDS: Final[dict[str, Text]] = {
     "change": lazy("Change"),
     "choose_meet": lazy("Where do you want to meet the car?"),
     "how_many": lazy("How many people?"),
-    "one_person": lazy("1 person"),
-    "people": lazy("{n} people"),
     # D: who are you
     "who": lazy("Who is the ride for?"),
     "name": lazy("First name or room number"),

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from ridedash.service.types.products import Product
 from ridedash.store.models.orders import Offer
-from ridedash.views.web.formatting import money
+from ridedash.views.web.formatting import listed, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 
@@ -100,7 +100,8 @@ def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) 
         second = second.removeprefix(symbol).strip()
     elif symbol and second.endswith(symbol):
         first = first.removesuffix(symbol).strip()
-    return f"{first}–{second}"
+    # filled in here: one amount with its sign runs in one direction, in any sentence
+    return _("{least}–{most}").replace("{least}", first).replace("{most}", second)
 
 
 def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
@@ -148,7 +149,7 @@ def _fixed_by_seats(costs: Mapping[int, Decimal], currency: str | None, locale: 
         _("%(price)s for %(n)d", price=money(cost, currency, locale), n=seats)
         for seats, cost in sorted(costs.items())
     ]
-    return _("%(price)s fixed", price=", ".join(parts))
+    return _("%(price)s fixed", price=listed(parts, locale))
 
 
 def _package_price(product: Product, locale: str) -> ProductPrice:

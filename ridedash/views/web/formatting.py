@@ -13,7 +13,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel.core import Locale, UnknownLocaleError
-from babel.dates import format_datetime, format_skeleton, get_datetime_format
+from babel.dates import format_datetime, format_interval, format_skeleton, get_datetime_format
 from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal
 
@@ -55,6 +55,23 @@ def decimal(number: float, locale: str = "en") -> str:
 def listed(parts: Iterable[str], locale: str = "en") -> str:
     """Names as a list in a sentence, as a language writes it: "a, b and c", "a、b、c"."""
     return str(format_list(list(parts), locale=formats_of(locale)))
+
+
+def measured(parts: Iterable[str], locale: str = "en") -> str:
+    """What is said about one thing, side by side: "4 h, 40 km", "4 h 40 km" in Japanese."""
+    return str(format_list(list(parts), "unit", locale=formats_of(locale)))
+
+
+def days_text(first: date, last: date, locale: str = "en") -> str:
+    """The days from one to another as a language writes them: "1 – 31 May 2026"."""
+    if first == last:
+        return day_text(first, "yMMMd", locale)
+    if locale != "en":
+        return str(format_interval(first, last, "yMMMd", locale=formats_of(locale)))
+    parts = "yMMMd"
+    if first.year == last.year:
+        parts = "MMMd" if first.month != last.month else "d"
+    return f"{day_text(first, parts)} – {day_text(last, 'yMMMd')}"
 
 
 def _sign(text: str) -> str:

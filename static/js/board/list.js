@@ -3,6 +3,7 @@
  */
 
 import { ageText, timerText } from "../shared/ages.js";
+import { counted } from "../shared/counts.js";
 import { isShown, setIcon, setText } from "../shared/slots.js";
 import { Groups } from "./groups.js";
 
@@ -57,9 +58,7 @@ export class RideList {
     if (left)
       setText(
         this.heldLine.querySelector("span"),
-        left === 1
-          ? this.root.dataset.heldOne
-          : this.root.dataset.held.replace("{n}", String(left)),
+        counted(JSON.parse(this.root.dataset.held), left),
       );
     for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;

@@ -7,6 +7,7 @@
  * from here to its place.
  */
 
+import { counted } from "../shared/counts.js";
 import { setIcon, setText } from "../shared/slots.js";
 
 const LOOKS = {
@@ -49,7 +50,8 @@ export class Pressed {
     this.row = this.pattern.cloneNode(true);
     this.row.removeAttribute("data-id");
     this.row.querySelector("a").removeAttribute("href"); // there is nothing to open yet
-    const cells = { guest, room, to, car: n > 1 ? this.say.several.replace("{n}", n) : "" };
+    const car = n > 1 ? counted(JSON.parse(this.say.several), n) : "";
+    const cells = { guest, room, to, car };
     for (const [name, words] of Object.entries(cells)) {
       const cell = this.row.querySelector(`[data-cell="${name}"]`);
       cell.hidden = !words;

@@ -10,6 +10,7 @@
  */
 
 import { ask, formData } from "../shared/ask.js";
+import { counted } from "../shared/counts.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
@@ -164,9 +165,12 @@ class DeskForm {
   }
 
   #booked({ orders = [], guest = "", later = false, what = "", back = false }) {
-    let name = `say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`;
-    if (what === "series") name = "sayPlannedSeries";
-    const said = this.say[name].replace("{n}", orders.length).replace("{guest}", () => guest);
+    const n = orders.length;
+    const name = `say${later ? "Planned" : "Booked"}`;
+    let text = this.say[name];
+    if (n > 1) text = counted(JSON.parse(this.say[`${name}Group`]), n);
+    if (what === "series") text = this.say.sayPlannedSeries.replace("{n}", n);
+    const said = text.replace("{guest}", () => guest);
     return back ? this.say.sayAndBack.replace("{said}", () => said) : said;
   }
 

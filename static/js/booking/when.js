@@ -5,6 +5,7 @@
  */
 
 import { ask } from "../shared/ask.js";
+import { counted } from "../shared/counts.js";
 import { setText } from "../shared/slots.js";
 import { GuestList } from "./guest_list.js";
 import { Several } from "./several.js";
@@ -173,17 +174,20 @@ export class When extends EventTarget {
     if (!this.later) return many ? this.#group(choice) : choice.button;
     if (!this.#timed)
       return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
-    const pattern = many ? this.say.sayPlanGroup.replace("{n}", this.cars) : this.say.sayPlan;
+    const pattern = many ? this.#counted(this.say.sayPlanGroup) : this.say.sayPlan;
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
   }
 
   /** The text for several cars: their prices are the server's, from two cars on. */
   #group(choice) {
     const sum = choice.group[this.cars - 2] ?? "";
-    return (sum ? this.say.sayGroup : this.say.sayGroupUnpriced)
-      .replace("{n}", this.cars)
+    return this.#counted(sum ? this.say.sayGroup : this.say.sayGroupUnpriced)
       .replace("{car}", () => choice.name)
       .replace("{sum}", () => sum);
+  }
+
+  #counted(forms) {
+    return counted(JSON.parse(forms), this.cars);
   }
 
   terms(choice) {

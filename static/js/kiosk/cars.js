@@ -107,12 +107,12 @@ export function meetAt(k) {
 
 /** Seats of a shared car: two cards. */
 export function people(k) {
-  const cards = k.visit.car.seats.map(({ seats, price }) =>
+  const cards = k.visit.car.seats.map(({ seats, people, price }) =>
     control(
       `seats-${seats}`,
       "k-button k-card k-seats",
       () => k.chooseSeats(seats),
-      make("span", "k-place-name", seats === 1 ? k.t("one_person") : k.t("people", { n: seats })),
+      make("span", "k-place-name", people),
       make("span", "k-price num", fact(price)),
     ),
   );

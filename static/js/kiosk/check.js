@@ -1,6 +1,6 @@
 /** Screens E and F, and all that can come of a press of Book except a booking. */
 
-import { control, fact, icon, make, working } from "./el.js";
+import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 
 /** E. All of it once more, with the money, and the one button that books. */
 export function check(k) {
@@ -27,6 +27,7 @@ export function check(k) {
           `k-fact k-fact-${key}`,
           make("dt", "", k.t(key)),
           make("dd", "", key === "pay" || key === "cancelling" ? text : fact(text)),
+          beneath(k.english(text), "dd"),
         ),
       ),
   );
@@ -60,6 +61,7 @@ function changed(k) {
     "div",
     "k-changed",
     make("p", "k-changed-title", k.t("price_changed")),
+    beneath(k.english(k.t("price_changed"))),
     make("p", "k-changed-old", k.t("price_was", { price: old })),
     make("p", "k-changed-new", k.t("price_now", { price: now })),
   );
@@ -87,7 +89,7 @@ export function unknown(k) {
     question: k.visit.words?.headline || k.t("unknown"),
     facts: [
       number ? make("p", "k-number num", fact(k.t("ride", { number }))) : null,
-      make("p", "k-lead", k.visit.words?.next || k.t(number ? "unknown_next" : "trouble_next")),
+      ...lines(k, k.visit.words?.next || k.t(number ? "unknown_next" : "trouble_next")),
     ].filter(Boolean),
     controls: [deeds(help(k), finish(k))],
     look: "unknown",
@@ -107,7 +109,6 @@ export function sorry(k) {
     trouble: ["trouble", "trouble_next"],
   }[kind] ?? ["not_booked", "not_booked_next"];
   const words = visit.words ?? {};
-  const lines = [words.why, words.next || (texts[1] && k.t(texts[1]))].filter(Boolean);
   const again =
     kind !== "trouble" && visit.drop
       ? control(
@@ -119,7 +120,7 @@ export function sorry(k) {
       : null;
   return {
     question: words.headline || k.t(texts[0]),
-    facts: lines.map((line) => make("p", "k-lead", line)),
+    facts: lines(k, words.why, words.next || (texts[1] && k.t(texts[1]))),
     controls: [deeds(again, help(k))],
     look: "sorry",
   };
@@ -132,7 +133,7 @@ export function noCars(k, answer) {
   const other = control("another", "k-button k-main", () => k.anotherPlace(), k.t("another_way"));
   return {
     question: words.headline || k.t(usual),
-    facts: [words.why, words.next].filter(Boolean).map((line) => make("p", "k-lead", line)),
+    facts: lines(k, words.why, words.next),
     controls: [
       deeds(answer.state === "none" || answer.state === "refused" ? other : null, help(k)),
     ],

@@ -23,6 +23,23 @@ export function fact(text, className = "") {
   return make("bdi", className, text ?? "");
 }
 
+/** The English beneath what nobody has read in the guest's language; null where there is none. */
+export function beneath(english, tag = "p") {
+  if (!english) return null;
+  const node = make(tag, "k-english", english);
+  node.lang = "en";
+  node.dir = "ltr";
+  return node;
+}
+
+/** A line of a screen, and its English beneath where nobody has read it. */
+export function lines(k, ...texts) {
+  return texts
+    .filter(Boolean)
+    .flatMap((text) => [make("p", "k-lead", text), beneath(k.english(text))])
+    .filter(Boolean);
+}
+
 /** A symbol of a sprite, silent for screen readers. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");

@@ -1,6 +1,6 @@
 /** The frame of every screen: the property and the clock, one question, its controls, the bar. */
 
-import { control, fact, icon, make } from "./el.js";
+import { beneath, control, fact, icon, make } from "./el.js";
 
 export class Frame {
   constructor(k, root) {
@@ -33,7 +33,8 @@ export class Frame {
     question.dataset.question = "";
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
-    const words = make("div", "k-words", question, ...(view.facts ?? []));
+    const english = beneath(this.k.english(view.question));
+    const words = make("div", "k-words", question, english, ...(view.facts ?? []));
     const controls = make("div", "k-controls", ...(view.controls ?? []));
     this.stage.replaceChildren(words, controls);
     this.#drawBar();

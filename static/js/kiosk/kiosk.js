@@ -21,7 +21,7 @@ const LAST_S = 20;
 const START_S = 45;
 const CORNER_MS = 3_000;
 // what is read of a screen after its question
-const SPOKEN = ".k-words p, .k-fact, .k-words .k-meet-words, .k-words .k-why";
+const SPOKEN = ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why";
 
 export class Kiosk {
   /** `data` is what the document holds; `root` is its body. */
@@ -31,7 +31,7 @@ export class Kiosk {
     this.choices = data.languages;
     this.skew = Date.parse(data.now) - Date.now() || 0;
     this.status = { open: true, soonest: null, trouble: "", closedWords: "" };
-    this.server = new Server(data.csrf);
+    this.server = new Server(data.csrf, (answer) => this.visit.hear(answer));
     this.beats = new Server(data.csrf); // they outlive visits
     this.speech = new Speech({ changed: () => this.draw() });
     this.tone = new Tone();
@@ -75,6 +75,14 @@ export class Kiosk {
   t(key, slots) {
     const words = this.data.words[this.visit.language] ?? this.data.words.en;
     return filled(words[key] ?? this.data.words.en[key] ?? key, slots);
+  }
+
+  /** The English of the critical sentences in a text, where nobody has read them; "" for none. */
+  english(text = "") {
+    const known = { ...this.data.english, ...this.visit.english };
+    const found = Object.keys(known).filter((said) => text.includes(said));
+    found.sort((one, other) => text.indexOf(one) - text.indexOf(other));
+    return found.map((said) => known[said]).join(" ");
   }
 
   directionOf(tag) {
@@ -379,7 +387,11 @@ export class Kiosk {
   }
 }
 
-/** What is read of a node: its label, or its text in one line. */
+/** What is read of a node: its label, or its text in one line, in the guest's language alone. */
 function wordsOf(node) {
-  return node.getAttribute("aria-label") ?? node.innerText.replaceAll(/\s+/g, " ").trim();
+  const label = node.getAttribute("aria-label");
+  if (label !== null) return label;
+  const parts = [...node.childNodes].filter((each) => !each.classList?.contains("k-english"));
+  const text = parts.map((each) => each.innerText ?? each.textContent).join(" ");
+  return text.replaceAll(/\s+/g, " ").trim();
 }

@@ -4,6 +4,7 @@
  * itself.
  */
 
+import { canWrite } from "../shared/letters.js";
 import { helpSheet } from "./sheets.js";
 
 const BEAT_MS = 20_000;
@@ -185,15 +186,7 @@ export class Pulse {
 /** The languages whose script this device can write. */
 function fonts(choices) {
   return choices
-    .filter(({ name }) => canWrite(name))
+    .filter(({ name, tag }) => canWrite(name, tag))
     .map(({ tag }) => tag)
     .join(",");
-}
-
-/** Whether a sign of a language is another picture than the box of a missing one. */
-function canWrite(name) {
-  const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-  if (!canvas) return true;
-  canvas.font = "16px system-ui, sans-serif";
-  return canvas.measureText([...name][0]).width !== canvas.measureText("\uFFFF").width;
 }

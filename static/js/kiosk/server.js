@@ -14,8 +14,10 @@ export class Refused extends Error {
 }
 
 export class Server {
-  constructor(csrf) {
+  /** `heard` is given each answer. */
+  constructor(csrf, heard = () => {}) {
     this.csrf = csrf;
+    this.heard = heard;
     this.ending = new AbortController();
   }
 
@@ -53,10 +55,13 @@ export class Server {
     if (answer.status >= 500) throw new Lost(`status ${answer.status}`);
     if (!answer.ok) throw new Refused(answer.status);
     if (answer.status === 204) return {};
+    let body;
     try {
-      return await answer.json();
+      body = await answer.json();
     } catch {
       throw new Lost("no JSON");
     }
+    this.heard(body);
+    return body;
   }
 }

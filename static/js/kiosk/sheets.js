@@ -1,6 +1,6 @@
 /** What lies over a screen: "Still there?", languages, help, a question before a deed. */
 
-import { control, make, qrCode } from "./el.js";
+import { control, lines as said, make, qrCode } from "./el.js";
 import { sheet } from "./frame.js";
 import { languages } from "./screens.js";
 
@@ -61,7 +61,7 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
     k.closeSheet(name);
     act();
   };
-  const words = lines.filter(Boolean).map((line) => make("p", "k-lead", line));
+  const words = said(k, ...lines);
   const deeds = make("div", "k-deeds", keep, control(`${name}-yes`, "k-button k-bad", go, yes));
   return sheet(name, title, ...words, deeds);
 }

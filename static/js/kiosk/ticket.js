@@ -1,6 +1,6 @@
 /** Screens G and H: the ticket of a ride just booked, and a ride found again by number and PIN. */
 
-import { apart, control, fact, from, icon, make, qrCode, spelled } from "./el.js";
+import { apart, beneath, control, fact, from, icon, make, qrCode, spelled } from "./el.js";
 
 const LAST_S = 20;
 
@@ -15,7 +15,9 @@ export function booked(k) {
   const beside = k.measures.layout === "landscape"; // where the code stands over the buttons
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
   const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
-  const facts = [heldLine(k), done, parts, where ? meetLine(k, where) : null, live, plateOf(k)];
+  const english = beneath(k.english(headline(k)));
+  const meet = where ? meetLine(k, where) : null;
+  const facts = [heldLine(k), done, parts, meet, live, english, plateOf(k)];
   const deeds = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
   if (k.data.kiosk.printer)
     deeds.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
@@ -115,6 +117,7 @@ export function ride(k) {
   const facts = [
     heldLine(k),
     view.detail ? from("detail", make("p", "k-lead", view.detail)) : null,
+    beneath(k.english(view.detail)),
     plateOf(k),
     Number.isFinite(view.minutes)
       ? make(

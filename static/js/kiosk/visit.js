@@ -51,6 +51,12 @@ export class Visit {
     this.ride = null; // {number, pin, link, qr, …} after Book
     this.view = null; // what is known of the ride now
     this.words = null; // of the last refusal
+    this.english = {}; // of critical sentences that nobody has read in another language
+  }
+
+  /** An answer of the server's brings the English of what it says. */
+  hear({ english }) {
+    Object.assign(this.english, english);
   }
 
   /** Nothing is chosen: where to, by which car, from where. */

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Route, expect
 
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Property, Staff
 from tests.marked_words import GUESTS_ONLY, READ, marked_words
 from tests.views.ride_pages import Desk, compact, make_desk, token
+from tests.views.served import served_desk
 
 pytestmark = pytest.mark.database
 
@@ -37,6 +39,27 @@ def test_levels_and_shares_are_those_of_the_catalogues(desk: Desk) -> None:
     with marked_words(desk.app, ["de"], READ):
         page = browser.get("/admin/languages").text
     assert rows(page) == [["Deutsch", "ReviewedRead", "100 % offered", "100 % offered"]]
+
+
+@pytest.mark.browser
+def test_a_browser_without_letters_of_a_language_says_so(tmp_path: Path, browser: Browser) -> None:
+    nobodys = chr(0xE123)  # for private use: no face has it
+    with served_desk(tmp_path, browser) as served:
+        served.desk.add(lambda s: setattr(s.get(Staff, served.desk.ids["desk"]), "role", "manager"))
+        page = served.staff()
+        page.goto("/admin/languages")
+        said = page.locator("[data-boxes]")
+        expect(said).to_have_text(
+            "This computer has the letters of every language that is offered."
+        )
+
+        def without_hindi(route: Route) -> None:
+            text = route.fetch().text()
+            route.fulfill(body=text.replace("आपका ड्राइवर", nobodys), content_type="text/html")
+
+        page.route("**/admin/languages", without_hindi)
+        page.reload()
+        expect(said).to_contain_text("boxes instead of letters in: Hindi.")
 
 
 def test_the_switch_is_stored_and_recorded_once(desk: Desk) -> None:

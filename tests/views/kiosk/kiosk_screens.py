@@ -9,11 +9,13 @@ from urllib.parse import parse_qsl, urlsplit
 from flask import render_template
 from playwright.sync_api import Browser, Page, Route
 
+from ridedash.extensions import offered
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web.face import Face
 from ridedash.views.web.security_headers import page_policy
 from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.say import critical_said, speak_for
 from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk
 
@@ -33,6 +35,7 @@ PLACES = [
     {"name": "Museum of Modern Art", "minutes": None},
 ]
 PAYS = {"en": "You pay the driver", "ar": "تدفع للسائق", "hi": "आप ड्राइवर को देते हैं"}
+PAYS_ENGLISH = {said: f"{PAYS['en']}." for tag, said in PAYS.items() if tag != "en"}
 FEE = "Free to cancel for 5 minutes, then ₹30."
 CARS = [
     {"name": "Mini", "size": "Up to 4", "price": "₹249", "minutes": 4, "tags": ["soonest"]},
@@ -97,7 +100,8 @@ class FakeKiosk:
         """What the document holds as JSON."""
         mm, bottom = LAYOUTS[self.layout][2:]
         with self.served.desk.app.test_request_context("/"):
-            words = words_of(self.languages)
+            speak_for({}, dict.fromkeys(self.languages, offered().critical))
+            words, english = words_of(self.languages), critical_said()
         kiosk = {
             "id": 1,
             "name": "Lobby",
@@ -117,6 +121,7 @@ class FakeKiosk:
             "by_machine": [each["tag"] for each in choices(self.languages) if each["tag"] != "en"],
             "favourites": [each | {"lat": 1.5, "lng": 2.5} for each in PLACES],
             "words": words,
+            "english": english,
             "release": "r1",
             "csrf": "token",
             "now": NOON.isoformat(),
@@ -138,8 +143,10 @@ class FakeKiosk:
             for i, each in enumerate(CARS)
         ]
         found[2]["surge"] = "Busy now: the price is higher"
-        found[4]["seats"] = [{"seats": 1, "price": "₹120"}, {"seats": 2, "price": "₹190"}]
-        return {"state": "ok", "cars": found, "shown": 3, "meet": MEET | {"points": POINTS}}
+        one = {"seats": 1, "people": "1 person", "price": "₹120"}
+        found[4]["seats"] = [one, {"seats": 2, "people": "2 people", "price": "₹190"}]
+        meet = MEET | {"points": POINTS}
+        return {"state": "ok", "cars": found, "shown": 3, "meet": meet, "english": PAYS_ENGLISH}
 
     def ride(self, given: dict[str, str]) -> dict[str, Any]:
         if given["pin"] != RIDE["pin"]:

@@ -1,0 +1,39 @@
+"""A kiosk says in English too what is about money and booking twice, where nobody has read it."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.marked_words import GUESTS_ONLY, READ, marked_words
+from tests.views.kiosk.lobby import Lobby, desk, lobby
+
+__all__ = ["desk", "lobby"]
+pytestmark = pytest.mark.database
+CASH = "You pay the driver in cash."
+NOT_HERE = "This car can't be booked now."
+
+
+def document(lobby: Lobby) -> dict[str, Any]:
+    found = re.findall(r"data-kiosk>(.*?)</script>", lobby.client.get("/kiosk").text, re.DOTALL)
+    return dict(json.loads(found[0]))
+
+
+def test_answers_and_the_document_bring_it_for_languages_that_nobody_has_read(
+    lobby: Lobby,
+) -> None:
+    with marked_words(lobby.desk.app, ["de"], GUESTS_ONLY):
+        cars = lobby.cars(lang="de")
+        assert cars["cars"][0]["pays"] == f"⟨de⟩{CASH}"
+        assert cars["english"][f"⟨de⟩{CASH}"] == CASH
+        fees = [said for said in cars["english"].values() if said.startswith("Free to cancel for")]
+        assert len(fees) == len({car["fee"] for car in cars["cars"]} & cars["english"].keys()) > 0
+        refused = lobby.post("order", lang="de", offer="", form_token=lobby.token)
+        assert refused["english"] == {f"⟨de⟩{NOT_HERE}": NOT_HERE}
+        words = document(lobby)
+        assert words["english"][words["words"]["de"]["unknown"]] == words["words"]["en"]["unknown"]
+        assert "english" not in lobby.post("order", lang="en", offer="", form_token=lobby.token)
+    with marked_words(lobby.desk.app, ["de"], READ):
+        assert "english" not in lobby.cars(lang="de")
+        assert document(lobby)["english"] == {}

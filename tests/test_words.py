@@ -124,7 +124,8 @@ def test_the_glossary_has_a_word_in_every_language() -> None:
 
 
 def test_a_translation_without_the_agreed_word_is_named() -> None:
-    agreed = {"ride": ["Fahrt"], "shared ride": ["geteilte Fahrt"]}
+    agreed = {"ride": ["Fahrt"], "shared ride": ["geteilte Fahrt"], "about #": ["etwa"]}
+    agreed |= {"tomorrow": ["morgen"], "ride app": [words.NOT_CHECKED]}
 
     def missing(english: str, translated: str) -> list[str]:
         return [word for word, _ in words.missing_words(english, translated, agreed)]
@@ -133,6 +134,10 @@ def test_a_translation_without_the_agreed_word_is_named() -> None:
     assert missing("Your rides are planned", "Ihre Reisen sind geplant") == ["ride"]
     assert missing("A shared ride", "Eine Fahrt") == ["shared ride"]
     assert missing("It is {ride}", "Es ist {ride}") == []
+    assert missing("about {n} min, all about it", "{n} min, alles dazu") == ["about #"]
+    assert missing("all about it", "alles dazu") == []
+    assert missing("The ride app", "Die App") == []
+    assert missing("Type tomorrow 0615", "Schreiben Sie tomorrow 0615") == []
 
 
 def test_figures_count_what_guests_meet_and_what_was_read() -> None:

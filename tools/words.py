@@ -30,7 +30,8 @@ TEMPLATE: Final = FOLDER / "messages.pot"
 TIER_1: Final = FOLDER / "tier1.txt"
 CRITICAL_LIST: Final = FOLDER / "critical.txt"
 GLOSSARY: Final = FOLDER / "glossary.md"
-SLOT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]")
+FACT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]|\d+")
+NOT_CHECKED: Final = "–"  # in the glossary
 OF_DEMO: Final = "ridedash/demo/", "templates/demo/"  # their texts are the demo's
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
 MACHINE: Final = "machine"  # the flag of a message that no person has read
@@ -377,14 +378,16 @@ def missing_words(
 ) -> Iterator[tuple[str, list[str]]]:
     """Each glossary word of an English text whose partners all lack in its translation.
 
-    The longest word counts: "shared ride" is not "ride".
+    The longest word counts: "shared ride" is not "ride". A "#" stands for a fact or a figure: "about
+    #" is an estimate, "about" alone is not. A word that stays English is one that people type.
     """
-    rest, written = SLOT.sub(" ", english).lower(), translated.lower()
+    rest, written = FACT.sub("#", english).lower(), translated.lower()
     for word in sorted(agreed, key=len, reverse=True):
-        pattern = rf"\b{re.escape(word)}s?\b"
+        pattern = rf"\b{re.escape(word)}s?(?!\w)"
         if re.search(pattern, rest):
             rest = re.sub(pattern, " ", rest)
-            if not any(each.lower() in written for each in agreed[word]):
+            partners = [] if agreed[word] == [NOT_CHECKED] else [word, *agreed[word]]
+            if partners and not any(each.lower() in written for each in partners):
                 yield word, agreed[word]
 
 

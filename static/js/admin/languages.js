@@ -8,5 +8,6 @@ const bare = rows.filter(({ dataset, lang }) => !canWrite(dataset.sample, lang))
 const names = bare.map(({ dataset }) => dataset.named);
 const list = new Intl.ListFormat(document.documentElement.lang).format(names);
 
-said.textContent = names.length ? said.dataset.boxes.replace("{languages}", list) : said.dataset.all;
+const { boxes, all } = said.dataset;
+said.textContent = names.length ? boxes.replace("{languages}", list) : all;
 said.hidden = rows.length === 0;

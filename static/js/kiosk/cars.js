@@ -107,12 +107,12 @@ export function meetAt(k) {
 
 /** Seats of a shared car: two cards. */
 export function people(k) {
-  const cards = k.visit.car.seats.map(({ seats, people, price }) =>
+  const cards = k.visit.car.seats.map(({ seats, people: words, price }) =>
     control(
       `seats-${seats}`,
       "k-button k-card k-seats",
       () => k.chooseSeats(seats),
-      make("span", "k-place-name", people),
+      make("span", "k-place-name", words),
       make("span", "k-price num", fact(price)),
     ),
   );

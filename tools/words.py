@@ -378,8 +378,8 @@ def missing_words(
 ) -> Iterator[tuple[str, list[str]]]:
     """Each glossary word of an English text whose partners all lack in its translation.
 
-    The longest word counts: "shared ride" is not "ride". A "#" stands for a fact or a figure: "about
-    #" is an estimate, "about" alone is not. A word that stays English is one that people type.
+    The longest word counts: "shared ride" is not "ride". A "#" stands for a fact or a figure:
+    "about #" is an estimate, "about" alone is not. A word that stays English is one that is typed.
     """
     rest, written = FACT.sub("#", english).lower(), translated.lower()
     for word in sorted(agreed, key=len, reverse=True):

@@ -18,7 +18,7 @@ from ridedash.views.rides.offer_price import (
     needs_drop,
     product_price,
 )
-from ridedash.views.web.formatting import measured, money
+from ridedash.views.web.formatting import decimal, measured, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -49,7 +49,7 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
         if package.base_fare is not None:
             fares.append(package.base_fare)
     for (seconds, km), fares in sorted(by_size.items()):
-        size_words = (_span(seconds), _("%(n)g km", n=km) if km else "")
+        size_words = (_span(seconds), _("%(n)s km", n=decimal(float(km), locale)) if km else "")
         words = measured(filter(None, size_words), locale)
         price = (
             _("from %(price)s", price=money(min(fares), product.currency, locale)) if fares else ""

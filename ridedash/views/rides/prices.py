@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from babel.numbers import format_decimal
+
 from ridedash import wire
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import BILLED, cost_of, payable_of, total_of
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
-from ridedash.views.web.formatting import minutes, money
+from ridedash.views.web.formatting import decimal, minutes, money
 from ridedash.wire import Kind
 from ridedash.wording import PAYMENT_NOT_KNOWN, Audience, payment_words, say
 from ridedash.wording import gettext as _
+from ridedash.wording.languages import formats_of
 
 NO_PRICE: Final = "–"
 INVOICED: Final = frozenset({wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
@@ -213,11 +216,12 @@ def _auto_notes(
     """Distance and time, the night charge, our sum; for staff the balance of the account."""
     took = trip.ride_time or trip.trip_time
     way = " · ".join(
-        filter(None, [kilometres(trip.distance), minutes(took.seconds) if took else ""])
+        filter(None, [kilometres(trip.distance, locale), minutes(took.seconds) if took else ""])
     )
     notes = [way] if way else []
     if trip.night_charges_applied:
-        ratio = f" × {trip.night_charge_ratio}" if trip.night_charge_ratio else ""
+        times = trip.night_charge_ratio
+        ratio = f" × {format_decimal(times, locale=formats_of(locale))}" if times else ""
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
     if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:
         notes.append(added_up())
@@ -227,12 +231,14 @@ def _auto_notes(
     return notes
 
 
-def kilometres(distance: object) -> str:
-    """A Distance as "7.2 km" or "350 m"; "" when unknown."""
+def kilometres(distance: object, locale: str) -> str:
+    """A Distance as a language writes it: "7.2 km", "7,2 km" or "350 m"; "" when unknown."""
     metres = getattr(distance, "metres", None)
     if metres is None or metres < 0:
         return ""
-    return _("%(n)d m", n=round(metres)) if metres < 1000 else _("%(n).1f km", n=metres / 1000)
+    if metres < 1000:
+        return _("%(n)d m", n=round(metres))
+    return _("%(n)s km", n=decimal(metres / 1000, locale))
 
 
 def _minus(amount: Decimal | None) -> Decimal | None:

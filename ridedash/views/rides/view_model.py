@@ -218,7 +218,7 @@ def distance_left(facts: RideFacts) -> str:
     """How far the cab still has to go: to the pickup, then to the drop."""
     if facts.status not in (wire.CALL_DRIVER, wire.IN_PROGRESS):
         return ""
-    return kilometres(facts.snapshot.distance)
+    return kilometres(facts.snapshot.distance, facts.locale)
 
 
 def distance_label(facts: RideFacts) -> str:
@@ -236,7 +236,7 @@ def distance_and_time(facts: RideFacts) -> str:
     if facts.status != wire.COMPLETED:
         return ""
     trip = facts.snapshot.trip
-    distance = kilometres(trip.distance) if trip else ""
+    distance = kilometres(trip.distance, facts.locale) if trip else ""
     took = trip.ride_time or trip.trip_time if trip else None
     began, ended = facts.since(wire.IN_PROGRESS), facts.since(wire.COMPLETED)
     time = ""

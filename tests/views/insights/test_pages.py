@@ -60,15 +60,17 @@ def tiles(client: FlaskClient, query: str = "") -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("last", "labelled"), [(5, [1, 2, 3, 4, 5]), (21, [1, 6, 11, 16, 21]), (23, [1, 12, 23])]
+    ("days", "labelled"), [(5, [0, 1, 2, 3, 4]), (21, [0, 5, 10, 15, 20]), (23, [0, 11, 22])]
 )
 def test_each_label_of_a_day_stands_below_its_bar(
-    client: FlaskClient, last: int, labelled: list[int]
+    desk: Desk, client: FlaskClient, days: int, labelled: list[int]
 ) -> None:
-    page = compact(client.get(f"/insights?from=2026-04-01&to=2026-04-{last:02d}").text)
-    labels = page[page.index('<p class="plot-labels"') :]
-    found = re.findall(r"<span>Apr (\d+)</span>|<span>(\d+) Apr</span>", labels)
-    assert [int("".join(each)) for each in found] == labelled
+    done(desk)
+    first = TODAY - timedelta(days=days - 1)
+    page = compact(client.get(f"/insights?from={first}&to={TODAY}").text)
+    labels = page[page.index("plot-labels") :].split("</p>")[0]
+    wanted = [first + timedelta(days=n) for n in labelled]
+    assert [each.day for each in wanted] == [int(n) for n in re.findall(r"\d+", labels)]
 
 
 def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:

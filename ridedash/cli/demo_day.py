@@ -56,6 +56,7 @@ class Day:
         self.services: Services = app.extensions["ridedash"]
         self.progress: Progress = app.extensions[EXTENSION]
         self.app, self.now, self.days = app, now, days
+        self.progress.begin(0)  # from now on presses of the director wait
 
     def make(self, worker: Worker, stop: threading.Event) -> None:
         """Make it; meanwhile `worker` sends what people book. A failure is logged, and no more.

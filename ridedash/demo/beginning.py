@@ -1,5 +1,8 @@
 """The demo begins anew, by Reset or by a story: here and in the sandbox, in one press."""
 
+import logging
+import sqlite3
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,6 +15,7 @@ from sqlalchemy.orm import Session
 from ridedash.demo.emptying import empty
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.extensions import services
+from ridedash.observability.exceptions import reason
 from ridedash.rides.tracking import claims
 from ridedash.turns import SandboxTime
 from ridedash.views.poll_cache.cache import polls
@@ -19,9 +23,13 @@ from ridedash.views.poll_cache.cache import polls
 EXTENSION: Final = "ridedash.director"  # where the control stands among an app's extensions
 SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
 EMPTIED_TOO: Final = "ridedash.director.emptied"  # and what a Reset calls at its end
+ALONE: Final = threading.RLock()  # a beginning, or a deed of a story: one of them at a time
 # Every story plays in this week. Drivers and their ways depend on the moment of the booking: with
 # the same moment they are the same for each partner, in whatever week they come.
 MONDAY: Final = date(2026, 3, 2)
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -63,14 +71,23 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
     sandbox = control()
     at, seed = (None, None) if start is None else (start.at, start.seed)
     here = services()
-    empty(here.db, here.clock, lambda: sandbox.reset(seed, at), note)
-    cache = polls()
-    if cache is not None:
-        cache.forget()
-    here.client.traffic.forget()  # a breaker that the demo before has opened
-    for clear in current_app.extensions.get(EMPTIED_TOO, ()):
+    with ALONE:
+        empty(here.db, here.clock, lambda: sandbox.reset(seed, at), note)
+        cache = polls()
+        if cache is not None:
+            cache.forget()
+        here.client.traffic.forget()  # a breaker that the demo before has opened
+        for clear in current_app.extensions.get(EMPTIED_TOO, ()):
+            _cleared(clear)
+        follow()
+
+
+def _cleared(clear: Callable[[], None]) -> None:
+    """The rides are gone already: what else is recorded may stay when its file can't be written."""
+    try:
         clear()
-    follow()
+    except sqlite3.Error as error:
+        log.warning("a Reset has not emptied all: %s", reason(error))
 
 
 def follow() -> None:

@@ -29,6 +29,7 @@ from ridedash.demo.words import (
     SCENARIOS,
     clock_now,
     fault_words,
+    refusals,
     scenario_words,
     speed_words,
 )
@@ -85,7 +86,7 @@ def show() -> str:
         faults=fault_words(),
         arrived=arrived,
         message=_message(),
-        refused=message_for(_refusals()),
+        refused=message_for(refusals()),
         stories=story_pages.offered(),
         chosen=story_pages.chosen(),
     )
@@ -191,16 +192,6 @@ def _message() -> str:
             "reset": _("All rides and guests are deleted. The demo begins anew."),
         }
     )
-
-
-def _refusals() -> dict[str, str]:
-    return {
-        "silent": _("The sandbox does not answer. Nothing was changed."),
-        "nothing": _("No ride is under way. Book one first."),
-        "sending": _(
-            "Something is on its way to the ride company. Nothing was deleted: try again soon."
-        ),
-    }
 
 
 def _arrived(s: Session) -> dict[str, Any] | None:

@@ -4,10 +4,21 @@ Each press is a form that works without scripts. The page's script sends the sam
 again while a story plays, and gets the same moment as JSON.
 """
 
+import logging
 import sqlite3
 from typing import Any, Final
 
-from flask import Blueprint, Flask, Response, abort, jsonify, redirect, render_template, request
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+)
 
 from ridedash.demo.beginning import empty_too, only_with_our_sandbox
 from ridedash.demo.emptying import StillSending
@@ -17,23 +28,34 @@ from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
 from ridedash.demo.stories.interpreter import Moment
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.demo.words import refusals
 from ridedash.extensions import Services
 from ridedash.inputs import whole_number
-from ridedash.views.admin.property import Answer
+from ridedash.observability.exceptions import reason
+from ridedash.views.admin.property import Answer, message_for
 from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.errors import page as error_page
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
+from ridedash.wording import lazy
 
 bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 PLAYED: Final = (20, 60)  # what the page offers to play at
+log = logging.getLogger(__name__)
+GONE: Final = (
+    lazy("This story is gone"),
+    lazy("Its file was deleted, or many others were begun since."),
+    lazy("Begin it again."),
+)
 AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
 
 
 def init_app(app: Flask) -> None:
     """Register the pages; a Reset ends the story that plays."""
     app.register_blueprint(bp)
+    app.register_error_handler(sqlite3.Error, on_file)
     s: Services = app.extensions["ridedash"]
     empty_too(app, lambda: Runs(s.settings.instance).drop_all(s.clock()))
 
@@ -49,9 +71,12 @@ def start(story_id: str) -> Answer:
     try:
         run = interpreter.start(story, seed)
     except StillSending:
-        return redirect("/demo?said=sending", code=303)
-    except (NotDone, sqlite3.Error):
-        return redirect("/demo?said=silent", code=303)
+        return _not_begun("sending")
+    except NotDone:
+        return _not_begun("silent")
+    except sqlite3.Error as error:
+        log.warning("a story was not begun: %s", reason(error))
+        return _not_begun("file")
     return redirect(f"/demo/runs/{run.id}", code=303)
 
 
@@ -83,15 +108,19 @@ def step(run_id: str) -> Answer:
         return jsonify(facts(moment, ahead=True) | {"state": "hand", "hand": hand, "told": ""})
     try:
         return _answer(interpreter.advance(moment, speed))
-    except (NotDone, sqlite3.Error):
-        return _answer(moment, refused=_("The sandbox does not answer. Nothing was changed."))
+    except NotDone:
+        return _answer(moment, refused="silent")
 
 
 @bp.post("/runs/<run_id>/skip")
 @needs(MANAGE)
 def skip(run_id: str) -> Answer:
-    """Go on without the present step."""
-    return _answer(interpreter.skip(moment_of(run_id)))
+    """Go on without the step that the page shows; another one than the present is not skipped."""
+    moment = moment_of(run_id)
+    wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
+    if wanted is None:
+        abort(400)
+    return _answer(interpreter.skip(moment, wanted))
 
 
 @bp.post("/runs/<run_id>/drop")
@@ -111,7 +140,7 @@ def moment_of(run_id: str) -> Moment:
     """Where a run of this property stands. Raises NotFound."""
     run = interpreter.runs().find(run_id)
     if run is None or run.property_id != current_staff().property_id or run.story not in STORIES:
-        abort(404)
+        abort(current_app.make_response(error_page(404, GONE, back="/demo")))
     return interpreter.with_lines(Moment(run, STORIES[run.story]))
 
 
@@ -140,10 +169,29 @@ def chosen() -> dict[str, Any]:
     }
 
 
-def _answer(moment: Moment, refused: str = "") -> Answer:
+def on_file(error: sqlite3.Error) -> Answer:
+    """Answer a press whose file could not be read or written; that of the rides is another one."""
+    log.warning("the file of the stories failed: %s", reason(error))
+    words = (
+        _("The file of the stories can't be used"),
+        _("The story stands where it was. Rides go on."),
+        _("Is the disk full? Make room, then press again."),
+    )
+    return current_app.make_response(error_page(503, words, back="/demo"))
+
+
+def _not_begun(why: str) -> Answer:
     if wants_json():
-        return jsonify(facts(moment) | {"refused": refused})
-    return redirect(f"/demo/runs/{moment.run.id}", code=303)
+        return current_app.make_response((jsonify(message=refusals()[why]), 503))
+    return redirect(f"/demo?said={why}", code=303)
+
+
+def _answer(moment: Moment, refused: str = "") -> Answer:
+    """The moment; `refused` names why it has not changed."""
+    if wants_json():
+        return jsonify(facts(moment) | {"refused": refusals().get(refused, "")})
+    said = f"?said={refused}" if refused else ""
+    return redirect(f"/demo/runs/{moment.run.id}{said}", code=303)
 
 
 def _shown(moment: Moment) -> str | Response:
@@ -152,6 +200,7 @@ def _shown(moment: Moment) -> str | Response:
     return render_template(
         "demo/run.html",
         moment=moment,
+        refused=message_for(refusals()),
         shown=facts(moment),
         rehearsed=moment.run.seed in interpreter.REHEARSED,
         speeds=PLAYED,

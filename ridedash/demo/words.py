@@ -78,6 +78,20 @@ def fault_words() -> dict[str, str]:
     return {name: str(fault.words) for name, fault in FAULTS.items()}
 
 
+def refusals() -> dict[str, str]:
+    """Why a press of the director has changed nothing, by the names in its addresses."""
+    return {
+        "silent": _("The sandbox does not answer. Nothing was changed."),
+        "nothing": _("No ride is under way. Book one first."),
+        "sending": _(
+            "Something is on its way to the ride company. Nothing was deleted: try again soon."
+        ),
+        "file": _(
+            "The file of the stories can't be written. Nothing was changed. Is the disk full?"
+        ),
+    }
+
+
 def speed_words(speed: float) -> str:
     """How fast the clock runs."""
     if speed == 0:

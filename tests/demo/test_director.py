@@ -13,6 +13,7 @@ from sqlalchemy import select
 from ridedash.demo import beginning, pages
 from ridedash.demo.emptying import EMPTIED, empty
 from ridedash.demo.sandbox_control import NotOurs, SandboxControl
+from ridedash.demo.stories import runs
 from ridedash.demo.words import FAULTS, SCENARIOS
 from ridedash.geo import LatLng
 from ridedash.rides.orders.restore import catch_up
@@ -88,6 +89,20 @@ def test_a_press_without_the_token_of_the_page_is_refused(stage: Stage) -> None:
     stage.sandbox.book("mini")
     assert stage.web.post("/demo/reset").status_code == 400
     assert len(stage.sandbox.ledger()) == 1
+
+
+def test_the_page_and_reset_need_no_file_of_stories(stage: Stage) -> None:
+    """A story that can't be kept is not begun: nothing is deleted for it."""
+    fill(stage)
+    (stage.desk.services.settings.instance / runs.FILE).mkdir()
+    page = stage.press("stories/receipt/start")
+    assert "Nothing was changed. Is the disk full?" in page
+    assert (stage.count(Order), len(stage.sandbox.ledger())) == (2, 1)
+    assert stage.web.get("/demo/stage").status_code == 200
+    gone = stage.web.get("/demo/runs/abc")
+    assert (gone.status_code, "The file of the stories" in gone.text) == (503, True)
+    assert "The demo begins anew." in stage.press("reset")
+    assert stage.count(Order) == 0
 
 
 def test_a_leap_says_what_came_and_how_many_others_moved(stage: Stage) -> None:

@@ -162,7 +162,9 @@ def test_a_story_that_is_left_or_reset_takes_no_step_more(presenter: Presenter) 
     assert presenter.press(f"/demo/runs/{moment['run']}/drop").status_code == 303
     assert presenter.step(moment, 0)["state"] == "dropped"
     moment = presenter.begin("receipt")
-    assert presenter.press(f"/demo/runs/{moment['run']}/skip").json()["step"] == 1
+    for _ in range(2):  # the second press is of a page that still shows the first step
+        skipped = presenter.press(f"/demo/runs/{moment['run']}/skip", step=0)
+        assert skipped.json()["step"] == 1
     presenter.press("/demo/reset")
     assert presenter.at(moment["run"])["state"] == "dropped"
     assert presenter.bookings() == []

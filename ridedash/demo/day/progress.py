@@ -4,14 +4,21 @@ import threading
 from dataclasses import dataclass, field
 from typing import Final
 
-from flask import Blueprint, Flask, current_app, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from ridedash.views.web.errors import page
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
+from ridedash.wording import lazy
 
 EXTENSION: Final = "ridedash.day"  # where the progress stands among an app's extensions
 WAITS_S: Final = 60.0  # a press, at most
+NOT_YET: Final = (
+    lazy("The day is still being prepared"),
+    lazy("Nothing was changed."),
+    lazy("Wait until the band says nothing of it, then press again."),
+)
 bp: Final = Blueprint("demo_day", __name__)
 
 
@@ -43,11 +50,14 @@ def init_app(app: Flask) -> None:
     app.context_processor(lambda: {"day_words": words})
 
 
-def after_the_day() -> None:
-    """A press of the director waits for the end: the clock is led until then."""
+def after_the_day() -> Response | None:
+    """A press of the director waits for the end: the clock is led until then. Or it is refused."""
     now: Progress = current_app.extensions[EXTENSION]
-    if now.going_on and request.method == "POST" and request.path.startswith("/demo/"):
-        now.ended.wait(WAITS_S)
+    if not (now.going_on and request.method == "POST" and request.path.startswith("/demo/")):
+        return None
+    if now.ended.wait(WAITS_S):
+        return None
+    return current_app.make_response(page(503, NOT_YET, back="/demo"))
 
 
 @bp.get("/demo/day.json")

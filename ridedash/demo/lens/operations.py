@@ -103,4 +103,6 @@ def query_of(path: str) -> str:
 def _texts(text: str) -> dict[str, str]:
     names = ("booking_id", "txn_id", "merchant_txn_id")
     body = object_in(text)
-    return {name: str(body[name]) for name in names if isinstance(body.get(name), str | int)}
+    found = {name: str(body[name]) for name in names if isinstance(body.get(name), str | int)}
+    # without halves of pairs, which no file can hold
+    return {name: each.encode("utf-8", "replace").decode() for name, each in found.items()}

@@ -120,12 +120,19 @@ class Recorder:
 
     def _run(self) -> None:
         try:
-            with self.file.writing() as db:
-                writer = Writer(db)
-                while self._round(writer):
-                    pass
+            while self._writes_to_one_file():
+                pass
         except Exception as error:  # a full disk, a broken file, or a mistake of ours
             self._failed(error)
+
+    def _writes_to_one_file(self) -> bool:
+        """Write until it is quiet. True when the file was deleted: there is another one to make."""
+        with self.file.writing() as db:
+            writer, number = Writer(db), self.file.number()
+            while self._round(writer):
+                if self.file.number() != number:
+                    return True
+        return False
 
     def _round(self, writer: Writer) -> bool:
         """Write what has come. False when it has been quiet, and the thread ends."""

@@ -148,7 +148,9 @@ def _written(value: Any, codes: re.Pattern[str] | None, levels: int) -> str:
 
 
 def _quoted(text: str, codes: re.Pattern[str] | None) -> str:
-    return json.dumps(text if codes is None else codes.sub(GONE, text), ensure_ascii=False)
+    written = json.dumps(text if codes is None else codes.sub(GONE, text), ensure_ascii=False)
+    # half of a pair, which JSON can name and no file can hold, stays named
+    return written.encode("utf-8", "backslashreplace").decode()
 
 
 assert len(GONE) < SHORTEST_SECRET  # what stands for a secret is none

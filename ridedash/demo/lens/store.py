@@ -7,7 +7,7 @@ be deleted at any time. Numbers rise in the order in which calls ended.
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from ridedash.demo.lens.operations import Ids
 from ridedash.demo.lens.scrubbing import LONGEST
+from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "lens.db"
-WAITS_S: Final = 5.0  # for another process that writes
 VERSION: Final = 2
 SOONER_S: Final = 0.5  # of an offer's moment, its products were asked for; by one clock
 LATER_S: Final = 1.5  # and what the first answer left open
@@ -132,6 +132,7 @@ class LensFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        self._file = SmallFile(self.path, VERSION, _TABLES)
 
     def calls(self, ties: Ties | None, only_errors: bool, after: int, limit: int) -> list[Call]:
         """The latest calls that have changed since turn `after`, the earliest first, no bodies."""
@@ -146,19 +147,15 @@ class LensFile:
             f"SELECT {_COLUMNS} FROM calls WHERE {' AND '.join(where)}"  # noqa: S608 - ours
             " ORDER BY number DESC LIMIT ?"
         )
-        with self._reading() as db:
-            rows = db.execute(query, (*values, limit)).fetchall() if db else []
-        return [_call(row) for row in reversed(rows)]
+        return [_call(row) for row in reversed(self._read(query, (*values, limit)))]
 
     def call(self, number: int) -> Call | None:
         """One call with everything that is kept of it."""
         query = f"SELECT {_COLUMNS} FROM calls WHERE number = ?"  # noqa: S608 - ours
-        with self._reading() as db:
-            if db is None or (row := db.execute(query, (number,)).fetchone()) is None:
-                return None
-            kept = db.execute(
-                "SELECT which, headers, body FROM answers WHERE number = ?", (number,)
-            ).fetchall()
+        row = next(iter(self._read(query, (number,))), None)
+        if row is None:
+            return None
+        kept = self._read("SELECT which, headers, body FROM answers WHERE number = ?", (number,))
         sides = {which: Side(json.loads(head), body) for which, head, body in kept}
         last = sides.get("last")
         return replace(
@@ -173,16 +170,14 @@ class LensFile:
         found: dict[int, list[int]] = {}
         asked = ", ".join(str(int(number)) for number in numbers)
         query = f"SELECT number, offer FROM offers WHERE number IN ({asked})"  # noqa: S608 - numbers
-        with self._reading() as db:
-            for number, offer in db.execute(query).fetchall() if db else ():
-                found.setdefault(number, []).append(offer)
+        for number, offer in self._read(query):
+            found.setdefault(number, []).append(offer)
         return found
 
     def newest(self) -> int:
         """The latest turn."""
-        with self._reading() as db:
-            row = db.execute("SELECT last FROM turns").fetchone() if db else None
-        return int(row[0]) if row else 0
+        rows = self._read("SELECT last FROM turns")
+        return int(rows[0][0]) if rows else 0
 
     def clear(self, now: datetime) -> None:
         """Forget all calls, and those that began before `now` and arrive later."""
@@ -194,65 +189,24 @@ class LensFile:
             db.execute("DELETE FROM offers")
             db.execute("DELETE FROM calls")
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def number(self) -> int | None:
+        """The number by which its folder knows the file: another one after it was deleted."""
+        try:
+            return self.path.stat().st_ino
+        except OSError:
+            return None
+
+    def writing(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         """A connection that writes; the file is made, or made anew when it can't be read."""
-        try:
-            db = self._opened()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            for end in ("", "-wal", "-shm"):  # it is not a database: what it was is lost already
-                self.path.with_name(FILE + end).unlink(missing_ok=True)
-            db = self._opened()
-        try:
-            yield db
-        finally:
-            db.close()
+        return self._file.writing()
 
-    def _opened(self) -> sqlite3.Connection:
-        fresh = not self.path.exists()
-        if fresh:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.path.touch(mode=0o600)
-        db = sqlite3.connect(self.path, timeout=WAITS_S, isolation_level="IMMEDIATE")
+    def _read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The rows; none of a file that is absent, broken or out of reach."""
         try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = OFF")  # a demo's recording may be lost with the power
-            if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                _make(db)
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        if not self.path.exists():
-            yield None
-            return
-        db = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", timeout=WAITS_S, uri=True)
-        try:
-            known = db.execute("PRAGMA user_version").fetchone()[0] == VERSION
-        except sqlite3.Error:  # the recorder makes it anew
-            known = False
-        try:
-            yield db if known else None
-        finally:
-            db.close()
-
-
-def _make(db: sqlite3.Connection) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-        for (name,) in db.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        ).fetchall():
-            db.execute(f'DROP TABLE "{name}"')
-        for statement in _TABLES.split(";"):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {VERSION}")
-    db.commit()
+            with self._file.reading() as db:
+                return db.execute(query, values).fetchall() if db else []
+        except sqlite3.Error:
+            return []
 
 
 def _of_order(ties: Ties) -> tuple[str, list[Any]]:

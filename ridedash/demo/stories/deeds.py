@@ -28,7 +28,7 @@ from ridedash.rides.actions.call import ActionResult
 from ridedash.rides.orders import resolve
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import PlaceError, TokenReused, place
-from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.share_links import LinkKind, RideOver, TooManyLinks, make_link
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner
@@ -62,6 +62,8 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
                 return _break(deed)
     except NotDone as error:
         raise NotPlayed("the sandbox does not answer") from error
+    except (RideOver, TooManyLinks) as error:
+        raise NotPlayed("the ride gets no link any more") from error
     return {}
 
 
@@ -200,9 +202,14 @@ def _answered(run: Run, deed: Ask, told: str, **facts: str) -> dict[str, Any]:
 
 def _set(deed: Clock) -> None:
     """Set the clock to a time of the property's day on which the story plays."""
-    home = _zone()
-    today = control().clock().at.astimezone(home).date()
-    control().set(datetime.combine(today, deed.at, home), 0)
+    now = control().clock().at.astimezone(_zone())
+    wanted = datetime.combine(now.date(), deed.at, now.tzinfo)
+    try:
+        control().set(wanted, 0)
+    except NotDone as error:
+        if wanted < now:
+            raise NotPlayed("the clock was led past that time by hand") from error
+        raise
     follow()
 
 

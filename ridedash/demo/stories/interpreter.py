@@ -6,13 +6,14 @@ phase, or runs there and is held until pages show it: no phase is passed over, h
 or the page is. So a story that is played has the same rides as one that is stepped.
 """
 
+import contextlib
 import math
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ridedash.demo.beginning import SUBJECT, Start, begin, control, follow, starts
-from ridedash.demo.sandbox_control import ClockNow, NothingAhead
+from ridedash.demo.beginning import ALONE, SUBJECT, Start, begin, control, follow, starts
+from ridedash.demo.sandbox_control import ClockNow, NotDone, NothingAhead
 from ridedash.demo.stories.deeds import do
 from ridedash.demo.stories.here import NotPlayed
 from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
@@ -31,6 +32,7 @@ LEAP: Final = 0  # the speed of a story that is stepped: the clock leaps and is 
 PEOPLES: Final = 1  # the speed of people's time, in which an outage lasts
 TAKES: Final = timedelta(seconds=20)  # a deed that began before that was cut off
 PATIENCE: Final = timedelta(seconds=150)  # after the last turn; then nothing will come
+TRIES: Final = 5  # to leave a step that others take at the same time
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,20 @@ class Moment:
 def start(story: Story, seed: int) -> Run:
     """Begin a story: rides and guests are gone, the clock is held where the story begins.
 
-    Raises StillSending and NotDone.
+    Raises StillSending and NotDone, and sqlite3.Error when no run can be kept; nothing has changed
+    then.
     """
     s, mine = services(), current_staff().property_id
     with s.db.read() as session:
         home = zone(session.get_one(Property, mine).timezone)
     at = starts(story.weekday, story.at, home)
-    begin(
-        lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
-        Start(at, seed),
-    )
-    return runs().begin(story.id, seed, mine, now())
+    runs().check()
+    with ALONE:  # of two presenters one begins after the other: clock and seed are those of the run
+        begin(
+            lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
+            Start(at, seed),
+        )
+        return runs().begin(story.id, seed, mine, now())
 
 
 def advance(moment: Moment, speed: int) -> Moment:
@@ -77,21 +82,44 @@ def advance(moment: Moment, speed: int) -> Moment:
     if run.phase is Phase.DOING:
         return moment if now() - run.phase_at < TAKES else _cut_off(moment, step)
     if run.phase is Phase.TODO:
-        claimed = runs().move(run, Phase.DOING, now())
-        return latest(moment) if claimed is None else _do(replace(moment, run=claimed), step)
+        with ALONE:  # else a Reset could come between, and the ride be booked after it
+            claimed = runs().move(run, Phase.DOING, now())
+            return latest(moment) if claimed is None else _do(replace(moment, run=claimed), step)
     return _look(moment, step, speed)
 
 
-def skip(moment: Moment) -> Moment:
-    """Go on without the present step."""
-    if moment.run.is_over or moment.step is None:
-        return moment
-    return _moved(moment, Phase.TODO, step=moment.run.step + 1)
+def skip(moment: Moment, wanted: int) -> Moment:
+    """Go on without a step; another one than the present is not skipped."""
+    moment = _left(moment, Phase.TODO, wanted)
+    if moment.step is None and not moment.run.is_over:
+        with contextlib.suppress(NotDone):  # then the next press of Step makes the list
+            return _ended(moment)
+    return moment
 
 
 def drop(moment: Moment) -> Moment:
     """End a story before its end; its rides stay."""
-    return moment if moment.run.is_over else _moved(moment, Phase.DROPPED)
+    return _left(moment, Phase.DROPPED)
+
+
+def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
+    """The moment once its step is left undone, and the clock held if the step has let it run.
+
+    A page that plays the story moves it at the same time: then once more.
+    """
+    for _ in range(TRIES):
+        run = moment.run
+        if run.is_over or wanted not in (None, run.step):
+            return moment
+        step = None if wanted is None else min(wanted + 1, len(moment.story.steps))
+        moved = runs().move(run, phase, now(), step=step)
+        if moved is not None:
+            if run.phase is Phase.WAITING:
+                with contextlib.suppress(NotDone):  # a sandbox that is silent has none that runs
+                    _turn(LEAP)
+            return with_lines(replace(moment, run=moved))
+        moment = latest(moment)
+    return moment
 
 
 def _do(moment: Moment, step: Step) -> Moment:
@@ -116,7 +144,8 @@ def _cut_off(moment: Moment, step: Step) -> Moment:
 
 
 def _look(moment: Moment, step: Step, speed: int) -> Moment:
-    run, clock = moment.run, control().clock()
+    run, clock = runs().ask(moment.run, now()), control().clock()
+    moment = replace(moment, run=run)
     if not _knows(clock):
         follow()  # it was turned, and no answer told so
         return moment
@@ -201,7 +230,11 @@ def _ended(moment: Moment) -> Moment:
 
 def _moved(moment: Moment, phase: Phase, *, step: int | None = None, **kept: Any) -> Moment:
     moved = runs().move(moment.run, phase, now(), step=step, **kept)
-    return latest(moment) if moved is None else with_lines(replace(moment, run=moved))
+    if moved is not None:
+        return with_lines(replace(moment, run=moved))
+    if kept:  # the ride was ordered, whoever has skipped the step meanwhile
+        runs().keep(moment.run, **kept)
+    return latest(moment)
 
 
 def latest(moment: Moment) -> Moment:

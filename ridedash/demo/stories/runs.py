@@ -1,4 +1,4 @@
-"""The stories that were begun: one row each, in instance/demo.db, which the rides know nothing of.
+"""The stories that were begun last: a row each, in instance/demo.db; the rides know nothing of it.
 
 A step is taken by whoever changes its row first. So a story that is pressed twice, in two windows
 or by a page that is loaded anew goes on where it stands, and does nothing twice.
@@ -10,15 +10,19 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from ridedash.demo.small_files import SmallFile
+
 FILE: Final = "demo.db"
-BUSY_S: Final = 5.0
-SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS runs (
+VERSION: Final = 1
+KEPT: Final = 50  # the latest ones
+ALONE_S: Final = 4.0  # nobody has asked for so long: the story rests
+TABLES: Final = """
+CREATE TABLE runs (
     id TEXT PRIMARY KEY,
     story TEXT NOT NULL,
     seed INTEGER NOT NULL,
@@ -28,7 +32,8 @@ CREATE TABLE IF NOT EXISTS runs (
     phase TEXT NOT NULL,
     phase_at REAL NOT NULL,
     version INTEGER NOT NULL,
-    kept TEXT NOT NULL
+    kept TEXT NOT NULL,
+    asked_at REAL NOT NULL
 ) STRICT
 """
 
@@ -65,6 +70,7 @@ class Run:
     phase_at: datetime
     version: int = 0  # rises with each move
     kept: dict[str, Any] = field(default_factory=dict)
+    asked_at: datetime | None = None  # when somebody last looked whether it goes on
 
     @property
     def is_over(self) -> bool:
@@ -81,7 +87,12 @@ class Runs:
     """The runs of an installation. Raises sqlite3.Error."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
+        self._file = SmallFile(folder / FILE, VERSION, TABLES)
+
+    def check(self) -> None:
+        """Find out whether a run could be begun."""
+        with self._write() as database:
+            database.execute("UPDATE runs SET version = version WHERE 0")
 
     def begin(self, story: str, seed: int, property_id: int, now: datetime) -> Run:
         """A new run at its first step; every other one is dropped."""
@@ -89,8 +100,13 @@ class Runs:
         with self._write() as database:
             self._drop_all(database, at)
             database.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, '{}')",
-                (run_id, story, seed, property_id, at, Phase.TODO, at),
+                "DELETE FROM runs WHERE id NOT IN"
+                " (SELECT id FROM runs ORDER BY began_at DESC LIMIT ?)",
+                (KEPT - 1,),
+            )
+            database.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, '{}', ?)",
+                (run_id, story, seed, property_id, at, Phase.TODO, at, at),
             )
         return Run(run_id, story, seed, property_id, now, 0, Phase.TODO, now)
 
@@ -106,10 +122,16 @@ class Runs:
         return None if found is None or found.is_over else found
 
     def latest(self, property_id: int) -> Run | None:
-        """The run that was begun last, over or not."""
+        """The run that was begun last, over or not; None also while the file can't be used.
+
+        It is for pages which have other things to show.
+        """
         query = "SELECT * FROM runs WHERE property_id = ? ORDER BY began_at DESC LIMIT 1"
-        with self._write() as database:
-            row = database.execute(query, (property_id,)).fetchone()
+        try:
+            with self._write() as database:
+                row = database.execute(query, (property_id,)).fetchone()
+        except sqlite3.Error:
+            return None
         return None if row is None else _run(row)
 
     def move(
@@ -117,16 +139,45 @@ class Runs:
     ) -> Run | None:
         """The run in another phase, at another step; None when somebody else has moved it."""
         to, together = run.step if step is None else step, run.kept | kept
+        asked_at = max(run.asked_at or now, now)
         moved = replace(
             run, phase=phase, phase_at=now, step=to, version=run.version + 1, kept=together
         )
+        moved = replace(moved, asked_at=asked_at)
         with self._write() as database:
             done = database.execute(
-                "UPDATE runs SET phase = ?, phase_at = ?, step = ?, kept = ?, version = version + 1"
-                " WHERE id = ? AND version = ?",
-                (phase, now.timestamp(), to, json.dumps(together), run.id, run.version),
+                "UPDATE runs SET phase = ?, phase_at = ?, step = ?, kept = ?, asked_at = ?,"
+                " version = version + 1 WHERE id = ? AND version = ?",
+                (
+                    *(phase, now.timestamp(), to, json.dumps(together), asked_at.timestamp()),
+                    *(run.id, run.version),
+                ),
             )
             return moved if done.rowcount == 1 else None
+
+    def keep(self, run: Run, **kept: Any) -> None:
+        """What a deed has to remember although somebody else has moved the run meanwhile."""
+        with self._write() as database:
+            row = database.execute("SELECT kept FROM runs WHERE id = ?", (run.id,)).fetchone()
+            if row is not None:
+                together = json.dumps(json.loads(row["kept"]) | kept)
+                database.execute("UPDATE runs SET kept = ? WHERE id = ?", (together, run.id))
+
+    def ask(self, run: Run, now: datetime) -> Run:
+        """Note that somebody looks whether a run goes on.
+
+        A time in which nobody did counts for nothing: `phase_at` is later by it.
+        """
+        before = run.asked_at or now
+        alone = max(0.0, (now - before).total_seconds())
+        rested = alone if alone > ALONE_S else 0.0
+        with self._write() as database:
+            database.execute(
+                "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?"
+                " WHERE id = ? AND version = ? AND asked_at = ?",  # once for each rest
+                (now.timestamp(), rested, run.id, run.version, before.timestamp()),
+            )
+        return replace(run, asked_at=now, phase_at=run.phase_at + timedelta(seconds=rested))
 
     def drop_all(self, now: datetime) -> None:
         """End every run: its rides are gone, or somebody wants no more of it."""
@@ -142,15 +193,10 @@ class Runs:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        database = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
-        database.row_factory = sqlite3.Row
-        try:
-            database.execute(SCHEMA)
+        with self._file.writing() as database, database:
+            database.row_factory = sqlite3.Row
             database.execute("BEGIN IMMEDIATE")
             yield database
-            database.execute("COMMIT")
-        finally:
-            database.close()  # what was not committed is undone
 
 
 def _run(row: sqlite3.Row) -> Run:
@@ -165,4 +211,5 @@ def _run(row: sqlite3.Row) -> Run:
         datetime.fromtimestamp(row["phase_at"], UTC),
         row["version"],
         json.loads(row["kept"]),
+        datetime.fromtimestamp(row["asked_at"], UTC),
     )

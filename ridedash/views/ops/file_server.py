@@ -64,6 +64,11 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
         for name, path in files.paths.items():
             self.add_file_to_dictionary(files.prefix + name, str(path))
 
+    def add_file_to_dictionary(self, url: str, path: str, stat_cache: object = None) -> None:
+        """Serve a file; none of the director's in live mode, not of an earlier demo either."""
+        if self._files.demo or not static_files.is_of_demo(url):
+            super().add_file_to_dictionary(url, path, stat_cache=stat_cache)
+
     def _add_head(self, headers: Headers, _path: str, _url: str) -> None:
         for name, value in self._head.items():
             headers[name] = value

@@ -51,6 +51,7 @@ class StaticFiles:
     digest: str
     paths: Mapping[str, Path]
     imports: Mapping[str, tuple[str, ...]]
+    demo: bool = True  # whether those of the director are among them
 
     @property
     def prefix(self) -> str:
@@ -70,7 +71,7 @@ def read(folder: Path, *, demo: bool = True) -> StaticFiles:
         if path.is_file() and not path.name.startswith(".")
     }
     if not demo:
-        paths = {name: path for name, path in paths.items() if OF_DEMO not in name.split("/")}
+        paths = {name: path for name, path in paths.items() if not is_of_demo(name)}
     paths |= {LEAFLET + name: leaflet() / name for name in OF_LEAFLET}
     digest = hashlib.blake2b(digest_size=DIGEST_CHARS // 2)
     for name, path in paths.items():
@@ -82,7 +83,12 @@ def read(folder: Path, *, demo: bool = True) -> StaticFiles:
         if name.endswith(".js") and not name.startswith(LEAFLET)
     }
     imports = {name: tuple(_all_imports(name, direct)) for name in direct}
-    return StaticFiles(digest.hexdigest(), paths, imports)
+    return StaticFiles(digest.hexdigest(), paths, imports, demo)
+
+
+def is_of_demo(name: str) -> bool:
+    """Whether a file, or the address of one, is the director's."""
+    return OF_DEMO in name.split("/")
 
 
 def is_digest(word: str) -> bool:

@@ -11,9 +11,10 @@ const NEWS_MS = 4_000; // for prices that may be others by now
 
 /**
  * Book {guest, room, drop, car, form_token}. Resolves to whether the form was sent; if it was not,
- * nothing was ordered. `page()` is the document of the desk, which may be on its way.
+ * nothing was ordered. `page()` is the document of the desk, which may be on its way. `stands()`,
+ * asked before the press, resolves to whether the ride is still to be booked.
  */
-export async function book(page, wanted) {
+export async function book(page, wanted, stands) {
   const form = await until(() => ready(page()));
   if (!form) return false;
   form.elements.form_token.value = wanted.form_token;
@@ -23,6 +24,7 @@ export async function book(page, wanted) {
   const go = form.querySelector("[data-book-go]");
   if (!(await until(() => /\d/.test(go.textContent) && go.ariaDisabled !== "true"))) return false;
   if (form.elements.form_token.value !== wanted.form_token) return false;
+  if (!(await stands())) return false;
   const booked = once(page(), "ridedash:booked");
   go.click();
   return booked;

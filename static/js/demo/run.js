@@ -1,11 +1,19 @@
 /** The page of a story: Play and Pause beside the forms that work without this script. */
 
-import { isOver, play } from "./story.js";
+import { isFinal, isOver, play } from "./story.js";
 
 const page = document.querySelector("[data-run]");
 const form = document.querySelector("[data-run-form]");
 
+/** Why nothing goes on; "" while all is well. */
+function refuse(words) {
+  const refused = page.querySelector("[data-run-refused]");
+  refused.textContent = words;
+  refused.hidden = !words;
+}
+
 function show(moment) {
+  refuse(moment.refused ?? "");
   if (moment.say) page.querySelector("[data-run-say]").textContent = moment.say;
   page.querySelector("[data-run-step]").textContent = `${moment.taken} / ${moment.of}`;
   const told = page.querySelector("[data-run-told]");
@@ -47,6 +55,10 @@ if (form) {
         }
         show(moment);
         if (onlyThis && went) pause.click();
+      },
+      onTrouble(words, status) {
+        refuse(words || page.dataset.saySilent);
+        if (isFinal(status)) pause.click();
       },
     });
     mark(true);

@@ -8,6 +8,7 @@ import { until } from "./hand.js";
 const DESK_PX = 1_180; // from here on the board shows form, list and map beside each other
 const SMALLEST = 0.62; // of the desk's text: below that nobody at the back can read it
 const PROJECTED = 1.25;
+const LOADED_WITHIN_MS = 10_000;
 const TABBED = matchMedia("(max-width: 1279px)");
 const POINTED = "3px solid #d97706";
 
@@ -70,11 +71,17 @@ export class Screens {
     this.frame("kiosk").dataset.tickets = JSON.stringify(tickets ?? {});
   }
 
-  /** Load an address anew, also where it is shown already. Resolves once it is there. */
+  /**
+   * Load an address anew, also where it is shown already. Resolves once it is there, or has not
+   * come for a while.
+   */
   reload(name, address) {
     const frame = this.frame(name);
     frame.contentWindow.location.assign(address);
-    return new Promise((done) => frame.addEventListener("load", done, { once: true }));
+    return new Promise((done) => {
+      frame.addEventListener("load", done, { once: true });
+      setTimeout(done, LOADED_WITHIN_MS);
+    });
   }
 
   /** The frames that are to be seen and show a page. */

@@ -38,9 +38,13 @@ function showQr(code) {
   figure.querySelector("path").setAttribute("d", code.path);
 }
 
+let away = false; // whether nothing answers
+
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: 0,
   got(body) {
+    if (away) story.tell();
+    away = false;
     showClock(body.clock);
     screens.open("phone", body.link);
     screens.rides(body);
@@ -49,31 +53,37 @@ const follower = new Poller("/demo/stage/newest.json", {
     return EVERY_MS;
   },
   failed(status) {
-    if (status !== 401) return undefined;
-    say(root.dataset.sayOut);
-    return "stop";
+    away = status !== 401;
+    say(away ? root.dataset.sayAway : root.dataset.sayOut);
+    return away ? "again" : "stop";
   },
 });
 follower.start();
-const story = new StageStory(root, screens, { say, changed: () => follower.now() });
+const story = new StageStory(root, screens, {
+  say,
+  changed: () => follower.now(),
+  hold: () => button("0").click(),
+});
 
 /** Send a form of the bar, and say what its page says: the page of the director. */
 async function press(form, submitter) {
   const body = new URLSearchParams(new FormData(form));
   if (submitter?.name) body.append(submitter.name, submitter.value);
   const button = submitter ?? form.querySelector("button");
+  let done = "";
   button.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const words = page.querySelector("main [role=alert], main [role=status]");
+    const words = page.querySelector("main [role=alert], main [role=status], h1");
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
+    done = new URL(answer.url).searchParams.get("said");
   } catch {
-    say(root.dataset.saySilent);
+    say(root.dataset.sayAway);
   }
   button.removeAttribute("aria-busy");
   follower.now();
-  if (form.dataset.press === "reset") begunAnew();
+  if (done === "reset") begunAnew();
 }
 
 /** A story that plays turns the clock itself: Hold pauses it, a speed is its own from now on. */

@@ -3,28 +3,47 @@
  * stands on the server; this only asks it to go on, and turns the audience to the right screen.
  */
 
-import { askQuietly } from "../shared/ask.js";
+import { ask, askQuietly } from "../shared/ask.js";
 import * as desk from "./desk_hand.js";
 import * as kiosk from "./kiosk_hand.js";
-import { isOver, play } from "./story.js";
+import { isFinal, isOver, play } from "./story.js";
 
 const USUAL = 20; // times as fast, while something is to come
 const HANDS = { desk, kiosk }; // what screens do by themselves
 const AFTER_HAND_S = 0.4;
 const BETWEEN_MS = 3_500; // for a sentence to be read
 
+/** The answer to a form that takes long: a Reset waits for the ride company, and for a new day. */
+async function asked(address, form) {
+  try {
+    const answer = await fetch(address, {
+      method: "POST",
+      body: new URLSearchParams(form),
+      headers: { Accept: "application/json" },
+      credentials: "same-origin",
+    });
+    return await answer.json();
+  } catch {
+    return {};
+  }
+}
+
 export class StageStory {
-  /** `say(words)` shows a sentence; `changed()` is called when the clock may have turned. */
-  constructor(root, screens, { say, changed }) {
-    Object.assign(this, { root, screens, say, changed });
+  /**
+   * `say(words)` shows a sentence; `changed()` is called when the clock may have turned; `hold()`
+   * holds the clock, and pauses the story.
+   */
+  constructor(root, screens, { say, changed, hold }) {
+    Object.assign(this, { root, screens, say, changed, hold });
     this.bar = root.querySelector("[data-story]");
     this.form = this.bar.querySelector("[data-begin]");
     this.speed = USUAL;
     this.moment = null;
     this.stop = null;
     this.done = null; // the step that a screen has done, as far as it could
+    this.beginning = null; // a story that is on its way
     const on = (name, act) => this.#part(name).addEventListener("click", act);
-    on("play", () => (this.stop ? this.pause() : this.play()));
+    on("play", () => (this.stop ? this.hold() : this.play()));
     on("step", () => this.step());
     on("skip", () => this.#turn("skip"));
     on("drop", () => this.#turn("drop"));
@@ -75,19 +94,31 @@ export class StageStory {
     return this.bar.querySelector(`[data-${name}]`);
   }
 
-  /** Where the story stands; a new one is begun where none does. */
+  /** Say again how the story stands; for when something else was said in between. */
+  tell() {
+    if (this.moment) this.say(this.#words(this.moment));
+    else this.say(this.root.dataset.sayReady);
+  }
+
+  /** Where the story stands; a new one is begun where none does, once however often it is asked. */
   async #standing() {
     if (this.moment && !isOver(this.moment)) return this.moment;
+    this.beginning ??= this.#begin();
+    const begun = await this.beginning;
+    this.beginning = null;
+    return begun;
+  }
+
+  async #begin() {
     if (!this.form.reportValidity()) return null;
     const id = this.#part("choose").value;
-    const body = Object.fromEntries(new FormData(this.form));
     this.say(this.root.dataset.sayBegins);
-    const answer = await askQuietly(`/demo/stories/${id}/start`, body);
-    if (!answer.ok || !answer.body.run) {
-      this.say(this.root.dataset.saySilent);
+    const answer = await asked(`/demo/stories/${id}/start`, new FormData(this.form));
+    if (!answer.run) {
+      this.say(answer.message ?? this.root.dataset.sayAway);
       return null;
     }
-    this.moment = answer.body;
+    this.moment = answer;
     this.done = null;
     this.screens.calm();
     await this.screens.reload("desk", "/");
@@ -102,6 +133,7 @@ export class StageStory {
       hands: (moment) => this.#hands(moment),
       between: only === null ? BETWEEN_MS : 0,
       onMoment: (moment) => this.#come(moment, only),
+      onTrouble: (words, status) => this.#trouble(words, status),
     });
     this.stop = stop;
     this.#show();
@@ -116,7 +148,8 @@ export class StageStory {
       const { screen, do: what } = moment.hand;
       if (screen === "desk" && !this.screens.page("desk")?.querySelector("#book"))
         await this.screens.reload("desk", "/");
-      await HANDS[screen][what](() => this.screens.page(screen), moment.hand);
+      const stands = () => this.#stands(moment, mine);
+      await HANDS[screen][what](() => this.screens.page(screen), moment.hand, stands);
       if (this.stop !== mine) return;
       this.done = moment.step; // the server does what the hand could not
       moment.again_s = AFTER_HAND_S;
@@ -134,26 +167,43 @@ export class StageStory {
     return { [hand]: "1" };
   }
 
+  /** Whether a step is still to be taken: it may be paused, or others have ended the story. */
+  async #stands({ run, step }, mine) {
+    const { ok, body } = await ask(`/demo/runs/${run}`, {});
+    return ok && this.stop === mine && body.step === step && body.state === "todo";
+  }
+
+  #trouble(words, status) {
+    this.say(words || this.root.dataset.sayAway);
+    if (!isFinal(status)) return;
+    this.stop?.();
+    this.stop = null;
+    if (status === 404) this.moment = null; // its file was deleted
+    this.#show({ silently: true });
+  }
+
   async #turn(what) {
-    if (!this.moment) return;
+    const { moment } = this;
+    if (!moment) return;
     this.pause();
     const { csrf_token } = Object.fromEntries(new FormData(this.form));
-    const answer = await askQuietly(`/demo/runs/${this.moment.run}/${what}`, { csrf_token });
-    if (what === "drop") this.moment = null;
-    else if (answer.ok) this.moment = answer.body;
+    const sent = { csrf_token, step: moment.step };
+    const answer = await askQuietly(`/demo/runs/${moment.run}/${what}`, sent);
+    if (!answer.ok) return this.say(answer.body.message ?? this.root.dataset.sayAway);
+    this.moment = what === "drop" ? null : answer.body;
     if (what === "drop") this.say(this.root.dataset.sayDropped);
     this.#show();
     this.changed();
   }
 
   async #resume(run) {
-    const answer = await fetch(`/demo/runs/${run}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok || this.moment) return;
-    this.moment = await answer.json();
+    const { ok, body } = await ask(`/demo/runs/${run}`, {});
+    if (!ok || this.moment) return;
+    this.moment = body;
     this.#show();
   }
 
-  #show() {
+  #show({ silently = false } = {}) {
     const { moment } = this;
     const runs = Boolean(moment) && !isOver(moment);
     this.form.hidden = runs;
@@ -164,12 +214,13 @@ export class StageStory {
     if (!moment) return;
     this.#part("title-words").textContent = moment.title;
     this.#part("title-step").textContent = `${Math.max(moment.taken, 0)} / ${moment.of}`;
-    this.say(this.#words(moment));
+    if (!silently) this.say(this.#words(moment));
     if (runs) this.screens.show(moment.show || "desk", moment.point, moment.order);
     else this.screens.calm();
   }
 
-  #words({ state, say, next, why }) {
+  #words({ state, say, next, why, refused }) {
+    if (refused) return refused;
     if (state === "ended") return this.root.dataset.sayEnded;
     if (state === "dropped") return this.root.dataset.sayDropped;
     if (state === "failed") return this.root.dataset.sayFailed.replace("{why}", why);

@@ -164,6 +164,31 @@ def test_a_broken_file_is_made_anew(tmp_path):
     assert len(listed(lens)) == 1
 
 
+def test_a_file_that_is_deleted_meanwhile_is_made_anew(tmp_path):
+    """The thread goes on for as long as rides are followed: it must not write to a deleted file."""
+    lens = recorder(tmp_path)
+    lens.exchange(poll())
+    assert len(listed(lens)) == 1
+    for end in ("", "-wal", "-shm"):
+        (tmp_path / (FILE + end)).unlink(missing_ok=True)
+    lens.exchange(poll("CRN2"))  # may be lost with the file
+    assert lens.flush()
+    lens.exchange(poll("CRN3"))
+    assert listed(lens)[-1].ids.booking_id == "CRN3"
+
+
+def test_half_a_pair_in_an_answer_costs_no_record(tmp_path):
+    """JSON can name what is no character, and no file can hold it."""
+    lens = recorder(tmp_path)
+    raw = rb'{"booking_id":"CRN\ud800","driver_name":"A\udfff","booking_status":"CALL_DRIVER"}'
+    lens.exchange(exchange(body=raw, params={"booking_id": "CRN1"}))
+    lens.exchange(exchange(CREATE, body=raw, json={"name": "\ud800"}))
+    one, other = listed(lens)
+    assert lens.file.call(one.number).answer.body == raw.decode()
+    assert (one.ids.booking_id, other.result) == ("CRN?", "CRN")
+    assert lens.dropped == 0
+
+
 def test_a_file_that_cannot_be_written_costs_records_but_no_call(tmp_path, caplog):
     (tmp_path / FILE).mkdir()
     lens = recorder(tmp_path)
@@ -171,6 +196,7 @@ def test_a_file_that_cannot_be_written_costs_records_but_no_call(tmp_path, caplo
         lens.exchange(poll())
         lens.flush()
     assert lens.dropped == 3
+    assert (lens.file.calls(None, False, 0, 10), lens.file.call(1)) == ([], None)
     assert caplog.text.count("the lens can't record") == 1
 
 

@@ -125,6 +125,17 @@ def test_a_folder_that_cannot_be_written_costs_speed_alone(
     assert "uncompressed" in caplog.text
 
 
+def test_live_mode_serves_no_file_of_a_demo_that_was_in_its_folder(
+    tmp_path: Path, instance: Path
+) -> None:
+    demo = Served(release(tmp_path / "static", js_demo_stage="export {};"), instance)
+    live = Served(static_files.read(tmp_path / "static", demo=False), instance)
+    assert demo.file("js/demo/stage.js").text == "export {};"
+    assert live.get(demo.files.prefix + "js/a.js").text == MODULE
+    for files in (demo.files, live.files):
+        assert live.get(files.prefix + "js/demo/stage.js").text == "the app"
+
+
 def test_a_page_of_the_release_before_goes_on_with_its_own_modules_for_a_day(
     tmp_path: Path, instance: Path
 ) -> None:

@@ -1,0 +1,60 @@
+"""The runs of stories: how many are kept, what a deed remembers, and how long they wait."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ridedash.demo.stories import runs as kept_runs
+from ridedash.demo.stories.runs import KEPT, Phase, Run, Runs
+
+NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def after(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def waiting(runs: Runs) -> Run:
+    moved = runs.move(runs.begin("receipt", 1, 1, NOON), Phase.WAITING, NOON)
+    assert moved is not None
+    return moved
+
+
+def test_the_latest_runs_are_kept_and_no_more(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    begun = [runs.begin("receipt", 1, 1, after(n)) for n in range(KEPT + 10)]
+    assert runs.find(begun[9].id) is None
+    found = [runs.find(each.id) for each in begun[10:]]
+    assert all(found)
+    assert [each.phase for each in found[-2:] if each] == [Phase.DROPPED, Phase.TODO]
+
+
+def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> None:
+    """A presenter who pauses for minutes, or shuts the laptop, finds it as it was."""
+    runs = Runs(tmp_path)
+    run = waiting(runs)
+    for second in (1, 2, 3):
+        run = runs.ask(run, after(second))
+    assert run.phase_at == NOON
+    left = runs.find(run.id)
+    assert left is not None
+    run = runs.ask(left, after(600))
+    runs.ask(left, after(601))  # another window, which has read the same
+    found = runs.find(run.id)
+    assert found is not None
+    assert found.phase_at == run.phase_at == after(597)
+
+
+def test_a_deed_is_remembered_also_when_its_step_was_skipped_meanwhile(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    run = runs.begin("receipt", 1, 1, NOON)
+    assert runs.move(run, Phase.TODO, NOON, step=1, told="x")
+    assert runs.move(run, Phase.WAITING, NOON, orders={"ride": 7}) is None
+    runs.keep(run, orders={"ride": 7})
+    found = runs.find(run.id)
+    assert found is not None
+    assert (found.step, found.order("ride"), found.kept["told"]) == (1, 7, "x")
+
+
+def test_a_file_that_can_not_be_used_has_no_story_for_pages(tmp_path: Path) -> None:
+    (tmp_path / kept_runs.FILE).mkdir()
+    assert Runs(tmp_path).present(1) is None

@@ -174,7 +174,8 @@ export class StageStory {
   }
 
   #trouble(words, status) {
-    this.say(words || this.root.dataset.sayAway);
+    const { sayOut, sayAway } = this.root.dataset;
+    this.say(status === 401 ? sayOut : words || sayAway);
     if (!isFinal(status)) return;
     this.stop?.();
     this.stop = null;

@@ -75,7 +75,8 @@ async function press(form, submitter) {
   try {
     const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const words = page.querySelector("main [role=alert], main [role=status], h1");
+    const told = page.querySelector("main [role=alert], main [role=status]");
+    const words = told ?? page.querySelector("h1"); // the latter of a page that says what failed
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
     done = new URL(answer.url).searchParams.get("said");
   } catch {

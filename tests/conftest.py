@@ -38,12 +38,12 @@ LAUNCH = [  # root in a container can't use the browser's sandbox; no background
 
 
 # Their shared fixtures start slowly: all tests of one run in the same process of `make test`.
-TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_upkeep.py"}
+TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_day.py", "test_upkeep.py"}
 
 # What takes longest begins first, so that no process works alone at the end.
 FIRST = (
     "test_hostile_input.py",
-    *("processes", "e2e", "test_canary.py", "test_upkeep.py"),
+    *("processes", "e2e", "test_canary.py", "test_day.py", "test_upkeep.py"),
     *("faults", "test_axe.py", "test_crashes.py", "test_planned_machine.py"),
     *("test_permissions.py", "test_same_answers.py", "cli"),
 )

@@ -35,6 +35,15 @@ TEXTS: Final = {
     "direction marks": "\u202eabc\u2066\u2069\u200f",
 }
 VALUES: Final = INTEGERS | DAYS | TEXTS
+# What one kind of database takes and another refuses. Whatever else a value does is decided before
+# any database is asked, so the sweep on SQLite has shown it.
+OF_DATABASES: Final = {
+    kind: VALUES[kind]
+    for kind in (
+        *("minus one", "above 32 bits", "above 64 bits", "30 digits"),
+        *("year 1", "year 9999", "NUL", "10 kB"),
+    )
+}
 FILLED: Final = {"text": "Wren", "search": "Wren", "password": "seven herons over the lagoon"}
 
 

@@ -58,7 +58,8 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
         file_server.prepare(app)
         stack.enter_context(_running_worker(app, _first(app) if settings.demo else None))
         print(_welcome(settings), flush=True)
-        served = with_tiles(app) if settings.demo else app.wsgi_app
+        warmed = with_stage or settings.demo_starts == "day"
+        served = with_tiles(app, warmed=warmed) if settings.demo else app.wsgi_app
         started()
         if with_stage:
             stage.show(settings, environ)
@@ -121,11 +122,14 @@ def _work(worker: Worker, stop: threading.Event, ended: threading.Event, day: "D
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-def with_tiles(app: Flask) -> "WSGIApplication":
-    """The dashboard with the sandbox's tiles under /tiles on its own port."""
+def with_tiles(app: Flask, *, warmed: bool) -> "WSGIApplication":
+    """The dashboard with the sandbox's tiles under /tiles on its own port.
+
+    `warmed`: what tiles are drawn from is made at once, so that the first map is fast.
+    """
     tiles = create_tiles_app()
-    # so that the first map is fast
-    threading.Thread(target=warm, name="tiles", daemon=True).start()
+    if warmed:
+        threading.Thread(target=warm, name="tiles", daemon=True).start()
 
     def dispatch(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         chosen: Any = tiles if environ.get("PATH_INFO", "").startswith("/tiles/") else app

@@ -78,8 +78,13 @@ def test_a_worker_that_ends_by_itself_ends_the_process_so_that_it_is_restarted(
         "import sys; from ridedash.rides.worker import Worker; Worker.run = lambda *_: sys.exit(); "
     )
     code += "from ridedash.cli import main; main(['up'])"
-    ports = {"RIDEDASH_PORT": "0", "RIDEDASH_SANDBOX_PORT": "0", "RIDEDASH_INSTANCE": str(tmp_path)}
-    environ = clean_environment(**(settings_for(tmp_path) | ports))
+    settings = {
+        "RIDEDASH_INSTANCE": str(tmp_path),
+        "RIDEDASH_PORT": "0",
+        "RIDEDASH_SANDBOX_PORT": "0",
+        "RIDEDASH_DEMO": "empty",
+    }
+    environ = clean_environment(**(settings_for(tmp_path) | settings))
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=environ,

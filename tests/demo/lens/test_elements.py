@@ -93,6 +93,7 @@ def fields_of(name: str) -> Iterator[tuple[str, str, str]]:
                 yield field.replace("options /", "feedback_options /"), operation, pointer
 
 
+@pytest.mark.sqlite_only  # about words on pages: test_pages.py reads the same rows on both
 def test_a_field_changes_the_elements_that_name_it_and_no_others(desk: Desk) -> None:
     """On every page of the ride, what stands outside of all elements included."""
     seen: dict[str, set[str]] = {}

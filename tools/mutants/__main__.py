@@ -28,7 +28,14 @@ from typing import Any, Final
 from tools.mutants.changes import ROOT, Mutant, draw, equivalents, modules, mutants
 from tools.mutants.near import Near, Round, Unit
 from tools.mutants.plugins import Reach, warm
-from tools.mutants.runs import changed, copied, first_failure, in_turns, reach_of
+from tools.mutants.runs import (
+    changed,
+    copied,
+    first_failure,
+    in_turns,
+    reach_of,
+    stopped_by_signals,
+)
 
 ENOUGH: Final = 0.9
 
@@ -43,7 +50,7 @@ class Verdict:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw, run and report. Returns 1 when too few are noticed, 2 when there is nothing to run."""
+    """Draw, run and report. Returns 1 when too few are noticed, 2 when nothing was tried."""
     asked = _arguments(arguments)
     known = equivalents()
     drawn = [mutant for mutant in _wanted(asked) if mutant.name not in known]
@@ -54,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("nothing was drawn that is not known to make no difference", file=sys.stderr)
         return 2
     os.nice(asked.nice)
+    stopped_by_signals()
     print(f"each result is added to {asked.json}", flush=True)
     noticed = total = 0
     try:
@@ -65,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     left = f"; {len(drawn) - total} were not tried" * (total < len(drawn))
     share = noticed / total if total else 0
     print(f"{noticed} of {total} noticed, {share:.0%}; seed {asked.seed}{left}")
-    return int(noticed < ENOUGH * total)
+    return int(noticed < ENOUGH * total) if total else 2
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -54,8 +54,9 @@ def in_turns(
     waiting, busy = iter(list(tasks)), dict[Connection, Task]()
 
     def worker(line: Connection, copy: Path) -> None:
-        while True:
-            line.send(what(line.recv(), copy))
+        with contextlib.suppress(KeyboardInterrupt):
+            while True:
+                line.send(what(line.recv(), copy))
 
     def give(line: Connection) -> None:
         for task in waiting:
@@ -165,8 +166,8 @@ def _forked(run: Callable[[], None], kind: str, copy: Path, limits: tuple[float,
 def _enter(copy: Path, kind: str, cpu_s: float) -> None:
     """In a fork: its own session, folder, output, path of imports and limit."""
     os.setsid()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with (copy / ".log").open("wb") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
@@ -190,6 +191,16 @@ def _enter(copy: Path, kind: str, cpu_s: float) -> None:
     tempdir: Any = sys.modules.get("tempfile")
     if tempdir is not None:
         tempdir.tempdir = None  # it remembers the one of the parent
+
+
+def stopped_by_signals() -> None:
+    """Let SIGINT and SIGTERM end this process, and those it forks, with what they have begun."""
+
+    def stop(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)  # also in the background, where a shell has SIGINT ignored
 
 
 @contextlib.contextmanager

@@ -50,6 +50,8 @@ def test_after_a_hold_it_begins_empty_and_a_shorter_hold_changes_nothing() -> No
     assert [bucket.held_s(0.5), bucket.held_s(2.0)] == [1.5, 0.0]
     assert [bucket.left(1.999), bucket.left(2.0)] == [0, 0]
     assert bucket.left(2.1) == pytest.approx(1)
+    bucket.hold(2.0)
+    assert bucket.left(2.1) == pytest.approx(1), "the same hold takes no token away"
     later = TokenBucket(10, 0.0)
     later.hold(2.0)
     assert later.wait_s(1, 0.5) == pytest.approx(1.6)

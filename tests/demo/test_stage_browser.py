@@ -34,6 +34,21 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(desk.locator(".row-link", has_text="Kestrel")).to_be_visible(timeout=WAIT_MS)
         expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)
         expect(page.locator("[data-title-step]")).to_have_text("1 / 9")
+        desk.locator("[data-lens-open]").click()
+        desk.get_by_role("button", name="Point at a fact").click()
+        headline = phone.locator("[data-slot=headline]")
+        headline.hover()  # of another frame: the lens of the desk says where it comes from
+        expect(desk.locator("[data-lens-origin]")).to_contain_text("track_ride /booking_status")
+        expect(headline).to_have_class("guest-headline is-looked-at")
+        field = desk.locator('[data-answer] [data-pointer="/booking_status"]')
+        expect(field).to_have_class("lens-node is-lit")
+        expect(desk.locator(".lens-made")).to_contain_text("The ride is now ALLOTMENT_PENDING.")
+        desk.locator("[data-lens-close]").click()
+        page.locator(".stage-more summary").click()
+        page.get_by_role("button", name="Take a picture for the package").click()
+        expect(said).to_have_text("Picture 1 of 6 is in the package.")
+        (picture,) = (demo.instance / "pictures").iterdir()
+        assert picture.stat().st_size > 20_000  # a picture of nothing is smaller
         page.locator("[data-title]").click()  # the keys are the stage's, not a frame's
         page.keyboard.press("4")
         expect(page.get_by_role("button", name="60×")).to_have_attribute("aria-pressed", "true")

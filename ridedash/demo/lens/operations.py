@@ -75,7 +75,8 @@ def result_of(operation: str, got: str, failure: str) -> str:
     body = object_in(got)
     refused = normal_code(str(body.get("status", ""))) == "FAILURE"
     if operation == "products" and isinstance(body.get("categories"), list):
-        return f"{len(body['categories'])} categories"
+        count = len(body["categories"])
+        return f"{count} category" if count == 1 else f"{count} categories"
     if operation == "create" and not refused:
         wanted: tuple[str, ...] = ("booking_id", "txn_id", "status")
     elif operation == "track_ride" and not refused:

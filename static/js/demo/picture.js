@@ -102,7 +102,9 @@ async function copied(root, copy, view) {
 /** An image in the place of a canvas. */
 function replaced(canvas, twin) {
   const image = document.createElementNS(XHTML, "img");
-  for (const { name, value } of twin.attributes) image.setAttribute(name, value);
+  for (const { name, value } of twin.attributes)
+    if (name !== "style") image.setAttribute(name, value);
+  image.style.cssText = twin.style.cssText; // as an attribute the page's CSP would refuse it
   try {
     image.setAttribute("src", canvas.toDataURL());
     twin.before(image);

@@ -47,6 +47,11 @@ def test_a_fact_lights_up_its_field_and_a_field_its_facts(tmp_path: Path, browse
             expect(page.locator(".is-looked-at[data-slot='driver.name']")).to_be_attached()
             expect(plate).to_have_class("plate")
         page.set_viewport_size({"width": 1280, "height": 800})
+        for paper in ("card", "receipt"):
+            page.goto(f"/rides/{order}/{paper}")
+            page.keyboard.press("e")
+            page.locator("[data-from=plate]").hover()
+            expect(origin).to_contain_text('track_ride /vehicle_number = "KA01AB1234"')
         page.goto("/")
         page.keyboard.press("e")  # the drawer is open: the browser remembers it
         page.locator(f".row[data-id='{order}'] [data-cell='plate']").hover()

@@ -31,7 +31,7 @@ from tests.running import Running, running
 
 WAYS: Final = {"step": 0, "20x": 20, "60x": 60, "twice": 60}  # the speed of the clock
 SEEDS: Final = (1, 2, 3)
-PROGRAMS: Final = 8
+PROGRAMS: Final = 12  # they wait far more than they compute
 AGAIN_S: Final = 0.1
 PATIENCE_S: Final = 400.0
 OUTAGE: Final = "down"
@@ -91,6 +91,7 @@ def main(arguments: list[str]) -> int:
         Play(story, way, seed)
         for story in asked.only
         for way in asked.ways
+        if (story, way) != (OUTAGE, "20x")  # the same as at 60: an outage lasts in people's time
         for seed in list(asked.seeds) * (asked.times if way == "step" else 1)
     ]
     for play in sorted(plays, key=lambda each: -each.seconds):

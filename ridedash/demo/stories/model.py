@@ -135,6 +135,14 @@ class Reached:
 
 
 @dataclass(frozen=True)
+class AllReached:
+    """Each of these rides has had this booking_status, or is past it."""
+
+    status: str
+    rides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stands:
     """The ride has one of these booking_statuses now."""
 
@@ -157,7 +165,7 @@ class Answering:
     answers: bool
 
 
-Seen = Settled | Reached | Stands | Happened | Answering
+Seen = Settled | Reached | AllReached | Stands | Happened | Answering
 
 
 @dataclass(frozen=True)

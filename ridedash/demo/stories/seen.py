@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.demo.sandbox_control import Entry
 from ridedash.demo.stories.model import (
+    AllReached,
     Answering,
     Check,
     Count,
@@ -58,6 +59,8 @@ def is_seen(run: Run, wanted: Seen) -> bool:
                 return order is not None and order.state in states
             case Reached(status, ride):
                 return _has_reached(s, run, ride, status)
+            case AllReached(status, rides):
+                return all(_has_reached(s, run, ride, status) for ride in rides)
             case Stands(statuses, ride):
                 found = _ride(s, run, ride)
                 return found is not None and found.status in statuses
@@ -69,10 +72,15 @@ def is_seen(run: Run, wanted: Seen) -> bool:
 
 def ride_behind(run: Run, wanted: Seen) -> Ride | None:
     """The ride that a leap could bring to what is waited for."""
-    if not isinstance(wanted, Reached | Stands | Happened):
-        return None
     with services().db.read() as s:
-        return _ride(s, run, wanted.ride)
+        match wanted:
+            case Reached() | Stands() | Happened():
+                return _ride(s, run, wanted.ride)
+            case AllReached(status, rides):
+                behind = (each for each in rides if not _has_reached(s, run, each, status))
+                return _ride(s, run, next(behind, rides[0]))
+            case _:
+                return None
 
 
 def all_shown(property_id: int) -> bool:

@@ -6,6 +6,7 @@ from typing import Final
 from ridedash.demo.stories.model import (
     ONE_RIDE,
     Act,
+    AllReached,
     Answering,
     Book,
     Count,
@@ -20,11 +21,12 @@ from ridedash.demo.stories.model import (
     Story,
 )
 from ridedash.store.models.orders import OrderState
-from ridedash.wire import COMPLETED
+from ridedash.wire import CALL_DRIVER, COMPLETED
 from ridedash.wording import lazy
 
 OUTAGE_S: Final = 90.0
-MOST_CALLS: Final = 60  # in ten minutes; an outage begins with one for each ride
+# of the 60 in ten minutes: one for each ride or two, then the breaker's tries, ever more seldom
+MOST_CALLS: Final = 20
 FRESH_WITHIN_S: Final = 45
 GUESTS: Final = (  # six rides that are under way when the ride company goes down
     ("Heron", "118", "Meridian Airport", "prime"),
@@ -83,11 +85,15 @@ DOWN: Final = Story(
     steps=(
         *(
             Step(
-                lazy("Six rides are on their way this afternoon."),
+                lazy("Six guests go out this afternoon."),
                 Book(guest, room, place, car, ride=guest, typed=guest == GUESTS[0][0]),
                 Settled(ride=guest),
             )
             for guest, room, place, car in GUESTS
+        ),
+        Step(
+            lazy("Six cars are on their way. The board follows each of them."),
+            until=AllReached(CALL_DRIVER, tuple(guest for guest, *_ in GUESTS)),
         ),
         Step(
             lazy("The ride company goes down, for a minute and a half."),

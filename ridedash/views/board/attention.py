@@ -94,9 +94,10 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
     since = facts.since(facts.status) if facts.status else None
     if since is None:
         return None
-    if facts.status == wire.CLIENT_LOCATED and facts.now - since >= WAIT_TOO_LONG:
+    lasts = timedelta(seconds=facts.time.counted(since, facts.now))
+    if facts.status == wire.CLIENT_LOCATED and lasts >= WAIT_TOO_LONG:
         return Need(_("Driver is waiting"), _call(facts, facts.page.guest.phone, _("Call guest")))
-    if facts.status in wire.SEARCHING and facts.now - since >= SEARCH_TOO_LONG:
+    if facts.status in wire.SEARCHING and lasts >= SEARCH_TOO_LONG:
         return Need(_("Long search"), _stop(facts))
     return None
 
@@ -107,7 +108,12 @@ def changes_of(facts: RideFacts) -> list[datetime]:
     if since is None:
         return []
     waits = {wire.CLIENT_LOCATED: WAIT_TOO_LONG} | dict.fromkeys(wire.SEARCHING, SEARCH_TOO_LONG)
-    return [since + waits[facts.status]] if facts.status in waits else []
+    if facts.status not in waits:
+        return []
+    at: datetime | None = since + waits[facts.status]
+    if facts.time.turns:
+        at = facts.time.due(since, waits[facts.status].total_seconds())
+    return [] if at is None else [at]
 
 
 def _about(facts: RideFacts, notice: Notice) -> Do:

@@ -166,7 +166,8 @@ def _silent(db: Session, prop: Property, now: datetime) -> str:
     since = service_silent_since(db, now)
     if since is None:
         return ""
-    at = day_time(since, now, zone(prop.timezone), locale())
+    time = services().time()  # beside the times of rides
+    at = day_time(time.shown(since), time.shown(now), zone(prop.timezone), locale())
     return _(
         "The ride company has not answered since %(at)s. Rides go on; what you see may be old.",
         at=at,

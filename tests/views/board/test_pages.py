@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import event
 
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.people import Account, Guest
@@ -181,6 +182,17 @@ def test_time_alone_changes_the_text_of_a_row(desk: Desk, browser: FlaskClient) 
     first = poll(browser)
     desk.now += timedelta(seconds=12)
     assert [row["why"] for row in poll(browser, since=has(first))["rows"]] == ["Long search"]
+
+
+def test_a_search_grows_no_longer_while_the_clock_of_a_demo_is_held(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    desk.order("BOOKED", "ALLOTMENT_PENDING", in_state_s=0)
+    later = desk.now + timedelta(seconds=50)
+    line = ServiceTime((Turn(desk.now, desk.now, 1.0), Turn(later, later, 0.0)))
+    desk.services.time = lambda: line
+    desk.now += timedelta(minutes=9)
+    assert [row.get("why") for row in poll(browser)["rows"]] == [None]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ export class Keyboard {
   draw() {
     const pad = this.field.kind !== "text";
     this.node.classList.toggle("is-pad", pad);
+    // digits, and the rows that people know from their own keyboards, begin at the left everywhere
+    this.node.dir = "ltr";
     this.node.replaceChildren(...(pad ? this.#pad() : this.#text()));
   }
 
@@ -84,6 +86,8 @@ export class Keyboard {
     const last = rows === ARABIC ? ARABIC_LAST : "";
     if (rows.every((row) => [...row].length <= columns))
       return [...this.#lines(rows, columns), ...this.#bottom(columns, [...last])];
+    // an alphabet begins where its script does
+    if (this.page === "letters") this.node.dir = this.k.directionOf(this.k.visit.language);
     const sorted = inOrder([...rows, last].join(""));
     const over = sorted.length % columns;
     const others = MOST_OTHERS + (this.#base() === "ar" ? 1 : 0);

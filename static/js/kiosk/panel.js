@@ -168,7 +168,9 @@ export class Panel {
     );
     const erase = control("pin-erase", "k-key k-key-other", () => act(null), "×");
     erase.setAttribute("aria-label", this.k.t("key_delete"));
-    return make("div", "k-digits", ...each, erase);
+    const node = make("div", "k-digits", ...each, erase);
+    node.dir = "ltr"; // as on every telephone
+    return node;
   }
 
   #lay(title, ...parts) {

@@ -34,9 +34,21 @@ PLACES = [
     {"name": "General Hospital", "minutes": 12},
     {"name": "Museum of Modern Art", "minutes": None},
 ]
-PAYS = {"en": "You pay the driver", "ar": "تدفع للسائق", "hi": "आप ड्राइवर को देते हैं"}
-PAYS_ENGLISH = {said: f"{PAYS['en']}." for tag, said in PAYS.items() if tag != "en"}
+# as long as they are in fact
+PAYS = {
+    "en": "You pay the driver in cash.",
+    "ar": "تدفع للسائق نقدًا.",
+    "hi": "आप ड्राइवर को नकद देते हैं।",
+    "de": "Sie zahlen beim Fahrer in bar.",
+    "fr": "Vous payez le chauffeur en espèces.",
+}
+PAYS_ENGLISH = {said: PAYS["en"] for tag, said in PAYS.items() if tag != "en"}
 FEE = "Free to cancel for 5 minutes, then ₹30."
+FEES = {
+    "ar": "الإلغاء مجاني لمدة 5 دقائق، ثم 30 ₹.",
+    "de": "Stornieren ist 5 Min. lang kostenlos, danach kostet es 30 ₹.",
+    "fr": "Annulation gratuite pendant 5 min, puis 30 ₹.",
+}
 CARS = [
     {"name": "Mini", "size": "Up to 4", "price": "₹249", "minutes": 4, "tags": ["soonest"]},
     {"name": "Auto", "size": "Up to 3", "price": "₹140–180", "minutes": 6, "tags": ["cheapest"]},
@@ -46,7 +58,12 @@ CARS = [
 ]
 MEET = {"name": "Main Entrance", "walk": "40 m", "steps": "no steps"}
 POINTS = [MEET, {"name": "Car park, level 1", "walk": "about 120 m", "steps": "steps"}]
-RIDE = {"number": "K27", "pin": "4821", "link": "/t/x", "short": "ride.example/t/7Hq2"}
+RIDE = {
+    "number": "K27",
+    "pin": "4821",
+    "link": "/t/x",
+    "short": "rides.example.com/t/7Hq2kPzV0mXa81LsB4uYcw",
+}
 VIEW = {
     "headline": "Your driver is here",
     "detail": "Check the plate, then get in.",
@@ -136,7 +153,7 @@ class FakeKiosk:
 
     def cars(self, given: dict[str, str]) -> dict[str, Any]:
         kinds = {"Auto": "about", "Share": "about"}
-        fixed = {"price_kind": "fixed price", "fee": FEE, "seats": None}
+        fixed = {"fee": FEES.get(given["lang"], FEE), "seats": None}
         pays = PAYS.get(given["lang"], PAYS["en"])
         found = [
             fixed | each | {"offer": i, "pays": pays, "price_kind": kinds.get(each["name"], "")}
@@ -238,18 +255,19 @@ TYPED = {"en": "anna", "ar": "مها", "hi": "कखग", "ja": "anna"}
 
 
 OWN_SCRIPTS = ("ar", "hi")
+LATIN_TYPED = ("ja", "zh-Hans")  # places come in lists
 
 
 def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     """Through every screen of a booking and of a ride found again; yields where it stands."""
-    word = TYPED[language]
+    word = TYPED.get(language, TYPED["en"])
     if language != "en":
         press(page, f"lang-{language}")
     yield "start"
     press(page, "start")
     yield "where"
     press(page, "other")
-    if language == "ja":
+    if language in LATIN_TYPED:
         press(page, "tab-airport")
     else:
         if language in OWN_SCRIPTS:  # whose lists of places come first

@@ -36,6 +36,12 @@ def at(page: Page, screen: str) -> None:
     expect(page.locator("body")).to_have_attribute("data-screen", screen)
 
 
+def left_of(page: Page, one: str, other: str) -> bool:
+    """Whether a control stands to the left of another one."""
+    boxes = [page.locator(f'[data-press="{name}"]').bounding_box() for name in (one, other)]
+    return all(boxes) and boxes[0]["x"] < boxes[1]["x"]  # type: ignore[index]
+
+
 def orders(kiosk: FakeKiosk) -> list[dict[str, str]]:
     return [given for name, given in kiosk.asked if name == "order"]
 
@@ -136,10 +142,15 @@ def test_languages_change_on_any_screen_and_lose_nothing(kiosk: FakeKiosk) -> No
     press(page, "bar-language", "lang-ar")
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     expect(page.locator(".k-fact-for dd")).to_have_text("Anna")
-    expect(page.locator(".k-fact-pay dd")).to_have_text(["تدفع للسائق", "You pay the driver."])
+    pays = ["تدفع للسائق نقدًا.", "You pay the driver in cash."]
+    expect(page.locator(".k-fact-pay dd")).to_have_text(pays)
     expect(page.locator('.k-english[lang="en"][dir="ltr"]')).to_have_count(1)
-    press(page, "bar-language", "lang-en")
-    expect(page.locator(".k-fact-pay dd")).to_have_text(["You pay the driver"])
+    press(page, "bar-back")
+    assert left_of(page, "key-ض", "key-ص")  # Arabic keyboards begin at the left too
+    press(page, "field-phone")
+    assert left_of(page, "key-1", "key-3")
+    press(page, "next", "bar-language", "lang-en")
+    expect(page.locator(".k-fact-pay dd")).to_have_text([pays[1]])
     press(page, "bar-over")
     expect(page.locator("html")).to_have_attribute("lang", "en")
 

@@ -1,5 +1,9 @@
-"""Each screen of a kiosk on each of its layouts: sizes in millimetres, reach, nothing cut off."""
+"""Each screen of a kiosk on each of its layouts: sizes in millimetres, reach, nothing cut off.
 
+With RIDEDASH_TEST_LANGUAGES=all in all languages, in the narrowest layout.
+"""
+
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +32,8 @@ LOOKS = {
     "hi": (NONE, LARGE | LOWER),
     "ja": (NONE, LARGE | LOWER),
 }
+if os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all":
+    LOOKS |= dict.fromkeys(("es", "fr", "de", "zh-Hans"), LOOKS["en"])
 
 
 @pytest.fixture

@@ -31,7 +31,9 @@ MEASURE = """(mm) => {
     const out = rects.some((r) => r.left < home.left - 1 || r.right > home.right + 1 ||
       r.top < home.top - room || r.bottom > home.bottom + room);
     const english = node.classList.contains("k-english"); // as large as all is without large text
-    texts.push({ text: text.data.trim().slice(0, 40), out, size: px(size), english });
+    const word = /^[\\p{L}\\p{M}]+$/u.test(text.data.trim()) && !/[\\p{sc=Han}]/u.test(text.data);
+    const broken = word && new Set(rects.map((r) => Math.round(r.top))).size > 1;
+    texts.push({ text: text.data.trim().slice(0, 40), out, broken, size: px(size), english });
   }
   const parts = ["words", "controls"].map((part) => document.querySelector(`.k-${part}`));
   return {
@@ -66,6 +68,8 @@ def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str
     for text in found["texts"]:
         if text["size"] < (6.6 if text["english"] else least) - 0.05:
             wrong.append(f"{text['text']!r} has a size of {text['size']:.1f} mm")
+        if text["broken"]:
+            wrong.append(f"{text['text']!r} is broken")
         if text["out"]:
             wrong.append(f"{text['text']!r} stands out of its part")
     wrong += [f"a module of {side:.2f} mm" for side in found["qr"] if side < 1.0]

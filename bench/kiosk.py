@@ -133,7 +133,7 @@ def _loaded(lobby: Lobby) -> tuple[float, float]:
     """Kilobytes of a cold start, and the seconds until it is usable."""
     with lobby.page() as page:
         load = Line(page).load(f"{lobby.url}/kiosk")
-        page.wait_for_function("startedAt > 0")
+        page.wait_for_function("() => startedAt > 0")
         return load.kilobytes, page.evaluate("startedAt") / 1000
 
 
@@ -147,5 +147,5 @@ def _slowest_touch(lobby: Lobby) -> float:
             control.first.wait_for()
             page.wait_for_timeout(450)  # a touch on another control sooner is a palm
             control.first.tap()
-            page.wait_for_function(f"took.length === {count}")
+            page.wait_for_function("(count) => took.length === count", arg=count)
         return float(max(page.evaluate("took")))

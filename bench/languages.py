@@ -36,7 +36,7 @@ Environ = dict[str, Any]
 def eight_languages(run: Run) -> Sequence[Ratio]:
     """Every viewer has an update, then nothing new many times; each side has the same viewers."""
     with frame.folder() as folder:
-        world = make_world(folder, RIDES)
+        world = make_world(folder, RIDES, POLL_LAYER="on")
         try:
             return [_of(run, world, folder, page, label) for page, label in PAGES.items()]
         finally:
@@ -47,7 +47,7 @@ def _of(run: Run, world: World, folder: Path, page: str, label: str) -> Ratio:
     viewers = run.of(800, 160)
     one = _polls(world, folder, page, viewers, [ENGLISH])
     eight = _polls(world, folder, page, viewers, TAGS)
-    turns = run.of(30, 6)
+    turns = run.of(100, 30)
 
     def cost(polls: Sequence[Environ]) -> Callable[[], float]:
         def taken() -> float:

@@ -31,7 +31,7 @@ from ridedash.views.web.face import face_of
 from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import KIOSK, SHARED, needs
-from ridedash.views.web.responses import reading
+from ridedash.views.web.responses import compressed, reading
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
 from ridedash.wording.readers import Surface
@@ -47,8 +47,11 @@ MOST_SKEW_S: Final = 10**6
 
 @bp.get("/kiosk")
 @needs(SHARED)
-def show() -> str | BaseResponse:
-    """The document of a kiosk; a browser that is none is led to the page that pairs it."""
+def show() -> BaseResponse:
+    """The document of a kiosk; a browser that is none is led to the page that pairs it.
+
+    Its address chooses no word of it, so it is compressed: it is most of what a kiosk loads.
+    """
     kiosk = devices.device(KioskKind.KIOSK)
     if kiosk is None:
         return redirect("/kiosk/pair", code=303)
@@ -57,13 +60,14 @@ def show() -> str | BaseResponse:
         home = db.get_one(Property, kiosk.property_id)
     speak(reader_language(Surface.GUEST, house=kiosk.default_language or home.language))
     speak_as(home)
-    return render_template(
+    page = render_template(
         "kiosk/page.html",
         face=face_of(home),
         demo_words=demo_words(s.settings),
         document=_document(kiosk, home),
         **reading(),
     )
+    return compressed(Response(page))
 
 
 def by_kiosk_key() -> str:

@@ -5,7 +5,6 @@ browsers may keep it for good; a colour's address is the colour, and its style s
 Neither names a property.
 """
 
-import gzip
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +18,7 @@ from ridedash.face.logo import KINDS
 from ridedash.store.models.people import Property
 from ridedash.store.properties import logo_content
 from ridedash.views.web.permissions import SHARED, needs
+from ridedash.views.web.responses import compressed
 
 bp = Blueprint("faces", __name__, url_prefix="/face")
 ADDRESS: Final = "/face/"
@@ -70,17 +70,8 @@ def file(name: str) -> BaseResponse:
         content = logo_content(s, name)
     if content is None:
         abort(404)
-    return _kept(_logo(content, found[1]), A_YEAR)
-
-
-def _logo(content: bytes, kind: str) -> Response:
-    answer = Response(content, content_type=KINDS[kind])
-    if kind == "svg":
-        answer.vary.add("Accept-Encoding")
-        if request.accept_encodings["gzip"] > 0:
-            answer.data = gzip.compress(content, mtime=0)
-            answer.content_encoding = "gzip"
-    return answer
+    logo = Response(content, content_type=KINDS[found[1]])
+    return _kept(compressed(logo) if found[1] == "svg" else logo, A_YEAR)
 
 
 def _kept(answer: Response, seconds: int) -> BaseResponse:

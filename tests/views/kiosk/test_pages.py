@@ -1,5 +1,6 @@
 """The kiosk's one document, and its beat."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from datetime import timedelta
@@ -63,6 +64,18 @@ def test_the_document_holds_the_kiosk_its_house_and_its_languages(desk: Desk) ->
     assert data["release"] == beat(browser, data["csrf"])["release"]
     secrets = (row_of(desk, kiosk_id).token_hash, browser.get_cookie("ridedash_kiosk").value)  # type: ignore[union-attr]
     assert not any(str(secret) in browser.get("/kiosk").text for secret in secrets)
+
+
+def test_the_document_travels_compressed_and_no_address_chooses_a_word_of_it(desk: Desk) -> None:
+    client, _kiosk_id = pair(desk)
+    plain = client.get("/kiosk")
+    assert "Content-Encoding" not in plain.headers
+    packed = client.get("/kiosk?lang=QXZ&q=QXZ", headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in packed.headers["Vary"]
+    text = gzip.decompress(packed.data).decode()
+    assert "QXZ" not in text
+    assert len(packed.data) * 3 < len(text)
 
 
 def test_a_kiosk_offers_eight_languages_at_most_and_its_own_first(desk: Desk) -> None:

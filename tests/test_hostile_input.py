@@ -56,6 +56,7 @@ REFUSING: Final = {
     *("auth.sign_in_post", "accounts.callback", "outgoing.forward_links"),
     "kiosk_desk.hand_over",  # the kiosk is no tablet at the desk
     "group_stop.cancel_all",  # a press counts for what its page showed, and these rows are new
+    "demo_pictures.keep",  # its body is a picture
 } | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
 # What the scripts of kiosks send: no page has these forms
 VISIT: Final = {"visit": "visit-0123456789", "lang": "en"}

@@ -119,7 +119,7 @@ def test_the_desk_of_the_stage_is_told_what_to_ask_and_the_prices_stand_side_by_
     assert hand == wanted
     while moment["step"] < 3:
         moment = presenter.step(moment, 0)
-    before, after = moment["told"].split(" → ")
+    before, after = moment["told"].split("; ")
     assert before.startswith("17:55 · Mini: ₹")
     assert after.startswith("18:20 · Mini: ₹")
     assert "Many people want cars now" in after

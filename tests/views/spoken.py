@@ -1,5 +1,6 @@
 """What a page says that went through no catalogue: for pages in the pseudo-locale en-XA."""
 
+import json
 import re
 from html.parser import HTMLParser
 from typing import Final
@@ -16,6 +17,7 @@ NO_PATTERNS: Final = {
     "data-home",
     "data-by-day",
     "data-by-night",
+    "data-sample",  # a text in each language, to see whether its letters can be shown
 }
 # their options are codes, names that Babel translates, languages in their own, and the service's
 NAMED: Final = {"country", "currency", "timezone", "language", "category"}
@@ -55,7 +57,8 @@ class Speech(HTMLParser):
                 continue
             of_script = name.startswith("data-") and name not in NO_PATTERNS
             if name in SPOKEN or (of_script and PATTERN.search(value)):
-                self._read(f"{tag} {name}", value, apart=True)
+                for text in forms_in(value):
+                    self._read(f"{tag} {name}", text, apart=True)
             if tag == "input" and name == "value" and given.get("type") in ("submit", "button"):
                 self._read(f"{tag} {name}", value, apart=True)
 
@@ -85,6 +88,14 @@ class Speech(HTMLParser):
         left = DATA.sub(" ", left)
         if LETTERS.search(left):
             self.foreign.append(f"{where}: {' '.join(left.split())[:80]}")
+
+
+def forms_in(value: str) -> list[str]:
+    """The texts of an attribute: each form of one with a count, else the value itself."""
+    if not value.startswith('{"'):
+        return [value]
+    forms: dict[str, str] = json.loads(value)
+    return list(forms.values())
 
 
 def foreign_words(page: str, data: frozenset[str] = frozenset()) -> list[str]:

@@ -188,7 +188,7 @@ def _ask(run: Run, deed: Ask) -> dict[str, Any]:
     return _answered(
         run,
         deed,
-        " → ".join([*before, line]),
+        "; ".join([*before, line]),
         line=line,
         price=card.price,
         amount=str(card.amount),

@@ -63,7 +63,6 @@ __all__ = [
     "timer",
 ]
 
-LONGEST_WAIT_S: Final = 2 * 3600.0
 OLD_PLATE_FOR: Final = timedelta(seconds=30)
 WITH_CAB: Final = frozenset(
     {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED}
@@ -253,23 +252,14 @@ def timer(facts: RideFacts) -> Timer | None:
             if facts.status != wire.ALLOTMENT_RETRYING
             else facts.since(wire.ALLOTMENT_RETRYING)
         )
-        if _is_long_ago(facts, since):
-            return None
         end = _search_end(facts)
         late = end is None or since is None or facts.time.left(*end, since) <= 0
         pattern = "{up}" if late else _("{up} of {total}")
         return _timer(facts.time, facts.now, pattern, since, None if late else end)
     if facts.status == wire.CLIENT_LOCATED and ride is not None:
         came = facts.since(wire.CLIENT_LOCATED)
-        if _is_long_ago(facts, came):
-            return None
         return _timer(facts.time, facts.now, _("waiting {up}"), came)
     return None
-
-
-def _is_long_ago(facts: RideFacts, since: datetime | None) -> bool:
-    """Whether nobody searches or waits for so long: the news are old, and their age is said."""
-    return since is not None and facts.time.counted(since, facts.now) > LONGEST_WAIT_S
 
 
 def _search_end(facts: RideFacts) -> End | None:

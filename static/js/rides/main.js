@@ -3,6 +3,7 @@
 import { onKey } from "../shared/keys.js";
 import { openMap } from "../shared/map_frame.js";
 import { Poller } from "../shared/poller.js";
+import { setTitle } from "../shared/slots.js";
 import { rideKeys } from "./keys.js";
 import { RideView } from "./view.js";
 
@@ -11,7 +12,7 @@ const guest = root.querySelector(".ride-guest bdi")?.textContent ?? "";
 document.documentElement.classList.add("scripted");
 
 const view = new RideView(root, {
-  changed: (snapshot) => (document.title = `${snapshot.headline} · ${guest}`),
+  changed: (snapshot) => setTitle(`${snapshot.headline} · ${guest}`),
 });
 // a reload shows the page, and does not send a form again
 history.replaceState(null, "", view.address + location.hash);

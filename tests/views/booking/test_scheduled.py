@@ -366,7 +366,6 @@ def test_a_price_that_the_worker_stored_is_formatted_when_it_is_shown(
     page = ordered_by_the_worker(desk, tmp_path, order_id)
     assert (page.offer.price_text, page.offer.seat_prices) == (None, {})
     assert "meter fare, about ₹310–375 As estimated" in ride_words(desk, order_id)
-    assert [row["price"] for row in rows(desk.client)] == ["meter fare, about ₹310–375"]
     again = desk.client.get(f"/rides/new?again={order_id}").text
     assert "Price changed" not in again
     desk.service.estimates[1]["amount_max"] = 390
@@ -387,7 +386,7 @@ def test_an_offer_with_an_unreadable_product_keeps_what_its_card_said(
         offer = s.get_one(Offer, page.offer.id)
         offer.product, offer.price_text = {"eta": "soon"}, price_text
     assert ("As estimated" in ride_words(desk, order_id)) == bool(shown)
-    assert [row.get("price", "") for row in rows(desk.client)] == [shown]
+    assert not shown or shown in ride_words(desk, order_id)
 
 
 @pytest.mark.parametrize(

@@ -74,4 +74,4 @@ def test_a_day_of_rides_is_printed_as_a_table_on_one_sheet(served: Served) -> No
     band = page.locator(".demo-band")
     assert band.bounding_box() is not None
     assert band.inner_text().upper() == "DEMO: NO REAL RIDES"  # and no button of the lens
-    assert page.get_by_text("Grand Meridian Hotel · 28 Apr 2026 – 4 May 2026").is_visible()
+    assert page.get_by_text("Grand Meridian Hotel · 28 Apr – 4 May 2026").is_visible()

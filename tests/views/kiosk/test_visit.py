@@ -127,7 +127,10 @@ def test_a_share_is_shown_with_a_code_by_which_the_house_pays(lobby: Lobby) -> N
         names = {car["name"]: car for car in lobby.cars(code=code)["cars"]}
         assert ("Share" in names) is shown, code
         if shown:
-            seats = [{"seats": 1, "price": "₹96"}, {"seats": 2, "price": "₹140"}]
+            seats = [
+                {"people": "1 person", "seats": 1, "price": "₹96"},
+                {"people": "2 people", "seats": 2, "price": "₹140"},
+            ]
             assert names["Share"]["seats"] == seats
             assert names["Share"]["pays"] == "The house pays this ride."
 

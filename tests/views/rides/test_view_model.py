@@ -259,9 +259,6 @@ def test_each_state_has_the_right_timer(desk: Desk) -> None:
     assert matching.timer.text == "0:48 left"
     assert view_of(desk, desk.order("UNKNOWN")).timer.text == "for 0:42"  # type: ignore[union-attr]
     assert ride(desk, "point_to_point", "IN_PROGRESS").timer is None
-    old = [desk.order("BOOKED", status) for status in ("ALLOTMENT_PENDING", "CLIENT_LOCATED")]
-    desk.now += timedelta(hours=3)  # nobody searches or waits for so long
-    assert [view_of(desk, each).timer for each in old] == [None, None]
 
 
 def test_steps_are_those_of_the_kind(desk: Desk) -> None:

@@ -1,9 +1,12 @@
-"""The HTTP server of `ridedash up` and of the sandbox: its listening socket and its limits."""
+"""The HTTP server of `ridedash up` and of the sandbox: its listening socket, limits and stop."""
 
 import contextlib
 import resource
+import signal
 import socket
 import time
+from collections.abc import Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 import waitress
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further one
 OTHER_FILES: Final = 200  # open files that are no connection of the server: database, service, logs
 WANTED_FILES: Final = 4096  # of open files, where the system allows as many
+AGAIN_S: Final = 1.0  # until a stop that Python has ignored is raised again
 IDLE_S: Final = 20  # until a connection without a request is closed
 CLEAN_UP_S: Final = 5  # between two looks for such connections
 HEADER_BYTES: Final = 32 * 1024  # of all headers of a request together
@@ -80,3 +84,25 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
             f"cannot listen on {host}:{port} ({error.strerror}). Set {setting} to a free port."
         ) from None
     return listening
+
+
+@contextlib.contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """In the block SIGTERM raises SystemExit; after it SIGTERM is ignored, for what is left to
+    clean up is not cut off.
+
+    Python ignores an exception that is raised while its garbage collector calls a callback, and
+    the process would never stop. So it is raised again each second until the block is left.
+    """
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+    raise SystemExit(0)

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from types import FrameType
 from typing import Final
 
 from ridedash import config
 from ridedash.cli.errors import CommandError
-from ridedash.cli.http_server import listen, make_server
+from ridedash.cli.http_server import listen, make_server, stopped_by_sigterm
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.sandbox.store import Store, StoreUnusable
 from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
@@ -63,7 +62,11 @@ def require_store(settings: SandboxSettings) -> None:
 
 def serve(environ: Mapping[str, str], inherited: int | None) -> None:
     """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent has ended."""
-    signal.signal(signal.SIGTERM, _stop)
+    with stopped_by_sigterm():
+        _serve(environ, inherited)
+
+
+def _serve(environ: Mapping[str, str], inherited: int | None) -> None:
     settings = config.load(environ)
     chosen = sandbox_settings(settings)
     require_store(chosen)
@@ -128,7 +131,3 @@ def _leave_with_parent() -> None:
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(0)

@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask
@@ -14,7 +13,7 @@ from ridedash import config
 from ridedash.cli import demo, stage
 from ridedash.cli.commands import make_worker, require_mode, upgrade
 from ridedash.cli.errors import CommandError
-from ridedash.cli.http_server import listen, listen_patiently, make_server
+from ridedash.cli.http_server import listen, listen_patiently, make_server, stopped_by_sigterm
 from ridedash.cli.sandbox_process import SandboxChild, require_store, sandbox_settings
 from ridedash.factory import create_app
 from ridedash.observability.process import started
@@ -38,14 +37,13 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
 
     `with_stage` opens the stage of a demo. Raises CommandError where there is none.
     """
-    # Before all else, so that a signal during the start stops what has been started.
-    signal.signal(signal.SIGTERM, _stop)
     if with_stage:  # a story begins with a Reset
         environ = {"RIDEDASH_DEMO": "empty"} | dict(environ)
     given = config.load(environ)
     if with_stage:
         stage.require(given)
-    with contextlib.ExitStack() as stack:
+    # a signal during the start stops what has been started
+    with contextlib.ExitStack() as stack, stopped_by_sigterm():
         web = stack.enter_context(listen(given.host, given.port, "RIDEDASH_PORT"))
         known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
         if given.demo:
@@ -159,7 +157,3 @@ def _service_line(settings: config.Settings) -> str:
     if settings.sandboxed:
         return f"  sandbox      {settings.service_url}   (no real rides; pace {settings.pace:g})"
     return f"  service      {settings.service_url}   (not our sandbox: rides may be real)"
-
-
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(0)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bench.faults.bodies import Hostile
 from bench.faults.shop import Shop
 from ridedash import wire
-from ridedash.rides.actions.call import _result_of_error
+from ridedash.rides.actions.call import result_of_error
 from ridedash.rides.orders.answer_journal import _packed
 from ridedash.rides.orders.outcome import Outcome, classify
 from ridedash.rides.tracking.merge import RideState, merge
@@ -118,7 +118,7 @@ class Reader:
         try:
             strict(call().model_dump(mode="json"))
         except ServiceError as error:
-            result = _result_of_error(error, 1)
+            result = result_of_error(error, 1)
             assert result.outcome in OUTCOMES
             strict(asdict(result))
 

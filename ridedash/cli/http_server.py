@@ -4,8 +4,9 @@ import contextlib
 import resource
 import signal
 import socket
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further one
 OTHER_FILES: Final = 200  # open files that are no connection of the server: database, service, logs
 WANTED_FILES: Final = 4096  # of open files, where the system allows as many
-AGAIN_S: Final = 1.0  # until a stop that Python has ignored is raised again
+AGAIN_S: Final = 0.2  # until a stop that Python has ignored is raised again
 IDLE_S: Final = 20  # until a connection without a request is closed
 CLEAN_UP_S: Final = 5  # between two looks for such connections
 HEADER_BYTES: Final = 32 * 1024  # of all headers of a request together
@@ -92,17 +93,29 @@ def stopped_by_sigterm() -> Iterator[None]:
     clean up is not cut off.
 
     Python ignores an exception that is raised while its garbage collector calls a callback, and
-    the process would never stop. So it is raised again each second until the block is left.
+    the process would never stop. So it is raised again until the block is left.
     """
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, _stop)
+    report, sys.unraisablehook = sys.unraisablehook, _unless_stopping(sys.unraisablehook)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.unraisablehook = report
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
     raise SystemExit(0)
+
+
+def _unless_stopping(report: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """Report what Python ignores, but not a stop: it is raised again."""
+
+    def hook(ignored: Any) -> None:
+        if not issubclass(ignored.exc_type, SystemExit):
+            report(ignored)
+
+    return hook

@@ -36,5 +36,4 @@ def test_a_process_stops_and_its_clean_up_is_not_cut_off(sent: str) -> None:
         timeout=50,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (0, "cleaned up\n"), done.stderr
-    assert ("SystemExit" in done.stderr) == (sent == IN_A_CALLBACK), "Python has ignored the first"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "cleaned up\n", "")

@@ -13,7 +13,7 @@ import { later } from "../shared/later.js";
 import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { rideKeys } from "../rides/keys.js";
-import { isShown, setText, setTitle } from "../shared/slots.js";
+import { isShown, setText } from "../shared/slots.js";
 
 const EVERY_MS = 2_500;
 const HIDDEN_MS = 10_000; // its title and sound are for users who look at another window
@@ -237,7 +237,7 @@ class Board {
     showBar(body.bar);
     this.#alerts(body.bar.alerts ?? []);
     this.kiosks.show(body.bar.calls ?? []);
-    setTitle((body.needs ? `(${body.needs}) ` : "") + root.dataset.title);
+    document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;
     const asking = this.known
       .list()
       .filter((row) => row.group === "needs" || row.group === "unknown");

@@ -3,16 +3,16 @@
 import { onKey } from "../shared/keys.js";
 import { openMap } from "../shared/map_frame.js";
 import { Poller } from "../shared/poller.js";
-import { setTitle } from "../shared/slots.js";
 import { rideKeys } from "./keys.js";
 import { RideView } from "./view.js";
 
 const root = document.querySelector("[data-ride]");
-const guest = root.querySelector(".ride-guest bdi")?.textContent ?? "";
+const headline = root.querySelector("#headline").textContent.trim();
+const restOfTitle = document.title.slice(headline.length); // whose ride, and that it is a demo's
 document.documentElement.classList.add("scripted");
 
 const view = new RideView(root, {
-  changed: (snapshot) => setTitle(`${snapshot.headline} · ${guest}`),
+  changed: (snapshot) => (document.title = snapshot.headline + restOfTitle),
 });
 // a reload shows the page, and does not send a form again
 history.replaceState(null, "", view.address + location.hash);

@@ -3,11 +3,6 @@
 const FOLDED = "details:not([open]) > :not(summary)";
 const PULSE_MS = 1_200;
 
-/** The title of the page; in a demo it ends with saying so. */
-export function setTitle(text) {
-  document.title = text + (document.querySelector("title").dataset.end ?? "");
-}
-
 export class RideSlots {
   constructor(root) {
     this.root = root;

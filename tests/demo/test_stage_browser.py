@@ -27,6 +27,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         desk, phone = (page.frame_locator(f"iframe[name={name}]") for name in ("desk", "phone"))
         expect(page.locator("[data-said]")).to_have_text("The story is ready. Press Play, or Step.")
         expect(page.get_by_label("Seed")).to_have_value("2")
+        expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()
         page.keyboard.press("s")
         said = page.locator("[data-said]")
         expect(said).to_contain_text("The desk books a Mini.")

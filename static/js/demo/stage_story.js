@@ -52,6 +52,7 @@ export class StageStory {
       this.play();
     });
     this.form.elements.seed.addEventListener("change", () => this.#rehearsed());
+    for (const name of ["play", "step"]) this.#part(name).disabled = false; // a press is heard now
     if (this.bar.dataset.run) this.#resume(this.bar.dataset.run);
   }
 

@@ -9,6 +9,8 @@ const SEEN_MS = 900; // a screen, before somebody goes on
 const DOWN_MS = 180; // a button, before it is let go
 const KEY_MS = 60;
 const PAGES = 4; // of a list, at most
+const PRESSES = 3;
+const HEARD_MS = 2_000; // within which a screen goes on
 
 /**
  * Book {language, drop, car, name} under the references {visit, form_token}. Resolves to whether
@@ -18,7 +20,7 @@ export async function book(page, wanted) {
   if (!(await begin(page, wanted.language))) return false;
   const detail = { id: wanted.visit, formToken: wanted.form_token };
   page().dispatchEvent(new CustomEvent("ridedash:visit", { detail }));
-  if (!(await press(page, "start"))) return false;
+  if (!(await leaveStart(page, "start"))) return false;
   if (!(await choose(page, "place-", ".k-place-name", wanted.drop))) return false;
   if (!(await choose(page, "car-", ".k-car-name", wanted.car))) return false;
   if (!(await until(() => isAt(page, "who")))) return false;
@@ -29,7 +31,7 @@ export async function book(page, wanted) {
 
 /** Type {number, pin}; with `code` show the start code. Resolves to whether the kiosk answered. */
 export async function look(page, wanted) {
-  if (!(await begin(page, wanted.language)) || !(await press(page, "have"))) return false;
+  if (!(await begin(page, wanted.language)) || !(await leaveStart(page, "have"))) return false;
   await type(page, wanted.number);
   if (!(await press(page, "field-pin"))) return false;
   await type(page, wanted.pin);
@@ -46,7 +48,18 @@ async function begin(page, language) {
   if (!(await until(() => page()?.body?.dataset.screen && find(page, "bar-help")))) return false;
   if (!isAt(page, "start") && !(await press(page, "bar-over"))) return false;
   if (!(await until(() => isAt(page, "start")))) return false;
-  return !language || press(page, `lang-${language}`);
+  if (!language) return true;
+  if (!(await press(page, `lang-${language}`))) return false;
+  return Boolean(await until(() => page()?.documentElement.lang === language));
+}
+
+/** Press a button of the start screen; once more if it was being drawn anew. */
+async function leaveStart(page, name) {
+  for (let pressed = 0; pressed < PRESSES; pressed += 1) {
+    if (!(await press(page, name))) return false;
+    if (await until(() => !isAt(page, "start"), HEARD_MS)) return true;
+  }
+  return false;
 }
 
 /** Press the card of a list that has this name; on another page of it, if need be. */

@@ -471,11 +471,12 @@ def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Serv
 
     def far(s: Any) -> None:  # the cab leaves the view
         s.get(Order, order_id).version += 1
-        facts = snapshot_facts("point_to_point", "CALL_DRIVER", position=[-38.6, -128.2])
+        moved_on = {"position": [-38.6, -128.2], "eta": {"seconds": 540}}
+        facts = snapshot_facts("point_to_point", "CALL_DRIVER", **moved_on)
         s.query(Ride).filter(Ride.order_id == order_id).one().facts = facts
 
-    with page.expect_response(lambda answer: '"cabs":' in answer.text()):
-        served.desk.add(far)
+    served.desk.add(far)
+    expect(page.locator(f'.row[data-id="{order_id}"]')).to_contain_text("9 min")  # it has come
     assert page.evaluate(VIEW) == moved
     again.click()
     expect(again).to_be_hidden()

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from ridedash.store.actors import WORKER, ActorKind, Who
 from ridedash.store.database.database import Base, ShortText
+from ridedash.store.models.orders import Ride
 
 
 class AuditRow(Base):
@@ -79,6 +80,12 @@ class AuditFilter:
 MACHINE: Final = or_(
     AuditRow.who == str(WORKER), and_(AuditRow.what == "order.move", AuditRow.result == "READY")
 )
+
+
+def record_code_shown(s: Session, who: Who, ride: Ride, by: str, now: datetime) -> None:
+    """That somebody was shown the start code of a ride, by which way; never the code itself."""
+    facts = {"property_id": ride.property_id, "by": by}
+    record(s, who, "code_shown", f"orders:{ride.order_id}", "ok", now, **facts)
 
 
 def entries(s: Session, property_id: int, filters: AuditFilter, limit: int) -> list[AuditRow]:

@@ -26,33 +26,32 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
-from ridedash.wording.say import Text
-from ridedash.wording.say import lazy as _later
+from ridedash.wording.say import Text, lazy
 
 ACTIONS: Final = frozenset({"abort", "cancel", "drop_location", "feedback"})
 PAGES: Final = "request "  # how the cause of a call begins that a page has made
 # facts of a ride as a presenter calls them; those that no page shows are left out
 FACTS: Final[dict[str, Text]] = {
-    "vehicle_number": _later("plate"),
-    "driver_name": _later("driver"),
-    "driver_number": _later("driver's phone"),
-    "driver_rating": _later("rating"),
-    "vehicle_type": _later("kind of car"),
-    "vehicle_color": _later("colour"),
-    "car_model": _later("model"),
-    "position": _later("position"),
-    "bearing": _later("direction"),
-    "eta": _later("time to go"),
-    "distance": _later("way to go"),
-    "price": _later("price lines"),
-    "trip": _later("bill"),
-    "passengers": _later("passengers"),
-    "route": _later("stops"),
-    "share_ride_url": _later("company's link"),
-    "drop": _later("drop"),
-    "pickup": _later("pickup"),
-    "pickup_time": _later("time of pickup"),
-    "svc_money_balance": _later("balance"),
+    "vehicle_number": lazy("plate"),
+    "driver_name": lazy("driver"),
+    "driver_number": lazy("driver's phone"),
+    "driver_rating": lazy("rating"),
+    "vehicle_type": lazy("kind of car"),
+    "vehicle_color": lazy("colour"),
+    "car_model": lazy("model"),
+    "position": lazy("position"),
+    "bearing": lazy("direction"),
+    "eta": lazy("time to go"),
+    "distance": lazy("way to go"),
+    "price": lazy("price lines"),
+    "trip": lazy("bill"),
+    "passengers": lazy("passengers"),
+    "route": lazy("stops"),
+    "share_ride_url": lazy("company's link"),
+    "drop": lazy("drop"),
+    "pickup": lazy("pickup"),
+    "pickup_time": lazy("time of pickup"),
+    "svc_money_balance": lazy("balance"),
 }
 
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash.demo.beginning import control, follow
 from ridedash.demo.sandbox_control import NotDone
-from ridedash.demo.stories.here import Here, NotPlayed, here, place_named
+from ridedash.demo.stories.here import Here, NotPlayed, here, offer_to_book, offered, place_named
 from ridedash.demo.stories.kiosk_deeds import book_alone, look_alone
 from ridedash.demo.stories.model import (
     Act,
@@ -32,8 +32,7 @@ from ridedash.rides.share_links import LinkKind, RideOver, TooManyLinks, make_li
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner
-from ridedash.views.booking.estimates import EstimateFailedError, Estimator
-from ridedash.views.booking.product_cards import Card
+from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import clock_time, zone
 from ridedash.views.web.responses import locale
@@ -70,17 +69,11 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
 def _book(run: Run, deed: Book) -> dict[str, Any]:
     """Order the ride; by the form token of the run, so that it is one order however often."""
     s, at = services(), here(deed.account)
-    try:
-        card = _offered(at, deed.to, deed.car)
-    except EstimateFailedError as error:
-        raise NotPlayed(error.headline) from error
-    if card.offer_id is None:
-        raise NotPlayed(f"the {deed.car} can't be booked")
     wanted = BookingRequest(
         property_id=at.property_id,
         actor=current_staff().actor,
         form_token=token_of(run, deed.ride),
-        offer_id=card.offer_id,
+        offer_id=offer_to_book(_owner(at), at.trip(deed.to), deed.car, locale()),
         guest_name=deed.guest,
         guest_room=deed.room,
         guest_language=deed.language,
@@ -98,14 +91,8 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
     return {"orders": run.kept.get("orders", {}) | {deed.ride: order_id}}
 
 
-def _offered(at: Here, to: str, car: str) -> Card:
-    """A car for a trip, with its price and its offer. Raises EstimateFailedError and NotPlayed."""
-    owner = OfferOwner(at.property_id, current_staff().actor, at.account_id)
-    found = Estimator(services(), owner, locale()).estimates(at.trip(to), at.account_id)
-    card = next((each for each in found.cards if each.category == car), None)
-    if card is None:
-        raise NotPlayed(f"no {car} is offered")
-    return card
+def _owner(at: Here) -> OfferOwner:
+    return OfferOwner(at.property_id, current_staff().actor, at.account_id)
 
 
 def token_of(run: Run, ride: str) -> str:
@@ -172,8 +159,9 @@ def _ask(run: Run, deed: Ask) -> dict[str, Any]:
 
     Raises NotPlayed when the service gives no answer.
     """
+    at = here()
     try:
-        card = _offered(here(), deed.to, deed.car)
+        card = offered(_owner(at), at.trip(deed.to), deed.car, locale())
     except EstimateFailedError as error:
         if error.status >= 500:
             raise NotPlayed(error.headline) from error

@@ -9,7 +9,9 @@ from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.store.accounts import default_account
 from ridedash.store.models.people import Account, Property
-from ridedash.store.orders import Trip
+from ridedash.store.orders import OfferOwner, Trip
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff
 
 
@@ -55,3 +57,23 @@ def place_named(name: str, near: LatLng) -> LatLng:
         if place.name == name:
             return place.position
     raise NotPlayed(f"no place is called {name}")
+
+
+def offered(owner: OfferOwner, trip: Trip, car: str, language: str) -> Card:
+    """A car for a trip, with its price and its offer. Raises EstimateFailedError and NotPlayed."""
+    found = Estimator(services(), owner, language).estimates(trip, owner.account_id)
+    card = next((each for each in found.cards if each.category == car), None)
+    if card is None:
+        raise NotPlayed(f"no {car} is offered")
+    return card
+
+
+def offer_to_book(owner: OfferOwner, trip: Trip, car: str, language: str) -> int:
+    """The offer of a car that can be booked. Raises NotPlayed."""
+    try:
+        card = offered(owner, trip, car, language)
+    except EstimateFailedError as error:
+        raise NotPlayed(error.headline) from error
+    if card.offer_id is None:
+        raise NotPlayed(f"the {car} can't be booked")
+    return card.offer_id

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.demo.stories.here import NotPlayed, here
+from ridedash.demo.stories.here import NotPlayed, here, offer_to_book
 from ridedash.demo.stories.model import KioskBook, KioskLook
 from ridedash.demo.stories.runs import Run
 from ridedash.extensions import services
@@ -25,7 +25,6 @@ from ridedash.store.models.kiosks import Kiosk, KioskKind, Ticket
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner
-from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.web.formatting import zone
 
 VISIT_LENGTH: Final = 16
@@ -41,14 +40,8 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
     booked = _booked(run, deed, kiosk_id)
     if booked is not None:
         return _noted(run, deed, booked)
-    estimator = Estimator(s, OfferOwner(at.property_id, by_kiosk(kiosk_id)), deed.language)
-    try:
-        cards = estimator.estimates(at.trip(deed.to)).cards
-    except EstimateFailedError as error:
-        raise NotPlayed(error.headline) from error
-    offer = next((each.offer_id for each in cards if each.category == deed.car), None)
-    if offer is None:
-        raise NotPlayed(f"no {deed.car} is offered")
+    owner = OfferOwner(at.property_id, by_kiosk(kiosk_id))
+    offer = offer_to_book(owner, at.trip(deed.to), deed.car, deed.language)
     wish = Wish(deed.guest, None, None, None)
     visit, page = _visit(run, deed.ride)
     press = Press(kiosk_id, at.property_id, visit, page, offer, wish, deed.language)
@@ -185,9 +178,7 @@ def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
     ride = session.scalars(select(Ride).where(Ride.order_id == order_id)).first()
     if ride is None or not otp_of(ride, s.vault):
         raise NotPlayed("the ride has no start code yet")
-    facts: dict[str, Any] = {"property_id": ride.property_id, "by": "kiosk"}
-    subject = f"orders:{order_id}"
-    audit.record(session, by_kiosk(kiosk_id), "code_shown", subject, "ok", s.clock(), **facts)
+    audit.record_code_shown(session, by_kiosk(kiosk_id), ride, "kiosk", s.clock())
 
 
 def _link(kiosk_id: int, order_id: int, secret: str) -> dict[str, str]:

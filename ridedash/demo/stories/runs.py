@@ -56,8 +56,8 @@ OVER: Final = frozenset({Phase.FAILED, Phase.ENDED, Phase.DROPPED})
 class Run:
     """A story that was begun, and where it stands.
 
-    `kept`: "tokens" (the form token of each ride), "orders" (the order of each ride), "why" (a
-    story failed), "leapt_at" and what else deeds have to remember; instants are seconds since 1970.
+    `kept`: "orders" (the order of each ride), "why" (a story failed) and what else its deeds have
+    to remember, as JSON.
     """
 
     id: str
@@ -141,9 +141,14 @@ class Runs:
         to, together = run.step if step is None else step, run.kept | kept
         asked_at = max(run.asked_at or now, now)
         moved = replace(
-            run, phase=phase, phase_at=now, step=to, version=run.version + 1, kept=together
+            run,
+            phase=phase,
+            phase_at=now,
+            step=to,
+            version=run.version + 1,
+            kept=together,
+            asked_at=asked_at,
         )
-        moved = replace(moved, asked_at=asked_at)
         with self._write() as database:
             done = database.execute(
                 "UPDATE runs SET phase = ?, phase_at = ?, step = ?, kept = ?, asked_at = ?,"

@@ -294,14 +294,14 @@ def _page(at: Here, order_id: int) -> OrderPage | None:
 
 def _code(at: Here, page: OrderPage) -> str:
     """The start code, in the audit log as each time that one is shown; "" above the limit."""
-    app, found = services(), page.ride
-    code = otp_of(found, app.vault) if found is not None and within(at, _count_codes) else None
+    app, ride = services(), page.ride
+    if ride is None or not within(at, _count_codes):
+        return ""
+    code = otp_of(ride, app.vault)
     if code is None:
         return ""
-    subject = f"orders:{page.order.id}"
-    facts = {"property_id": at.property_id, "by": "kiosk"}
     with app.db.write() as s:
-        audit.record(s, by_kiosk(at.id), "code_shown", subject, "ok", app.clock(), **facts)
+        audit.record_code_shown(s, by_kiosk(at.id), ride, "kiosk", app.clock())
     return code
 
 

@@ -193,20 +193,13 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
     `by` is where it is shown: "page", "card" or "link" (whoever makes a guest's link can open it).
     """
     s, staff, ride = services(), current_staff(), page.ride
-    code = otp_of(ride, s.vault) if view.otp is not None and ride is not None else None
+    if ride is None or view.otp is None:
+        return ""
+    code = otp_of(ride, s.vault)
     if code is None:
         return ""
     with s.db.write() as db:
-        audit.record(
-            db,
-            by_staff(staff.id),
-            "code_shown",
-            f"orders:{page.order.id}",
-            "ok",
-            s.clock(),
-            property_id=staff.property_id,
-            by=by,
-        )
+        audit.record_code_shown(db, by_staff(staff.id), ride, by, s.clock())
     return code
 
 

@@ -3,10 +3,9 @@
  * place that is found, chooses the car and presses Book. The audience sees each letter.
  */
 
-import { pause, until } from "./hand.js";
+import { PATIENCE_MS, pause, until } from "./hand.js";
 
 const LETTER_MS = 45;
-const PATIENCE_MS = 9_000;
 const NEWS_MS = 4_000; // for prices that may be others by now
 
 /**

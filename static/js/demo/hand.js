@@ -1,7 +1,7 @@
 /** What the hands of the stage wait for: they press nothing that is not there yet. */
 
 const LOOK_MS = 50;
-const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 20_000;
 const STILL = matchMedia("(prefers-reduced-motion: reduce)"); // what is typed stands there at once
 
 /** What `look` finds, as soon as it does; null after a while. */

@@ -280,6 +280,7 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
         name=facts.get("guest", "Guest Heron"),
         phone=facts.get("phone", "+910000012345"),
         room=facts.get("room", "412"),
+        language=facts.get("language"),
         created_at=desk.now,
     )
     category = {"share": "share", "auto": "auto"}.get(kind, "mini")

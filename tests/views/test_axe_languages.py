@@ -1,0 +1,122 @@
+"""axe finds nothing on a page in any language: its direction, its marks of language, its contrast.
+
+On every change a few pages in Arabic. With RIDEDASH_TEST_LANGUAGES=all every page and state in all
+languages but English, light and dark, which takes half an hour; English is in test_axe.py.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from ridedash.store import properties
+from ridedash.wording.languages import ENGLISH, LANGUAGES
+from tests.views.kiosk.kiosk_screens import FakeKiosk, press, walk
+from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES
+from tests.views.served import PHONE, Served, served_desk, violations
+from tests.views.test_axe import ADDRESSES, DESKTOP, FILES, routes
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+ALL = os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all"
+by_hand = pytest.mark.skipif(not ALL, reason="takes minutes: RIDEDASH_TEST_LANGUAGES=all")
+in_each = pytest.mark.parametrize("code", [code for code in LANGUAGES if code != ENGLISH])
+# they speak to a browser that has said nothing, or are a file or a part of another page
+OTHERS = {"health.ready", "sandbox.show"}
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        home = found.desk.ids["desk.property"]
+        found.desk.add(lambda s: properties.add_staff(s, home, "boss", HASH, "admin", NOON))
+        yield found
+
+
+def boss(served: Served, code: str, **options: Any) -> Page:
+    """A signed-in page of somebody who works in that language, on a browser that speaks it."""
+
+    def choose(s: Any) -> None:
+        found = properties.find_staff(s, "boss")
+        assert found is not None
+        found.language = code
+
+    served.desk.add(choose)
+    return served.staff("boss", locale=LANGUAGES[code].tag, reduced_motion="reduce", **options)
+
+
+def faults(page: Page, address: str, code: str) -> list[str]:
+    """What axe finds on a page, and whether the page is in another language than it should be."""
+    page.goto(address)
+    found = violations(page)
+    said = page.locator("html").get_attribute("lang")
+    if said != LANGUAGES[code].tag:
+        found.append(f"its language is {said}")
+    return [f"{code} {address[:40]}: {each}" for each in found]
+
+
+def rides(served: Served, code: str) -> Iterator[int]:
+    """A ride in each state of each kind, and an order in each state, of a guest who reads it."""
+    for kind, statuses in STATUSES.items():
+        for status in (*statuses, *ENDS):
+            yield served.desk.order("BOOKED", status, kind, otp="4821", language=code)
+    for state in ORDER_STATES:
+        yield served.desk.order(state, language=code)
+
+
+def test_axe_finds_nothing_on_pages_from_right_to_left(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4821", language="ar")
+    desk = boss(served, "ar", viewport=DESKTOP)
+    phone = served.phone("dark", reduced_motion="reduce")
+    found = faults(desk, "/", "ar") + faults(desk, f"/rides/{order_id}", "ar")
+    found += faults(phone, served.link(order_id), "ar")
+    assert found == []
+
+
+@by_hand
+@in_each
+def test_axe_finds_nothing_on_any_route(served: Served, code: str) -> None:
+    order_id = served.desk.order("BOOKED", "COMPLETED", language=code)
+    rules = routes(served.desk)
+    desk = boss(served, code, viewport=DESKTOP)
+    phone = boss(served, code, viewport=PHONE, color_scheme="dark")
+    found = []
+    for endpoint in sorted(rules.keys() - FILES - OTHERS):
+        rule = rules[endpoint].replace("<int:order_id>", str(order_id))
+        for page in (desk, phone):
+            address = ADDRESSES[endpoint](served, order_id) if endpoint in ADDRESSES else rule
+            found += faults(page, address, code)
+    assert found == []
+
+
+@by_hand
+@in_each
+def test_axe_finds_nothing_in_any_state_of_a_ride(served: Served, code: str) -> None:
+    desk = boss(served, code, viewport=DESKTOP)
+    phone = served.phone(reduced_motion="reduce")
+    found = []
+    for order_id in rides(served, code):
+        for scheme in ("light", "dark"):
+            desk.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            phone.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            found += faults(desk, f"/rides/{order_id}", code)
+            found += faults(phone, served.link(order_id), code)
+        follower = f"{served.link(order_id, 'follower')}?lang={LANGUAGES[code].tag}"
+        found += faults(phone, follower, code)
+    assert found == []
+
+
+@by_hand
+@in_each
+def test_axe_finds_nothing_on_any_screen_of_a_kiosk(served: Served, code: str) -> None:
+    found, tag = [], LANGUAGES[code].tag
+    for scheme, aids in (("light", ()), ("dark", ()), ("light", ("aid-contrast",))):
+        kiosk = FakeKiosk(served)
+        page = kiosk.page("tablet-portrait", voices=True, color_scheme=scheme)
+        press(page, *aids)
+        for screen in walk(kiosk, page, tag):
+            found += [f"{tag} {screen} {scheme} {aids}: {each}" for each in violations(page)]
+        page.context.close()
+    assert found == []

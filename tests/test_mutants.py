@@ -106,6 +106,16 @@ def test_what_only_developers_read_is_not_changed_and_a_change_knows_its_functio
     ]
 
 
+def test_arguments_on_which_no_result_depends_are_not_changed(tmp_path: Path) -> None:
+    module = tmp_path / "m.py"
+    module.write_text(
+        "a = Config(frozen=True, strict=True)\nb = zip(c, d, strict=True)\n"
+        "e = q.limit(1)\nf = q.limit(2)\n"
+    )
+    made = [(mutant.line, mutant.before) for mutant in mutants(module, tmp_path)]
+    assert made == [(1, "True"), (4, "2")]
+
+
 def test_one_seed_draws_the_same_and_all_known_changes_exist_and_have_a_reason() -> None:
     few = "rides/privacy service/parsing service/throttle"
     assert draw(7, 9, few) == draw(7, 9, few)

@@ -173,7 +173,7 @@ def _around(
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """The children of a node but annotations and a class's decorators, which change nothing.
+    """The children of a node but those that change nothing: annotations, a class's decorators.
 
     Whether a value is frozen is the type checker's to notice.
     """
@@ -185,7 +185,23 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             left_out = [node.returns]
         case ast.AnnAssign() | ast.arg():
             left_out = [node.annotation]
+        case ast.Call():
+            left_out = [*_idle_arguments(node)]
     return (child for child in ast.iter_child_nodes(node) if child not in left_out)
+
+
+def _idle_arguments(call: ast.Call) -> Iterator[ast.AST]:
+    """The arguments of a call that no result of it depends on.
+
+    `frozen`: the type checker's, as in a decorator. `strict` of zip: an assertion, as `assert` is.
+    `limit(1)`: a statement of which the first row alone is taken; more would only be read in vain.
+    """
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    for keyword in call.keywords:
+        if keyword.arg == "frozen" or (name == "zip" and keyword.arg == "strict"):
+            yield keyword
+    if name == "limit" and [ast.dump(each) for each in call.args] == [ast.dump(ast.Constant(1))]:
+        yield call.args[0]
 
 
 def _is_idle(node: ast.AST) -> bool:

@@ -9,6 +9,8 @@ from tools.mutants.changes import Mutant
 from tools.mutants.plugins import SHARED, Reach
 
 KINDS: Final = ("sqlite", "postgresql")
+# near to every module: it compares the numbers that each one names with docs/limits.md
+LIMITS: Final = "tests/test_limits.py"
 Unit = tuple[
     str, str
 ]  # a folder of tests or one of its files, and a kind of database: what is run unchanged at once
@@ -43,7 +45,9 @@ class Near:
         if not self.own:
             found = {test.parent for test in (self.root / own).parent.rglob("test_*.py")}
             where = sorted(folder.relative_to(self.root).as_posix() for folder in found)
-        return [(each, kind) for kind in self.kinds for each in where]
+        units = [(each, kind) for kind in self.kinds for each in where]
+        limits = [(LIMITS, KINDS[0])] * (self.root / LIMITS).exists()
+        return [*units, *limits]
 
     def rounds(self, mutant: Mutant, reaches: Mapping[Unit, Reach]) -> Iterator[Round]:
         """What to run: the module's own test file, the rest of its folder, and on PostgreSQL."""

@@ -5,12 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import inspect
+from werkzeug.security import generate_password_hash
 
 from ridedash.store import kiosks
 from ridedash.store.database.database import Database
 from ridedash.store.kiosks import WrongPin
-from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit
 from ridedash.store.properties import add_property
+from tests.locks import locked
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -108,7 +110,7 @@ def test_neither_code_nor_token_nor_pin_is_readable_in_the_database(house: House
     row = house.row()
     stored = [getattr(row, column.key) for column in inspect(Kiosk).columns]
     assert not any(secret in str(stored) for secret in (code, token, "482159"))
-    assert len(token) >= 43, "256 bits"
+    assert len(token) == 43, "256 bits"
 
 
 def test_a_token_is_replaced_after_a_day_and_the_old_one_lives_ten_minutes_more(
@@ -191,3 +193,84 @@ def test_a_beat_says_that_a_device_is_alive(house: House) -> None:
         kiosks.note_beat(s, house.lobby + 1_000, NOON, "1.2", {})
     row = house.row()
     assert (row.seen_at, row.release, row.health) == (NOON, "1.2", {"screen": "start"})
+
+
+def test_a_token_is_due_until_its_device_has_come_with_it_and_after_a_day(house: House) -> None:
+    token = house.paired()
+    row = house.row()
+    due = kiosks.is_due
+    assert [due(row, token, NOON + each) for each in (DAY - MOMENT, DAY)] == [False, True]
+    row.confirmed_at = None
+    assert due(row, token, NOON), "it has not come with it yet"
+    ten = timedelta(minutes=10)
+    assert [due(row, "old", NOON + each) for each in (ten - MOMENT, ten)] == [False, True]
+    row.confirmed_at = NOON
+    assert not due(row, "old", NOON + ten)
+    row.replaced_at = None
+    assert not due(row, token, NOON + 9 * DAY)
+
+
+def test_a_handed_kiosk_is_taken_over_and_knows_whether_help_comes(house: House) -> None:
+    facts = {"kiosk_id": house.lobby, "property_id": house.id, "began_at": NOON, "aids": []}
+    with house.db.write() as s:
+        row = s.get_one(Kiosk, house.lobby)
+        row.handed_at, row.handed_language = NOON, "hi"
+        with locked(s) as tables:
+            kiosks.take_over(s, house.lobby)
+            kiosks.note_beat(s, house.lobby, NOON, "1", {})
+            kiosks.renewed(s, house.lobby, "x", NOON)
+            assert tables == {"kiosks"}
+        assert (row.handed_at, row.handed_language) == (None, None)
+        kiosks.take_over(s, 1_000)
+        visit = KioskVisit(id="v", **facts)
+        s.add_all([visit, KioskVisit(id="other", help_at=NOON, **facts)])
+        state = kiosks.help_state
+        assert state(s, house.lobby, "v") == ""
+        visit.help_at = NOON
+        assert state(s, house.lobby, "v") == "asked"
+        assert state(s, house.lobby + 1, "v") == ""
+        visit.help_answered_at = NOON
+        assert state(s, house.lobby, "v") == "coming"
+        visit.ended_at = NOON
+        assert state(s, house.lobby, "v") == ""
+        assert state(s, house.lobby, "none") == ""
+        assert kiosks.kind_of(row) is KIOSK
+
+
+def test_each_read_of_a_device_that_is_changed_locks_it_alone(house: House) -> None:
+    for run, wanted in (
+        (lambda s: kiosks.device_of(s, house.id, house.lobby), set()),
+        (lambda s: kiosks.device_of(s, house.id, house.lobby, hold=True), {"kiosks"}),
+        (lambda s: kiosks.pair(s, "NONE", NOON), {"kiosks"}),
+        (lambda s: kiosks.note_beat(s, house.lobby, NOON, "1", {}), {"kiosks"}),
+        (lambda s: kiosks.renewed(s, house.lobby, "x", NOON), {"kiosks"}),
+    ):
+        with house.db.write() as s, locked(s) as tables:
+            run(s)  # type: ignore[no-untyped-call]
+        assert tables == wanted
+
+
+def test_revoked_devices_are_listed_when_they_are_asked_for(house: House) -> None:
+    with house.db.write() as s:
+        kiosks.revoke(s.get_one(Kiosk, house.lobby), NOON)
+        assert s.get_one(Kiosk, house.lobby).revoked_at == NOON
+        assert [row.id for row in kiosks.devices_of(s, house.id, ended=True)] == [house.lobby]
+
+
+def test_a_wrong_pin_tells_how_long_the_panel_is_closed(house: House) -> None:
+    row = house.row()
+    row.pin_hash = generate_password_hash("482159", "scrypt:1024:8:1")
+    for until, wait_s in ((None, 0.0), (NOON + MOMENT * 500, 0.5), (NOON - MOMENT, 0.0)):
+        row.pin_blocked_until = until
+        with pytest.raises(WrongPin) as error:
+            kiosks.verify_pin(row, "000000", NOON)
+        assert error.value.wait_s == wait_s
+    row.pin_tries, row.pin_blocked_until = 3, NOON
+    kiosks.set_pin(row, "482159")
+    assert (row.pin_tries, row.pin_blocked_until) == (0, None)
+    row.pin_tries, row.pin_blocked_until = 3, NOON
+    kiosks.begin(row, NOON)
+    assert (row.pin_tries, row.pin_blocked_until) == (0, None)
+    assert (row.replaced_at, row.confirmed_at, row.paired_at) == (NOON, NOON, NOON)
+    kiosks.unpair(row)
+    assert (row.token_hash, row.old_token_hash, row.paired_at) == (None, None, None)

@@ -2,14 +2,42 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, inspect
 
-from ridedash.store.orders import Order, OrderPage, order_page, orders_by_ids
-from tests.views.ride_pages import Desk, make_desk
+from ridedash.geo import LatLng
+from ridedash.store import orders
+from ridedash.store.actors import by_kiosk, by_staff
+from ridedash.store.models.kiosks import Kiosk, Ticket
+from ridedash.store.models.orders import OrderState, PathPoint
+from ridedash.store.models.people import Staff
+from ridedash.store.orders import (
+    Offer,
+    OfferOwner,
+    Order,
+    OrderPage,
+    Priced,
+    RecentDrop,
+    Trip,
+    add_offer,
+    fixed_price_categories,
+    offer_signature,
+    order_of_actor,
+    order_of_form,
+    order_of_staff,
+    order_page,
+    orders_by_ids,
+    path_of,
+    placed_by,
+    recent_drops,
+    trip_of,
+)
+from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
 
@@ -82,3 +110,207 @@ def test_an_item_that_somebody_cleared_is_no_longer_read(desk: Desk) -> None:
     (item,) = read(desk, order_id).attention
     desk.add(lambda s: setattr(s.merge(item), "cleared_at", desk.now))
     assert read(desk, order_id).attention == ()
+
+
+def test_of_two_orders_that_book_one_again_the_newer_one_is_named(desk: Desk) -> None:
+    first, second, third = (desk.order("REJECTED") for _ in range(3))
+    with desk.services.db.write() as s:
+        for again in (second, third):
+            s.get_one(Order, again).supersedes = first
+    assert read(desk, first).superseded_by == third
+
+
+def test_a_list_lacks_the_product_unless_its_price_is_worded_from_it(desk: Desk) -> None:
+    with_price = [desk.order("BOOKED", kind="share"), desk.order("BOOKED", price_text="")]
+    without = [desk.order("BOOKED"), desk.order("BOOKED", price_text=None)]
+    with desk.services.db.read() as s:
+        pages = orders_by_ids(s, desk.ids["desk.property"], with_price + without, light=True)
+        lacking = [inspect(page.offer).unloaded for page in pages]
+        assert [set(each) for each in lacking] == [{"product"}, {"product"}, set(), set()]
+        assert all({"body", "evidence"} <= set(inspect(p.order).unloaded) for p in pages)
+        [whole] = orders_by_ids(s, desk.ids["desk.property"], with_price[:1])
+        assert not inspect(whole.order).unloaded
+
+
+def test_orders_are_read_in_the_property_they_are_of(desk: Desk) -> None:
+    order_id, other = desk.order("BOOKED"), desk.order("BOOKED", prop="other")
+    with desk.services.db.read() as s:
+        pages = orders_by_ids(s, desk.ids["desk.property"], [other, 10**6, order_id])
+        assert [page.order.id for page in pages] == [order_id]
+        assert order_page(s, desk.ids["desk.property"], other) is None
+
+
+def test_an_order_of_a_kiosk_has_its_name_and_the_number_of_its_ticket(desk: Desk) -> None:
+    with_ticket, without, staffs = (desk.order("BOOKED") for _ in range(3))
+    home = {"property_id": desk.ids["desk.property"]}
+    with desk.services.db.write() as s:
+        s.add_all(
+            Kiosk(id=n, kind="kiosk", name=f"Lobby {n}", made_at=NOON, **home) for n in (1, 2)
+        )
+        s.flush()
+        s.get_one(Order, with_ticket).kiosk_id = 1
+        s.get_one(Order, without).kiosk_id = 2
+        s.add(Ticket(order_id=with_ticket, number=7, day="2026-05-04", pin_hash="x", **home))
+        s.add(Ticket(order_id=staffs, number=8, day="2026-05-04", pin_hash="x", **home))
+    with desk.services.db.read() as s:
+        ids = [with_ticket, without, staffs]
+        pages = orders_by_ids(s, home["property_id"], ids)
+        assert [page.kiosk for page in pages] == [("Lobby 1", 7), ("Lobby 2", None), None]
+        assert [placed_by(page.order) for page in pages] == [
+            by_kiosk(1),
+            by_kiosk(2),
+            by_staff(desk.ids["desk"]),
+        ]
+        assert orders.kiosk_tags(s, [pages[2].order]) == {}
+
+
+def test_an_order_knows_its_number_in_its_group_and_its_series(desk: Desk) -> None:
+    ids = [desk.order("BOOKED") for _ in range(4)]
+    with desk.services.db.write() as s:
+        for order_id, group, series in zip(ids, ("g", None, "g", "h"), "ttst", strict=True):
+            row = s.get_one(Order, order_id)
+            row.group_key, row.series_key = group, series
+    with desk.services.db.read() as s:
+        pages = orders_by_ids(s, desk.ids["desk.property"], ids)
+    assert [page.car for page in pages] == [(1, 2), None, (2, 2), (1, 1)]
+    assert [page.series for page in pages] == [(1, 3), (2, 3), (1, 1), (3, 3)]
+
+
+def test_staff_act_on_orders_of_their_property_and_admins_on_each(desk: Desk) -> None:
+    mine, theirs = desk.order("READY"), desk.order("READY", prop="other")
+    with desk.services.db.write() as s:
+        staff = desk.ids["desk"]
+        found = order_of_staff(s, mine, staff)
+        assert found is not None
+        assert found.id == mine
+        assert order_of_staff(s, theirs, staff) is None
+        assert order_of_staff(s, 10**6, staff) is None
+        assert order_of_staff(s, mine, 10**6) is None
+        assert order_of_staff(s, mine, staff, [OrderState.READY, OrderState.BOOKED]) is found
+        assert order_of_staff(s, mine, staff, [OrderState.BOOKED]) is None
+        assert order_of_actor(s, mine, by_staff(staff)) is found
+        assert order_of_actor(s, theirs, by_staff(staff)) is None
+        assert order_of_actor(s, mine, by_staff(None)) is None
+        s.get_one(Staff, staff).role = "admin"
+        other = order_of_staff(s, theirs, staff)
+        assert other is not None
+        assert other.id == theirs
+
+
+def test_guests_on_a_kiosk_act_on_what_was_ordered_on_one_of_its_property(desk: Desk) -> None:
+    booked, staffs = desk.order("READY"), desk.order("READY")
+    theirs = desk.order("READY", prop="other")
+    with desk.services.db.write() as s:
+        facts = {"kind": "kiosk", "name": "Lobby", "made_at": NOON}
+        home = desk.ids["desk.property"]
+        s.add_all(Kiosk(id=n, property_id=home, **facts) for n in (1, 2))
+        s.get_one(Order, booked).kiosk_id = 2
+        s.get_one(Order, theirs).kiosk_id = 2
+        s.flush()
+        found = order_of_actor(s, booked, by_kiosk(1))
+        assert found is not None
+        assert found.id == booked
+        for order_id in (staffs, theirs, 10**6):
+            assert order_of_actor(s, order_id, by_kiosk(1)) is None
+        assert order_of_actor(s, booked, by_kiosk(9)) is None
+        assert order_of_actor(s, booked, by_kiosk(1), [OrderState.BOOKED]) is None
+        s.get_one(Kiosk, 1).revoked_at = NOON
+        assert order_of_actor(s, booked, by_kiosk(1)) is None
+        s.flush()
+        form = found.form_token
+        assert order_of_form(s, home, form) == booked
+        assert order_of_form(s, desk.ids["other.property"], form) is None
+        assert order_of_form(s, home, "none") is None
+
+
+def test_an_offer_is_stored_as_it_was_shown_and_to_whom(desk: Desk) -> None:
+    trip = Trip(LatLng(1.0, 2.0), "Door", LatLng(3.0, 4.0), "Airport")
+    priced = Priced("mini", "auto", "Mini", "INR", "₹1", {"a": 1}, "fare", {"": "1"}, {"c": 2})
+    with desk.services.db.write() as s:
+        home, staff, account = (desk.ids[k] for k in ("desk.property", "desk", "desk.account"))
+        owner = OfferOwner(home, by_staff(staff), account)
+        row = add_offer(s, owner, trip, priced, NOON)
+        assert row.id
+        assert trip_of(row) == trip
+        assert (row.property_id, row.staff_id, row.kiosk_id) == (home, staff, None)
+        assert (row.account_id, row.fetched_at) == (account, NOON)
+        assert (row.category, row.kind, row.display_name) == ("mini", "auto", "Mini")
+        assert (row.currency, row.price_text, row.product) == ("INR", "₹1", {"a": 1})
+        assert (row.fare_id, row.seat_prices, row.cancellation) == ("fare", {"": "1"}, {"c": 2})
+        assert row.signature == offer_signature(trip, priced)
+        bare = replace(trip, drop=None, drop_name=None)
+        least = Priced("mini", "auto", "Mini", None, None, {})
+        row = add_offer(s, OfferOwner(home, by_kiosk(3)), bare, least, NOON)
+        assert trip_of(row) == bare
+        assert (row.kiosk_id, row.staff_id, row.seat_prices, row.cancellation) == (
+            3,
+            None,
+            {},
+            None,
+        )
+        row.drop_lat = 3.0
+        assert trip_of(row).drop is None
+
+
+def test_categories_have_the_fixed_price_of_their_newest_offer_with_a_drop(desk: Desk) -> None:
+    home, other = desk.ids["desk.property"], desk.ids["other.property"]
+    drop = LatLng(3.0, 4.0)
+
+    def offer(
+        s: Any, category: str, fare: str | None, text: str | None = "₹1", **more: Any
+    ) -> None:
+        trip = Trip(LatLng(1.0, 2.0), None, more.get("drop", drop))
+        priced = Priced(category, "auto", category, None, text, {}, fare)
+        add_offer(s, OfferOwner(more.get("home", home), by_staff(None)), trip, priced, NOON)
+
+    with desk.services.db.write() as s:
+        assert fixed_price_categories(s, home) == frozenset()
+        offer(s, "fixed", None)
+        offer(s, "fixed", "F")
+        offer(s, "fixed", None, drop=None)
+        offer(s, "fixed", None, "")
+        offer(s, "metered", "F")
+        offer(s, "metered", None)
+        offer(s, "no card", "F", None)
+        offer(s, "theirs", "F", home=other)
+        assert fixed_price_categories(s, home) == {"fixed", "no card"}
+        for _ in range(300 - 4):
+            offer(s, "crowd", None)
+        assert fixed_price_categories(s, home) == {"fixed", "no card"}
+        offer(s, "crowd", None)
+        assert fixed_price_categories(s, home) == {"no card"}
+
+
+def test_the_last_drops_of_a_property_have_a_name_a_place_and_how_long_it_took(desk: Desk) -> None:
+    for name in ("first", "second"):
+        desk.order("BOOKED", drop_name=name, drop_lat=3.0, drop_lng=4.0)
+    desk.order("BOOKED", drop_name=None)
+    desk.order("BOOKED", drop_lat=None)
+    desk.order("BOOKED", drop_lng=None)
+    desk.order("BOOKED", prop="other")
+    with desk.services.db.write() as s:
+        home = desk.ids["desk.property"]
+        offer = s.query(Offer).filter_by(drop_name="second").one()
+        offer.product = {"estimate": {"travel_time": {"seconds": 540}}}
+        offer.pickup_lat = 1.5
+        s.flush()
+        drop, usual = LatLng(3.0, 4.0), LatLng(-38.5, -128.0)
+        second = RecentDrop("second", drop, LatLng(1.5, -128.0), 540)
+        assert recent_drops(s, home, 5) == [second, RecentDrop("first", drop, usual, None)]
+        assert recent_drops(s, home, 4) == [second]
+
+
+def test_the_path_of_a_cab_is_its_own_since_the_guest_got_it(desk: Desk) -> None:
+    order_id, other = desk.order("BOOKED"), desk.order("BOOKED")
+    points = [LatLng(-38.5 + n % 2 / 10, -128.0 + n / 10) for n in range(3)]
+    minute = timedelta(minutes=1)
+    with desk.services.db.write() as s:
+        for n, point in enumerate(points):
+            at = NOON + n * minute
+            s.add(PathPoint(order_id=order_id, at=at, lat=point.lat, lng=point.lng))
+            s.flush()
+        s.add(PathPoint(order_id=other, at=NOON, lat=0.0, lng=0.0))
+        s.flush()
+        assert path_of(s, order_id, None) == points
+        assert path_of(s, order_id, NOON + minute) == points[1:]
+        assert path_of(s, order_id, NOON + 3 * minute) == []

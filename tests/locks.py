@@ -1,0 +1,29 @@
+"""Which rows a function locks before it changes them.
+
+SQLite has one writer and drops FOR UPDATE from its statements; what was asked for shows on each.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.orm import ORMExecuteState, Session
+
+
+@contextmanager
+def locked(s: Session | type[Session] = Session) -> Iterator[set[str]]:
+    """The names of the tables of which this session, or any, reads rows FOR UPDATE meanwhile."""
+    found: set[str] = set()
+
+    def note(state: ORMExecuteState) -> None:
+        statement: Any = state.statement
+        if state.is_select and getattr(statement, "_for_update_arg", None) is not None:
+            read = (each.get("entity") for each in statement.column_descriptions)
+            found.update(entity.__tablename__ for entity in read if entity is not None)
+
+    event.listen(s, "do_orm_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(s, "do_orm_execute", note)

@@ -1,0 +1,85 @@
+"""Links for guests' own phones: opened by one browser, within ten minutes, for one ride."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from ridedash.store import own_phones
+from ridedash.store.models.kiosks import OwnPhone
+from tests.locks import locked
+from tests.store.lobby import NOON, Lobby
+
+pytestmark = pytest.mark.database
+MOMENT = timedelta(milliseconds=1)
+MINUTE = timedelta(minutes=1)
+LATER = NOON + 9 * MINUTE
+
+
+@pytest.fixture
+def lobby(database: str) -> Iterator[Lobby]:
+    made = Lobby(database)
+    yield made
+    made.db.close()
+
+
+def test_a_new_link_ends_those_of_its_visit_that_nobody_has_opened(lobby: Lobby) -> None:
+    with lobby.db.write() as s:
+
+        def link(visit: str, kiosk: int = lobby.lobby) -> str:
+            return own_phones.make_link(s, kiosk, lobby.id, visit, NOON)
+
+        opened = link("a")
+        assert not own_phones.is_opened(s, lobby.lobby, "a")
+        assert own_phones.open_link(s, opened, NOON)
+        assert own_phones.is_opened(s, lobby.lobby, "a")
+        assert not own_phones.is_opened(s, lobby.lobby, "b")
+        assert not own_phones.is_opened(s, lobby.theirs, "a")
+        ended, other, theirs = link("a"), link("b"), link("a", lobby.theirs)
+        last = link("a")
+        kept = set(s.scalars(select(OwnPhone.token_hash)))
+        assert kept == {own_phones.hashed(each) for each in (opened, other, theirs, last)}
+        assert ended not in kept
+        row = s.get_one(OwnPhone, own_phones.hashed(last))
+        assert (row.kiosk_id, row.property_id, row.visit_id) == (lobby.lobby, lobby.id, "a")
+        assert (row.made_at, row.expires_at) == (NOON, NOON + 10 * MINUTE)
+        assert len(last) == 22, "128 bits"
+
+
+def test_a_link_is_opened_once_within_ten_minutes(lobby: Lobby) -> None:
+    with lobby.db.write() as s:
+        token = own_phones.make_link(s, lobby.lobby, lobby.id, "a", NOON)
+        assert own_phones.open_link(s, "another", NOON) is None
+        assert own_phones.open_link(s, token, NOON + 10 * MINUTE) is None
+        with locked(s) as tables:
+            session = own_phones.open_link(s, token, NOON + 10 * MINUTE - MOMENT)
+        assert tables == {"kiosk_phones"}
+        assert session is not None
+        assert len(session) == 32, "192 bits"
+        assert own_phones.open_link(s, token, LATER) is None
+
+
+def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
+    lobby: Lobby,
+) -> None:
+    with lobby.db.write() as s:
+        token = own_phones.make_link(s, lobby.lobby, lobby.id, "a", NOON)
+        assert own_phones.phone_of(s, token, "", NOON) is None, "nobody has opened it"
+        session = own_phones.open_link(s, token, LATER)
+        assert session
+        row = s.get_one(OwnPhone, own_phones.hashed(token))
+        end = LATER + 20 * MINUTE
+        assert own_phones.phone_of(s, token, session, end - MOMENT) is row
+        assert own_phones.phone_of(s, token, session, end) is None
+        assert own_phones.phone_of(s, token, "another", LATER) is None
+        assert own_phones.phone_of(s, "another", session, LATER) is None
+        with locked(s) as tables:
+            own_phones.use_up(s, token, LATER)
+        assert tables == {"kiosk_phones"}
+        own_phones.use_up(s, token, end)
+        assert row.used_at == LATER, "the first ride counts"
+        own_phones.use_up(s, "another", LATER)
+        day = LATER + timedelta(days=1)
+        assert own_phones.phone_of(s, token, session, day - MOMENT) is row
+        assert own_phones.phone_of(s, token, session, day) is None

@@ -1,11 +1,12 @@
 """When a kiosk is open, and what keeps all of them from booking."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from ridedash.rides.health import write_heartbeat
-from ridedash.rides.kiosk_state import Trouble, is_open, trouble
+from ridedash.rides.kiosk_state import Trouble, is_open, takes_orders, trouble
 from ridedash.store.models.kiosks import Kiosk
 from tests.rides.desk_world import World
 
@@ -54,3 +55,13 @@ def test_a_silent_service_or_a_stopped_worker_is_trouble_for_every_kiosk(world: 
     assert now() is Trouble.SERVICE
     world.clock.go(3600)
     assert now() is Trouble.WORKER
+
+
+@pytest.mark.parametrize(
+    ("at", "taken"), [("00:29", False), ("00:30", True), ("17:34", True), ("17:35", False)]
+)
+def test_who_stood_there_at_closing_time_has_five_minutes_more(at: str, taken: bool) -> None:
+    """Hours are the property's: 06:00 in Kolkata is 00:30 in UTC."""
+    kiosk, (hour, minute) = Kiosk(hours={"mon": [["06:00", "23:00"]]}), map(int, at.split(":"))
+    now = MONDAY.replace(hour=hour, minute=minute)
+    assert takes_orders(kiosk, now, ZoneInfo("Asia/Kolkata")) is taken

@@ -1,13 +1,27 @@
 """Ride numbers and PINs: one of each day, five wrong PINs, never another property's ride."""
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
 
 from ridedash.rides.actions.acknowledge import acknowledge
-from ridedash.rides.tickets import Look, Looked, look_up, look_up_at, reopen
+from ridedash.rides.tickets import (
+    Look,
+    Looked,
+    add_ticket,
+    look_up,
+    look_up_at,
+    pin_of,
+    read_number,
+    reopen,
+    ticket_of,
+)
 from ridedash.store.actors import by_staff
+from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Ticket
+from ridedash.store.models.orders import Order
+from tests.locks import locked
 from tests.rides.desk_world import World
 from tests.rides.kiosk_world import KEY, add_kiosk, pin, press, pressed, set_kiosk, ticket
 from tests.rides.orders.test_side_by_side import at_once
@@ -140,3 +154,71 @@ def test_many_kiosks_at_once_get_a_number_each(world: World) -> None:
     at_once([partial(pressed, world, each) for each in presses])
     with world.db.read() as s:
         assert sorted(row.number for row in s.query(Ticket)) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"),
+    [
+        *(("K27", 27), (" k 2 7 ", 27), ("9999", 9999), ("K9999", 9999)),
+        *((text, None) for text in ("10000", "K", "0", "00000", "K-1", "", "٢")),
+    ],
+)
+def test_a_ride_number_is_read_with_and_without_its_letter(typed: str, number: int | None) -> None:
+    assert read_number(typed) == number
+
+
+def test_a_pin_has_four_digits_of_a_secret_and_the_key() -> None:
+    pins = {pin_of("key", f"secret {n}") for n in range(200)}
+    assert all(len(pin) == 4 and pin.isdigit() for pin in pins)
+    assert len(pins) > 150
+    assert any(pin[0] == "0" for pin in pins)
+    assert pin_of("key", "s") == pin_of("key", "s") != pin_of("other", "s")
+
+
+def test_a_ticket_is_found_for_a_day_after_the_press_and_opened_once_by_the_desk(
+    world: World,
+) -> None:
+    order_id, now = world.place(), world.clock()
+    with world.db.write() as s:
+        order = s.get_one(Order, order_id)
+        row = add_ticket(s, "key", order, "1234", "2026-03-01")
+        assert (row.property_id, row.order_id, row.number) == (world.property_id, order_id, 1)
+        assert (row.day, row.tries, row.closed_at) == ("2026-03-01", 0, None)
+        assert ticket_of(s, order_id) is row
+        assert ticket_of(s, order_id + 1) is None
+        typed = ("K1", " 12 34 ")
+        day = timedelta(hours=24)
+        last = look_up(s, "key", world.property_id, typed, now + day - timedelta(seconds=1))
+        assert last == Look(Looked.FOUND, order_id)
+        for when, where, key in (
+            (now + day, 0, "key"),
+            (now, 1, "key"),
+            (now, 0, "other"),
+        ):
+            found = look_up(s, key, world.property_id + where, typed, when)
+            assert found == Look(Looked.WRONG)
+        with locked(s) as tables:
+            look_up(s, "key", world.property_id, ("K1", "1234"), now)
+        assert "tickets" in tables
+        row.tries, row.closed_at = 5, now
+        assert look_up(s, "key", world.property_id, typed, now) == Look(Looked.CLOSED)
+        other, who = world.property_id + 1, world.actor
+        assert not reopen(s, other, order_id, who, now)
+        with locked(s) as tables:
+            assert reopen(s, world.property_id, order_id, who, now)
+        assert tables == {"tickets"}
+        assert (row.tries, row.closed_at) == (0, None)
+        assert not reopen(s, world.property_id, order_id, who, now)
+        entry = s.query(AuditRow).filter_by(what="ticket.reopened").one()
+        assert (entry.subject, entry.property_id) == (f"orders:{order_id}", world.property_id)
+        assert entry.at == now
+
+
+def test_the_last_wrong_try_of_a_kiosk_says_that_it_was(world: World) -> None:
+    with world.db.write() as s:
+        looks = [
+            look_up_at(s, "key", (world.property_id, 7), ("K9", "0000"), world.clock())
+            for _ in range(11)
+        ]
+    assert [look.last for look in looks] == [False] * 9 + [True, False]
+    assert [look.what for look in looks] == [Looked.WRONG] * 10 + [Looked.LIMITED]

@@ -4,9 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
+from sqlalchemy.dialects import postgresql
 
-from ridedash.rides.orders.recover import recover
+from ridedash.rides.orders.recover import _unlocked, recover
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
 from tests.rides.desk_world import START, World
 
@@ -164,3 +165,8 @@ def test_nothing_is_written_while_nothing_is_due(
     set_to(world, waiting, state=S.WAITING, ready_at=None, due_at=after(1))
     monkeypatch.setattr(world.db, "write", None)
     assert recover(world.db, START) == 0
+
+
+def test_orders_are_locked_for_changes_alone_and_those_that_others_have_are_left_to_them() -> None:
+    statement = str(_unlocked(select(Order)).compile(dialect=postgresql.dialect()))
+    assert statement.endswith("ORDER BY orders.id FOR NO KEY UPDATE OF orders SKIP LOCKED")

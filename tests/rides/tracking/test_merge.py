@@ -342,3 +342,25 @@ def test_an_answer_that_comes_late_or_twice_makes_no_difference(
             rising.append((seq, snapshot))
             highest = seq
     assert run(answers) == run(rising) == run([pair for pair in rising for _ in range(2)])
+
+
+SEARCH = [{"ALLOTMENT_PENDING", "PENDING"}, {"SOFT_ALLOCATED"}, {"ALLOTMENT_RETRYING"}]
+ENDS = {"COMPLETED", "ALLOTMENT_FAILED", "BOOKING_CANCELLED"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "later"),
+    [
+        (Kind.POINT_TO_POINT, ["CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS"]),
+        (Kind.SHARE, ["CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS"]),
+        (Kind.AUTO, ["CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "INVOICE"]),
+    ],
+)
+def test_no_status_comes_before_one_that_is_earlier_on_the_way(
+    kind: Kind, later: list[str]
+) -> None:
+    order = [{None}, *SEARCH, *({status} for status in later), ENDS]
+    ranks = [{rank(kind, status) for status in each} for each in order]
+    assert all(len(each) == 1 for each in ranks), "these are equally far"
+    flat = [next(iter(each)) for each in ranks]
+    assert flat == sorted(set(flat))

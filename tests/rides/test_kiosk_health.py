@@ -1,0 +1,63 @@
+"""What the last beat of a device says: heard or silent, voices and fonts, its clock, its age."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ridedash.__about__ import __version__
+from ridedash.rides import kiosk_health
+from ridedash.store.models.kiosks import Kiosk
+
+NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def device(**health: Any) -> Kiosk:
+    return Kiosk(health=health)
+
+
+def test_a_device_is_heard_within_a_minute() -> None:
+    row = device()
+    assert kiosk_health.is_heard(row, NOON) is False
+    row.seen_at = NOON - MINUTE
+    assert kiosk_health.is_heard(row, NOON) is True
+    row.seen_at -= timedelta(milliseconds=1)
+    assert kiosk_health.is_heard(row, NOON) is False
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "known"),
+    [
+        (["en-US", "HI "], "hi", True),
+        (["en-US", "HI "], "en", True),
+        (["en-US"], "en_us", True),
+        (["en"], "en-GB", False),
+        (["xen"], "en", False),
+        ([], "en", False),
+        (None, "en", None),
+        ("en", "en", None),
+    ],
+)
+def test_a_language_is_known_by_its_tag_or_its_first_part(
+    said: Any, code: str, known: bool | None
+) -> None:
+    assert kiosk_health.can(device(voices=said), "voices", code) is known
+    assert kiosk_health.can(device(voices=said), "fonts", code) is None
+
+
+def test_a_clock_is_wrong_by_more_than_half_a_minute_either_way() -> None:
+    assert kiosk_health.skew_s(device()) is None
+    assert kiosk_health.skew_s(device(skew_s="9")) is None
+    assert kiosk_health.skew_s(device(skew_s=-9)) == -9.0
+    skews = (None, 0.0, 30.0, -30.0, 30.5, -30.5)
+    wrong = [False, False, False, False, True, True]
+    assert [kiosk_health.is_wrong(each) for each in skews] == wrong
+
+
+def test_a_document_of_another_version_is_old() -> None:
+    row = device()
+    assert kiosk_health.is_old(row) is False, "it has not said"
+    for release, old in ((__version__, False), (f"{__version__}-abc", False), ("0.0-x", True)):
+        row.release = release
+        assert kiosk_health.is_old(row) is old

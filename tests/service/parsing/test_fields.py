@@ -252,3 +252,123 @@ def test_cleaned_text_is_short_and_holds_no_invisible_character(value):
 def test_a_span_that_would_leave_the_calendar_is_none(unit):
     assert units.duration(999_999_999_999, unit) is None
     assert units.duration("366", "days") == Duration(seconds=366 * 86_400)
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [(True, True), (False, False), (1, True), (0, False), (2, None), (-1, None), (1.0, None)]
+    + [(word, True) for word in ("TRUE ", "yes", "1")]
+    + [(word, False) for word in ("false", " No", "0")]
+    + [(word, None) for word in ("maybe", "", "2", None, [])],
+)
+def test_a_flag_is_a_boolean_or_a_word_or_digit_for_one(value, read):
+    assert fields.flag(value) is read
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (7, "7"),
+        (Decimal("1.50"), "1.50"),
+        (Decimal("1E+3"), "1000"),
+        (0.5, "0.5"),
+        (True, None),
+        ([], None),
+        ("", None),
+        ("  ", None),
+        (" a", "a"),
+        ("a  b", "a b"),
+        ("a\x00b", "ab"),
+        ("ä\u200bb", "äb"),
+        ("x" * 300, "x" * 300),
+    ],
+)
+def test_a_text_is_cleaned_and_a_number_is_its_digits(value, read):
+    assert fields.text(value) == read
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("x" * 100, "x" * 100),
+        (" " * 150 + "x", "x"),
+        (" " * 199 + "x", "x"),
+        (" " * 200 + "x", None),
+        (10**40 - 1, "9" * 40),
+        (10**40, None),
+        (1 - 10**40, "-" + "9" * 40),
+        ("NONE", None),
+    ],
+)
+def test_an_identifier_has_up_to_a_hundred_characters_or_forty_digits(value, read):
+    assert fields.ident(value) == read
+    assert fields.ident("xyz", 3) == "xyz"
+    assert fields.ident("wxyz", 3) is None
+
+
+def test_numbers_have_their_bounds():
+    assert fields.number(10**12 - 1) == 10**12 - 1
+    assert fields.number(1 - 10**12) == 1 - 10**12
+    assert fields.number(-(10**12)) is None
+    assert fields.number(Decimal(10**12)) is None
+    assert fields.number("9" * 12) == Decimal("9" * 12)
+    assert fields.number(" " * 59 + "7") == 7
+    assert fields.number(" " * 60 + "7") is None
+    assert fields.number(Decimal("1E-13")) == 0
+    assert fields.number(Decimal("1.5E-12")) == Decimal("2E-12")
+    assert fields.number(Decimal("0.00000001234567")) == Decimal("0.000000012346")
+    assert str(fields.number(Decimal("0E-30"))) == "0"
+    assert [fields.positive(each) for each in (0, 1, "-1", "x")] == [0, 1, None, None]
+    assert [fields.whole(each) for each in ("5", 5.0, "5.5", True)] == [5, 5, None, None]
+    assert [fields.real(each) for each in ("5.5", 5, None)] == [5.5, 5.0, None]
+
+
+def test_lists_are_flat_and_have_up_to_two_hundred_elements():
+    one = {"A": 1}
+    assert fields.rows(one) == fields.rows([one]) == fields.rows([[one]]) == [{"a": 1}]
+    assert fields.rows({}) == fields.rows([{}]) == fields.rows("a") == []
+    assert len(fields.rows([one] * 201)) == len(fields.rows([[one] * 150] * 2)) == 200
+    assert fields.items(range(3)) == []
+    assert fields.items((1, 2)) == [1, 2]
+    assert len(fields.items([1] * 201)) == 200
+
+
+def test_a_link_has_up_to_two_thousand_characters_and_a_port_that_exists():
+    start = "https://img.example/"
+    longest = start + "x" * (2000 - len(start))
+    assert fields.link(longest) == longest
+    assert fields.link(longest + "x") is None
+    assert fields.link("https://img.example:8443/x") == "https://img.example:8443/x"
+    assert fields.link("https://img.example:0/x") is None
+    assert fields.link("https://img.example:x/") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ([1, 2], LatLng(1, 2)),
+        ((1, 0), LatLng(1, 0)),
+        ([1, 2, 3], None),
+        ([1], None),
+        ({"Lat": 1, "lng": "2"}, LatLng(1, 2)),
+        ({"lat": 1}, None),
+        (None, None),
+    ],
+)
+def test_a_place_is_a_pair(value, read):
+    assert fields.place(value) == read
+    assert fields.ring([value, [3, 4]]) == ((read, LatLng(3, 4)) if read else (LatLng(3, 4),))
+
+
+def test_keys_are_remembered_up_to_a_thousand_and_long_ones_not(monkeypatch):
+    known = set()
+    monkeypatch.setattr(fields, "_plain_keys", known)
+    sent = {"a": 1, "k" * 40: 2, "k" * 41: 3}
+    assert fields.row(sent) == sent
+    assert known == {"a", "k" * 40}
+    assert fields.row({"a": 1}) == {"a": 1}
+    for n in range(1000):
+        fields.row({f"key{n}": 1})
+    assert len(known) == 1000
+    assert fields.row({"B": 1}) == {"b": 1}
+    assert "b" not in known

@@ -275,6 +275,29 @@ def test_429s_of_calls_that_were_under_way_together_are_one():
     assert desk.traffic.held_s() == 2
 
 
+def test_a_good_answer_ends_the_row_of_429s_if_its_call_began_with_the_last_or_later():
+    for began_before, waits in ((True, 4), (False, 1)):
+        desk = Desk(math.inf)
+        desk.call(Result.LIMITED)
+        desk.now += 2
+        early = desk.traffic.enter(Priority.REST)
+        desk.now += began_before
+        desk.call(Result.LIMITED)
+        desk.traffic.settle(early, Result.ANSWERED)
+        desk.now += 9
+        desk.call(Result.LIMITED)
+        assert desk.traffic.held_s() == waits
+
+
+def test_a_call_is_silenced_to_the_last_moment_before_a_probe_is_due():
+    desk = Desk(math.inf)
+    desk.fail(5)
+    desk.now += 4.5
+    assert desk.throttled() == (Throttled.SILENT, 0.5)
+    assert desk.traffic.wait_s(Priority.REST) == 0.5
+    assert desk.traffic.capacity() == 0
+
+
 def test_a_shorter_hold_does_not_cut_a_longer_one_short():
     desk = Desk(math.inf)
     both = [desk.traffic.enter(Priority.REST) for _ in range(2)]

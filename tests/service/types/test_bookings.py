@@ -7,7 +7,9 @@ import pytest
 from ridedash.geo import LatLng
 from ridedash.service.types.bookings import (
     DOCUMENT_OPTIONS,
+    CreateAnswer,
     CreateBody,
+    Done,
     FeedbackOptions,
     NewBooking,
 )
@@ -142,3 +144,39 @@ def test_the_documents_own_labels_are_at_hand():
     assert DOCUMENT_OPTIONS.from_document
     assert [len(DOCUMENT_OPTIONS.for_rating(rating)) for rating in range(1, 6)] == [8, 8, 8, 8, 5]
     assert DOCUMENT_OPTIONS.for_rating(5)[0] == "Polite and professional driver"
+
+
+@pytest.mark.parametrize(("length", "fits"), [(1, True), (100, True), (101, False)])
+def test_a_category_has_up_to_a_hundred_characters(length, fits):
+    def order():
+        return NewBooking(pickup=PICKUP, category="m" * length)
+
+    if fits:
+        assert len(order().category) == length
+    else:
+        with pytest.raises(ValueError):
+            order()
+
+
+def test_an_answer_of_which_nothing_is_known_is_neither_readable_nor_names_an_id():
+    answer = CreateAnswer(http_status=502)
+    assert (answer.body, answer.readable, answer.names_id) == (None, False, False)
+    assert (answer.retry_after_s, answer.evidence) == (None, "")
+    assert CreateBody.from_wire({}) == CreateBody()
+
+
+def test_a_success_without_a_status_is_one_and_keeps_its_words():
+    read = Done.from_wire({"request_type": "CANCEL", "header": "Ok", "code": "c", "text": "t"})
+    assert read == Done(request_type="CANCEL", header="Ok", code="c", text="t")
+    assert Done.from_wire({"status": "failure"}).status == "FAILURE"
+
+
+def test_labels_are_the_services_unless_they_are_the_documents():
+    read = FeedbackOptions.from_wire({"driver_feedback_options": {"1": ["a"], "5": ["b"]}})
+    assert (read.from_document, read.options) == (False, {1: ("a",), 5: ("b",)})
+    assert {n: DOCUMENT_OPTIONS.for_rating(n)[:1] for n in (1, 4, 5, 6)} == {
+        1: ("Delayed Pick up",),
+        4: ("Delayed Pick up",),
+        5: ("Polite and professional driver",),
+        6: (),
+    }

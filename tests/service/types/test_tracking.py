@@ -134,3 +134,57 @@ def test_a_rating_is_of_at_most_five_stars(sent, read):
 def test_marks_stacked_by_the_service_are_cut():
     found = Snapshot.from_wire(AUTO_COMPLETED | {"driver_name": "Wren" + "\u0300" * 200})
     assert found.driver_name == "Wren" + "\u0300" * 2
+
+
+def test_what_a_person_may_not_read_is_in_no_representation():
+    found = Snapshot.from_wire(SNAPSHOT)
+    shown = repr(found)
+    for secret in (found.driver_number, found.otp, "Guest Heron"):
+        assert secret not in shown
+    assert found.driver_name in shown
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [(0, 0.0), (359.5, 359.5), (360, 0.0), (725, 5.0), (-90, 270.0), (-1e-15, 0.0), ("x", None)],
+)
+def test_a_bearing_is_from_0_to_below_360(sent, read):
+    assert Snapshot.from_wire({"bearing": sent}).bearing == read
+
+
+def test_a_vehicle_is_told_at_the_top_or_in_the_cabs_details():
+    inner = {"cab_type": "mini", "cab_number": "N1", "car_color": "red", "car_model": "Tern"}
+    names = ("vehicle_type", "vehicle_number", "vehicle_color", "car_model")
+
+    def vehicle(**more):
+        read = Snapshot.from_wire({"cab_details": inner, **more})
+        return tuple(getattr(read, name) for name in names)
+
+    assert vehicle() == ("mini", "N1", "red", "Tern")
+    top = dict(zip(names, ("suv", "N2", "blue", "Heron"), strict=True))
+    assert vehicle(**top) == ("suv", "N2", "blue", "Heron")
+    assert Snapshot.from_wire(top).vehicle_number == "N2"
+
+
+def test_what_says_nothing_is_none_and_words_are_in_capitals():
+    assert TripInfo.from_wire({}) is None
+    assert TripInfo.from_wire({"discount": "x"}) is None
+    assert RouteStop.from_wire({"state": "drop"}) is None
+    assert RouteStop.from_wire({"name": "A", "state": " DROP "}).state == "drop"
+    assert RouteStop.from_wire({"name": "A", "state": "left"}).state is None
+    assert RouteStop.from_wire({"lat": 1, "lng": 2}).position == LatLng(1, 2)
+    assert PriceDetails.from_wire({"fare": "x"}) is None
+    assert PriceDetails.from_wire({"fare": 0}) == PriceDetails(fare=0)
+    statuses = [Snapshot.from_wire({"booking_status": each}).booking_status for each in WORDS]
+    assert statuses == ["COMPLETED", None, None, None]
+
+
+WORDS = (" completed ", "  ", 7, None)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "read"), [("na", None), ("NA", None), ("1.5", "1.5"), (None, None)]
+)
+def test_a_ratio_that_is_not_applicable_is_none(ratio, read):
+    found = TripInfo.from_wire({"night_charge_ratio": ratio, "discount": 1})
+    assert found.night_charge_ratio == read

@@ -14,6 +14,7 @@ from ridedash.views.ops import file_server, static_files
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from ridedash.views.poll_cache.middleware import PollMiddleware
 from ridedash.views.web import (
+    compression,
     errors,
     formatting,
     permissions,
@@ -46,6 +47,7 @@ def create_app(
     request_checks.init_app(app)  # before the CSRF token is read
     _init_extensions(app, settings)
     security_headers.init_app(app, settings)
+    compression.init_app(app)
     errors.init_app(app)
     app.jinja_env.add_extension(responses.NoIndentation)
     app.jinja_env.filters["tel"] = formatting.tel

@@ -27,11 +27,12 @@ from ridedash.views.kiosk.device import languages_of, release, the_kiosk
 from ridedash.views.kiosk.visit import TABS, favourites, soonest_minutes
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.web import devices
+from ridedash.views.web.compression import compressed
 from ridedash.views.web.face import face_of
 from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import KIOSK, SHARED, needs
-from ridedash.views.web.responses import compressed, reading
+from ridedash.views.web.responses import reading
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
 from ridedash.wording.readers import Surface

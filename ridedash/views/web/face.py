@@ -17,8 +17,8 @@ from ridedash.face.colour import palette, style_sheet
 from ridedash.face.logo import KINDS
 from ridedash.store.models.people import Property
 from ridedash.store.properties import logo_content
+from ridedash.views.web.compression import compressed
 from ridedash.views.web.permissions import SHARED, needs
-from ridedash.views.web.responses import compressed
 
 bp = Blueprint("faces", __name__, url_prefix="/face")
 ADDRESS: Final = "/face/"

@@ -2,7 +2,6 @@
 pages without the indentation of their templates.
 """
 
-import gzip
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -54,19 +53,6 @@ def forward_form(endpoint: str, **values: Any) -> BaseResponse:
     that an earlier release rendered and that are still open.
     """
     return redirect(url_for(endpoint, **values), code=307)
-
-
-def compressed(answer: Response) -> Response:
-    """The answer, gzipped for a client that reads that.
-
-    Only for a body without a secret beside words that somebody else can choose by an address: by
-    the lengths of many such bodies the secret could be guessed (docs/operating.md, Behind a proxy).
-    """
-    answer.vary.add("Accept-Encoding")
-    if request.accept_encodings["gzip"] > 0:
-        answer.data = gzip.compress(answer.data, compresslevel=6, mtime=0)
-        answer.content_encoding = "gzip"
-    return answer
 
 
 def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> BaseResponse:

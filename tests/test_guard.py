@@ -785,6 +785,7 @@ POST /demo/stories/<story_id>/start demo_stories.start
 POST /door/mark door.press
 POST /groups/<int:order_id>/cancel group_stop.cancel_all
 POST /groups/<int:order_id>/cards group_cards.make
+POST /groups/<int:order_id>/restore group_stop.restore
 POST /guests.json lookups.find_guests
 POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle
@@ -838,6 +839,7 @@ POST /rides/new booking.create
 POST /search search.ask
 POST /search.json search.listed
 POST /series/<int:order_id>/cancel series.cancel
+POST /series/<int:order_id>/restore series.restore
 POST /sign-in auth.sign_in_post
 POST /sign-out auth.sign_out
 POST /t/<token> guest.start

@@ -21,7 +21,7 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
     S.BOOKED: frozenset(),
     S.REJECTED: frozenset(),
-    S.NOT_SENT: frozenset({S.SCHEDULED}),  # a planned ride whose withdrawal is undone
+    S.NOT_SENT: frozenset({S.SCHEDULED, S.WAITING}),  # a withdrawal that is undone
     S.FAILED: frozenset(),
 }
 FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})

@@ -92,6 +92,7 @@ _NOTES: Final[dict[str, Text]] = {
 _DONE: Final[dict[str, Text]] = {
     "withdraw": _("Cancelled. Nothing was ordered."),
     "restore": _("Planned again, as it was."),
+    "wait": _("It waits for the guest again, as it did."),
     "release": _("It is ordered as planned."),
     "start": _("It is being ordered."),
     "ordered": _("It is not ordered again. Enter its booking number when you have it."),

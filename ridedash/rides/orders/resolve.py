@@ -4,6 +4,7 @@ See docs/booking-protocol.md 1.6. An order that is not of the staff's property c
 another state.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -122,31 +123,64 @@ def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
 
 
 def undo_until(order: Order) -> datetime | None:
-    """Until when a page offers to undo the withdrawal of a planned ride; None for other orders."""
+    """Until when a page offers to undo the withdrawal of an order; None where nothing undoes it.
+
+    What can be undone is what the service was not asked for: a planned ride, and one that waited
+    for its guest to start it.
+    """
     withdrawn = order.state == OrderState.NOT_SENT and order.code == WITHDRAWN
-    if not withdrawn or order.pickup_at is None or order.resolved_at is None:
+    if not withdrawn or order.resolved_at is None or _state_before(order) is None:
         return None
     return order.resolved_at + UNDO_OFFERED
 
 
 def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """A planned ride that was withdrawn just now back to SCHEDULED. False when it is too late.
+    """An order that was withdrawn just now back to the state that it had. False when it is too
+    late.
 
-    It was never sent, so it is ordered like any planned ride, at the price of then.
+    It was never sent, so it is ordered like any planned ride, at the price of then, or when its
+    guest starts it.
     """
+    return bool(restore_several(db, clock, [order_id], staff_id))
+
+
+def restore_several(
+    db: Database, clock: Clock, order_ids: Collection[int], staff_id: int
+) -> list[int]:
+    """Undo what withdrew several orders with one press. Returns the ids of those that are back."""
+    now = clock()
     with db.write() as s:
-        order = order_of_staff(s, order_id, staff_id, (OrderState.NOT_SENT,))
-        if order is None or undo_until(order) is None or order.resolved_at is None:
-            return False
-        now = clock()
-        if now >= order.resolved_at + UNDO_TAKEN:
-            return False
-        if s.scalars(select(Order.id).where(Order.supersedes == order.id)).first() is not None:
-            return False
-        order.code = order.resolved_by = order.guard_key = None
-        order.owner = order.lease_until = None
-        transitions.change_state(s, order, OrderState.SCHEDULED, now, by_staff(staff_id))
-        return True
+        # sorted, so that two presses lock them in the same sequence
+        orders = [
+            order_of_staff(s, each, staff_id, (OrderState.NOT_SENT,)) for each in sorted(order_ids)
+        ]
+        return [each.id for each in orders if each and _put_back(s, each, now, staff_id)]
+
+
+def _state_before(order: Order) -> OrderState | None:
+    """Where the undoing of its withdrawal puts an order; None for one that was due at once."""
+    if order.pickup_at is not None:
+        return OrderState.SCHEDULED
+    if order.guest_until is not None and order.ready_at is None:
+        return OrderState.WAITING
+    return None
+
+
+def _put_back(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
+    """Undo the withdrawal of an order that is locked. False when it is too late."""
+    to = _state_before(order)
+    if to is None or undo_until(order) is None or order.resolved_at is None:
+        return False
+    if now >= order.resolved_at + UNDO_TAKEN:
+        return False
+    if order.guest_until is not None and now >= order.guest_until:
+        return False
+    if s.scalars(select(Order.id).where(Order.supersedes == order.id)).first() is not None:
+        return False
+    order.code = order.resolved_by = order.guard_key = None
+    order.owner = order.lease_until = None
+    transitions.change_state(s, order, to, now, by_staff(staff_id))
+    return True
 
 
 def _check(runtime: Runtime, order: Order, offer: Offer, booking_id: str) -> Checked:

@@ -75,6 +75,8 @@ def change_state(
     if was is S.WAITING:
         clear_attention(s, order, NOT_STARTED, now)
         clear_attention(s, order, HELD, now)
+    if to is S.WAITING and order.held_at is not None:  # its withdrawal was undone
+        raise_attention(s, order, HELD, None, now)
     if to is S.UNKNOWN:
         raise_attention(s, order, UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:

@@ -11,6 +11,7 @@ from ridedash.extensions import services
 from ridedash.rides.actions.stop_all import STEPS, stop_all
 from ridedash.store.orders import OrderPage
 from ridedash.views.booking.groups import GroupCar, car_of, group_facts, group_of
+from ridedash.views.booking.undo import bring_back
 from ridedash.views.rides.action_forms import cancel_reason
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.page_context import REASONS
@@ -65,6 +66,13 @@ def cancel_all(order_id: int) -> Answer:
     stop_all(s.runtime, steps, current_staff().actor, cancel_reason(request.form))
     s.wake()
     return redirect(f"/groups/{order_id}", 303)
+
+
+@bp.post("/groups/<int:order_id>/restore")
+@needs(BOOK)
+def restore(order_id: int) -> Answer:
+    """Undo that for planned cars; possible for some seconds after it."""
+    return bring_back(group_of(order_id), f"/groups/{order_id}")
 
 
 def stops_of(pages: list[OrderPage]) -> list[Stop]:

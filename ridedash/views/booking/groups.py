@@ -17,6 +17,7 @@ from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.states import has_failed
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
+from ridedash.views.booking.undo import undo_of
 from ridedash.views.rides.offer_price import ProductPrice, fixed_price, money_range, product_price
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_staff
@@ -76,7 +77,8 @@ def show(order_id: int) -> str | BaseResponse:
     said = group_facts(order_id, pages) | {"cars": cars, "summary": summary(pages)}
     said["stoppable"] = any(car.live for car in cars)
     if not wants_json():
-        return render_template("booking/groups.html", **said, wait_ms=POLL_MS)
+        undo = undo_of(pages)
+        return render_template("booking/groups.html", **said, undo=undo, wait_ms=POLL_MS)
     wait = POLL_MS if any(car.live for car in cars) else ENDED_MS
     answer: Response = jsonify(html=render_template("booking/_groups.html", **said), wait_ms=wait)
     answer.add_etag()

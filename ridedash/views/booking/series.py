@@ -15,6 +15,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of
 from ridedash.views.booking.groups import GroupCar, car_of, pages_together
+from ridedash.views.booking.undo import bring_back, undo_of
 from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
@@ -96,6 +97,13 @@ def cancel(order_id: int) -> Answer:
     return redirect(f"/series/{order_id}", 303)
 
 
+@bp.post("/series/<int:order_id>/restore")
+@needs(BOOK)
+def restore(order_id: int) -> Answer:
+    """Undo that; possible for some seconds after it."""
+    return bring_back(_series_of(order_id), f"/series/{order_id}")
+
+
 def _series_of(order_id: int) -> list[OrderPage]:
     """All orders of an order's series, by pickup; empty for a ride of none."""
     return pages_together(order_id, Order.series_key, light=True)
@@ -108,6 +116,7 @@ def _facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
         "order_id": order_id,
         "page": first,
         "lines": lines,
+        "undo": undo_of(pages),
         "onward": [line for line in lines if line.onward],
         "planned": sum(line.planned for line in lines),
         "title": ngettext(

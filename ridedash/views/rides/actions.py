@@ -100,8 +100,12 @@ def withdraw(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/restore")
 @needs(BOOK)
 def restore(order_id: int) -> Answer:
-    """Undo the withdrawal of a planned ride; possible for some seconds after it."""
-    return _step(order_id, "restore", resolve.restore)
+    """Undo the withdrawal of a ride that is planned, or that its guest starts.
+
+    Possible for some seconds after it.
+    """
+    planned = own_order(order_id).order.pickup_at is not None
+    return _step(order_id, "restore" if planned else "wait", resolve.restore)
 
 
 @bp.post("/<int:order_id>/release")

@@ -49,6 +49,7 @@ SAYERS: Final = frozenset(
         "change",
         "withdraw",
         "restore",
+        "wait",
         "resolve",
         "reopen",
         "stop",

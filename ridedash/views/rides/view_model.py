@@ -158,7 +158,7 @@ def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:
         "freshness": freshness(seen_at, now, ride.interval_s) if live and ride else "fresh",
         "live": live,
         "poll_ms": _poll_ms(page),
-        "stop": _stops(page),
+        "stop": _stops(page) and not _may_come_back(page, now),
     }
 
 
@@ -269,6 +269,12 @@ def _stops(page: OrderPage) -> bool:
     if is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
         return False
     return page.ride is None or page.ride.next_poll_at is None or page.order.state in WITHOUT_RIDE
+
+
+def _may_come_back(page: OrderPage, now: datetime) -> bool:
+    """Whether staff may still undo its withdrawal: an open page of the guest waits for that."""
+    until = undo_until(page.order)
+    return until is not None and now < until
 
 
 def _lean(value: Any) -> Any:

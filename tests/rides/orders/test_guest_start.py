@@ -21,7 +21,8 @@ from ridedash.rides.orders.guest_start import (
 )
 from ridedash.rides.orders.place import OfferUnknown, RequestRefused, TokenReused
 from ridedash.rides.orders.recover import recover
-from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.orders.resolve import restore as undo
+from ridedash.rides.orders.resolve import undo_until, withdraw
 from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import OrderState
@@ -216,6 +217,47 @@ def test_staff_withdraw_it_or_order_it_themselves(world: World) -> None:
     answers(world, offered(280))
     assert start(world.runtime, other, by_staff(1))
     assert world.page(other).order.started_by == "staff:1"
+
+
+def test_taking_it_back_is_undone_within_seconds_and_the_guest_can_start_it(world: World) -> None:
+    order_id = waiting(world)
+    assert withdraw(world.db, world.clock, order_id, by_staff(1))
+    world.clock.go(12)
+    assert undo(world.db, world.clock, order_id, 1)
+    order = world.page(order_id).order
+    assert (order.state, order.code, order.open, order.ready_at) == ("WAITING", None, False, None)
+    answers(world, offered(280))
+    assert start(world.runtime, order_id, guest(world, order_id))
+    with world.worker() as worker:
+        worker.step()
+    assert len(creates(world)) == 1
+    check(world)
+
+
+def test_it_is_not_undone_once_somebody_started_it_or_when_its_time_is_over(world: World) -> None:
+    started, late, over = (waiting(world, guest_name=f"Guest {name}") for name in "ABC")
+    answers(world, offered(280))
+    assert start(world.runtime, started, by_guest(1))
+    for order_id in (started, late):
+        assert withdraw(world.db, world.clock, order_id, by_staff(1))
+    assert undo_until(world.page(started).order) is None
+    assert not undo(world.db, world.clock, started, 1)
+    world.clock.go(21)
+    assert not undo(world.db, world.clock, late, 1)
+    world.clock.go(HOURS.total_seconds() - 25)
+    assert withdraw(world.db, world.clock, over, by_staff(1))
+    world.clock.go(5)
+    assert not undo(world.db, world.clock, over, 1)
+    assert {world.state(each) for each in (started, late, over)} == {"NOT_SENT"}
+
+
+def test_one_that_was_held_is_held_again_when_taking_it_back_is_undone(world: World) -> None:
+    order_id = waiting(world)
+    declare(world.db, world.clock, world.clock())
+    assert withdraw(world.db, world.clock, order_id, by_staff(1))
+    assert items(world, order_id) == {}
+    assert undo(world.db, world.clock, order_id, 1)
+    assert items(world, order_id) == {"held": None}
 
 
 def test_a_guest_with_an_open_ride_from_there_gets_no_second_one(world: World) -> None:

@@ -166,6 +166,20 @@ def test_all_cars_are_cancelled_each_in_its_own_way_and_the_sum_is_said_before(
     assert "1 cancelled" in browser.get(f"/groups/{first}").text, "the one that was not sent yet"
 
 
+def test_cancelling_planned_cars_is_undone_and_cancelling_others_is_not(rides: Desk) -> None:
+    first = group(rides, ("SCHEDULED", None), ("SCHEDULED", None), ("READY", None))
+    pickup = {"pickup_at": rides.now + timedelta(hours=3)}
+    rides.add(lambda s: s.query(Order).filter(Order.state == "SCHEDULED").update(pickup))
+    browser = rides.client()
+    cancel_all(browser, first)
+    page = browser.get(f"/groups/{first}").text
+    ids = re.findall(r'name="ride" value="(\d+)"', page)
+    assert ids == [str(first), str(first + 1)], "the one for now was about to be sent"
+    form = {"ride": [*ids, str(first + 2), "x"], "csrf_token": token(browser, "/")}
+    assert browser.post(f"/groups/{first}/restore", data=form).status_code == 303
+    assert "2 planned · 1 cancelled" in browser.get(f"/groups/{first}").text
+
+
 def test_a_fee_that_began_after_the_page_was_shown_is_said_first(rides: Desk) -> None:
     first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"))
     rides.services.client = service = Service(Done())

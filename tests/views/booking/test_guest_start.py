@@ -203,6 +203,12 @@ def test_staff_take_it_back_or_order_it_themselves(desk: Desk) -> None:
     press(guest, path, page)
     assert state(desk, order_id) == "NOT_SENT"
     assert "Ride cancelled" in guest.get(path).text
+    snapshot: Any = guest.get(f"{path}/snapshot.json").json
+    assert snapshot["stop"] is False, "it may come back"
+    csrf = {"csrf_token": csrf_of(desk.client, f"/rides/{order_id}")}
+    back = desk.client.post(f"/rides/{order_id}/restore", data=csrf)
+    assert "It waits for the guest again" in desk.client.get(back.headers["Location"]).text
+    assert 'name="key"' in guest.get(path).text
     other = waiting(desk)
     form = {"csrf_token": csrf_of(desk.client, f"/rides/{other}")}
     assert desk.client.post(f"/rides/{other}/start", data=form).status_code == 303

@@ -27,6 +27,15 @@ SEND = """async (answers) => {
   const told = await send("/rides/new", data, () => (lost += 1));
   return {told, lost, bodies};
 }"""
+UNDO = """async () => {
+  document.body.innerHTML = `<form data-undo-ms="400"><button>Undo
+    <span data-undo-left></span></button></form>`;
+  await import("/static/js/booking/undo.js");
+  const form = document.querySelector("form");
+  const first = [form.hidden, form.querySelector("span").textContent];
+  await new Promise((done) => new MutationObserver(done).observe(form, {attributes: true}));
+  return [...first, form.hidden, form.querySelector("span").textContent];
+}"""
 ASKED = "POST application/json manual the-form"
 
 
@@ -62,3 +71,7 @@ def test_a_form_without_a_clear_answer_is_sent_again_unchanged(page: Any, nothin
 def test_after_three_tries_the_outcome_is_shown_as_unknown(page: Any) -> None:
     done = page.evaluate(SEND, [])
     assert done == {"told": {"kind": "lost"}, "lost": 2, "bodies": [ASKED] * 3}
+
+
+def test_the_seconds_for_undoing_are_counted_and_then_the_button_goes(page: Any) -> None:
+    assert page.evaluate(UNDO) == [False, "1 s", True, ""]

@@ -162,7 +162,17 @@ def test_a_series_is_changed_and_cancelled_from_one_ride_on(desk: Desk) -> None:
     csrf = filled(desk.page())["csrf_token"]
     desk.client.post("/series/3/cancel", data={"ride": rides, "csrf_token": csrf})
     assert [order.state for order in desk.orders()] == ["SCHEDULED"] * 2 + ["NOT_SENT"] * 2
-    assert "2 of 4 still planned" in desk.client.get("/series/1").text
+    page = desk.client.get("/series/3").text
+    assert "2 of 4 still planned" in page
+    undo = {"ride": re.findall(r'name="ride" value="(\d+)"', page), "csrf_token": csrf}
+    assert (undo["ride"], "data-undo-ms" in page) == (["3", "4"], True)
+    desk.now += timedelta(seconds=12)
+    assert "data-undo-ms" not in desk.client.get("/series/3").text
+    back = desk.client.post("/series/3/restore", data=undo)
+    assert back.headers["Location"] == "/series/3"
+    assert [order.state for order in desk.orders()] == ["SCHEDULED"] * 4
+    late = desk.client.post("/series/3/restore", data=undo)
+    assert "Not possible any more" in desk.client.get(late.headers["Location"]).text
 
 
 def test_each_ride_has_a_flight_of_its_own_day_and_keeps_one_that_has_left(desk: Desk) -> None:

@@ -52,8 +52,8 @@ NEEDS = {
         rides.release rides.ordered rides.start restored.take_up
         outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
         outgoing.forward_links outgoing.make_card messages.prepare handover.add handover.settle
-        group_stop.ask group_stop.cancel_all group_cards.make
-        drop_price.way_back series.preview series.ask series.cancel
+        group_stop.ask group_stop.cancel_all group_stop.restore group_cards.make
+        drop_price.way_back series.preview series.ask series.cancel series.restore
         kiosk_desk.come kiosk_desk.new_code kiosk_desk.code_form kiosk_desk.answer
         kiosk_desk.hand_over
     """,

@@ -1,0 +1,49 @@
+"""Undoing a press that cancelled several rides: of a series, of a group.
+
+For some seconds, and only for rides that the service was not asked for (`undo_until`). The form
+lists the rides that it brings back, as the one that cancelled them did: a press counts for what was
+shown. Of rides that were cancelled by several presses within these seconds it brings back all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import redirect, request
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import services
+from ridedash.inputs import row_id
+from ridedash.rides.orders.resolve import restore_several, undo_until
+from ridedash.store.orders import OrderPage
+from ridedash.views.web.current_user import current_staff
+
+
+@dataclass(frozen=True)
+class Undo:
+    """The rides that a press would bring back, and for how many milliseconds more it would."""
+
+    order_ids: tuple[int, ...]
+    left_ms: int
+
+
+def undo_of(pages: Sequence[OrderPage]) -> Undo | None:
+    """What can be undone now of these rides; None for nothing."""
+    now = services().clock()
+    ends = {page.order.id: undo_until(page.order) for page in pages}
+    left = {each: end - now for each, end in ends.items() if end is not None and end > now}
+    if not left:
+        return None
+    return Undo(tuple(left), int(min(left.values()).total_seconds() * 1000))
+
+
+def bring_back(pages: Sequence[OrderPage], address: str) -> Response:
+    """Undo it for those rides of `pages` that the form lists, then show the page at `address`.
+
+    It says so when all of them came too late.
+    """
+    listed = {row_id(each) for each in request.form.getlist("ride")}
+    ids = [page.order.id for page in pages if page.order.id in listed]
+    s = services()
+    back = restore_several(s.db, s.clock, ids, current_staff().id)
+    s.wake()
+    return redirect(address if back else f"{address}?said=late", 303)

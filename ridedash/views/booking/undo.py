@@ -39,7 +39,8 @@ def undo_of(pages: Sequence[OrderPage]) -> Undo | None:
 def bring_back(pages: Sequence[OrderPage], address: str) -> Response:
     """Undo it for those rides of `pages` that the form lists, then show the page at `address`.
 
-    It says so when all of them came too late.
+    It says so when all of them came too late. A listed ride that is not one of `pages`, and so may
+    be another property's, stays as it is.
     """
     listed = {row_id(each) for each in request.form.getlist("ride")}
     ids = [page.order.id for page in pages if page.order.id in listed]

@@ -43,7 +43,7 @@ def compressed(answer: Response) -> Response:
     """
     answer.vary.add("Accept-Encoding")
     if request.accept_encodings["gzip"] > 0:
-        answer.data = gzip.compress(answer.data, compresslevel=6, mtime=0)
+        answer.data = gzip.compress(answer.data, compresslevel=LEVEL, mtime=0)
         answer.content_encoding = "gzip"
     return answer
 

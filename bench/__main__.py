@@ -45,6 +45,7 @@ def main() -> int:
     for module in MODULES:
         importlib.import_module(f"bench.{module}")
     asked = _arguments()
+    end_on_sigterm()
     run = Run(asked.repeats or (2 if asked.short else 5), asked.short, asked.seed)
     if asked.child:
         Path(asked.child[1]).write_text(
@@ -109,6 +110,11 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
     return 1 if missed else 0
 
 
+def end_on_sigterm() -> None:
+    """Let SIGTERM end a run as Ctrl+C does, so that no child and no server of it is left."""
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
+
+
 def _in_child(each: Line, run: Run) -> list[Result]:
     """Measure a line in a process of its own, so that lines don't share memory or caches."""
     with tempfile.TemporaryDirectory(prefix="ridedash-bench-") as folder:
@@ -121,7 +127,7 @@ def _in_child(each: Line, run: Run) -> list[Result]:
             str(run.seed),
             *(["--short"] if run.short else []),
         ]
-        failed = _finish(command, each.minutes * 60)
+        failed = finish(command, each.minutes * 60)
         return (
             [Absent(failed)]
             if failed
@@ -129,7 +135,7 @@ def _in_child(each: Line, run: Run) -> list[Result]:
         )
 
 
-def _finish(command: list[str], within_s: float) -> str:
+def finish(command: list[str], within_s: float) -> str:
     """Run a command with its children to its end. Returns why it failed, or ""."""
     with subprocess.Popen(
         command,

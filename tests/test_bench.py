@@ -1,5 +1,11 @@
 """What `make bench` does on a machine that lacks a program."""
 
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from bench import poll_route
@@ -23,3 +29,25 @@ def test_each_line_of_the_poll_route_is_absent_without_wrk_and_names_it(
         for result in [found] if isinstance(found, Absent) else list(found):  # type: ignore[arg-type]
             assert isinstance(result, Absent), each.name
             assert "wrk" in result.why
+
+
+STOPPED = """
+import sys
+from bench.__main__ import end_on_sigterm, finish
+end_on_sigterm()
+server = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
+line = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1], sys.argv[2]])"
+finish([sys.executable, "-c", line, server, sys.argv[1]], 600)
+"""
+
+
+def test_a_run_that_is_stopped_leaves_no_server_of_its_lines(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pid")
+    with subprocess.Popen([sys.executable, "-c", STOPPED, str(tmp_path / "pid")]) as run:
+        server = int((tmp_path / "pid").read_text())  # waits until the server writes it
+        gone = os.pidfd_open(server)
+        run.terminate()
+        assert run.wait(30) == 143
+    readable, _, _ = select.select([gone], [], [], 30)
+    os.close(gone)
+    assert readable, "the server of a line lives on"

@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.sandbox + self.path, body, headers, method=self.command
         )
         try:
-            with urllib.request.urlopen(asked, timeout=20) as answer:
+            with urllib.request.urlopen(asked, timeout=60) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             with error:

@@ -23,6 +23,8 @@ from tests import databases
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
+# An upper bound for an answer on a busy machine; httpx's own is 5 s.
+ANSWERS_S: Final = 60.0
 STATIC: Final = Path(__file__).parents[1] / "static"
 
 
@@ -41,7 +43,7 @@ class Running:
         """Status and text of one page."""
         request = urllib.request.Request(self.url + path)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=ANSWERS_S) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
@@ -90,7 +92,7 @@ def running(
                 yield _welcomed(process, instance)
             finally:
                 process.terminate()
-                code = process.wait(40)
+                code = process.wait(ANSWERS_S)
         log.seek(0)
         errors = log.read()
     assert code == 0, errors
@@ -159,7 +161,9 @@ def check_files(url: str, page: str, headers: Mapping[str, str] = NOTHING) -> No
 
 
 def _fetched(url: str, headers: Mapping[str, str]) -> Any:
-    return urllib.request.urlopen(urllib.request.Request(url, headers=dict(headers)), timeout=20)
+    return urllib.request.urlopen(
+        urllib.request.Request(url, headers=dict(headers)), timeout=ANSWERS_S
+    )
 
 
 def whole(app: Any) -> Any:

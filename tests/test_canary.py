@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -29,6 +30,7 @@ from tests.running import Running, clean_environment, running
 KEY = "ridedash-sandbox-canary-partner-key-51f0c7"
 OAUTH = "canary-oauth-client-51f0c7"
 METRICS = "canary-metrics-token-51f0c7"
+PACE = 30
 WORDS = "canary staff phrase 51f0c7"
 WRONG = "canary wrong phrase 51f0c7"
 GUEST_PHONE = "+919876051727"
@@ -132,6 +134,20 @@ class Story:
         ).json()
         return found
 
+    def steer(self, what: str, **body: float) -> dict[str, Any]:
+        """Steer the sandbox by POST to `speed` or `advance`, or read its `clock` or `ledger`."""
+        address = f"{self.service.sandbox}/control/{what}"
+        headers = {"X-Sandbox-Control": "1"}
+        with httpx.Client(trust_env=False, timeout=60, headers=headers) as web:
+            answer = web.post(address, json=body) if body else web.get(address)
+            found: dict[str, Any] = answer.raise_for_status().json()
+        return found
+
+    def arrival(self) -> float:
+        """When the driver of the one booking is there; 0.0 before it is booked."""
+        phases = [each for made in self.steer("ledger")["bookings"] for each in made["phases"]]
+        return next((each["at"] for each in phases if each["status"] == "CLIENT_LOCATED"), 0.0)
+
     def database(self) -> sqlite3.Connection:
         return sqlite3.connect(self.desk.instance / "ridedash.db", timeout=20)
 
@@ -152,7 +168,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             "RIDEDASH_LOG_LEVEL": "debug",
         }
         with (
-            running(instance, pace="30", stumbles=True, **settings) as desk,
+            running(instance, pace=str(PACE), stumbles=True, **settings) as desk,
             httpx.Client(trust_env=False, timeout=60) as web,
         ):
             made = Story(desk, service, web)
@@ -207,7 +223,10 @@ def tell(story: Story) -> None:
         == 401
     )
     story.sign_in("canary")
+    story.steer("speed", speed=1)  # so that the driver waits for as long as it takes
     ride = story.book(f"Wilma {GUEST}", GUEST_PHONE)
+    arrives = wait_for(story.arrival)
+    story.steer("advance", seconds=max(0.0, arrives - story.steer("clock")["now"]))
     wait_for(lambda: story.look(ride).get("booking_status") == "CLIENT_LOCATED")
     page = story.token()
     code = story.web.post(
@@ -219,6 +238,7 @@ def tell(story: Story) -> None:
         manager.sign_in("heronry")
         send_links(manager, ride)
         take_out(manager, ride)
+        story.steer("speed", speed=PACE)
         go_wrong(story, ride)
         fall(story, ride)
         story.get(f"/t/{SHARED}")

@@ -8,9 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
-
-from tests.processes.fleet import free_port
+from tests.processes.fleet import free_port, get
 from tests.running import clean_environment
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
@@ -105,7 +103,7 @@ def test_a_person_can_rehearse_a_live_desk_from_the_page_of_docs(tmp_path: Path)
         assert "Duty manager can sign in" in made.done(name, words, NEW_PASSWORD)
         with made.started("desk up", "Ctrl-C") as printed:
             assert "a sandbox: no real rides" in printed
-            page = httpx.get(f"http://127.0.0.1:{web}/sign-in", trust_env=False).text
+            page = get(f"http://127.0.0.1:{web}/sign-in").text
             assert "Rehearsal: no real rides" in page
             report = made.done("desk", ["doctor"])
     failed = [line.split()[1] for line in report.splitlines() if line.startswith("FAIL")]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.processes.fleet import free_port
+from tests.processes.fleet import free_port, get
 from tests.running import Running, running
 
 IDLE = 200  # twice waitress's own limit of connections
@@ -28,7 +28,10 @@ def behind_a_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
 
 def _sign_in(made: Running, headers: dict[str, str], name: str, password: str) -> httpx.Response:
     with httpx.Client(
-        base_url=made.url, headers=headers | {"Accept": "text/html"}, trust_env=False, timeout=30
+        base_url=made.url,
+        headers=headers | {"Accept": "text/html"},
+        trust_env=False,
+        timeout=ANSWERS_S,
     ) as client:
         page = client.get("/sign-in").text
         found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
@@ -52,8 +55,8 @@ def test_wrong_passwords_of_one_address_behind_the_proxy_lock_out_no_other_addre
 
 def test_metrics_are_refused_to_somebody_behind_the_proxy(behind_a_proxy: Running) -> None:
     url = behind_a_proxy.url + "/metrics"
-    assert httpx.get(url, headers=COLLEAGUE, trust_env=False).status_code == 404
-    assert httpx.get(url, trust_env=False).status_code == 200  # of this machine
+    assert get(url, COLLEAGUE).status_code == 404
+    assert get(url).status_code == 200  # of this machine
 
 
 def test_metrics_are_refused_to_somebody_behind_a_proxy_that_is_not_trusted(
@@ -61,7 +64,7 @@ def test_metrics_are_refused_to_somebody_behind_a_proxy_that_is_not_trusted(
 ) -> None:
     with running(tmp_path_factory.mktemp("untrusted")) as made:
         url = made.url + "/metrics"
-        assert httpx.get(url, headers=COLLEAGUE, trust_env=False).status_code == 404
+        assert get(url, COLLEAGUE).status_code == 404
 
 
 def test_a_demo_on_another_service_does_not_say_that_its_rides_are_not_real(
@@ -72,10 +75,10 @@ def test_a_demo_on_another_service_does_not_say_that_its_rides_are_not_real(
         tmp_path_factory.mktemp("tunnel"), RIDEDASH_SERVICE_URL=f"http://127.0.0.1:{port}"
     ) as made:
         assert made.sandbox_url == ""
-        page = httpx.get(made.url + "/sign-in", trust_env=False).text
+        page = get(made.url + "/sign-in").text
         assert "no real rides" not in page
         assert "Demo on a service that is not our sandbox: rides may be real" in page
-        guest = httpx.get(made.url + "/t/unknown-link", trust_env=False).text
+        guest = get(made.url + "/t/unknown-link").text
         assert "rides may be real" in guest
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from ridedash.cli.worker_port import STUCK_S, WorkerApp
@@ -17,6 +16,7 @@ from ridedash.config import load
 from ridedash.services import Services, build_services
 from tests.cli.test_commands import ridedash
 from tests.databases import new_database
+from tests.processes.fleet import get
 from tests.running import clean_environment
 
 TOKEN = "metrics-for-the-watcher-1234"
@@ -101,9 +101,9 @@ def test_a_worker_of_its_own_answers_on_its_port_until_it_is_stopped(tmp_path: P
             assert worker.stdout is not None
             found = re.search(r"http://127\.0\.0\.1:\d+", worker.stdout.readline())
             assert found
-            health = httpx.get(found[0] + "/healthz", trust_env=False, timeout=30)
+            health = get(found[0] + "/healthz")
             assert (health.status_code, health.json()["status"]) == (200, "ok")
-            metrics = httpx.get(found[0] + "/metrics", trust_env=False, timeout=30)
+            metrics = get(found[0] + "/metrics")
             assert "ridedash_database_up 1.0" in metrics.text
             assert 'ridedash_breaker{calls="read"} 0.0' in metrics.text
         finally:

@@ -8,7 +8,8 @@ import httpx
 
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.model import Ask
-from tests.running import Running
+from tests.processes.fleet import get
+from tests.running import ANSWERS_S, Running
 
 WITHIN_S = 150.0
 CONTROL = {"X-Sandbox-Control": "1"}
@@ -20,7 +21,7 @@ class Presenter:
 
     def __init__(self, demo: Running) -> None:
         self.demo = demo
-        self.http = httpx.Client(base_url=demo.url, timeout=20, trust_env=False)
+        self.http = httpx.Client(base_url=demo.url, timeout=ANSWERS_S, trust_env=False)
         self.token = ""  # of forms, the same for as long as somebody is signed in
         form = {"name": demo.name, "password": demo.password}
         assert self.press("/sign-in", page="/sign-in", **form).status_code == 303
@@ -58,7 +59,7 @@ class Presenter:
 
     def bookings(self) -> list[dict[str, Any]]:
         """The sandbox's ledger."""
-        answer = httpx.get(f"{self.demo.sandbox_url}/control/ledger", headers=CONTROL)
+        answer = get(f"{self.demo.sandbox_url}/control/ledger", CONTROL)
         found: list[dict[str, Any]] = answer.json()["bookings"]
         return found
 

@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import httpx
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
@@ -21,6 +20,7 @@ from ridedash.observability.metrics import IN_VAIN
 from ridedash.service_time import ServiceTime
 from ridedash.turns import turns_of
 from tests import databases
+from tests.processes.fleet import get
 from tests.running import Running
 
 CONTROL = {"X-Sandbox-Control": "1"}
@@ -52,9 +52,7 @@ def cast(demo: Running) -> list[dict[str, Any]]:
 def facts(demo: Running) -> list[Any]:
     """Of each order: its ends, and each event in the service's time; and what pages were told."""
     recorded(demo)
-    service_time = ServiceTime(
-        turns_of(httpx.get(f"{demo.sandbox_url}/control/clock", headers=CONTROL).json())
-    )
+    service_time = ServiceTime(turns_of(get(f"{demo.sandbox_url}/control/clock", CONTROL).json()))
     url, found = _database(demo), []
     orders = _rows(
         url,

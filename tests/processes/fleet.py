@@ -1,5 +1,6 @@
 """Real processes over one database: web servers by the commands of the README, workers, sandbox."""
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -9,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
@@ -23,7 +24,7 @@ from ridedash.cli import demo
 from ridedash.extensions import Services
 from ridedash.services import build_services
 from ridedash.store import properties
-from tests.running import clean_environment
+from tests.running import ANSWERS_S, NOTHING, clean_environment
 
 BIN = Path(sys.executable).parent
 _numbers = itertools.count(1)
@@ -85,7 +86,11 @@ class Fleet:
         """Change the sandbox's clock: set its `speed`, or `advance` it."""
         address = f"http://127.0.0.1:{self.environ['RIDEDASH_SANDBOX_PORT']}/control/{what}"
         httpx.post(
-            address, json=body, headers={"X-Sandbox-Control": "1"}, trust_env=False
+            address,
+            json=body,
+            headers={"X-Sandbox-Control": "1"},
+            trust_env=False,
+            timeout=ANSWERS_S,
         ).raise_for_status()
 
     def output(self, name: str) -> str:
@@ -152,16 +157,28 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
 
 
 def free_port() -> int:
-    """A port that was free just now."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
+    """A port for one server, or for none: until the end of this process nobody else gets it.
+
+    It is bound, and nobody listens there: connections are refused. A server that sets SO_REUSEADDR,
+    as all do, may listen there beside it; the kernel gives it to no other socket.
+    """
+    holder = socket.socket()
+    atexit.register(holder.close)
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    port: int = holder.getsockname()[1]
     return port
+
+
+def get(url: str, headers: Mapping[str, str] = NOTHING) -> httpx.Response:
+    """What a server answers, also one that has just begun on a busy machine."""
+    return httpx.get(url, headers=dict(headers), timeout=ANSWERS_S, trust_env=False)
 
 
 def answers(url: str) -> bool:
     """Whether a server answers at that address."""
     try:
-        return httpx.get(url, timeout=5, trust_env=False).status_code == 200
+        return get(url).status_code == 200
     except httpx.HTTPError:
         return False
 
@@ -181,7 +198,9 @@ class Person:
     """A member of staff in a browser that uses several web processes: cookies ignore the port."""
 
     def __init__(self, made: Fleet) -> None:
-        self.http = httpx.Client(timeout=30, trust_env=False, headers={"Accept": "text/html"})
+        self.http = httpx.Client(
+            timeout=ANSWERS_S, trust_env=False, headers={"Accept": "text/html"}
+        )
         self.name, self.password = f"Desk {next(_numbers)}", "a phrase for this test"
         s, now = made.services, made.services.clock()
         with s.db.write() as db:

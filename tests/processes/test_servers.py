@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import httpx
 import pytest
 from sqlalchemy import func, select
 
@@ -13,7 +12,7 @@ from ridedash.store import properties
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.sign_ins import open_sign_in
 from tests import databases
-from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_port, wait_for
+from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_port, get, wait_for
 from tests.running import check_files, clean_environment
 from tests.test_config import LIVE
 
@@ -40,7 +39,7 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
     made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # nothing of ours beside it
     try:
         web = made.web("web", command)
-        answer = httpx.get(web + "/sign-in", headers=BEHIND, trust_env=False)
+        answer = get(web + "/sign-in", headers=BEHIND)
         assert answer.status_code == 200
         assert "demo" not in answer.text.lower()
         assert answer.headers["Strict-Transport-Security"].startswith("max-age=31536000")
@@ -48,9 +47,9 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
         cookie = answer.headers["Set-Cookie"]
         assert cookie.startswith("__Host-sid=")
         assert all(word in cookie for word in ("Secure", "HttpOnly", "Path=/", "SameSite=Lax"))
-        assert httpx.get(web + "/metrics", headers=BEHIND, trust_env=False).status_code == 404
-        assert httpx.get(web + TILE, headers=BEHIND, trust_env=False).status_code == 404
-        ready = httpx.get(web + "/readyz", headers=BEHIND, trust_env=False)
+        assert get(web + "/metrics", headers=BEHIND).status_code == 404
+        assert get(web + TILE, headers=BEHIND).status_code == 404
+        ready = get(web + "/readyz", headers=BEHIND)
         assert ready.status_code == 503
         assert ready.json()["failing"][0] == "worker"
     finally:
@@ -98,27 +97,25 @@ def test_the_demo_map_is_shown_when_web_and_sandbox_are_separate_processes(
 ) -> None:
     with fleet(tmp_path, databases.new_database(tmp_path, databases.SQLITE)) as made:
         web = made.web("web", command)
-        tile = httpx.get(web + TILE, timeout=30, trust_env=False)
+        tile = get(web + TILE)
         assert (tile.status_code, tile.headers["Content-Type"]) == (
             200,
             "image/svg+xml; charset=utf-8",
         )
         assert tile.text.startswith("<svg")
         assert tile.headers["Content-Encoding"] == "gzip"
-        plain = httpx.get(web + TILE, headers={"Accept-Encoding": ""}, timeout=30, trust_env=False)
+        plain = get(web + TILE, headers={"Accept-Encoding": ""})
         assert (plain.text, plain.headers.get("Content-Encoding")) == (tile.text, None)
         assert (
             tile.headers["Content-Security-Policy"]
             == "default-src 'none'; style-src 'unsafe-inline'"
         )
         known = {"If-None-Match": tile.headers["ETag"]}
-        assert httpx.get(web + TILE, headers=known, timeout=30, trust_env=False).status_code == 304
-        assert httpx.get(web + "/tiles/9/0/0.svg", timeout=30, trust_env=False).status_code == 404
-        assert (
-            httpx.get(web + "/tiles/..%2Fcity.json", timeout=30, trust_env=False).status_code == 404
-        )
+        assert get(web + TILE, headers=known).status_code == 304
+        assert get(web + "/tiles/9/0/0.svg").status_code == 404
+        assert get(web + "/tiles/..%2Fcity.json").status_code == 404
         made.kill("sandbox")
-        assert httpx.get(web + TILE, timeout=30, trust_env=False).status_code == 502
+        assert get(web + TILE).status_code == 502
         assert made.stop() == {"web": 0}
 
 

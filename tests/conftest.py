@@ -26,6 +26,9 @@ BROWSER_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "goo
 # the programs that `make engines` starts
 ENGINES = {"Firefox": ["firefox-esr"], "WebKit": ["WebKitWebDriver", "Xvfb"]}
 
+# An upper bound for a condition on a busy machine, never a pause; Playwright's own is 5 s.
+EXPECT_MS = 60_000
+
 LAUNCH = [  # root in a container can't use the browser's sandbox; no background requests of its own
     "--no-sandbox",
     "--disable-gpu",
@@ -78,8 +81,9 @@ def _turn(item: pytest.Item) -> int:
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     """The one Chromium of a test run: Playwright's event loop allows no second one beside it."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as started:
         found = started.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
         yield found
@@ -168,12 +172,25 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail each test that connects to a port that no test opened."""
     connections.seen.clear()
-    done = yield
+    try:
+        done = yield
+    finally:
+        _end_routes(getattr(item, "funcargs", {}).get("browser"))
     assert connections.seen == [], "the test connects to ports of others: see tests/connections.py"
     return done
+
+
+def _end_routes(browser: "Browser | None") -> None:
+    """End what a test answers to its pages before they close.
+
+    Playwright raises the error of an answer that comes too late in the next test.
+    """
+    for context in browser.contexts if browser else []:
+        for page in context.pages:
+            page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -187,6 +204,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    from hypothesis import HealthCheck, settings
+
+    # how long an example takes says how busy the machine is
+    settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("steady")
     connections.watch()
     if "RIDEDASH_TEST_TEMPLATES" not in os.environ:  # of a parent process, or of tools/test.sh
         folder = tempfile.TemporaryDirectory(prefix="ridedash-templates-")

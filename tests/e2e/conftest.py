@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.running import Running, running
 
 SHOTS = Path(__file__).parent.parent / "screenshots"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
-WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pause
-
-expect.set_options(timeout=WAIT_MS)
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +64,6 @@ def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
             **options,
         )
         contexts.append(context)
-        context.set_default_timeout(WAIT_MS)
         page = context.new_page()
         watch(page, (desk.url, f"{desk.sandbox_url}/oauth/"), seen)
         return page

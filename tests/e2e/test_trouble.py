@@ -63,7 +63,7 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(
     story.hold(desk)
     ride = story.book(page, "mini", "Guest Gadwall")
     with (
-        contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service,
+        contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=60)) as service,
         service,
     ):
         # the service has revoked the token

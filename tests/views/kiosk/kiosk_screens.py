@@ -239,10 +239,22 @@ def fake_kiosk(folder: Path, browser: Browser) -> Iterator[FakeKiosk]:
         yield FakeKiosk(served)
 
 
+def close(page: Page) -> None:
+    """Close a document, whatever it still asks."""
+    page.unroute_all(behavior="ignoreErrors")
+    page.close()
+
+
+# found and pressed in one turn: a beat that draws the screen anew takes no control from the hand
+CLICK = "(control) => [...document.querySelectorAll(control)].at(-1).click()"
+
+
 def press(page: Page, *names: str) -> None:
     """Press controls by name, as a screen reader does: touches are a test of their own."""
     for name in names:
-        page.locator(f'[data-press="{name}"]').last.evaluate("node => node.click()")
+        control = f'[data-press="{name}"]'
+        page.locator(control).last.wait_for(state="attached")
+        page.evaluate(CLICK, control)
 
 
 def type_on(page: Page, text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, fake_kiosk, press, walk
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, walk
 from tests.views.served import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -237,7 +237,7 @@ def test_axe_finds_nothing_on_any_screen(kiosk: FakeKiosk) -> None:
             assert violations(page, *rules) == [], (screen, scheme, aids)
             if screen == "find":  # aids end with their visit
                 press(page, *aids)
-        page.context.close()
+        close(page)
 
 
 def test_a_second_document_says_so_and_takes_over_when_the_first_is_gone(
@@ -249,7 +249,7 @@ def test_a_second_document_says_so_and_takes_over_when_the_first_is_gone(
     other.route(f"{kiosk.served.url}/kiosk/**", kiosk.answer)
     other.goto(f"{kiosk.served.url}/kiosk")
     expect(other.locator("h1")).to_have_text("This page is already open on this screen.")
-    page.close()
+    close(page)
     expect(other.locator('[data-press="start"]')).to_be_visible()
 
 

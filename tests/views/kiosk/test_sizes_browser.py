@@ -15,6 +15,7 @@ from tests.views.kiosk.kiosk_screens import (
     RIDE,
     VIEW,
     FakeKiosk,
+    close,
     fake_kiosk,
     press,
     type_on,
@@ -59,7 +60,7 @@ def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
                 where = (language, screen, *sorted(look))
                 found += [(*where, fault) for fault in faults(page, mm, bottom, look)]
             press(page, *(f"aid-{aid}" for aid in sorted(on)))
-        page.context.close()
+        close(page)
     assert found == []
 
 

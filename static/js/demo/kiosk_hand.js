@@ -98,7 +98,8 @@ async function press(page, name) {
   now.classList.add("is-down");
   await pause(DOWN_MS);
   now.classList.remove("is-down");
-  now.click();
+  const last = find(page, name) ?? now; // drawn anew while it was down: the other one hears nothing
+  last.click();
   return true;
 }
 

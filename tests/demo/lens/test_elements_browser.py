@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Staff
@@ -14,6 +14,12 @@ from tests.views.served import served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 PICTURES = os.environ.get("PICTURES")
+
+
+def point(page: Page) -> None:
+    """Press the key that points at facts, and wait until the lens, which comes later, looks."""
+    page.keyboard.press("e")
+    expect(page.locator("[data-lens-elements]")).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_fact_lights_up_its_field_and_a_field_its_facts(tmp_path: Path, browser: Browser) -> None:
@@ -29,7 +35,7 @@ def test_a_fact_lights_up_its_field_and_a_field_its_facts(tmp_path: Path, browse
             page = served.staff(viewport={"width": size[0], "height": size[1]}, scheme=scheme)
             page.goto(f"/rides/{order}")
             page.keyboard.press("~")
-            page.keyboard.press("e")
+            point(page)
             origin = page.locator("[data-lens-origin]")
             plate = page.locator(".state [data-slot='cab.plate']")
             if size[0] > 1000:
@@ -49,11 +55,11 @@ def test_a_fact_lights_up_its_field_and_a_field_its_facts(tmp_path: Path, browse
         page.set_viewport_size({"width": 1280, "height": 800})
         for paper in ("card", "receipt"):
             page.goto(f"/rides/{order}/{paper}")
-            page.keyboard.press("e")
+            point(page)
             page.locator("[data-from=plate]").hover()
             expect(origin).to_contain_text('track_ride /vehicle_number = "KA01AB1234"')
         page.goto("/")
-        page.keyboard.press("e")  # the drawer is open: the browser remembers it
+        point(page)  # the drawer is open: the browser remembers it
         page.locator(f".row[data-id='{order}'] [data-cell='plate']").hover()
         cell = page.locator(f".row[data-id='{order}'] .is-looked-at[data-cell='plate']")
         expect(cell).to_be_visible()

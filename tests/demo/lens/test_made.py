@@ -22,7 +22,7 @@ def made(tmp_path):
         lens = recorder(tmp_path)
         for each in exchanges:
             lens.exchange(each)
-        assert lens.flush()
+        assert lens.flush(60)
         listed = lens.file.calls(None, only_errors=False, after=0, limit=100)
         calls = [lens.file.call(each.number) for each in listed]
         return list(made_of(calls, Kind.POINT_TO_POINT).values())

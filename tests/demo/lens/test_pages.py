@@ -236,7 +236,7 @@ def test_calls_of_another_property_are_not_there(lens):
     with lens.services.db.write() as s:
         s.get_one(Order, order).booking_id = "CRN9"
     lens.recorder.exchange(poll("CRN9"))
-    assert lens.recorder.flush()
+    assert lens.recorder.flush(60)
     number = lens.recorder.file.calls(None, False, 0, 9)[0].number
     assert lens.calls() == []
     assert lens.calls(order=order) == []

@@ -11,6 +11,8 @@ from ridedash.demo.lens.store import FILE, Ties
 from ridedash.observability.hooks import step
 from tests.demo.lens.exchanges import CREATE, KEY, NOW, TOKEN, exchange, poll, recorder
 
+LONG_S = 60.0  # an upper bound on a busy machine
+
 
 @pytest.fixture(autouse=True)
 def no_step():
@@ -21,7 +23,7 @@ def no_step():
 
 
 def listed(lens, ties=None, **more):
-    assert lens.flush()
+    assert lens.flush(LONG_S)
     wanted = {"only_errors": False, "after": 0, "limit": 10_000} | more
     return lens.file.calls(ties, **wanted)
 
@@ -107,7 +109,7 @@ def test_two_processes_write_one_file(tmp_path):
     one, two = recorder(tmp_path), recorder(tmp_path)
     for lens in (one, two, one, two):
         lens.exchange(poll(driver_lat=1))
-        assert lens.flush()
+        assert lens.flush(LONG_S)
     assert sum(each.same for each in listed(one)) == 4
 
 
@@ -127,7 +129,7 @@ def test_the_oldest_calls_go(tmp_path, monkeypatch):
     for n in range(100):
         lens.exchange(poll(f"CRN{n}"))
         if n % 10 == 9:
-            assert lens.flush()
+            assert lens.flush(LONG_S)
     ids = [each.ids.booking_id for each in listed(lens)]
     assert ids[-1] == "CRN99"
     assert 30 <= len(ids) < 41
@@ -142,13 +144,13 @@ def test_a_full_queue_drops_calls_and_counts_them(tmp_path, monkeypatch):
 
     def slowly(self, batch):
         blocked.set()
-        go.wait(20)
+        go.wait(LONG_S)
         write(self, batch)
 
     monkeypatch.setattr(writing.Writer, "write", slowly)
     monkeypatch.setattr(recording, "MOST_WAITING", 5)
     lens.exchange(poll("CRN0"))
-    assert blocked.wait(20)
+    assert blocked.wait(LONG_S)
     for n in range(20):
         lens.exchange(poll(f"CRN{n}"))  # returns at once
     assert lens.dropped == 15
@@ -172,7 +174,7 @@ def test_a_file_that_is_deleted_meanwhile_is_made_anew(tmp_path):
     for end in ("", "-wal", "-shm"):
         (tmp_path / (FILE + end)).unlink(missing_ok=True)
     lens.exchange(poll("CRN2"))  # may be lost with the file
-    assert lens.flush()
+    assert lens.flush(LONG_S)
     lens.exchange(poll("CRN3"))
     assert listed(lens)[-1].ids.booking_id == "CRN3"
 
@@ -194,7 +196,7 @@ def test_a_file_that_cannot_be_written_costs_records_but_no_call(tmp_path, caplo
     lens = recorder(tmp_path)
     for _ in range(3):
         lens.exchange(poll())
-        lens.flush()
+        lens.flush(LONG_S)
     assert lens.dropped == 3
     assert (lens.file.calls(None, False, 0, 10), lens.file.call(1)) == ([], None)
     assert caplog.text.count("the lens can't record") == 1

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
 from ridedash.geo import LatLng
@@ -16,6 +15,7 @@ from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import EVIL, Browsed, browsed
 from tests.views.desk_page import PATH
 from tests.views.fake_service import ZONE, category, metered
+from tests.views.served import map_there, violations
 
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -299,7 +299,7 @@ def test_three_cars_are_booked_with_one_press_and_confirmed(browsed: Browsed, de
         "2 waiting for the ride company · 1 not booked"
     )
     expect(page.get_by_role("link", name="Book car 2 again")).to_be_visible()
-    assert Axe().run(page).violations_count == 0
+    assert violations(page) == []
     assert browsed.faults == []
 
 
@@ -384,9 +384,7 @@ def test_axe_finds_nothing_in_any_state_of_the_form(
 
 
 def looked(page: Page, state: str) -> None:
-    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    found = Axe().run(page, options=options)
-    assert found.violations_count == 0, f"{state}: {found.generate_report()}"
+    assert violations(page) == [], state
 
 
 COVERED = """() => {
@@ -488,6 +486,7 @@ def test_a_click_on_the_boards_map_sets_the_end_whose_empty_field_is_in_use(
     page = browsed.page
     browsed.open("/")
     line, place = page.locator("[data-map-asks]"), {"x": 150, "y": 300}
+    map_there(page)
     expect(line).to_be_hidden()
     page.locator(".desk-map").click(position=place)
     expect(page.locator("#drop")).to_have_value("")  # nobody asked for a place
@@ -524,6 +523,7 @@ def test_the_map_stays_where_it_is_when_no_service_goes_to_the_typed_place(
     city = {"slug": "port", "name": "Port", "center": [-38.5, -128.0], "zoom": 14}
     desk.service.cities = [city | {"boundary": ring}]
     browsed.open(path)
+    map_there(page)
     page.fill("#drop", "-41.5, -128.1")
     page.locator("#drop-list [role=option]").first.click()
     expect(page.locator("#drop-error")).to_contain_text("outside the cities")

@@ -10,6 +10,7 @@ from ridedash.store.models.kiosks import KioskAsk, KioskVisit
 from ridedash.store.models.people import Staff
 from tests.views.admin.test_kiosks import add_kiosk
 from tests.views.board.test_kiosks import ask, ring
+from tests.views.board.test_pages_browser import polled
 from tests.views.served import Served, served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -31,7 +32,7 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
     desk.add(lambda s: setattr(s.get_one(Staff, desk.ids["desk"]), "sound", True))
     page = served.staff(viewport=DESKTOP)
     page.goto("/")
-    expect(page.locator("[data-live-text]")).to_contain_text("just now")
+    polled(page)
     page.evaluate(
         "window.chimes = 0; document.addEventListener('ridedash:chime', () => window.chimes++)"
     )

@@ -14,7 +14,7 @@ from ridedash.store.models.orders import PathPoint
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
 from tests.views.ride_pages import NOON, snapshot_facts
-from tests.views.served import Served, served_desk, violations
+from tests.views.served import Served, map_there, served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -24,8 +24,11 @@ CAB = "[data-board] .desk-map"
 
 VIEW = """() => { const map = window[document.querySelector("[data-map]").dataset.map];
   const {lat, lng} = map.getCenter(); return [lat, lng, map.getZoom()]; }"""
-STILL = f"""() => {{ const view = String(({VIEW})()), still = window.viewed === view;
-  window.viewed = view; return still; }}"""
+# a drag ends in a glide, which begins with the next frame
+HALT = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  window[document.querySelector("[data-map]").dataset.map].stop();
+  done();
+})))"""
 SHOWS = """((point) => window[document.querySelector("[data-map]").dataset.map]
   .getBounds().contains(point))"""
 TOUCHED = """() => {
@@ -61,9 +64,14 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 def opened(served: Served, path: str = "/", **options: Any) -> Page:
     """The board with a signed-in user, after its first poll."""
     page = served.staff(**({"viewport": WIDE} | options))
-    with page.expect_response("**/board.json*"):
-        page.goto(path)
+    page.goto(path)
+    polled(page)
     return page
+
+
+def polled(page: Page) -> None:
+    """Wait until the board shows its first poll: what comes later is news to it."""
+    expect(page.locator("[data-alerts][data-key]")).to_be_attached()
 
 
 def row(page: Page, order_id: int) -> Any:
@@ -156,8 +164,10 @@ def test_keys_show_the_code_and_fill_the_form_again_or_for_the_return_trip(serve
     page.keyboard.press("o")
     expect(page.locator("[data-code-digits]")).to_have_text("4711")
     page.keyboard.press("r")
+    expect(page.locator("[data-filled]")).to_be_focused()  # the form has taken it, and the focus
     page.locator("[data-detail]").focus()
     page.keyboard.press("t")
+    page.wait_for_function("window.heard.length > 1")
     assert page.evaluate("window.heard") == [
         {"order": order_id, "how": "again"},
         {"order": order_id, "how": "return"},
@@ -289,8 +299,8 @@ def test_a_mark_goes_by_itself_where_nobody_points_and_the_updates_stand_in_the_
     second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
     page = served.staff(viewport=WIDE)
     page.clock.install()
-    with page.expect_response("**/board.json*"):
-        page.goto("/")
+    page.goto("/")
+    polled(page)
     page.keyboard.press("j")
     page.keyboard.press("j")
     expect(row(page, second).locator(".row-link")).to_be_focused()
@@ -375,8 +385,8 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
     )
     page = served.staff(viewport=WIDE)
     page.route("**/board.json*", lambda route: route.abort())
-    with page.expect_event("requestfailed"):  # its script runs
-        page.goto("/")
+    with page.expect_event("requestfailed", lambda asked: "/board.json" in asked.url):
+        page.goto("/")  # its script runs
     with page.expect_response(f"**/rides/{swapped}/acknowledge") as told:
         row(page, swapped).get_by_role("link", name="Guest told").click()
     assert told.value.status == 303
@@ -442,6 +452,7 @@ def test_the_map_marks_the_property_and_each_cab_with_its_room_inside_the_map(
 
 def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:
     page = opened(served)
+    map_there(page)
     show = """(drop) => document.dispatchEvent(new CustomEvent("ridedash:trip", {detail: {ends: [
       {lat: -38.5, lng: -128, name: "Main door"}, {...drop, name: "Drop"}]}}))"""
     zoom = """() => window[document.querySelector("[data-map]").dataset.map].getZoom()"""
@@ -457,6 +468,7 @@ def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Serv
     page = opened(served, f"/?ride={order_id}")
     expect(headline(page)).to_contain_text("on the way")
     again = page.get_by_role("button", name="Follow again")
+    map_there(page)
     expect(again).to_be_hidden()
     box = page.locator(CAB).bounding_box()
     assert box is not None
@@ -466,7 +478,7 @@ def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Serv
     page.mouse.move(x - 150, y - 40, steps=4)
     page.mouse.up()
     expect(again).to_be_visible()
-    page.wait_for_function(STILL, polling=150)  # it glides on for a moment after the hand
+    page.evaluate(HALT)
     moved = page.evaluate(VIEW)
 
     def far(s: Any) -> None:  # the cab leaves the view
@@ -504,16 +516,14 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
 def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "IN_PROGRESS")
     page = opened(served)
+    map_there(page)  # and fitted at once to what the list knows
     box = page.locator(CAB).bounding_box()
     assert box is not None
-    at = page.wait_for_function(  # not moving: the same position twice
+    at = page.evaluate(
         """() => { const map = window[document.querySelector("[data-map]").dataset.map];
         const {x, y} = map.latLngToContainerPoint([-38.505, -128.004]);
-        const before = window.placeBefore;
-        window.placeBefore = `${x} ${y}`;
-        return before === window.placeBefore && [x, y]; }""",
-        polling=400,
-    ).json_value()
+        return [x, y]; }"""
+    )
     page.mouse.click(box["x"] + at[0], box["y"] + at[1])
     expect(headline(page)).to_contain_text("On trip")
     expect(page.get_by_role("img", name="Meridian Airport, Departures")).to_be_visible()
@@ -524,8 +534,8 @@ def test_a_silent_server_is_shown_until_it_answers(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = served.staff(viewport=WIDE)
     page.clock.install(time=NOON)
-    with page.expect_response("**/board.json*"):
-        page.goto("/")
+    page.goto("/")
+    polled(page)
     chip = page.locator("[data-live-chip]")
     expect(chip).to_have_text("Live · just now")
     page.route("**/board.json*", lambda route: route.abort())

@@ -47,7 +47,7 @@ def test_who_goes_through_the_list_asks_for_the_last_ride_alone(served: Served) 
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     page.clock.install()
-    page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 5)  # a busy machine gets there late
     for order_id in reversed(rides):
         page.keyboard.press("j")
         expect(row(page, order_id)).to_have_class(re.compile("is-chosen"))

@@ -37,7 +37,8 @@ def test_a_press_is_a_row_before_the_server_answers_and_then_the_ride_itself(
     page.fill("#guest_room", "412")
     page.route(to_the_form, lambda route: held.append(route))
     tops = page.evaluate(TOPS)
-    page.keyboard.press("Control+Enter")
+    with page.expect_request(lambda asked: to_the_form(asked.url)):
+        page.keyboard.press("Control+Enter")
     expect(page.locator(PRESSED)).to_be_in_viewport()
     assert [cell(page, name) for name in ("headline", "guest", "room", "to")] == [
         "Being booked",

@@ -1,12 +1,12 @@
 """A ride to a flight in Chromium: the proposal is read, and one press takes it."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.views.booking.test_flights import SAID
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import TO_AIRPORT, Browsed, browsed
+from tests.views.served import violations
 
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -26,7 +26,7 @@ def test_a_pickup_for_a_flight_is_proposed_and_taken_by_one_press(
     page.fill("#departs", "21:40")
     expect(page.locator("[data-flight-said]")).to_have_text(SAID)
     expect(go).to_have_text("Book Mini · ₹240 fixed")  # nothing is set by itself
-    assert Axe().run(page).violations_count == 0
+    assert violations(page) == []
     page.get_by_role("button", name="Pick up at 19:18 today").click()
     expect(page.locator("[data-when-said]")).to_have_text("Today, Wed 4 Mar, 19:18, in 4 h 48 min")
     expect(go).to_have_text("Plan Mini for 19:18 today")

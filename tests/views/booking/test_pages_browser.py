@@ -13,7 +13,7 @@ from ridedash.service_time import at_pace
 from tests.running import whole
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import ZONE
-from tests.views.served import carry_sign_in
+from tests.views.served import carry_sign_in, map_there
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
@@ -233,6 +233,7 @@ def test_a_click_on_the_map_sets_the_end_that_is_empty_or_has_the_focus(
     page.get_by_role("button", name="Clear Pickup").click()
     expect(page.locator(BOOK)).to_have_text("Choose a pickup")
     expect(page.locator("[data-product]")).to_have_count(0)
+    map_there(page)
     page.locator("[data-map]").click(position={"x": 120, "y": 300})
     expect(page.locator("#pickup")).to_have_value(re.compile(r"Pin on the map"))
     expect(page.locator("#drop")).to_have_value("Airport")

@@ -52,7 +52,7 @@ def test_the_screen_for_the_guest_shows_this_ride_alone_and_follows_it(served: S
     for private in ("Guest Heron", "412", "Third call", "Concierge desk", "+91", "4711"):
         expect(screen).not_to_contain_text(private)
     move(served, order_id, "CLIENT_LOCATED")
-    expect(screen).to_contain_text("Your driver is here", timeout=15_000)
+    expect(screen).to_contain_text("Your driver is here")
     page.keyboard.press("Escape")
     expect(screen).to_be_hidden()
     expect(page).to_have_url(f"{served.url}/rides/{order_id}")  # the ride stays open

@@ -173,7 +173,7 @@ def new_call(desk: Desk, order_id: int) -> int:
     before = step.set(("send", order_id))
     lens.exchange(exchange(params={"booking_id": f"CRN{order_id}"}))
     step.reset(before)
-    assert lens.flush()
+    assert lens.flush(60)
     return int(max(each.number for each in lens.file.calls(None, False, 0, 100)))
 
 

@@ -309,7 +309,7 @@ def test_a_press_of_the_director_waits_for_the_end_of_the_day(made: Hotel) -> No
     pressed.start()
     early = waited.wait(0.2)
     made.progress.end()
-    pressed.join(20)
+    pressed.join(60)
     assert (early, waited.is_set()) == (False, True)
 
 

@@ -45,6 +45,7 @@ def test_a_story_has_the_same_cast_and_the_same_facts_each_time(presenter: Prese
     plays: list[tuple[object, str]] = []
     for seed in (2, 2, 3):
         assert_ends_well(presenter.play("swap", speed=0, seed=seed))
+        assert presenter.calls()  # a page that has all that was recorded until then
         plays.append((sameness.cast(presenter.demo), sameness.told(presenter.demo)))
     first, again, other = plays
     assert again == first
@@ -145,14 +146,14 @@ def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:
 
 
 def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter) -> None:
-    moment = presenter.begin("receipt")
+    begun = moment = presenter.begin("receipt")
     with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(lambda _: presenter.step(moment, 0), range(6)))
-    assert {each["step"] for each in together} == {0}
+        together = list(pool.map(lambda _: presenter.step(begun, 0), range(6)))
+    assert {each["step"] for each in together} <= {0, 1}  # the last may find the ride there
     while moment["step"] == 0:
         moment = presenter.step(moment, 0)
     assert len(presenter.bookings()) == 1
-    again = presenter.step(together[0], 0)  # a page that was left behind
+    again = presenter.step(begun, 0)  # a page that was left behind
     assert again["step"] == moment["step"]
     assert len(presenter.bookings()) == 1
 

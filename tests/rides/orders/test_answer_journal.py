@@ -98,10 +98,10 @@ def test_two_workers_lock_two_files_and_one_reads_what_the_other_left_behind(
 
 def test_a_file_that_can_not_be_locked_leaves_nothing_open(tmp_path: Path) -> None:
     locked = JournalFile(tmp_path / "a.box", 1)
-    before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(BlockingIOError):
         JournalFile(tmp_path / "a.box", 1)
-    assert len(os.listdir("/proc/self/fd")) == before
+    opened = [os.path.realpath(each.path) for each in os.scandir("/proc/self/fd")]
+    assert opened.count(os.path.realpath(tmp_path / "a.box")) == 1
     locked.close()
 
 

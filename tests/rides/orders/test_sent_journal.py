@@ -81,19 +81,19 @@ def test_sends_at_the_same_time_share_a_sync_and_none_returns_before_its_own(
         syncs.append(path.read_bytes())
         if len(syncs) == 1:
             first.set()
-            assert go_on.wait(10)
+            assert go_on.wait(60)
 
     monkeypatch.setattr(os, "fdatasync", slow_sync)
     threads = [threading.Thread(target=journal.sent, args=(entry(f"RD-{n}"),)) for n in range(8)]
     threads[0].start()
-    assert first.wait(10)
+    assert first.wait(60)
     for thread in threads[1:]:
         thread.start()
     while path.read_bytes().count(b"\n") < 8:
         assert all(thread.is_alive() for thread in threads)
     go_on.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert 2 <= len(syncs) < 8, "one whose line was synced by another may sync once more"
     assert syncs[1].count(b"\n") == 8
     journal.close()

@@ -87,7 +87,7 @@ def test_threads_and_processes_may_upgrade_one_database_at_once(empty: Database)
     for worker in (*processes, *threads):
         worker.start()
     for worker in (*processes, *threads):
-        worker.join(120)
+        worker.join(300)
     assert [process.exitcode for process in processes] == [0, 0]
     empty.require_current()
 

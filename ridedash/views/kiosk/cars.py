@@ -15,18 +15,16 @@ from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer, Trip
 from ridedash.views.booking.estimates import Estimates
 from ridedash.views.booking.product_cards import Card
+from ridedash.views.kiosk.car_room import size_words, with_most_room
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.kiosk import pays_words
-from ridedash.wording.say import own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint is about a point this close
 HERE_M: Final = 15.0  # nobody has to walk there
 ROUND_M: Final = 10
-# the bigger cars first: the service tells no number of seats
-ROOM: Final = ("suv", "lux", "sedan")
 
 
 @dataclass(frozen=True)
@@ -121,11 +119,12 @@ def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
     near = [each for each in found if not each.product.none_near] or list(found)
     priced = [each for each in near if each.card.amount is not None]
     timed = [each for each in near if each.minutes is not None]
-    big = [each for each in near if each.card.drawing in ROOM[:2]]
+    roomy = with_most_room(each.card.drawing for each in near)
+    big = [each for each in near if each.card.drawing in roomy]
     picked: list[tuple[str, Choice | None]] = [
         ("cheapest", min(priced, key=_dear, default=None)),
         ("soonest", min(timed, key=lambda each: (each.minutes or 0, _dear(each)), default=None)),
-        ("biggest", min(big, key=lambda each: ROOM.index(each.card.drawing), default=None)),
+        ("biggest", min(big, key=_dear, default=None)),
     ]
     tags: dict[int, list[str]] = {}
     for tag, car in picked:
@@ -152,7 +151,7 @@ def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     return {
         "offer": card.offer_id,
         "name": card.name,
-        "size": own_words(f"kiosk_size_{card.drawing}"),
+        "size": size_words(card.drawing),
         "price": card.price,
         "price_kind": _price_kind(each),
         "fare": each.fixed,

@@ -22,11 +22,15 @@ SHORT: Final = 8  # characters of a digest
 def the_kiosk() -> Kiosk:
     """The paired device of this request, as it is stored now; 404 for anybody else.
 
-    Of the kind that the view needs; of a kiosk in a view that is open to all. The row is detached:
-    read it, never change it.
+    Of the kind that the view needs; of a kiosk in a view that is open to all. A document names the
+    kiosk that it was made for as `kiosk`: once its browser has become another one, it is nobody's.
+    The row is detached: read it, never change it.
     """
     need = need_of(current_app, request.endpoint or "") or ""
-    return devices.device(DEVICES.get(need, KioskKind.KIOSK)) or abort(404)
+    row = devices.device(DEVICES.get(need, KioskKind.KIOSK)) or abort(404)
+    if request.values.get("kiosk", str(row.id)) != str(row.id):
+        abort(404)
+    return row
 
 
 def release() -> str:

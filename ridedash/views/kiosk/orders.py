@@ -214,6 +214,8 @@ def _told(at: Here, page: OrderPage | None, tried: Try) -> Response:
     }
     if told.state != "sending":
         known |= _link(at, page.order.id, tried)
+        credit = app.settings.tiles_attribution
+        known["map"] = ride_view.meeting_map(page, app.settings.tiles_url, credit)
     return answer(told.state, told.words, ride=known)
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from ridedash.config import SANDBOX_CREDIT
+from ridedash.geo import LatLng
 from ridedash.rides.actions.request import BUSY, ActionResult
 from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.share_links import LinkKind
@@ -13,6 +15,7 @@ from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.print_assets import still_map
 from ridedash.views.rides.view_model import allowed_actions, is_live
 from ridedash.wire import (
     ALLOTMENT_FAILED,
@@ -27,6 +30,7 @@ from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_word
 # what ends a ride, the first that is possible now
 STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
+MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # about 400 m of streets, or less
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result
 ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # nobody has to be met any more
 FAILED: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
@@ -91,6 +95,21 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "drop": facts.drop[1] if facts.drop else "",
         "live": is_live(page),
         "code_due": code_is_due(page, LinkKind.RIDER, facts),
+    }
+
+
+def meeting_map(page: OrderPage, tiles_url: str, credit: str) -> dict[str, Any]:
+    """A still map of where to stand: `tiles` are [address, x, y] in a map of `width` by `height`.
+
+    `credit` is whose tiles they are; "" for the sandbox's, of which the page has its own words.
+    """
+    offer = page.offer
+    still = still_map(tiles_url, LatLng(offer.pickup_lat, offer.pickup_lng), **MAP)
+    return {
+        "width": still.width,
+        "height": still.height,
+        "tiles": [[tile.href, tile.x, tile.y] for tile in still.tiles],
+        "credit": "" if credit == SANDBOX_CREDIT else credit,
     }
 
 

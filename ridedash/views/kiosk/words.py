@@ -101,6 +101,8 @@ WORDS: Final[dict[str, Text]] = {
     "pin_why": lazy("Number and PIN show your ride on this screen again."),
     "finding": lazy("Finding your driver"),
     "scan": lazy("Follow your ride on your phone"),
+    "map": lazy("Map of the meeting point"),
+    "map_sandbox": lazy("Sandbox city, a place that does not exist"),
     "print": lazy("Print"),
     "done": lazy("Done"),
     "clears": lazy("This screen clears in {s} s"),

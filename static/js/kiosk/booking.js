@@ -9,23 +9,29 @@ import { Lost } from "./server.js";
 
 const AGAIN_MS = 1_000;
 const LIVE_MS = 3_000;
+const USUAL_S = 4;
 const UNKNOWN_S = 20;
 const ASKING_S = 180;
+const WAITED_MS = { sending: UNKNOWN_S * 1_000, asking: (ASKING_S + UNKNOWN_S) * 1_000 };
 const CODE_MS = 10_000;
+const SLOW_MS = 4_000; // after which a press that changes nothing yet says so
 const GONE_MS = 5_000; // as long as somebody needs to read where to go on
 const TYPED_MS = 200;
 const GRACE_MS = 5_000; // a server that restarts is back by then
+const PRESSED_MS = 3_000; // the same after Book, whose 20 s run
 
 export class Booking {
   constructor(k) {
     this.k = k;
     this.timers = new Set();
     this.round = 0;
+    this.finding = false;
   }
 
   /** Nothing of this visit happens any more. */
   stop() {
     this.round += 1;
+    this.finding = false;
     for (const timer of this.timers) clearTimeout(timer);
     this.timers.clear();
   }
@@ -51,23 +57,36 @@ export class Booking {
   }
 
   /**
-   * The answer to a form; null when the visit, or the screen that asked, is over. A server that
-   * does not answer for five seconds ends the visit: nothing typed survives.
+   * What `asked` resolves to. A server that does not answer is asked again for `grace` ms; then, and
+   * once the visit is over, what it has thrown is thrown.
    */
-  async #post(path, fields) {
-    const round = this.round;
+  async #patiently(asked, grace = GRACE_MS) {
+    const { round } = this;
     const from = Date.now();
     for (;;) {
       try {
-        const answer = await this.k.server.post(path, { ...this.said, ...fields });
-        return round === this.round ? answer : null;
+        return await asked();
       } catch (error) {
-        if (round !== this.round) return null;
-        if (!(error instanceof Lost)) return this.k.pulse.refused(error);
-        if (Date.now() - from > GRACE_MS) return this.k.pulse.lost();
+        if (!(error instanceof Lost) || Date.now() - from > grace) throw error;
         await new Promise((done) => setTimeout(done, AGAIN_MS));
-        if (round !== this.round) return null;
+        if (round !== this.round) throw error;
       }
+    }
+  }
+
+  /**
+   * The answer to a form; null when the visit is over, or has come to the screen that says that
+   * there is none.
+   */
+  async #post(path, fields, grace) {
+    const { k, round } = this;
+    const asked = () => k.server.post(path, { ...this.said, ...fields });
+    try {
+      const answer = await this.#patiently(asked, grace);
+      return round === this.round ? answer : null;
+    } catch (error) {
+      if (round !== this.round) return null;
+      return error instanceof Lost ? k.pulse.unanswered() : k.pulse.refused();
     }
   }
 
@@ -102,15 +121,16 @@ export class Booking {
     const asked = (this.asked = {});
     let found = null;
     try {
-      found = await k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said });
+      found = await this.#patiently(() =>
+        k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said }),
+      );
     } catch {
-      // what was found before stays; a beat says whether our server is away
-      return void (round === this.round && k.pulse.beat());
+      if (round === this.round) k.pulse.beat(); // it says whether our server is away
     }
     if (round !== this.round || asked !== this.asked || !parts.list.isConnected) return;
     // a search that could not be made has not found that there is no such place
-    const failed = ["limited", "trouble"].includes(found.state);
-    k.visit.unfound = failed ? (found.words?.headline ?? k.t("limited")) : "";
+    const failed = !found || ["limited", "trouble"].includes(found.state);
+    k.visit.unfound = failed ? (found?.words?.headline ?? k.t("limited")) : "";
     k.visit.places = failed ? null : found.results;
     showPlaces(k, parts);
   }
@@ -148,10 +168,10 @@ export class Booking {
   }
 
   /** The same car among new offers: its name is the ride company's, in every language. */
-  async again() {
+  async again(grace) {
     const { visit } = this.k;
     const { car, seats, price } = visit;
-    const answer = await this.#post("/kiosk/cars", visit.trip);
+    const answer = await this.#post("/kiosk/cars", visit.trip, grace);
     if (!answer) return "over";
     const same = (answer.cars ?? []).find((each) => each.name === car.name);
     visit.answer = answer;
@@ -172,7 +192,10 @@ export class Booking {
       if (found === "gone") k.leap("car");
       else if (found !== "over") k.draw();
     } else if (screen === "ride" || screen === "booked") this.#live(0);
-    else if (screen === "place" && k.visit.typed) k.visit.places = null;
+    else if (screen === "place" && k.visit.typed) {
+      k.visit.places = null;
+      k.draw(); // which looks for it again
+    }
   }
 
   // ---- the order ----
@@ -180,13 +203,12 @@ export class Booking {
   async order() {
     const { k } = this;
     const { visit } = k;
-    this.begun = Date.now();
-    k.waited = 0;
     visit.go("sending");
+    this.#begin("sending");
     k.draw();
     if (visit.stale(Date.now())) {
-      const found = await this.again();
-      if (found === "over") return;
+      const found = await this.again(PRESSED_MS);
+      if (found === "over") return void this.#unsent(visit);
       if (found === "gone") return void k.leap("car");
       if (found !== "same") {
         visit.changed = found;
@@ -194,6 +216,25 @@ export class Booking {
       }
     }
     await this.#order();
+  }
+
+  /** Our server was lost before anything was ordered: nobody waits for that. */
+  #unsent(visit) {
+    if (this.k.visit === visit && visit.screen === "sending") this.k.leap("check");
+  }
+
+  /** What is waited for begins: after 4 s what is usual is said, and in time that it is unknown. */
+  #begin(state) {
+    const { k } = this;
+    for (const timer of [this.usual, this.late]) clearTimeout(timer);
+    k.waited = 0;
+    this.usual = this.later(() => {
+      k.waited = USUAL_S;
+      if (k.visit.screen === "sending") k.draw();
+    }, USUAL_S * 1_000);
+    this.late = this.later(() => {
+      if (k.visit.screen in WAITED_MS) k.leap("unknown");
+    }, WAITED_MS[state]);
   }
 
   async #order() {
@@ -209,7 +250,8 @@ export class Booking {
       if (!(error instanceof Lost)) return void k.pulse.refused(error);
     }
     if (round !== this.round) return;
-    this.#came(answer ?? { state: "sending" });
+    // the desk goes on confirming, whatever becomes of one answer
+    this.#came(answer ?? { state: k.visit.screen === "asking" ? "asking" : "sending" });
   }
 
   #came(answer) {
@@ -238,12 +280,11 @@ export class Booking {
 
   #wait(state) {
     const { k } = this;
-    k.waited = (Date.now() - this.begun) / 1000;
-    const shown = k.visit.screen === "unknown" ? "unknown" : state;
-    const most = state === "asking" ? ASKING_S + UNKNOWN_S : UNKNOWN_S;
+    const { screen } = k.visit;
     this.later(() => this.#order(), AGAIN_MS);
-    if (k.waited > most) k.leap("unknown");
-    else k.leap(shown);
+    if (screen === "unknown" || screen === state) return;
+    this.#begin(state); // once the desk has confirmed, a booking has its own 20 s
+    k.leap(state);
   }
 
   #unknown() {
@@ -262,9 +303,19 @@ export class Booking {
   // ---- a ride found again ----
 
   async find() {
-    const { k } = this;
+    const { k, round } = this;
     const { visit } = k;
+    if (this.finding) return; // each press would count as a try of the PIN
+    this.finding = true;
+    const slow = this.later(() => {
+      visit.problem = k.t("limited");
+      k.draw();
+    }, SLOW_MS);
     const answer = await this.#post("/kiosk/ride", { number: visit.number, pin: visit.pin });
+    if (round !== this.round) return;
+    clearTimeout(slow);
+    this.finding = false;
+    visit.problem = "";
     if (!answer) return;
     if (answer.state !== "ok") {
       const usual = { closed: "ride_closed", limited: "limited" }[answer.state] ?? "wrong_pin";
@@ -314,6 +365,7 @@ export class Booking {
     const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });
     if (!answer?.code) return;
     k.visit.start = { code: answer.code };
+    k.visit.page = 0; // where it stands
     k.draw();
     this.later(() => {
       k.visit.start = null;

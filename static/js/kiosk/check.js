@@ -2,6 +2,8 @@
 
 import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 
+const ON_PAGES = ["to", "cancelling", "car", "from", "for", "price", "pay"];
+
 /** E. All of it once more, with the money, and the one button that books. */
 export function check(k) {
   const { visit } = k;
@@ -16,6 +18,8 @@ export function check(k) {
     ["pay", car.pays],
     ["cancelling", car.fee],
   ];
+  // the button says the price and who pays, so on pages those are what comes last
+  if (k.crowded) rows.sort(([one], [other]) => ON_PAGES.indexOf(one) - ON_PAGES.indexOf(other));
   const list = make(
     "dl",
     "k-facts",
@@ -107,6 +111,7 @@ export function sorry(k) {
     declined: ["declined", "not_booked_next"],
     limited: ["limited", ""],
     trouble: ["trouble", "trouble_next"],
+    ride: ["ride_closed", "trouble_next"],
   }[kind] ?? ["not_booked", "not_booked_next"];
   const words = visit.words ?? {};
   const again =

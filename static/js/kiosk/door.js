@@ -14,8 +14,9 @@ const AGAIN_MS = 2_000;
 const PLATE_MM = 20;
 const PLATE_PX = 40; // on a screen that nobody has measured
 const OF_WIDTH = 0.042; // of a plate beside the words, of the width: door.css has it too
-const HEIGHT = { line: 1.7, stacked: 2.7 }; // of a row, in plates
-const LEAST = 4; // rows that are shown on any screen, if there are so many cars
+const OF_STACKED = 0.081; // the same of a plate beside the time alone
+const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2 }; // of a row, in plates
+const LEAST = 4; // rows that are shown on any screen that nobody has measured
 const root = document.querySelector("[data-door]");
 const portrait = matchMedia("(orientation: portrait)");
 const patterns = patternsOf(document.body);
@@ -42,7 +43,8 @@ class Door {
 
   start() {
     const mm = Number(root.dataset.mm);
-    this.platePx = mm > 0 ? PLATE_MM / mm : PLATE_PX;
+    this.measured = mm > 0;
+    this.platePx = this.measured ? PLATE_MM / mm : PLATE_PX;
     this.#show(JSON.parse(document.querySelector("[data-points]").textContent));
     this.list.addEventListener("click", ({ target }) => this.#pressed(target.closest("button")));
     addEventListener("resize", () => this.#fit());
@@ -152,19 +154,24 @@ class Door {
     setText(cells.note, text);
   }
 
-  /** As many rows as have room for a plate of 20 mm; the others are counted. */
+  /**
+   * As many rows as have room for a plate of 20 mm; the others are counted. On a tablet such a
+   * plate has a line of its own, as wide as the row.
+   */
   #fit() {
     const { rows, more } = this.body;
-    const stacked = portrait.matches || this.platePx > root.clientWidth * OF_WIDTH * 1.2;
+    const { clientWidth: width, clientHeight } = root;
+    const grand = this.measured && this.platePx > width * OF_STACKED;
+    const stacked = grand || portrait.matches || this.platePx > width * OF_WIDTH * 1.2;
     root.classList.toggle("is-stacked", stacked);
-    const height = this.platePx * (stacked ? HEIGHT.stacked : HEIGHT.line);
-    const room = Math.max(LEAST, Math.floor(root.clientHeight / height));
-    const shown = Math.min(rows.length, room);
+    root.classList.toggle("is-grand", grand);
+    const part = grand ? HEIGHT.grand : HEIGHT[stacked ? "stacked" : "line"];
+    const room = Math.floor(clientHeight / (this.platePx * part));
+    const most = grand ? Math.max(1, room) : Math.max(LEAST, room);
+    const shown = Math.min(rows.length, most);
     for (const [i, { id }] of rows.entries()) this.nodes.get(id).item.hidden = i >= shown;
-    this.list.style.setProperty(
-      "--slots",
-      Math.max(shown, stacked && !portrait.matches ? 3 : LEAST),
-    );
+    const slots = stacked && !portrait.matches ? 3 : LEAST;
+    this.list.style.setProperty("--slots", grand ? most : Math.max(shown, slots));
     const left = rows.length - shown + more;
     line("more", left > 0, { n: left });
   }

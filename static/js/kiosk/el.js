@@ -2,6 +2,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const OWN_ICONS = /^(aid-.*|ask|erase|globe)$/; // in a sprite that other pages don't load
+const TILE_PX = 257; // 256, and one more so that no hairline shows between two
+const PIN = [
+  [
+    "k-map-pin",
+    "M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z",
+  ],
+  ["k-map-mark", "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z"],
+];
 const acts = new WeakMap(); // what a control does when it is pressed
 
 /** An element with a class and children, which are nodes or texts; null and "" are left out. */
@@ -104,6 +112,32 @@ export function qrCode(qr, label) {
   ground.setAttribute("class", "k-qr-ground");
   path.setAttribute("d", qr.path);
   svg.append(ground, path);
+  return svg;
+}
+
+/** A map of the server's around one place, with a pin in its middle: {width, height, tiles}. */
+export function stillMap({ width, height, tiles }, label) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${Number(width)} ${Number(height)}`);
+  svg.setAttribute("preserveAspectRatio", "xMidYMid slice");
+  svg.setAttribute("class", "k-map");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  for (const [href, x, y] of tiles) {
+    const image = document.createElementNS(SVG, "image");
+    const at = { href, x, y, width: TILE_PX, height: TILE_PX };
+    for (const [name, value] of Object.entries(at)) image.setAttribute(name, String(value));
+    svg.append(image);
+  }
+  const pin = document.createElementNS(SVG, "g");
+  pin.setAttribute("transform", `translate(${width / 2 - 18} ${height / 2 - 34.5})`);
+  for (const [name, d] of PIN) {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("class", name);
+    path.setAttribute("d", d);
+    pin.append(path);
+  }
+  svg.append(pin);
   return svg;
 }
 

@@ -2,6 +2,11 @@
 
 import { beneath, control, fact, icon, make } from "./el.js";
 
+// screens whose facts all count, and what a page of them may hold or not
+const PAGED = new Set(["check", "ticket", "ride"]);
+const FACTS =
+  ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
+
 export class Frame {
   constructor(k, root) {
     this.k = k;
@@ -40,6 +45,7 @@ export class Frame {
     this.#drawBar();
     this.tick();
     view.placed?.(controls);
+    if (this.k.crowded && PAGED.has(view.look)) turnFacts(this.k, words, controls);
     this.#focus(question, held, anew || atQuestion);
   }
 
@@ -187,6 +193,41 @@ export function pages(list, items, { from, most = Infinity, turn, label }) {
     return start + fit >= items.length ? 0 : start + fit;
   }
   more.textContent = label(items.length - start - fit);
+}
+
+/** Facts that have no room beside large letters follow on another page: none is left out. */
+function turnFacts(k, words, controls) {
+  const facts = [...words.querySelectorAll(FACTS)];
+  const start = k.visit.page < facts.length ? k.visit.page : 0;
+  let end = showFacts(words, facts, start);
+  if (start === 0 && end === facts.length) return;
+  const turn = () => {
+    k.visit.page = end < facts.length ? end : 0;
+    k.draw();
+  };
+  controls.prepend(control("facts", "k-button k-facts-more", turn, k.t("more")));
+  end = showFacts(words, facts, start); // its control takes room too
+}
+
+/** Show the facts from one on, as many as fit, one at least; the first that has no room. */
+function showFacts(words, facts, start) {
+  for (let end = facts.length; ; end -= 1) {
+    facts.forEach((each, i) => {
+      each.hidden = i < start || i >= end;
+      const { nextElementSibling: beneathIt } = each;
+      if (beneathIt?.matches(".k-english")) beneathIt.hidden = each.hidden;
+    });
+    if (end <= start + 1 || holds(words)) return end;
+  }
+}
+
+/** Whether all that is shown stands inside of its part. */
+function holds(part) {
+  const { top, bottom } = part.getBoundingClientRect();
+  return [...part.children].every((each) => {
+    const box = each.getBoundingClientRect();
+    return !box.height || (box.top >= top - 1 && box.bottom <= bottom + 1);
+  });
 }
 
 /** Put in as many as fit into the list's own height, at least one; returns how many. */

@@ -20,6 +20,7 @@ import { Visit, waitOf } from "./visit.js";
 const LAST_S = 20;
 const START_S = 45;
 const CORNER_MS = 3_000;
+const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no visit has begun
 // what is read of a screen after its question
 const SPOKEN = ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why";
 
@@ -31,11 +32,12 @@ export class Kiosk {
     this.choices = data.languages;
     this.skew = Date.parse(data.now) - Date.now() || 0;
     this.status = { open: true, soonest: null, trouble: "", closedWords: "" };
-    this.server = new Server(data.csrf, (answer) => this.visit.hear(answer));
-    this.beats = new Server(data.csrf); // they outlive visits
+    const { id } = data.kiosk;
+    this.server = new Server(data.csrf, id, (answer) => this.visit.hear(answer));
+    this.beats = new Server(data.csrf, id); // they outlive visits
     this.speech = new Speech({ changed: () => this.draw() });
     this.tone = new Tone();
-    this.visit = this.#fresh();
+    this.visit = this.#fresh(this.#usual);
     this.measures = this.#measured();
     this.frame = new Frame(this, root);
     this.idle = new Idle({
@@ -70,6 +72,11 @@ export class Kiosk {
     const before = this.visit.screen === "start" || this.visit.screen === "where";
     if (this.status.trouble && before && !this.visit.drop) return "trouble";
     return this.visit.screen;
+  }
+
+  /** Large letters on a tablet: what does not fit beside them goes on another page. */
+  get crowded() {
+    return !this.measures.roomy && this.visit.aids.has("large");
   }
 
   t(key, slots) {
@@ -144,10 +151,15 @@ export class Kiosk {
 
   // ---- a visit ----
 
-  #fresh() {
+  /** The language in which a visit begins. */
+  get #usual() {
     const usual = this.data.kiosk.default_language;
     const known = this.choices.some((each) => each.tag === usual);
-    return new Visit(known ? usual : this.choices[0].tag, Date.now());
+    return known ? usual : this.choices[0].tag;
+  }
+
+  #fresh(language) {
+    return new Visit(language, Date.now());
   }
 
   /** Somebody is there. */
@@ -172,10 +184,9 @@ export class Kiosk {
 
   /** What somebody chose on a start screen and left, a language or an aid, is forgotten too. */
   #watch() {
-    const { screen } = this;
-    const before = screen === "start" || screen === "trouble";
-    if (!this.visit.begun) this.idle.watch(0);
-    else if (before) this.idle.watch(START_S, true);
+    const { screen, visit } = this;
+    if (!visit.begun && visit.language === this.#usual) this.idle.watch(0);
+    else if (!visit.begun || BEFORE.has(screen)) this.idle.watch(START_S, true);
     else this.idle.watch(waitOf(screen, this.data.kiosk.idle_s));
   }
 
@@ -223,7 +234,9 @@ export class Kiosk {
     this.frame.clear();
     this.keyboard = null;
     this.drawn = "";
-    this.visit = this.#fresh();
+    // who stands there reads in their own language that nothing works; nobody else does for long
+    const stays = this.status.broken && how !== "idle";
+    this.visit = this.#fresh(stays ? visit.language : this.#usual);
     this.#resized();
     scrollTo(0, 0);
     if (!visit.begun) return;

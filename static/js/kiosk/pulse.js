@@ -15,6 +15,7 @@ const LATE_MS = 45_000;
 const HELP_WAIT_S = 120;
 const OLD_MS = 24 * 3_600_000;
 const SHIFT_MS = 60_000;
+const OF_A_RIDE = new Set(["find", "ride"]); // screens of a ride that is booked already
 const SHIFTS = [
   [0, 0],
   [2, 0],
@@ -128,12 +129,27 @@ export class Pulse {
     return null;
   }
 
+  /** A question had no answer. Where the beat has one our server lives, and a person can help. */
+  async unanswered() {
+    const { k } = this;
+    const { visit } = k;
+    await this.beat();
+    if (k.visit !== visit) return null;
+    return this.missed ? this.lost() : this.#sorry();
+  }
+
   /** Our server does not take this form: a new token may help, and a person always does. */
   refused() {
-    const { k } = this;
     this.beat();
-    k.visit.sorry = "trouble";
-    k.visit.words = null;
+    return this.#sorry();
+  }
+
+  #sorry() {
+    const { k } = this;
+    const { visit } = k;
+    visit.sorry = OF_A_RIDE.has(visit.screen) ? "ride" : "trouble";
+    visit.words = null;
+    k.closeSheet("phone");
     k.leap("sorry");
     return null;
   }
@@ -148,7 +164,9 @@ export class Pulse {
     const { id, language } = k.visit;
     this.#helped("asked");
     try {
-      await k.beats.post("/kiosk/help", { visit: id, lang: language, screen: k.screen }, GRACE_MS);
+      const said = { visit: id, lang: language, screen: k.screen };
+      const answer = await k.beats.post("/kiosk/help", said, GRACE_MS);
+      if (answer.state !== "asked") this.#helped("failed");
       this.#again(HELP_MS);
     } catch {
       this.#helped("failed");

@@ -145,7 +145,9 @@ export function place(k) {
     look: typing ? "typing" : "list",
     placed: () => {
       showPlaces(k, parts);
-      if (!typing && visit.tab && !visit.places) k.booking.searchTab(visit.tab, parts);
+      if (visit.places || visit.unfound) return;
+      if (typing && visit.typed) k.booking.search(parts);
+      else if (!typing && visit.tab) k.booking.searchTab(visit.tab, parts);
     },
   };
 }

@@ -14,9 +14,10 @@ export class Refused extends Error {
 }
 
 export class Server {
-  /** `heard` is given each answer. */
-  constructor(csrf, heard = () => {}) {
+  /** `kiosk` is the one of this document: each request names it. `heard` is given each answer. */
+  constructor(csrf, kiosk, heard = () => {}) {
     this.csrf = csrf;
+    this.kiosk = kiosk;
     this.heard = heard;
     this.ending = new AbortController();
   }
@@ -29,18 +30,22 @@ export class Server {
 
   /** Post a form; the answer's JSON. Throws Lost or Refused. */
   post(path, fields, within = WITHIN_MS) {
-    const body = new URLSearchParams({ ...fields, csrf_token: this.csrf });
-    return this.#ask(path, { method: "POST", body }, within);
+    return this.#ask(path, { method: "POST", body: this.#form(fields) }, within);
   }
 
   get(path, fields) {
-    return this.#ask(`${path}?${new URLSearchParams(fields)}`, {}, WITHIN_MS);
+    const query = new URLSearchParams({ ...fields, kiosk: this.kiosk });
+    return this.#ask(`${path}?${query}`, {}, WITHIN_MS);
   }
 
   /** The last word of a visit, which needs no answer and survives the page. */
   tell(path, fields) {
-    const body = new URLSearchParams({ ...fields, csrf_token: this.csrf });
+    const body = this.#form(fields);
     fetch(path, { method: "POST", body, keepalive: true, cache: "no-store" }).catch(() => {});
+  }
+
+  #form(fields) {
+    return new URLSearchParams({ ...fields, kiosk: this.kiosk, csrf_token: this.csrf });
   }
 
   async #ask(path, options, within) {

@@ -1,8 +1,20 @@
 /** Screens G and H: the ticket of a ride just booked, and a ride found again by number and PIN. */
 
-import { apart, beneath, control, fact, from, icon, make, qrCode, spelled } from "./el.js";
+import {
+  apart,
+  beneath,
+  control,
+  fact,
+  from,
+  icon,
+  make,
+  qrCode,
+  spelled,
+  stillMap,
+} from "./el.js";
 
 const LAST_S = 20;
+const LEAST_MAP_MM = 40; // a smaller one shows nobody where to stand
 
 /** G. All that is needed to meet the car; the next person in line sees none of it. */
 export function booked(k) {
@@ -17,7 +29,10 @@ export function booked(k) {
   const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
   const english = beneath(k.english(headline(k)));
   const meet = where ? meetLine(k, where) : null;
-  const facts = [heldLine(k), done, parts, meet, live, english, plateOf(k)];
+  const map = k.crowded ? null : mapOf(k, visit.ride.map);
+  const facts = k.crowded
+    ? [heldLine(k), done, parts, plateOf(k), live, english, meet, ...besideCode(k, code)]
+    : [heldLine(k), done, parts, meet, map, live, english, plateOf(k)];
   const deeds = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
   if (k.data.kiosk.printer)
     deeds.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
@@ -28,6 +43,7 @@ export function booked(k) {
     facts: facts.filter(Boolean),
     controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
     look: "ticket",
+    placed: () => fitMap(k, map),
     spoken: [k.t("booked"), k.t("spoken_pin", { digits: apart(pin) })],
   };
 }
@@ -40,6 +56,12 @@ function ticketPin(k, pin) {
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
     make("span", "k-why", k.t("pin_why")),
   );
+}
+
+/** What stands beside PIN and code where letters are smaller. */
+function besideCode(k, code) {
+  const lines = [k.t("pin_why"), code ? k.t("scan") : ""];
+  return lines.filter(Boolean).map((text) => make("p", "k-lead", text));
 }
 
 /** The code by which a phone follows the ride, and its address for those who type. */
@@ -83,6 +105,25 @@ function meetLine(k, where) {
   );
 }
 
+/** Where to stand, where the screen has room for it. A picture that does not come takes it away. */
+function mapOf(k, map) {
+  if (!map) return null;
+  const still = stillMap(map, k.t("map"));
+  const credit = map.credit ? fact(map.credit) : k.t("map_sandbox");
+  const box = make("div", "k-map-box", still, make("p", "k-map-credit", credit));
+  still.addEventListener("error", () => box.remove(), true);
+  return box;
+}
+
+/** The map has what the other facts leave of the screen, or is not there. */
+function fitMap(k, box) {
+  if (!box) return;
+  const words = box.parentElement;
+  const height = box.querySelector(".k-map").getBoundingClientRect().height;
+  const over = words.scrollHeight > words.clientHeight + 1;
+  if (over || height < LEAST_MAP_MM * k.measures.mm) box.remove();
+}
+
 /** The line that says how soon the screen clears itself; idle.js fills it in. */
 function countdown(k) {
   const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
@@ -114,21 +155,15 @@ function plateOf(k) {
 export function ride(k) {
   const { visit } = k;
   const view = visit.view ?? {};
-  const facts = [
-    heldLine(k),
-    view.detail ? from("detail", make("p", "k-lead", view.detail)) : null,
-    beneath(k.english(view.detail)),
-    plateOf(k),
-    Number.isFinite(view.minutes)
-      ? make(
-          "p",
-          "k-lead k-away",
-          icon("waiting"),
-          from("minutes", make("span", "", k.t("away", { n: view.minutes }))),
-        )
-      : null,
-    view.meet ? meetLine(k, typeof view.meet === "string" ? { name: view.meet } : view.meet) : null,
-  ];
+  const detail = view.detail ? from("detail", make("p", "k-lead", view.detail)) : null;
+  const said = [heldLine(k), detail, beneath(k.english(view.detail))];
+  const where = view.meet
+    ? meetLine(k, typeof view.meet === "string" ? { name: view.meet } : view.meet)
+    : null;
+  const code = view.code_due ? codeLine(k) : null;
+  const facts = k.crowded // what must be found in the street stands on the first page
+    ? [plateOf(k), code, view.held ? null : minutesOf(k), ...said, where]
+    : [...said, plateOf(k), minutesOf(k), where, code];
   const deeds = [];
   if (view.code_due) deeds.push(codeButton(k));
   if (visit.cancel?.may)
@@ -138,10 +173,17 @@ export function ride(k) {
     question: view.headline || k.t("ride", { number: `K${visit.number}` }),
     from: view.headline ? "headline" : "number",
     ticket: `K${visit.number}`,
-    facts: [...facts.filter(Boolean), view.code_due ? codeLine(k) : null].filter(Boolean),
+    facts: facts.filter(Boolean),
     controls: [make("div", "k-deeds", ...deeds)],
     look: "ride",
   };
+}
+
+function minutesOf(k) {
+  const { minutes } = k.visit.view ?? {};
+  if (!Number.isFinite(minutes)) return null;
+  const words = make("span", "", k.t("away", { n: minutes }));
+  return make("p", "k-lead k-away", icon("waiting"), from("minutes", words));
 }
 
 function codeButton(k) {

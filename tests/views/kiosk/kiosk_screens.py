@@ -74,6 +74,16 @@ VIEW = {
     "meet": MEET,
     "code_due": True,
 }
+STREETS = """<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256">
+<rect width="256" height="256" fill="#e8e4da"/>
+<path d="M0 90 256 60M0 200 256 170M70 0 90 256M190 0 210 256" stroke="#fff" stroke-width="14"/>
+</svg>"""
+MAP = {
+    "width": 480,
+    "height": 240,
+    "tiles": [[f"/tiles/17/{x}/{y}.svg", x * 256 - 16, y * 256 - 8] for x in (0, 1) for y in (0,)],
+    "credit": "© OpenStreetMap contributors",
+}
 VOICES = """
   const voice = (lang, localService) => ({ lang, localService, name: lang, default: false });
   const voices = [voice("en-GB", true), voice("ar", true), voice("fr", false)];
@@ -99,6 +109,7 @@ class FakeKiosk:
         self.more: dict[str, Any] = {}  # of the kiosk, in its document
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.away = False  # no network
+        self.failing: set[str] = set()  # routes that our server answers with an error
         self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
         self.order: list[dict[str, Any]] = []  # answers, one after the other; the last one stays
         self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
@@ -173,7 +184,8 @@ class FakeKiosk:
 
     def booked(self) -> dict[str, Any]:
         qr = qr_code("https://ride.example/t/7Hq2kPzV0mXa81Ls")
-        return {"state": "booked", "ride": RIDE | {"qr": {"size": qr.size, "path": qr.path}}}
+        drawn = {"qr": {"size": qr.size, "path": qr.path}, "map": MAP}
+        return {"state": "booked", "ride": RIDE | drawn}
 
     def page(
         self,
@@ -193,6 +205,7 @@ class FakeKiosk:
             page.add_init_script(VOICES)
         page.route(f"{self.served.url}/kiosk**", self.answer)
         page.route(f"{self.served.url}/kiosk/**", self.answer)
+        page.route(f"{self.served.url}/tiles/**", self.tile)
         page.goto("/kiosk")
         page.locator("[data-press]").first.wait_for()
         return page
@@ -209,11 +222,21 @@ class FakeKiosk:
             query = request.post_data or urlsplit(request.url).query
             given = dict(parse_qsl(query, keep_blank_values=True))
             self.asked.append((name, given))
+            if name in self.failing:
+                route.fulfill(status=500, body="")
+                return
             answer = self.answers[name](given)
             if answer is None:
                 route.fulfill(status=204)
             else:
                 route.fulfill(json=answer)
+
+    def tile(self, route: Route) -> None:
+        """A picture of the map."""
+        if "tiles" in self.failing:
+            route.abort()
+        else:
+            route.fulfill(body=STREETS, content_type="image/svg+xml")
 
     def headers(self) -> dict[str, str]:
         return {"Content-Security-Policy": page_policy("n", ""), "Cache-Control": "no-store"}

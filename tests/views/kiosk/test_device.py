@@ -71,6 +71,19 @@ def test_a_kiosk_and_a_door_display_and_a_member_of_staff_live_in_one_browser(de
     assert 'href="/door"' in browser.get("/").text, "it is a door display still"
 
 
+def test_a_document_whose_browser_has_become_another_kiosk_is_nobodys(desk: Desk) -> None:
+    browser, first = pair(desk)
+    csrf = token(browser, "/kiosk/pair")
+
+    def said(kiosk_id: object) -> int:
+        form = {"csrf_token": csrf, "kiosk": kiosk_id}
+        return browser.post("/kiosk/beat", data=form).status_code
+
+    assert [said(first), said(first + 1), said("x" * 500), said("")] == [200, 404, 404, 404]
+    _, second = pair(desk, client=browser)
+    assert [said(first), said(second)] == [404, 200]
+
+
 def test_the_document_of_a_kiosk_has_no_sign_in_in_its_session(desk: Desk) -> None:
     browser, _ = pair(desk)
     answer = browser.get("/kiosk")

@@ -117,6 +117,10 @@ def test_a_press_makes_an_order_and_the_same_press_tells_what_came_of_it(lobby: 
     assert (ride["number"], ride["pin"]) == (first["ride"]["number"], first["ride"]["pin"])
     assert ride["qr"]["size"] > 20
     assert ride["short"] == ride["link"].split("://")[1]
+    (address, _x, _y), *others = ride["map"]["tiles"]
+    assert address.startswith("/tiles/17/")
+    assert len(others) >= 3
+    assert ride["map"]["credit"] == "", "the page has words for the sandbox's"
     assert lobby.order(offer=offer)["ride"] == ride  # the same link, made once
     with lobby.services.db.read() as s:
         assert s.query(Link).count() == 1

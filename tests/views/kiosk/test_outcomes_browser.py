@@ -118,22 +118,18 @@ def test_a_try_that_came_to_nothing_may_be_repeated_as_another_order(kiosk: Fake
     assert (first["name"], last["name"]) == ("Anna", "Anna")
 
 
-def test_a_server_that_is_away_for_a_moment_costs_nothing_and_one_that_stays_away_all(
-    kiosk: FakeKiosk,
-) -> None:
+def test_a_ticket_shows_where_to_stand_and_no_empty_map(kiosk: FakeKiosk) -> None:
     page = kiosk.page()
-    press(page, "start")
-    kiosk.away = True
-    press(page, "place-0")
-    expect(page.locator("h1")).to_have_text("Which car?")
-    kiosk.away = False
-    page.locator(".k-car").first.wait_for()
-    kiosk.away = True
-    press(page, "bar-back", "place-1")
-    at(page, "broken")
-    assert "Central Station" not in page.content().split("<script")[0]
-    kiosk.away = False
-    at(page, "start")
+    kiosk.order = [kiosk.booked()]
+    still = page.get_by_role("img", name="Map of the meeting point")
+    for failing, count in (("", 1), ("tiles", 0)):
+        kiosk.failing = {failing}
+        to_check(page)
+        press(page, "book")
+        page.locator(".k-pin").wait_for()
+        expect(still).to_have_count(count)
+        press(page, "done")
+        at(page, "start")
 
 
 def test_languages_change_on_any_screen_and_lose_nothing(kiosk: FakeKiosk) -> None:

@@ -1,0 +1,427 @@
+"""`python -m bench.kiosk_faults`: everything that can fail, on each screen of the guest's kiosk.
+
+The running program, a real browser with a profile of its own, and each fault on each screen, in
+English and in Arabic. A case is good when within 20 s nobody is left with a spinner or an empty
+screen, every sentence is in the guest's language, and the screen is one of those that this fault
+may lead to. After a crash of the tab and after a reload neither the page, nor the browser's
+profile, nor the program's log has anything that the guest typed. About half an hour, by hand; the
+tests of each change do the part of it that the page decides alone.
+"""
+
+import argparse
+import contextlib
+import functools
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from bench import frame
+from bench.kiosk_lobby import Guest, House, browser, house
+
+LONGEST_S: Final = 20.0  # that anybody looks at a ring that turns
+SLACK_S: Final = 2.0  # of a busy machine
+LANGUAGES: Final = ("en", "ar")
+NAME, PHONE, PLACE = "zyxa", "5550199", "zyzx"  # that nothing may keep
+SCREENS: Final = (
+    *("start", "where", "place", "car", "who", "check"),
+    *("booking", "booked", "find", "ride"),
+)
+END: Final = frozenset({"broken", "start"})  # out of order, and back by itself
+# Texts of the stage that are in another language than the guest's: facts, and English beneath, are
+# none.
+FOREIGN: Final = """() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const node = text.parentElement;
+    if (!node.checkVisibility() || node.closest("script, noscript, bdi, .k-english, [lang=en], " +
+      ".k-langs, .mono, .k-bar-language, .k-car, .k-card, .k-house, .k-demo, .k-walk, .k-meet, " +
+      "[data-from], .k-key, .k-book")) continue;
+    if (/[a-z]{3,}/.test(text.data)) found.push(text.data.trim());
+  }
+  return found;
+}"""
+HELD: Final = """async () => {
+  const held = [document.documentElement.outerHTML, document.title, location.href];
+  for (const node of document.querySelectorAll("input")) held.push(node.value);
+  for (const store of [localStorage, sessionStorage]) held.push(JSON.stringify({ ...store }));
+  held.push(document.cookie, JSON.stringify(history.state), ...(await caches.keys()));
+  return held.join(" ");
+}"""
+
+
+@dataclass
+class Bench:
+    """The program, the browser and what was found."""
+
+    house: House
+    context: Any
+    profile: Path
+    ride: tuple[str, str] = ("", "")  # number and PIN of a ride that is under way
+    wrong: list[str] = field(default_factory=list)
+    names: int = 0
+
+    def guest(self) -> Guest:
+        """A page; one at a time, as the kiosk wants it."""
+        for page in self.context.pages[1:]:
+            page.close()
+        return Guest(self.context.new_page(), self.house.url)
+
+    def name(self) -> str:
+        """Another guest's: one ride each."""
+        self.names += 1
+        return NAME + "".join(chr(ord("a") + int(digit)) for digit in str(self.names))
+
+    def anew(self) -> None:
+        """No rides, no faults, no limits reached."""
+        with self.house.desk() as http:
+            http.post("/demo/reset")
+        self.ride = ("", "")
+
+    def booked(self, guest: Guest) -> None:
+        """A ride that can be looked for."""
+        guest.open()
+        guest.to_check(self.name())
+        guest.press("book")
+        self.ride = guest.ticket()
+        guest.press("done")
+
+
+@contextlib.contextmanager
+def away(bench: Bench, _guest: Guest) -> Iterator[None]:
+    """The ride company does not answer."""
+    bench.house.control("faults", operation="*", fault="down", seconds=120)
+    try:
+        yield
+    finally:
+        bench.house.control("faults", operation="*", fault="down", seconds=0)
+
+
+@contextlib.contextmanager
+def errors(_bench: Bench, guest: Guest) -> Iterator[None]:
+    """Our server answers every request of a visit with 500, and lives."""
+    pattern = "**/kiosk/*"
+
+    def answer(route: Any) -> None:
+        if route.request.url.endswith("/beat"):
+            route.fallback()
+        else:
+            route.fulfill(status=500, body="")
+
+    guest.page.route(pattern, answer)
+    try:
+        yield
+    finally:
+        guest.page.unroute(pattern)
+
+
+@contextlib.contextmanager
+def slow(_bench: Bench, guest: Guest) -> Iterator[None]:
+    """Each answer to a visit comes after 20 s."""
+    pattern, held = "**/kiosk/*", []
+
+    def hold(route: Any) -> None:
+        if route.request.url.endswith("/beat"):
+            route.fallback()
+        else:
+            held.append(route)  # no page waits for as long
+
+    guest.page.route(pattern, hold)
+    try:
+        yield
+    finally:
+        guest.page.unroute(pattern)
+        for route in held:
+            with contextlib.suppress(Exception):  # the page has given it up
+                route.abort()
+
+
+@contextlib.contextmanager
+def cut_after(bench: Bench, _guest: Guest) -> Iterator[None]:
+    """The ride company makes the booking, and its answer is lost."""
+    bench.house.control("faults", operation="create", fault="cut_after", times=1)
+    yield
+
+
+@contextlib.contextmanager
+def locked(bench: Bench, _guest: Guest) -> Iterator[None]:
+    """Somebody else holds the database."""
+    with contextlib.closing(sqlite3.connect(bench.house.database, timeout=30)) as held:
+        held.isolation_level = None
+        held.execute("BEGIN IMMEDIATE")
+        yield  # it is rolled back when the connection is closed
+
+
+@contextlib.contextmanager
+def restarted(bench: Bench, _guest: Guest) -> Iterator[None]:
+    """Our program is killed and started again at once."""
+    bench.house.kill()
+    bench.house.start()
+    yield
+
+
+@contextlib.contextmanager
+def killed(bench: Bench, _guest: Guest) -> Iterator[None]:
+    """Our program is killed and is away for longer than a page waits."""
+    bench.house.kill()
+    try:
+        yield
+    finally:
+        bench.house.start()
+
+
+@contextlib.contextmanager
+def offline(bench: Bench, _guest: Guest) -> Iterator[None]:
+    """The kiosk has no network."""
+    bench.context.set_offline(True)
+    try:
+        yield
+    finally:
+        bench.context.set_offline(False)
+
+
+# fault: where it may lead from each screen; what is not named stays as it is
+Fault = Callable[[Bench, Guest], contextlib.AbstractContextManager[None]]
+GOES_ON: Final[dict[str, set[str]]] = {
+    "where": {"car"},
+    "place": {"place"},
+    "who": {"check"},
+    "check": {"sending", "booked", "unknown"},
+    "booking": {"sending", "booked", "unknown"},
+    "find": {"ride"},
+}
+ONLY_VISIT: Final[dict[str, set[str]]] = {
+    "where": {"sorry"},
+    "place": {"place"},
+    "who": {"check"},
+    "check": {"unknown"},
+    "booking": {"unknown", "booked"},
+    "find": {"sorry"},
+}
+GONE: Final[dict[str, set[str]]] = {
+    **{screen: {"broken", "start"} for screen in SCREENS},
+    "check": {"unknown", "broken"},
+    "booking": {"unknown"},
+    "booked": {"booked"},
+}
+FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
+    "service away": (away, GOES_ON | {"check": {"sending", "unknown", "sorry"}}),
+    "errors": (errors, ONLY_VISIT),
+    "slow": (slow, ONLY_VISIT),
+    "cut after create": (cut_after, GOES_ON),
+    "database locked": (locked, GONE | {"check": {"sorry", "unknown", "broken"}}),
+    "server restarted": (restarted, {k: v | END for k, v in GOES_ON.items()}),
+    "server killed": (killed, GONE),
+    "no network": (offline, GONE),
+}
+
+
+def stand(bench: Bench, guest: Guest, screen: str) -> None:
+    """Go from the start to a screen, and stop before the press that asks our server."""
+    if screen in ("find", "ride"):
+        guest.find(*bench.ride)
+        if screen == "ride":
+            guest.press("next")
+            guest.wait("ride")
+    elif screen in ("where", "place", "car", "who"):
+        guest.press("start")
+        if screen == "place":
+            guest.press("other")
+            if guest.page.locator(".k-tabs").count():
+                guest.press("swap")
+        if screen in ("car", "who"):
+            guest.press("place-0")
+            guest.page.locator(".k-car").first.wait_for()
+        if screen == "who":
+            guest.press("car-0")
+    elif screen != "start":
+        _to_booking(bench, guest, screen)
+
+
+def _to_booking(bench: Bench, guest: Guest, screen: str) -> None:
+    guest.press("start", "place-0")
+    guest.page.locator(".k-car").first.wait_for()
+    guest.press("car-0")
+    _type_name(bench, guest)
+    guest.press("next")
+    guest.wait("check")
+    if screen == "booking":
+        bench.house.control("faults", operation="create", fault="delay", seconds=8)
+    if screen in ("booking", "booked"):
+        guest.press("book")
+        guest.wait("sending" if screen == "booking" else "booked")
+
+
+def _type_name(bench: Bench, guest: Guest) -> None:
+    """In the letters that this keyboard has: a room number where they are not Latin."""
+    if guest.page.locator('[data-press="key-z"]').count():
+        guest.type(bench.name())
+        return
+    bench.names += 1
+    guest.press("key-digits")
+    guest.type(str(7000 + bench.names))
+
+
+PRESSES: Final[dict[str, Callable[[Guest], None]]] = {
+    "where": lambda guest: guest.press("place-0"),
+    "check": lambda guest: guest.press("book"),
+    "find": lambda guest: guest.press("next"),
+}
+
+
+def _press(guest: Guest, screen: str) -> None:
+    if screen == "place":
+        keys = guest.page.locator(".k-key:not(.k-key-other)")
+        for n in (3, 4):
+            keys.nth(n).evaluate("node => node.click()")
+    elif screen == "who":
+        guest.page.locator(".k-key:not(.k-key-other)").nth(3).evaluate("node => node.click()")
+        guest.press("next")
+    elif screen in PRESSES:
+        PRESSES[screen](guest)
+
+
+def case(bench: Bench, fault: str, screen: str, language: str) -> list[str]:
+    """What was wrong with one fault on one screen."""
+    breaks, leads = FAULTS[fault]
+    guest = bench.guest()
+    guest.open(language)
+    stand(bench, guest, screen)
+    here = guest.screen
+    with breaks(bench, guest):
+        _press(guest, screen)
+        wrong = _watched(
+            guest, leads.get(screen, {here}) | ({here} if screen == "start" else set())
+        )
+        if language != "en":
+            wrong += [f"not in {language}: {each}" for each in guest.page.evaluate(FOREIGN)]
+    return wrong
+
+
+def _watched(guest: Guest, leads: set[str]) -> list[str]:
+    """Watch for 20 s what the guest sees; stop once it is what may come of it, and stays."""
+    wrong, end, since = [], time.monotonic() + LONGEST_S + SLACK_S, 0.0
+    while time.monotonic() < end:
+        words = guest.page.locator("[data-stage]").inner_text().strip()
+        if not words:
+            wrong.append("an empty screen")
+            break
+        turning = guest.page.locator(".k-working").count() > 0
+        settled = not turning and guest.screen in leads
+        since = since or time.monotonic() if settled else 0.0
+        if since and time.monotonic() - since > 1.5:
+            return wrong
+        time.sleep(0.2)
+    turning = " with a ring that turns" if guest.page.locator(".k-working").count() else ""
+    if turning or guest.screen not in leads:
+        wrong.append(f"{guest.screen}{turning} after 20 s, and not {'/'.join(sorted(leads))}")
+    return wrong
+
+
+def traces(bench: Bench, how: str, screen: str) -> list[str]:
+    """What is left of a guest after a crash of the tab, a reload, or a restart of the program."""
+    guest = bench.guest()
+    guest.open()
+    marks = [PLACE]
+    if screen == "place":
+        guest.press("start", "other")
+        guest.type(PLACE)
+    else:
+        guest.to_check(bench.name())
+        guest.press("bar-back", "field-phone")
+        guest.type(PHONE)
+        guest.press("next")
+        marks = [NAME, PHONE]
+    if screen == "booked":
+        guest.press("book")
+        marks.append(guest.ticket()[1])
+    page = guest.page
+    if how == "crash":
+        with contextlib.suppress(Exception):
+            bench.context.new_cdp_session(page).send("Page.crash")
+        page = bench.context.new_page()
+        guest = Guest(page, bench.house.url)
+    if how == "restart":
+        bench.house.kill()
+        guest.wait("broken", "booked")
+        bench.house.start()
+        if guest.screen == "booked":  # a ticket stays for its minute: nobody loses it
+            guest.press("done")
+    guest.open()
+    guest.wait("start")
+    held = page.evaluate(HELD).casefold()
+    left = [f"the page has {mark}" for mark in marks if mark in held]
+    if page.evaluate("history.length") > 3:
+        left.append("the history has grown")
+    left += [f"the profile has {mark}" for mark in marks if _in_files(bench.profile, mark)]
+    left += [f"the log has {mark}" for mark in marks if mark in bench.house.written.casefold()]
+    return left
+
+
+def _in_files(folder: Path, mark: str) -> bool:
+    wanted = mark.encode()
+    with contextlib.suppress(OSError):
+        return any(
+            wanted in path.read_bytes().lower() for path in folder.rglob("*") if path.is_file()
+        )
+    return False
+
+
+def main(arguments: list[str]) -> int:
+    """Provoke what is asked for, and print a line for each. 1 if anything was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m bench.kiosk_faults", description=__doc__)
+    parser.add_argument("--faults", nargs="*", default=[*FAULTS], choices=[*FAULTS, "traces"])
+    parser.add_argument("--screens", nargs="+", default=SCREENS, choices=SCREENS)
+    parser.add_argument("--languages", nargs="+", default=LANGUAGES)
+    parser.add_argument("--no-traces", action="store_true")
+    asked = parser.parse_args(arguments)
+    with (
+        frame.folder() as folder,
+        house(folder) as place,
+        browser(folder, place) as context,
+    ):
+        bench = Bench(place, context, folder / "profile")
+        _matrix(bench, asked)
+        if not asked.no_traces:
+            for how in ("reload", "crash", "restart"):
+                for screen in ("place", "check", "booked"):
+                    act = functools.partial(traces, bench, how, screen)
+                    _told(bench, f"traces after a {how}", screen, "", act)
+    print(f"{len(bench.wrong)} wrong")
+    return 1 if bench.wrong else 0
+
+
+def _matrix(bench: Bench, asked: argparse.Namespace) -> None:
+    for fault in asked.faults:
+        for screen in asked.screens:
+            for language in asked.languages:
+                if fault == "cut after create" and screen != "check":
+                    continue  # it is about a create
+                act = functools.partial(case, bench, fault, screen, language)
+                _told(bench, fault, screen, language, act)
+
+
+def _told(
+    bench: Bench, fault: str, screen: str, language: str, act: Callable[[], list[str]]
+) -> None:
+    """Do one case and print what came of it."""
+    began = time.monotonic()
+    try:
+        bench.anew()
+        if screen in ("find", "ride"):
+            bench.booked(bench.guest())
+        wrong = act()
+    except Exception as error:  # one case must not end the others
+        wrong = [f"{type(error).__name__}: {str(error).splitlines()[0]}"]
+    bench.wrong += wrong
+    took = f"{time.monotonic() - began:5.1f} s"
+    told = "ok" if not wrong else f"WRONG {'; '.join(wrong)}"
+    print(f"{fault:22} {screen:8} {language:3} {took}  {told}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,208 @@
+"""`python -m bench.kiosk_soak --minutes 1440`: a day at the guest's kiosk, a visit every 2 minutes.
+
+The running program and one tab that is never closed. Of five visits one books a ride, one finds it
+again, one looks for a place by its letters, one goes away in the middle, and one starts over in
+another language. What is measured is the tab: its memory, nodes and listeners after what is
+unreachable was collected, whether each visit came back to the start screen, and how often the page
+was loaded again, which only a new release or a day of standing may do.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from bench import frame
+from bench.kiosk_lobby import Guest, House, browser, house
+from bench.processes import rss_mb
+from bench.table import commit
+
+GROWS: Final = 0.10  # of the tab's memory, at most
+SHARE: Final = 5  # the first and the last fifth of the samples are compared
+LEAST: Final = 10  # samples, for a verdict
+BACK_S: Final = 90.0  # within which a screen that was left is the start again
+DAY_MINUTES: Final = 24 * 60
+
+
+@dataclass
+class Soak:
+    """One tab, its visits, and a sample after each."""
+
+    house: House
+    page: Any
+    tools: Any
+    began: float = field(default_factory=time.monotonic)
+    samples: list[dict[str, float]] = field(default_factory=list)
+    visits: dict[str, int] = field(default_factory=dict)
+    stuck: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    loads: int = 0
+    guests: int = 0
+    ticket: tuple[str, str] = ("", "")
+
+    @property
+    def minutes(self) -> float:
+        return (time.monotonic() - self.began) / 60
+
+    def visit(self, number: int) -> None:
+        """One guest, from the start screen to the start screen."""
+        guest = Guest(self.page, self.house.url)
+        name, act = self._kinds()[number % len(self._kinds())]
+        try:
+            act(guest)
+            guest.wait("start", within_s=BACK_S)
+            self.visits[name] = self.visits.get(name, 0) + 1
+        except Exception as error:  # a stuck screen is what is looked for
+            self.stuck.append(f"{name} at minute {self.minutes:.1f}: {error}"[:200])
+            guest.open()
+        self._sample()
+
+    def _kinds(self) -> list[tuple[str, Callable[[Guest], None]]]:
+        return [
+            ("books", self._books),
+            ("finds", self._finds),
+            ("types", self._types),
+            ("leaves", self._leaves),
+            ("another language", self._another_language),
+        ]
+
+    def _books(self, guest: Guest) -> None:
+        self.guests += 1
+        guest.to_check("guest " + "".join(chr(ord("a") + int(d)) for d in str(self.guests)))
+        guest.press("book")
+        self.ticket = guest.ticket()
+        guest.press("done")
+
+    def _finds(self, guest: Guest) -> None:
+        guest.find(*self.ticket)
+        guest.press("next")
+        guest.wait("ride", "find")
+        guest.press("bar-over")
+
+    def _types(self, guest: Guest) -> None:
+        guest.press("start", "other")
+        guest.type("airp")
+        guest.page.locator(".k-results [data-press]").first.wait_for()
+        guest.press("aid-large", "aid-large", "bar-over")
+
+    def _leaves(self, guest: Guest) -> None:
+        """Nobody says goodbye: the kiosk itself comes back, after its time and 20 s more."""
+        guest.press("start", "place-1")
+        guest.page.locator(".k-car").first.wait_for()
+
+    def _another_language(self, guest: Guest) -> None:
+        guest.press("lang-ar", "start", "place-2")
+        guest.page.locator(".k-car").first.wait_for()
+        guest.press("bar-language", "lang-ja", "bar-over")
+
+    def _sample(self) -> None:
+        self.tools.send("HeapProfiler.collectGarbage")
+        counted = self.tools.send("Memory.getDOMCounters")
+        heap = self.tools.send("Runtime.getHeapUsage")
+        sample = {
+            "minute": round(self.minutes, 2),
+            "heap_mb": heap["usedSize"] / 2**20,
+            "nodes": counted["nodes"],
+            "listeners": counted["jsEventListeners"],
+            "tab_mb": self._tab_mb(),
+        }
+        self.samples.append(sample)
+        print(json.dumps(sample | {"loads": self.loads, "stuck": len(self.stuck)}), flush=True)
+
+    def _tab_mb(self) -> float:
+        """Resident memory of the browser's largest renderer: there is one tab."""
+        found = 0.0
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (folder / "cmdline").read_bytes()
+                if b"--type=renderer" in command and _ours(int(folder.name)):
+                    found = max(found, rss_mb(int(folder.name)))
+            except OSError:
+                continue
+        return round(found, 1)
+
+    def said(self) -> dict[str, Any]:
+        """What came of it."""
+        grown = {name: self._growth(name) for name in ("heap_mb", "tab_mb", "nodes", "listeners")}
+        usual = 1 + int(self.minutes // DAY_MINUTES)
+        enough = len(self.samples) >= LEAST
+        fine = all(each <= GROWS for each in grown.values() if each is not None)
+        good = enough and fine and not self.stuck and not self.errors and self.loads <= usual
+        return {
+            "commit": commit(),
+            "minutes": round(self.minutes, 1),
+            "visits": self.visits,
+            "grows": grown,
+            "loads": self.loads,
+            "stuck": self.stuck,
+            "errors": self.errors,
+            "verdict": ("holds" if good else "does not hold") if enough else "too short to tell",
+        }
+
+    def _growth(self, name: str) -> float | None:
+        """By how much the last samples are above the first ones, as a share."""
+        part = len(self.samples) // SHARE
+        if not part:
+            return None
+        first, last = self.samples[part : 2 * part], self.samples[-part:]
+        began, ended = (median(each[name] for each in some) for some in (first, last))
+        return round(ended / began - 1, 3) if began else None
+
+
+def _ours(pid: int) -> bool:
+    """Whether a process is a descendant of this one."""
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        status = (Path("/proc") / str(pid) / "status").read_text()
+        pid = next(int(line.split()[1]) for line in status.splitlines() if "PPid" in line)
+    return False
+
+
+def main() -> int:
+    """Run, print, and keep what came of it. 1 unless everything holds."""
+    parser = argparse.ArgumentParser("python -m bench.kiosk_soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=DAY_MINUTES)
+    parser.add_argument("--every", type=float, default=120.0, help="seconds from visit to visit")
+    parser.add_argument("--json", type=Path, help="keep samples and verdict in this file")
+    asked = parser.parse_args()
+    os.nice(5)
+    with frame.folder() as folder, house(folder) as place, browser(folder, place) as context:
+        page = context.pages[0]
+        soak = Soak(place, page, context.new_cdp_session(page))
+        page.on("load", lambda _: setattr(soak, "loads", soak.loads + 1))
+        page.on("pageerror", lambda error: soak.errors.append(str(error)[:200]))
+        soak.tools.send("HeapProfiler.enable")
+        Guest(page, place.url).open()
+        try:
+            _visits(soak, asked.minutes, asked.every)
+        except KeyboardInterrupt:
+            print("stopped", file=sys.stderr)
+        said = soak.said()
+    print(json.dumps(said, indent=1))
+    if asked.json:
+        asked.json.write_text(json.dumps(said | {"samples": soak.samples}, indent=1) + "\n")
+    return 0 if said["verdict"] == "holds" else 1
+
+
+def _visits(soak: Soak, minutes: float, every: float) -> None:
+    """A visit every so many seconds, until the time is over."""
+    for number in itertools.count():
+        due = number * every
+        if due > minutes * 60:
+            return
+        rest = due - (time.monotonic() - soak.began)
+        if rest > 0:
+            soak.page.wait_for_timeout(rest * 1000)  # the page's events go on meanwhile
+        soak.visit(number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""What a kiosk's page does by itself when an answer does not come, on each screen of a visit.
+
+What the server says is in test_faults.py. `python -m bench.kiosk_faults` provokes the same and more
+in the running program, in two languages, by hand.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, fake_kiosk, press, type_on
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+GRACE_MS = 6_000  # a little more than a server may take to come back
+
+
+@pytest.fixture
+def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
+    with fake_kiosk(tmp_path, browser) as made:
+        yield made
+
+
+@pytest.fixture
+def page(kiosk: FakeKiosk) -> Page:
+    return kiosk.page(before=lambda page: page.clock.install())
+
+
+def at(page: Page, screen: str) -> None:
+    expect(page.locator("body")).to_have_attribute("data-screen", screen)
+
+
+def to_check(page: Page) -> None:
+    press(page, "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    type_on(page, "anna")
+    press(page, "next")
+
+
+def find(page: Page) -> None:
+    """From the start: look for the ride of the ticket."""
+    press(page, "have")
+    type_on(page, "27")
+    press(page, "field-pin")
+    type_on(page, RIDE["pin"])
+    press(page, "next")
+
+
+def begins_anew(kiosk: FakeKiosk, page: Page) -> None:
+    """What was wrong is over, and somebody else comes."""
+    kiosk.failing = set()
+    press(page, "bar-over")
+    at(page, "start")
+
+
+def test_what_is_never_answered_while_our_server_lives_ends_at_a_person(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    words = kiosk.document()["words"]["ar"]
+    asked = expect(page.locator("h1"))
+
+    press(page, "lang-ar", "start")
+    kiosk.failing = {"cars"}
+    press(page, "place-0")
+    page.clock.fast_forward(GRACE_MS)
+    asked.to_have_text(words["trouble"])
+    expect(page.locator("[data-stage]")).to_contain_text(words["trouble_next"])
+    expect(page.locator('[data-press="help"]')).to_be_visible()
+    begins_anew(kiosk, page)
+
+    press(page, "lang-ar", "start", "other", "swap")
+    kiosk.failing = {"places.json"}
+    press(page, "key-م", "key-ه")
+    page.clock.fast_forward(GRACE_MS)
+    page.clock.fast_forward(GRACE_MS)
+    expect(page.locator(".k-results")).to_have_text(words["limited"])
+    kiosk.failing = set()
+    press(page, "key-ا")
+    page.clock.fast_forward(1_000)
+    page.locator(".k-results [data-press]").first.wait_for()
+    begins_anew(kiosk, page)
+
+    press(page, "lang-ar")
+    kiosk.failing = {"ride"}
+    find(page)
+    press(page, "next")
+    page.clock.fast_forward(GRACE_MS)
+    asked.to_have_text(words["ride_closed"])
+    begins_anew(kiosk, page)
+
+    press(page, "lang-ar")
+    kiosk.failing = {"help"}
+    press(page, "bar-help")
+    expect(page.get_by_role("dialog")).to_contain_text(words["help_no_way"])
+
+
+def test_a_press_of_show_my_ride_counts_once_until_it_is_answered(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    kiosk.failing = {"ride"}
+    with page.expect_response("**/kiosk/ride"):
+        find(page)
+        press(page, "next", "next")
+    kiosk.failing = set()
+    page.clock.fast_forward(1_000)
+    at(page, "ride")
+    told = [given for name, given in kiosk.asked if name == "ride"]
+    assert len(told) == 2, "one that failed, and its repetition"
+    assert {given["kiosk"] for given in told} == {"1"}
+
+
+def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    words = kiosk.document()["words"]
+    asked = expect(page.locator("h1"))
+    press(page, "lang-ar", "start")
+    kiosk.away = True
+    press(page, "place-1")
+    page.clock.fast_forward(GRACE_MS)
+    asked.to_have_text(words["ar"]["broken"])
+    assert "Central Station" not in page.content().split("<script")[0]
+    page.clock.fast_forward(46_000)
+    asked.to_have_text(words["en"]["broken"])  # nobody is there any more
+    kiosk.away = False
+    page.clock.fast_forward(1_000)
+    at(page, "start")
+
+    to_check(page)
+    for _ in range(3):  # until the prices are too old to be booked unasked
+        page.clock.fast_forward(40_000)
+        page.keyboard.press("Shift")
+    at(page, "check")
+    kiosk.away = True
+    press(page, "book")
+    page.clock.fast_forward(GRACE_MS)
+    asked.to_have_text(words["en"]["broken"])
+    assert "order" not in [name for name, _given in kiosk.asked]
+
+
+def test_a_server_that_comes_back_in_time_costs_nothing(kiosk: FakeKiosk, page: Page) -> None:
+    press(page, "start")
+    kiosk.away = True
+    press(page, "place-0")
+    expect(page.locator("h1")).to_have_text("Which car?")
+    kiosk.away = False
+    page.clock.fast_forward(1_000)
+    page.locator(".k-car").first.wait_for()
+
+
+def test_what_is_usual_is_said_after_four_seconds_and_twenty_are_never_exceeded(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    to_check(page)
+    page.evaluate("AbortSignal.timeout = () => new AbortController().signal")  # it ends by the clock
+    waiting: list[Route] = []
+    page.route("**/kiosk/order", lambda route: waiting.append(route))
+    press(page, "book")
+    stage = page.locator("[data-stage]")
+    expect(stage).to_contain_text("Booking your ride")
+    page.clock.fast_forward(4_000)
+    expect(stage).to_contain_text("This usually takes 2 seconds.")
+    page.clock.fast_forward(16_000)
+    at(page, "unknown")
+    expect(page.locator("h1")).to_contain_text("Please don't book again.")
+    for route in waiting:
+        route.abort()
+
+
+def test_a_lost_answer_while_the_desk_confirms_changes_nothing(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    to_check(page)
+    kiosk.order = [{"state": "asking"}]
+    press(page, "book")
+    at(page, "asking")
+    page.clock.fast_forward(30_000)
+    kiosk.failing = {"order"}
+    with page.expect_response(lambda answer: answer.status == 500):
+        page.clock.fast_forward(1_000)
+    kiosk.failing = set()
+    with page.expect_request("**/kiosk/order") as repeated:
+        page.clock.fast_forward(1_000)
+    assert "look=" not in (repeated.value.post_data or "")
+    at(page, "asking")
+    kiosk.order = [{"state": "sending"}]
+    page.clock.fast_forward(1_000)
+    at(page, "sending")  # and not called unknown, although half a minute is over
+    kiosk.order = [kiosk.booked()]
+    page.clock.fast_forward(1_000)
+    expect(page.locator("h1")).to_have_text(re.compile("K27"))

@@ -165,6 +165,7 @@ class Door {
     const stacked = grand || portrait.matches || this.platePx > width * OF_WIDTH * 1.2;
     root.classList.toggle("is-stacked", stacked);
     root.classList.toggle("is-grand", grand);
+    root.style.setProperty("--plate-px", `${this.platePx}px`);
     const part = grand ? HEIGHT.grand : HEIGHT[stacked ? "stacked" : "line"];
     const room = Math.floor(clientHeight / (this.platePx * part));
     const most = grand ? Math.max(1, room) : Math.max(LEAST, room);

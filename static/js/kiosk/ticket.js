@@ -161,9 +161,11 @@ export function ride(k) {
     ? meetLine(k, typeof view.meet === "string" ? { name: view.meet } : view.meet)
     : null;
   const code = view.code_due ? codeLine(k) : null;
-  const facts = k.crowded // what must be found in the street stands on the first page
-    ? [plateOf(k), code, view.held ? null : minutesOf(k), ...said, where]
-    : [...said, plateOf(k), minutesOf(k), where, code];
+  const minutes = k.crowded && view.held ? null : minutesOf(k);
+  let facts = [...said, plateOf(k), minutes, where, code];
+  // what must be found in the street stands on the first page, and what was asked for just now
+  if (k.crowded) facts = [plateOf(k), minutes, code, ...said, where];
+  if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
   const deeds = [];
   if (view.code_due) deeds.push(codeButton(k));
   if (visit.cancel?.may)

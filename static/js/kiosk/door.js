@@ -15,7 +15,7 @@ const PLATE_MM = 20;
 const PLATE_PX = 40; // on a screen that nobody has measured
 const OF_WIDTH = 0.042; // of a plate beside the words, of the width: door.css has it too
 const OF_STACKED = 0.081; // the same of a plate beside the time alone
-const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2 }; // of a row, in plates
+const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2, pressed: 2.75 }; // of a row, in plates
 const LEAST = 4; // rows that are shown on any screen that nobody has measured
 const root = document.querySelector("[data-door]");
 const portrait = matchMedia("(orientation: portrait)");
@@ -166,8 +166,9 @@ class Door {
     root.classList.toggle("is-stacked", stacked);
     root.classList.toggle("is-grand", grand);
     root.style.setProperty("--plate-px", `${this.platePx}px`);
-    const part = grand ? HEIGHT.grand : HEIGHT[stacked ? "stacked" : "line"];
-    const room = Math.floor(clientHeight / (this.platePx * part));
+    let look = stacked ? "stacked" : "line";
+    if (grand) look = root.dataset.marks && portrait.matches ? "pressed" : "grand";
+    const room = Math.floor(clientHeight / (this.platePx * HEIGHT[look]));
     const most = grand ? Math.max(1, room) : Math.max(LEAST, room);
     const shown = Math.min(rows.length, most);
     for (const [i, { id }] of rows.entries()) this.nodes.get(id).item.hidden = i >= shown;

@@ -83,7 +83,7 @@ def test_what_is_shown_fits_and_plates_have_twenty_millimetres_where_they_can(
         (LYING, 0.369, 8),
         (TABLET, None, 8),
         (TABLET, 0.193, 3),
-        (TABLET_UPRIGHT, 0.193, 4),
+        (TABLET_UPRIGHT, 0.193, 3),
     ):
         page = device_page(served, "door", size, mm_per_px=mm_per_px, marks=True, shows="room")
         page.goto("/door")

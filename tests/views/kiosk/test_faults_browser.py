@@ -155,7 +155,7 @@ def test_what_is_usual_is_said_after_four_seconds_and_twenty_are_never_exceeded(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     to_check(page)
-    page.evaluate("AbortSignal.timeout = () => new AbortController().signal")  # it ends by the clock
+    page.evaluate("AbortSignal.timeout = () => new AbortController().signal")  # the clock ends it
     waiting: list[Route] = []
     page.route("**/kiosk/order", lambda route: waiting.append(route))
     press(page, "book")

@@ -134,7 +134,8 @@ class Soak:
         usual = 1 + int(self.minutes // DAY_MINUTES)
         enough = len(self.samples) >= LEAST
         fine = all(each <= GROWS for each in grown.values() if each is not None)
-        good = enough and fine and not self.stuck and not self.errors and self.loads <= usual
+        good = fine and not self.stuck and not self.errors and self.loads <= usual
+        verdict = "holds" if good else "does not hold"
         return {
             "commit": commit(),
             "minutes": round(self.minutes, 1),
@@ -143,7 +144,7 @@ class Soak:
             "loads": self.loads,
             "stuck": self.stuck,
             "errors": self.errors,
-            "verdict": ("holds" if good else "does not hold") if enough else "too short to tell",
+            "verdict": verdict if enough else "too short to tell",
         }
 
     def _growth(self, name: str) -> float | None:

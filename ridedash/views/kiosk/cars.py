@@ -1,6 +1,7 @@
 """What a guest at a kiosk chooses among: cars by price, time and size, and where to meet them."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
@@ -15,16 +16,18 @@ from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer, Trip
 from ridedash.views.booking.estimates import Estimates
 from ridedash.views.booking.product_cards import Card
-from ridedash.views.kiosk.car_room import size_words, with_most_room
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.kiosk import pays_words
+from ridedash.wording.say import own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint is about a point this close
 HERE_M: Final = 15.0  # nobody has to walk there
 ROUND_M: Final = 10
+LARGE: Final = "suv"  # the drawing of SUVs and vans: views/booking/product_cards.py
+_NUMBER: Final = re.compile(r"\d{1,3}")  # digits of any script
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,32 @@ def at_point(estimates: Estimates, name: str) -> Trip | None:
     return replace(estimates.trip, pickup=wanted.position, pickup_name=wanted.full)
 
 
+def with_most_room(drawings: Iterable[str]) -> frozenset[str]:
+    """Which of these cars have most room; none where nobody knows, or where all have the same.
+
+    The service tells no number of seats and no size. The property does, for each kind of car, in
+    its own words ("Up to 6"); what those do not say is not guessed, but for one thing: what is
+    called an SUV or a van has more room than the others.
+    """
+    offered = frozenset(drawings)
+    told = {each: _people(each) for each in offered}
+    known = [people for people in told.values() if people is not None]
+    if len(known) < len(offered):
+        return offered & {LARGE} if len(offered) > 1 else frozenset()
+    most = max(known, default=0)
+    return frozenset(each for each, people in told.items() if people == most and min(known) < most)
+
+
+def _people(drawing: str) -> int | None:
+    """The largest number in the property's words; None without one."""
+    return max((int(found) for found in _NUMBER.findall(_size(drawing))), default=None)
+
+
+def _size(drawing: str) -> str:
+    """Who fits in, as the property says it to this guest; "" where it says nothing."""
+    return own_words(f"kiosk_size_{drawing}")
+
+
 def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
     """What distinguishes a car, by its identity, in the order of the cars."""
     near = [each for each in found if not each.product.none_near] or list(found)
@@ -151,7 +180,7 @@ def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     return {
         "offer": card.offer_id,
         "name": card.name,
-        "size": size_words(card.drawing),
+        "size": _size(card.drawing),
         "price": card.price,
         "price_kind": _price_kind(each),
         "fare": each.fixed,

@@ -57,8 +57,8 @@ export class Booking {
   }
 
   /**
-   * What `asked` resolves to. A server that does not answer is asked again for `grace` ms; then, and
-   * once the visit is over, what it has thrown is thrown.
+   * What `asked` resolves to. A server that does not answer is asked again for `grace` ms; then,
+   * and once the visit is over, what it has thrown is thrown.
    */
   async #patiently(asked, grace = GRACE_MS) {
     const { round } = this;

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.wordings import Own, write_wordings
-from ridedash.views.kiosk import car_room
+from ridedash.views.kiosk import cars
 from tests.views.kiosk.lobby import Lobby, desk, lobby
 from tests.views.ride_pages import NOON
 
@@ -52,15 +52,15 @@ def test_most_room_is_what_the_propertys_own_words_say_and_else_an_suv(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: dict[str, str] = {}
-    monkeypatch.setattr(car_room, "own_words", lambda name: said.get(name, ""))
+    monkeypatch.setattr(cars, "own_words", lambda name: said.get(name, ""))
     offered = ("hatch", "suv", "lux")
-    assert car_room.with_most_room(offered) == {"suv"}
-    assert car_room.with_most_room(("hatch", "lux")) == set(), "a name tells nobody's size"
+    assert cars.with_most_room(offered) == {"suv"}
+    assert cars.with_most_room(("hatch", "lux")) == set(), "a name tells nobody's size"
     said |= {"kiosk_size_hatch": "4", "kiosk_size_lux": "٧"}
-    assert car_room.with_most_room(offered) == {"suv"}, "of one of them nobody knows it"
+    assert cars.with_most_room(offered) == {"suv"}, "of one of them nobody knows it"
     said |= {"kiosk_size_suv": "5 to 6, 2 bags"}
-    assert car_room.with_most_room(offered) == {"lux"}
-    assert car_room.with_most_room(("hatch",)) == set()
-    assert car_room.with_most_room(()) == set()
+    assert cars.with_most_room(offered) == {"lux"}
+    assert cars.with_most_room(("hatch",)) == set()
+    assert cars.with_most_room(()) == set()
     said |= dict.fromkeys(said, "Up to 4")
-    assert car_room.with_most_room(offered) == set(), "none has more than another"
+    assert cars.with_most_room(offered) == set(), "none has more than another"

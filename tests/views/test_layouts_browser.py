@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from ridedash.store import properties
 from ridedash.wording.languages import LANGUAGES
@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 ALL = os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all"
 SPOKEN = [pseudo.XA, pseudo.XB, *(LANGUAGES if ALL else ["de"])]
 HEIGHT = 900
+PIN_PX = 35
 NOBODYS = "\ue123"  # for private use: no face has it
 TRANSLATIONS = Path(__file__).parents[2] / "translations"
 LEFT_AND_RIGHT = """() => {
@@ -150,3 +151,20 @@ def test_every_offered_script_has_its_glyphs(browser: Browser) -> None:
             for language in LANGUAGES.values()
         }
     assert missing == {tag: [NOBODYS] for tag in missing}
+
+
+def test_a_printed_card_has_whole_lines_and_a_map_that_shows_its_pin(served: Served) -> None:
+    """Lines of Hindi are higher, and a demo says one more: the car was cut through its letters."""
+    page = served.staff(viewport={"width": 794, "height": 1000})
+    for code in ("", "1"):
+        order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4821", language="hi")
+        page.emulate_media(media="screen")
+        page.goto(f"/rides/{order_id}/card")
+        if code:
+            page.locator("button[name=code]").click()
+            expect(page.locator(".sheet-code")).to_be_visible()
+        page.emulate_media(media="print")
+        car = page.locator(".sheet-car")
+        assert car.evaluate("node => node.scrollHeight <= node.clientHeight + 1"), code
+        tall = page.locator(".sheet-map").bounding_box()
+        assert tall is None or tall["height"] > 2 * PIN_PX, (code, tall)

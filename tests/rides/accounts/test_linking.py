@@ -5,7 +5,9 @@ link.
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -21,11 +23,13 @@ from ridedash.rides.accounts.linking import (
 from ridedash.rides.accounts.tokens import AccountTokens, NeedsReconnect
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.service.client import RideClient
-from ridedash.service.errors import Refused, Unauthorized
+from ridedash.service.errors import NoAnswer, Refused, Unauthorized
 from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
 from ridedash.service.transport.http import Http
 from ridedash.store.accounts import keep_tokens
-from ridedash.store.models.people import Account
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.people import Account, LinkStart
+from tests.locks import locked
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
@@ -200,3 +204,145 @@ def test_what_the_browser_brings_back_links_the_account_once(desk: Linking) -> N
     with pytest.raises(LinkFailed) as caught:
         linker.finish(request)
     assert caught.value.reason == EXPIRED
+
+
+class PlayedOAuth:
+    """The service's OAuth by hand: what an exchange gives, or raises."""
+
+    def __init__(self) -> None:
+        self.gives: Tokens | Exception = Tokens("fresh", "again", 60)
+        self.asked: list[tuple[str, str, str]] = []
+
+    def authorize_url(self, state: str, challenge: str, callback: str) -> str:
+        return f"{state} {challenge} {callback}"
+
+    def exchange(self, code: str, verifier: str, callback: str) -> Tokens:
+        self.asked.append((code, verifier, callback))
+        if isinstance(self.gives, Exception):
+            raise self.gives
+        return self.gives
+
+
+class Page:
+    """The page of a member of staff that links accounts of the small desk."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.oauth = world, PlayedOAuth()
+        played: Any = self.oauth
+        self.linker = Linker(world.db, world.vault, played, world.clock, CALLBACK)
+        self.owner = LinkOwner(world.property_id, world.staff_id, "mine")
+
+    def start(self, account_id: int | None = None) -> str:
+        """The state of a link that has begun."""
+        address = self.linker.start(account_id or self.world.account_id, self.owner, order_id=7)
+        assert address is not None
+        return address.split()[0]
+
+    def failed(self, state: str, code: str = "code", sign_in: str = "mine") -> str | None:
+        """Why it failed; None when it did not."""
+        try:
+            assert self.linker.finish(CallbackRequest(state, code, sign_in)) == 7
+        except LinkFailed as error:
+            return error.reason
+        return None
+
+    def accounts(self) -> dict[str, Account]:
+        with self.world.db.read() as s:
+            return {row.label: row for row in s.query(Account)}
+
+
+@pytest.fixture
+def page(world: World) -> Page:
+    return Page(world)
+
+
+def test_a_link_begins_for_an_account_of_the_property_that_was_not_removed(page: Page) -> None:
+    account, theirs = page.world.account_id, page.owner._replace(property_id=1_000)
+    assert page.linker.start(account, theirs) is None
+    assert page.linker.start(1_000, page.owner) is None
+    state, challenge, callback = (page.linker.start(account, page.owner) or "").split()
+    assert (len(state), len(challenge), callback) == (32, 43, CALLBACK)
+    with page.world.db.write() as s:
+        [row] = s.query(LinkStart).all()
+        assert state not in str(vars(row))
+        assert (row.property_id, row.staff_id) == (page.world.property_id, page.world.staff_id)
+        assert (row.account_id, row.order_id) == (account, None)
+        assert row.expires_at == page.world.clock() + timedelta(minutes=10)
+        s.get_one(Account, account).state = "removed"
+    assert page.linker.start(account, page.owner) is None
+
+
+def test_a_state_lasts_ten_minutes_and_is_worth_nothing_to_another_sign_in(page: Page) -> None:
+    state = page.start()
+    assert page.failed(state, sign_in="another") == "expired"
+    assert page.failed("unknown") == "expired"
+    page.world.clock.go(600 - 0.001)
+    with locked() as tables:
+        assert page.failed(state) is None
+    assert {"link_starts", "accounts"} <= tables
+    [(code, verifier, callback)] = page.oauth.asked
+    assert (code, len(verifier) >= 43, callback) == ("code", True, CALLBACK)
+    assert page.failed(state) == "expired", "it was used"
+    state = page.start()
+    page.world.clock.go(600)
+    assert page.failed(state) == "expired"
+    assert len(page.oauth.asked) == 1
+
+
+def test_what_the_service_refuses_or_never_answers_links_nothing(page: Page) -> None:
+    with page.world.db.write() as s:
+        s.get_one(Account, page.world.account_id).state = "reconnect"
+    assert page.failed(page.start(), code="") == "refused"
+    for error, reason in ((Refused("no"), "refused"), (NoAnswer("x", sent=True), "no_answer")):
+        page.oauth.gives = error
+        assert page.failed(page.start()) == reason
+    state = page.start()
+    page.oauth.gives = Tokens("fresh", None, None)
+    with page.world.db.write() as s:
+        s.get_one(Account, page.world.account_id).state = "removed"
+    assert page.failed(state) == "expired", "it was removed meanwhile"
+    assert page.accounts()["House"].state == "removed"
+
+
+def test_linked_tokens_are_stored_and_who_linked_is_in_the_log(page: Page) -> None:
+    world = page.world
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).is_default = False
+    assert page.failed(page.start()) is None
+    row = page.accounts()["House"]
+    assert (row.state, row.is_default) == ("ok", True), "the only one is the default"
+    assert row.expires_at == world.clock() + timedelta(seconds=60)
+    plain = world.vault.decrypt(row.access_token_enc or "", "accounts", row.id, "access_token")
+    assert plain == "fresh"
+    with world.db.read() as s:
+        entry = s.query(AuditRow).filter_by(what="account.linked").one()
+    assert (entry.who, entry.subject) == (f"staff:{world.staff_id}", f"accounts:{row.id}")
+    assert (entry.property_id, entry.at) == (world.property_id, world.clock())
+
+
+def test_new_accounts_that_were_never_connected_are_deleted_by_the_next_start(page: Page) -> None:
+    state = page.linker.start_new("First", page.owner).split()[0]
+    first = page.accounts()["First"]
+    assert (first.state, first.is_default, first.staff_id) == ("new", False, page.world.staff_id)
+    assert first.created_at == page.world.clock()
+    page.world.clock.go(600 - 0.001)
+    page.linker.start_new("Second", page.owner)
+    assert set(page.accounts()) == {"House", "First", "Second"}
+    page.world.clock.go(0.001)
+    page.linker.start_new("Third", page.owner)
+    assert set(page.accounts()) == {"House", "Second", "Third"}
+    assert page.failed(state) == "expired"
+    with page.world.db.read() as s:
+        assert s.query(LinkStart).count() == 2
+    page.world.clock.go(600 - 0.001)
+    page.start()
+    assert set(page.accounts()) == {"House", "Third"}
+    assert page.accounts()["House"].is_default
+
+
+def test_another_account_that_is_linked_does_not_become_the_default(page: Page) -> None:
+    state = page.linker.start_new("Second", page.owner).split()[0]
+    assert page.linker.finish(CallbackRequest(state, "code", "mine")) is None
+    found = page.accounts()
+    assert [found[name].is_default for name in ("House", "Second")] == [True, False]
+    assert found["Second"].state == "ok"

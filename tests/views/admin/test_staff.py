@@ -15,7 +15,6 @@ from ridedash.store import properties
 from ridedash.store.invitations import invite
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Staff
-from ridedash.views.web.permissions import may_invite, may_reset_password
 from tests.views.admin.test_property import NEW, link_of, post
 from tests.views.ride_pages import HASH, NOON, PASSWORD, Desk, make_desk, token
 
@@ -151,20 +150,3 @@ def test_a_manager_who_stays_keeps_the_links_that_work(desk: Desk) -> None:
     desk.now += timedelta(hours=23)
     assert use(stranger, link, token(stranger, link)) == 303
     assert signs_in(desk, "back again", NEW)
-
-
-@pytest.mark.parametrize(
-    ("role", "invites", "resets"),
-    [
-        ("concierge", [], []),
-        ("manager", ["concierge", "manager"], ["concierge"]),
-        ("admin", ["concierge", "manager", "admin"], ["concierge", "manager", "admin"]),
-        ("gardener", [], []),
-    ],
-)
-def test_who_may_invite_whom_and_set_whose_password(
-    role: str, invites: list[str], resets: list[str]
-) -> None:
-    roles = ["concierge", "manager", "admin", "gardener"]
-    assert [each for each in roles if may_invite(role, each)] == invites
-    assert [each for each in roles if may_reset_password(role, each)] == resets

@@ -17,7 +17,15 @@ from ridedash.store.kiosks import begin, new_device, revoke
 from ridedash.store.models.desk import CostCentre, ShiftNote
 from ridedash.store.models.kiosks import KioskAsk, KioskKind, KioskVisit, PickupHint
 from ridedash.store.models.people import Staff
-from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
+from ridedash.views.web.permissions import (
+    KNOWN,
+    ROLES,
+    may_invite,
+    may_reset_password,
+    need_of,
+    needs,
+    outranks,
+)
 from tests.demo.lens.exchanges import exchange
 from tests.views.ride_pages import NOON, Desk, make_desk, token_without_page
 
@@ -260,6 +268,23 @@ def test_roles_have_the_permissions_of_the_table_and_each_more_than_the_last() -
     assert not outranks("somebody", "concierge")
     assert not outranks("admin", "no such role")
     assert {each for held in ROLES.values() for each in held} < KNOWN
+
+
+@pytest.mark.parametrize(
+    ("role", "invites", "resets"),
+    [
+        ("concierge", [], []),
+        ("manager", ["concierge", "manager"], ["concierge"]),
+        ("admin", ["concierge", "manager", "admin"], ["concierge", "manager", "admin"]),
+        ("gardener", [], []),
+    ],
+)
+def test_who_may_invite_whom_and_set_whose_password(
+    role: str, invites: list[str], resets: list[str]
+) -> None:
+    roles = ["concierge", "manager", "admin", "gardener"]
+    assert [each for each in roles if may_invite(role, each)] == invites
+    assert [each for each in roles if may_reset_password(role, each)] == resets
 
 
 @pytest.mark.parametrize("role", [None, "concierge", "manager", "admin"])

@@ -1,0 +1,90 @@
+"""Which orders may be sent now, and what a claim of one proves before a byte leaves."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.send import outcome_of
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.orders import Order, OrderState
+from tests.rides.desk_world import START, World
+
+pytestmark = pytest.mark.database
+S = OrderState
+MOMENT = timedelta(milliseconds=1)
+FRESH = timedelta(seconds=30)
+
+
+def set_to(world: World, order_id: int, **columns: Any) -> int:
+    with world.db.write() as s:
+        later = columns | {"version": Order.version + 1}
+        s.execute(update(Order).where(Order.id == order_id).values(later))
+    return order_id
+
+
+def test_ready_orders_that_are_due_and_fresh_may_be_sent_the_oldest_first(world: World) -> None:
+    second = set_to(world, world.place(), due_at=START)
+    first = set_to(world, world.place(), due_at=START - MOMENT)
+    fresh = set_to(world, world.place(), due_at=START - FRESH, ready_at=START - FRESH + MOMENT)
+    left_out = [
+        set_to(world, world.place(), due_at=START + MOMENT),
+        set_to(world, world.place(), ready_at=START - FRESH),
+        set_to(world, world.place(), state=S.UNKNOWN),
+    ]
+    with world.worker() as worker:
+        assert list(worker.sender.due(9)) == [fresh, first, second]
+        assert list(worker.sender.due(2)) == [fresh, first]
+        assert [worker.sender.send(each) for each in left_out] == [False] * 3
+        assert world.service.count("create") == 0
+        assert worker.sender.send(first) is True
+        assert worker.sender.send(first) is False
+        assert worker.sender.send(10**6) is False
+    assert world.service.count("create") == 1
+    order = world.page(first).order
+    assert (order.state, order.attempt, order.sent_at) == (S.BOOKED, 1, START)
+    with world.db.read() as s:
+        moves = s.query(AuditRow).filter_by(subject=f"orders:{first}", result="SENDING").all()
+        [entry] = [row for row in moves if row.what == "order.move"]
+        assert (entry.who, entry.property_id) == ("worker", world.property_id)
+        assert entry.facts == {"attempt": 1}
+
+
+def test_while_a_429_holds_calls_only_those_that_would_be_late_are_tried(world: World) -> None:
+    waits = set_to(world, world.place(), ready_at=START - FRESH + timedelta(seconds=6) + MOMENT)
+    late = set_to(world, world.place(), ready_at=START - FRESH + timedelta(seconds=6))
+    traffic = world.client.traffic
+    with world.worker() as worker, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traffic, "held_s", lambda: 6.0)
+        assert list(worker.sender.due(9)) == [late]
+        patch.setattr(traffic, "held_s", lambda: 0.0)
+        assert set(worker.sender.due(9)) == {waits, late}
+        patch.setattr(worker.sender.journal, "ready", lambda: False)
+        assert list(worker.sender.due(9)) == []
+
+
+def test_a_claim_is_refused_once_the_order_is_no_longer_due_or_fresh(world: World) -> None:
+    for columns in (
+        {"due_at": START + MOMENT},
+        {"ready_at": START - FRESH},
+        {"state": S.SENDING},
+    ):
+        order_id = set_to(world, world.place(), **columns)
+        with world.worker() as worker:
+            assert worker.sender._claim(order_id) is None
+        assert world.page(order_id).order.attempt == 0
+    order_id = world.place()
+    other = world.place()
+    with world.worker() as worker:
+        assert worker.sender._claim(order_id)
+    row = world.page(order_id).order
+    assert (row.state, row.attempt) == (S.SENDING, 1)
+    assert row.lease_until == START + timedelta(seconds=60)
+    assert world.state(other) == S.READY
+
+
+def test_a_record_of_the_journal_allows_no_second_attempt() -> None:
+    record = {"mtx": "M", "attempt": 1, "state": "NOT_SENT", "retry": "rate", "code": "C"}
+    assert outcome_of(record) == Outcome(S.NOT_SENT, code="C")

@@ -94,6 +94,11 @@ def valid(desk: Desk, token: str, at: datetime) -> bool:
     return found is not None
 
 
+def stopped(desk: Desk, order_id: int, at: datetime, name: str = STOPPED) -> None:
+    facts = {"property_id": desk.ids["desk.property"], "what": "event", "detail": None}
+    desk.add(lambda s: s.add(TimelineEvent(order_id=order_id, name=name, at=at, **facts)))
+
+
 def ends(desk: Desk, token: str, at: datetime) -> bool:
     """Whether a link is valid until then and no longer."""
     return valid(desk, token, at - MOMENT) and not valid(desk, token, at)
@@ -120,11 +125,11 @@ def test_a_link_ends_some_time_after_its_ride(
 def test_a_ride_that_is_followed_no_longer_ended_when_staff_stopped_following(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"next_poll_at": None})
     token = link(desk, order_id)
+    stopped(desk, desk.order("BOOKED", "CALL_DRIVER"), NOON)
+    stopped(desk, order_id, NOON, "swapped")
     assert ends(desk, token, NOON + LONGEST), "nobody has stopped it"
     for hours in (2, 1):
-        facts = {"property_id": 1, "what": "event", "name": STOPPED, "detail": None}
-        event = TimelineEvent(order_id=order_id, at=NOON + hours * DAY / 24, **facts)
-        desk.add(lambda s, event=event: s.add(event))
+        stopped(desk, order_id, NOON + hours * DAY / 24)
     assert ends(desk, token, NOON + DAY + DAY / 24), "the last time counts"
     other = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
     assert ends(desk, other, NOON + LONGEST)

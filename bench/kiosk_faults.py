@@ -78,7 +78,7 @@ class Bench:
 
     def anew(self) -> None:
         """No rides, no faults, no limits reached."""
-        with self.house.desk() as http:
+        with contextlib.closing(self.house.desk()) as http:
             http.post("/demo/reset")
         self.ride = ("", "")
 

@@ -124,7 +124,7 @@ class House:
 
     def cookies(self) -> list[dict[str, str]]:
         """What makes a browser the kiosk of the lobby."""
-        with self.desk() as http:
+        with contextlib.closing(self.desk()) as http:
             http.post(f"/admin/kiosks/{FIRST}/here")
             found = [each for each in http.cookies.jar if each.name == "ridedash_kiosk"]
         if not found:

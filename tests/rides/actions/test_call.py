@@ -165,10 +165,13 @@ def test_what_is_due_is_called_the_longest_waiting_first_and_once(world: World, 
     second = stored(world, order, next_try_at=now - SECOND)
     first = stored(world, order, next_try_at=now - 2 * SECOND)
     armed = stored(world, order, state="armed", next_try_at=now)
-    stored(world, order, next_try_at=now + SECOND)
-    stored(world, order, next_try_at=None)
-    stored(world, order, state="done")
+    not_due = [
+        stored(world, order, next_try_at=now + SECOND),
+        stored(world, order, next_try_at=None),
+        stored(world, order, state="done"),
+    ]
     caller = Caller(world.runtime)
+    assert [caller.again(each) for each in not_due] == [False] * 3
     assert list(caller.due(9)) == [first, second, armed]
     assert list(caller.due(1)) == [first]
     assert caller.again(first) is True

@@ -40,6 +40,7 @@ def test_ready_orders_that_are_due_and_fresh_may_be_sent_the_oldest_first(world:
         assert [worker.sender.send(each) for each in left_out] == [False] * 3
         assert world.service.count("create") == 0
         assert worker.sender.send(first) is True
+        assert list(worker.sender.journal.file.pending()) == [], "its answer is settled"
         assert worker.sender.send(first) is False
         assert worker.sender.send(10**6) is False
     assert world.service.count("create") == 1

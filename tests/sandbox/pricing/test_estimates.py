@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from ridedash.geo import contains
 from ridedash.sandbox.city.city import cities
 from ridedash.sandbox.pricing import estimates
 from ridedash.sandbox.pricing.categories import tariff_of
@@ -15,7 +16,7 @@ from ridedash.sandbox.pricing.rates import Driven
 PORT, SALT = cities()
 HOTEL = PORT.place("grand-meridian-hotel").position
 AIRPORT = next(zone for zone in PORT.hotspots if "airport" in zone.name.lower())
-INSIDE = next(place.position for place in PORT.places if at_airport(PORT, place.position))
+INSIDE = next(p.position for p in PORT.places if contains(AIRPORT.boundary, p.position))
 DAY = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 SIGNER = FareSigner("key")
 INR = tariff_of("INR")
@@ -134,6 +135,8 @@ def test_terms_are_those_of_place_and_time():
     )
     terms = estimates.terms(PORT, INR.find("mini"), (HOTEL, INSIDE), night, None)
     assert (terms.airport, terms.night, terms.coupon) == (True, True, None)
+    assert at_airport(PORT, INSIDE)
+    assert not at_airport(PORT, HOTEL)
     assert not at_airport(SALT, INSIDE)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.tracking.totals import cost_of, sum_of
-from ridedash.service.types.tracking import TripInfo
+from ridedash.rides.tracking.totals import bill, cost_of, minor, payable_of, sum_of, total_of
+from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
+from ridedash.wire import Kind
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
@@ -73,3 +74,52 @@ def test_what_was_paid_in_advance_is_a_part_of_the_cost_and_not_of_what_is_left(
 ) -> None:
     asked = TripInfo(payable_amount=Decimal(186), amount=Decimal(186), advance=advance)
     assert (cost_of(asked), sum_of(asked)) == (total, left)
+
+
+LINES = {"amount": 181, "convenience_charge": 15, "discount": 10}
+
+
+@pytest.mark.parametrize(
+    ("lines", "left", "cost"),
+    [
+        ({}, None, None),
+        ({"convenience_charge": 15}, None, None),
+        ({"amount": 181}, 181, 181),
+        (LINES, 186, 186),
+        (LINES | {"advance": 40}, 146, 186),
+        (LINES | {"cash_paid": 0}, 186, 186),
+        (LINES | {"cash_paid": 170}, 170, 170),
+        (LINES | {"cash_paid": 170, "advance": 40}, 170, 210),
+        (LINES | {"cash_paid": 170, "payable_amount": 0}, 0, 0),
+        ({"payable_amount": 9, "advance": 1}, 9, 10),
+    ],
+)
+def test_what_an_auto_leaves_to_pay_is_said_or_the_cash_or_the_sum_of_its_lines(
+    lines: dict[str, int], left: int | None, cost: int | None
+) -> None:
+    trip = TripInfo.model_validate(lines)
+    assert (payable_of(trip), cost_of(trip)) == (left, cost)
+    assert payable_of(None) is cost_of(None) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "billed"),
+    [
+        (Kind.AUTO, {"INVOICE", "COMPLETED"}),
+        (Kind.SHARE, {"INVOICE", "IN_PROGRESS", "COMPLETED"}),
+        (Kind.POINT_TO_POINT, {"INVOICE", "COMPLETED"}),
+    ],
+)
+def test_a_bill_is_that_of_the_kind_in_its_statuses(kind: Kind, billed: set[str]) -> None:
+    price = {"fare": 200, "service_tax": 10, "toll_charges": 5, "discount_value": 20}
+    facts = Snapshot.model_validate({"price": price, "trip": {"amount": 181}})
+    expected = 181 if kind is Kind.AUTO else 195
+    for status in ("CALL_DRIVER", "INVOICE", "IN_PROGRESS", "COMPLETED", None):
+        assert bill(kind, status, facts) == (expected if status in billed else None)
+
+
+def test_a_total_needs_a_fare_and_is_rounded_to_hundredths() -> None:
+    assert total_of(None) is total_of(PriceDetails(service_tax=Decimal(5))) is None
+    assert total_of(PriceDetails(fare=Decimal(0), toll_charges=Decimal(5))) == 5
+    amounts = {"0.004": 0, "0.005": 1, "186.00": 18_600, "1.015": 102}
+    assert {amount: minor(Decimal(amount)) for amount in amounts} == amounts

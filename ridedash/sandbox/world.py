@@ -28,9 +28,7 @@ class Services:
         self.ledger = Ledger()
         self.fare_signer = FareSigner(f"{settings.seed}:{settings.app_token}")
         self._fleet = lru_cache(maxsize=4)(lambda slug, seed: Fleet(self.city(slug), seed))
-        self._cities = {
-            city.slug: city for city in cities()
-        }  # built at the start, before the first request
+        self._cities = {city.slug: city for city in cities()}
 
     def city_at(self, point: LatLng) -> City | None:
         """The city that serves a point, or None."""

@@ -1,6 +1,7 @@
 """The two fictional cities: service area, places, hotspots, streets.
 
-They are built from their plans on first use, then cached.
+They are read from their plans on first use. The streets of a city are built when they are first
+asked for: whoever lists places or outlines needs none.
 """
 
 import functools
@@ -9,6 +10,7 @@ import re
 import threading
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 
 from ridedash.geo import LatLng, contains
 from ridedash.sandbox.city.data import port_meridian, saltmere
@@ -76,7 +78,13 @@ class City:
     """Areas in which a shared ride may not end: such a drop is refused as having no cab that goes
     that way.
     """
-    roads: RoadNetwork
+
+    @cached_property
+    def roads(self) -> RoadNetwork:
+        """The streets. The first use takes a third of a second to build them."""
+        # Concurrent first uses wait for one build instead of each doing their own.
+        with _build_lock:
+            return _built_roads(self.slug)
 
     def contains(self, p: LatLng) -> bool:
         """Whether a point lies within the service area."""
@@ -94,21 +102,21 @@ class City:
 _build_lock = threading.Lock()
 
 
+@functools.cache
 def cities() -> tuple[City, City]:
-    """Port Meridian and Saltmere. The first call takes about half a second to build them."""
-    # Concurrent first calls wait for one build instead of each doing their own.
-    with _build_lock:
-        return _built_cities()
+    """Port Meridian and Saltmere."""
+    return _city(port_meridian.PLAN, 100), _city(saltmere.PLAN, 500)
 
 
 @functools.cache
-def _built_cities() -> tuple[City, City]:
+def _built_roads(slug: str) -> RoadNetwork:
+    plan = next(plan for plan in plans() if plan.slug == slug)
     collecting = gc.isenabled()
     # The build makes a million small tuples and no cycles: the collector would take a quarter of
     # the time and find nothing.
     gc.disable()
     try:
-        return _build(port_meridian.PLAN, 100), _build(saltmere.PLAN, 500)
+        return RoadNetwork(grow(plan), Frame(plan.origin))
     finally:
         if collecting:
             gc.enable()
@@ -124,9 +132,8 @@ def plans() -> tuple[Plan, Plan]:
     return port_meridian.PLAN, saltmere.PLAN
 
 
-def _build(plan: Plan, first_point_id: int) -> City:
+def _city(plan: Plan, first_point_id: int) -> City:
     frame = Frame(plan.origin)
-    roads = RoadNetwork(grow(plan), frame)
     boundary = _ring(frame, plan.boundary)
     lats, lngs = [p.lat for p in boundary], [p.lng for p in boundary]
     return City(
@@ -139,11 +146,10 @@ def _build(plan: Plan, first_point_id: int) -> City:
         boundary=boundary,
         places=tuple(_place(frame, planned) for planned in plan.places),
         hotspots=tuple(
-            _hotspot(frame, roads, z, first_point_id + 10 * i) for i, z in enumerate(plan.zones)
+            _hotspot(frame, zone, first_point_id + 10 * i) for i, zone in enumerate(plan.zones)
         ),
         unshareable=tuple(_ring(frame, ring) for ring in plan.unshareable),
         no_share_heading=tuple(_ring(frame, ring) for ring in plan.no_share_heading),
-        roads=roads,
     )
 
 
@@ -160,9 +166,9 @@ def _place(frame: Frame, planned: NamedPlace) -> Place:
     return Place(slug(planned.name), planned.name, planned.kind, planned.area, position)
 
 
-def _hotspot(frame: Frame, roads: RoadNetwork, zone: Zone, first_id: int) -> Hotspot:
+def _hotspot(frame: Frame, zone: Zone, first_id: int) -> Hotspot:
     points = tuple(
-        PickupPoint(first_id + i, name, roads.snap(_point(frame, at)))
+        PickupPoint(first_id + i, name, _point(frame, at))
         for i, (name, at) in enumerate(zone.points)
     )
     return Hotspot(zone.name, _ring(frame, zone.ring), points, first_id)

@@ -83,7 +83,10 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A hotspot: within the ring, pickups are at its named points only, by default the first."""
+    """A hotspot: within the ring, pickups are at its named points only, by default the first.
+
+    The points lie on streets.
+    """
 
     name: str
     ring: tuple[Km, ...]

@@ -130,9 +130,9 @@ ZONES = (
         "Saltmere Station",
         ((0.1, 1.58), (0.86, 1.5), (0.9, 1.95), (0.12, 1.98)),
         (
-            ("Station Forecourt", (0.42, 1.66)),
-            ("Coach Yard Gate", (0.72, 1.6)),
-            ("Platform Side", (0.4, 1.9)),
+            ("Station Forecourt", (0.4185, 1.6223)),
+            ("Coach Yard Gate", (0.7179, 1.5883)),
+            ("Platform Side", (0.40886, 1.911)),
         ),
     ),
     Zone(
@@ -140,8 +140,8 @@ ZONES = (
         ((-0.12, 0.26), (0.62, 0.26), (0.62, -0.12), (-0.12, -0.12)),
         (
             ("Ferry Steps", (0.25, 0.14)),
-            ("Parade West", (-0.05, 0.12)),
-            ("Parade East", (0.5, 0.1)),
+            ("Parade West", (-0.0505, 0.1245)),
+            ("Parade East", (0.5028, 0.1235)),
         ),
     ),
 )

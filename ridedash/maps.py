@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
-import folium
-import xyzservices
 from markupsafe import Markup
 
 from ridedash.geo import LatLng, is_valid
@@ -103,13 +101,6 @@ class Shapes:
 NO_SHAPES: Final = Shapes()
 
 
-class FrameMap(folium.Map):
-    """folium's Map without files of other hosts: Leaflet is served from here."""
-
-    default_js: list[tuple[str, str]] = []  # noqa: RUF012 - folium declares them so
-    default_css: list[tuple[str, str]] = []  # noqa: RUF012
-
-
 def map_parts(
     settings: MapSettings,
     *,
@@ -160,6 +151,8 @@ def _frame(
     tiles_url: str, map_id: str, areas: Any, boundary: Any, points: Any
 ) -> tuple[str, str, str, str | None]:
     """The element, the script before and after the view, and the name of the zone's layer."""
+    import folium  # with numpy half a second, which a process without a map does without
+
     frame = _base(tiles_url, map_id)
     for ring in areas:
         folium.Polygon(_numbers(ring), **AREA_STYLE).add_to(frame)
@@ -178,6 +171,10 @@ def _frame(
 
 
 def _base(tiles_url: str, map_id: str) -> Any:
+    """folium's Map with its base layer, without files of other hosts: Leaflet is served here."""
+    import folium
+    import xyzservices
+
     if not _NAME.fullmatch(map_id):
         raise ValueError("a map's id is lower-case letters, digits and underscores")
     if not _TILES.fullmatch(tiles_url):
@@ -189,7 +186,8 @@ def _base(tiles_url: str, map_id: str) -> Any:
         "minZoom": MIN_ZOOM,
         "maxZoom": MAX_ZOOM,
     }
-    frame = FrameMap(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
+    frame = folium.Map(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
+    frame.default_js, frame.default_css = [], []
     frame._id = map_id
     provider = xyzservices.TileProvider(
         name="base", url=tiles_url, attribution="tiles", html_attribution="tiles"
@@ -203,6 +201,8 @@ def _base(tiles_url: str, map_id: str) -> Any:
 def _zone(frame: Any, map_id: str, boundary: Any, points: Any) -> str | None:
     if not boundary and not points:
         return None
+    import folium
+
     group = folium.FeatureGroup(control=False)
     group._id = f"zone_{map_id}"
     if boundary:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from flask import Flask, Response, abort, current_app, send_file, url_for
+from flask import Flask, Response, abort, current_app, send_file
 
 from ridedash.views.web.permissions import SHARED, needs
 
@@ -57,6 +57,10 @@ class StaticFiles:
     def prefix(self) -> str:
         """The address to which a name is appended."""
         return f"{ROOT}{self.digest}/"
+
+    def address(self, name: str) -> str:
+        """The address of one of these files."""
+        return self.prefix + name
 
 
 @lru_cache
@@ -122,7 +126,11 @@ def _all_imports(name: str, direct: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def init_app(app: Flask, files: StaticFiles) -> None:
-    """Let `url_for("static", filename=…)` carry the digest; templates have `preloads()`."""
+    """Let `url_for("static", filename=…)` carry the digest; templates have `preloads()`.
+
+    A page names a hundred files, an icon or a module each, so templates get the address of one that
+    is known without the router.
+    """
     app.extensions[EXTENSION] = files
     app.add_url_rule(f"{ROOT}<path:filename>", "static", show)
     app.add_template_global(preloads)
@@ -131,6 +139,14 @@ def init_app(app: Flask, files: StaticFiles) -> None:
     def carry_digest(endpoint: str, values: dict[str, object]) -> None:
         if endpoint == "static":
             values["filename"] = f"{files.digest}/{values['filename']}"
+
+    @app.template_global()
+    def url_for(endpoint: str, **values: Any) -> str:
+        if endpoint == "static" and values.keys() == {"filename"}:
+            name = values["filename"]
+            if name in files.paths:
+                return files.address(name)
+        return app.url_for(endpoint, **values)
 
 
 @needs(SHARED)
@@ -159,4 +175,4 @@ def preloads(entries: Sequence[str], known: Sequence[str] = ()) -> list[str]:
     modules, others = ([f"js/{name}.js" for name in names] for names in (entries, known))
     wanted = dict.fromkeys(other for name in modules for other in files.imports[name])
     there = {*modules, *others}.union(*(files.imports[name] for name in others))
-    return [url_for("static", filename=name) for name in wanted if name not in there]
+    return [files.address(name) for name in wanted if name not in there]

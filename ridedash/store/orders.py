@@ -147,7 +147,25 @@ def add_offer(
 
     Flushes, does not commit.
     """
-    offer = Offer(
+    return add_offers(s, owner, trip, [priced], now)[0]
+
+
+def add_offers(
+    s: Session,
+    owner: OfferOwner,
+    trip: Trip,
+    shown: Sequence[Priced],
+    now: datetime,
+) -> list[Offer]:
+    """The same for all cards of a list at once, in its order."""
+    offers = [_offer(owner, trip, priced, now) for priced in shown]
+    s.add_all(offers)
+    s.flush()
+    return offers
+
+
+def _offer(owner: OfferOwner, trip: Trip, priced: Priced, now: datetime) -> Offer:
+    return Offer(
         property_id=owner.property_id,
         staff_id=owner.actor.staff_id,
         kiosk_id=owner.actor.kiosk_id,
@@ -165,9 +183,6 @@ def add_offer(
         fetched_at=now,
         signature=offer_signature(trip, priced),
     )
-    s.add(offer)
-    s.flush()
-    return offer
 
 
 def _ends(trip: Trip) -> dict[str, float | str | None]:

@@ -22,7 +22,7 @@ from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttle
 from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.accounts import account_of
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, fixed_price_categories
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offers, fixed_price_categories
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
 from ridedash.views.booking.product_cards import (
     Card,
@@ -207,10 +207,12 @@ class Estimator:
             return listed
         bearer = self._bearer(account_id) if any(map(_is_shared, unpriced)) else None
         ask = partial(self._priced_alone, trip, bearer)
-        with ThreadPoolExecutor(len(unpriced)) as pool:
+        *others, last = unpriced
+        with ThreadPoolExecutor(MOST_ASKED) as pool:  # starts a thread for each of the others
             # in copies of this context: log lines and recorded calls name the request
-            runs = [pool.submit(copy_context().run, ask, product) for product in unpriced]
-            answers = [run.result() for run in runs]
+            runs = [pool.submit(copy_context().run, ask, product) for product in others]
+            of_last = ask(last)
+            answers = [*(run.result() for run in runs), of_last]
         found = {}
         for product, priced in zip(unpriced, answers, strict=True):
             if priced is not None and _is_priced(priced):
@@ -250,10 +252,8 @@ class Estimator:
         self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime
     ) -> list[int]:
         with self.services.db.write() as s:
-            stored = [
-                add_offer(s, self.owner, trip, priced(product, shown), at)
-                for product, shown in zip(products, cards, strict=True)
-            ]
+            shown = [priced(*each) for each in zip(products, cards, strict=True)]
+            stored = add_offers(s, self.owner, trip, shown, at)
         ids = [offer.id for offer in stored]
         self.services.client.traffic.hooks.offers(ids)
         return ids

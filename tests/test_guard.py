@@ -4,10 +4,7 @@ import ast
 import functools
 import graphlib
 import hashlib
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -303,46 +300,6 @@ def test_the_director_of_a_demo_is_imported_by_those_who_start_it() -> None:
     assert recorder in users
     starters = {s for s, _ in users - {recorder}}
     assert starters == {"ridedash.factory", "ridedash.cli.demo_day"}
-
-
-LIVE_APP = """
-import os, sys
-from ridedash.factory import create_app
-
-app = create_app(os.environ)
-rules = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/demo")]
-print(*rules, *(name for name in sys.modules if name.startswith("ridedash.demo")))
-browser = app.test_client()
-for path in ("/sign-in", "/no/such/page", "/kiosk/pair", "/t/nobody"):
-    page = browser.get(path, base_url="https://desk.example")
-    policy, frames = page.headers["Content-Security-Policy"], page.headers["X-Frame-Options"]
-    if "frame-ancestors 'none'" not in policy or "frame-src" in policy or frames != "DENY":
-        print(path, frames, policy)
-    if "demo" in page.text:
-        print(path, "names the demo")
-for path in ("/demo", "/demo/stage", "/control/clock", *sys.argv[1:]):
-    if browser.get(path, base_url="https://desk.example").status_code != 404:
-        print(path, "is served")
-"""
-
-
-def test_live_mode_neither_serves_nor_loads_the_director(tmp_path: Path) -> None:
-    """Nor may other pages frame its own, and no file of the director is made."""
-    from tests.test_config import LIVE  # imports the app, as below
-
-    files = [f.relative_to(ROOT).as_posix() for f in ROOT.glob("static/*/demo/**/*") if f.is_file()]
-    assert len(files) >= 2
-
-    environ = LIVE | {"RIDEDASH_INSTANCE": str(tmp_path), "PATH": os.environ["PATH"]}
-    done = subprocess.run(
-        [sys.executable, "-c", LIVE_APP, *(f"/{name}" for name in files)],
-        env=environ,
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout.decode().strip()) == (0, ""), done.stderr.decode()
-    assert not [f.name for f in tmp_path.rglob("*") if f.name in ("demo.db", "lens.db")]
 
 
 def test_the_command_of_the_worker_imports_no_pages() -> None:

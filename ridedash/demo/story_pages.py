@@ -6,6 +6,7 @@ again while a story plays, and gets the same moment as JSON.
 
 import logging
 import sqlite3
+from datetime import timedelta
 from typing import Any, Final
 
 from flask import (
@@ -28,6 +29,7 @@ from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
 from ridedash.demo.stories.interpreter import Moment
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.demo.stories.waiting import waits_for
 from ridedash.demo.words import refusals
 from ridedash.extensions import Services
 from ridedash.inputs import whole_number
@@ -50,6 +52,7 @@ GONE: Final = (
     lazy("Begin it again."),
 )
 AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
+TOLD_AFTER: Final = timedelta(seconds=2)
 
 
 def init_app(app: Flask) -> None:
@@ -213,9 +216,9 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
     "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
     `say` too, but what a step only waits for is said when it has come; all are empty before the
-    first one. `next` is what to say then, `told` what the desk reads that no ride shows, such as a
-    price. `hand`: the screen that does the coming step by itself, if it is on the stage. `ahead`:
-    of the coming step.
+    first one. `waits` says what for and until when, once that takes longer than a moment. `next` is
+    what to say then, `told` what the desk reads that no ride shows, such as a price. `hand`: the
+    screen that does the coming step by itself, if it is on the stage. `ahead`: of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
@@ -230,6 +233,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "of": len(steps),
         "state": "waiting" if waits else str(run.phase),
         "again_s": AGAIN_S if waits else 0,
+        "waits": _waits(moment) if waits else "",
         "say": str(steps[said].say) if 0 <= said < len(steps) else "",
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
@@ -243,3 +247,13 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "link": run.kept.get("link", ""),
         "lines": [[line.words, line.holds] for line in moment.lines],
     }
+
+
+def _waits(moment: Moment) -> str:
+    """What the present step waits for; "" for a moment after its deed: most of it comes then."""
+    run, step = moment.run, moment.step
+    if step is None or interpreter.now() - run.phase_at < TOLD_AFTER:
+        return ""
+    if run.phase is Phase.DOING:
+        return _("The ride company is asked. Its answer is on the way.")
+    return waits_for(run, step.until)

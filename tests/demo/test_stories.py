@@ -103,6 +103,17 @@ def test_what_the_kiosk_of_the_stage_has_done_is_not_done_again(presenter: Prese
     assert tries(presenter) == 1
 
 
+def test_a_ride_that_ends_otherwise_ends_the_story_at_once_and_it_says_why(
+    presenter: Presenter,
+) -> None:
+    moment = presenter.begin("receipt")
+    presenter.press("/demo/scenario", scenario="no_cab")
+    while moment["state"] not in OVER:
+        moment = presenter.step(moment, speed=0)
+    assert (moment["state"], moment["step"]) == ("failed", 1)
+    assert "No driver" in moment["why"]
+
+
 def tries(presenter: Presenter) -> int:
     """Wrong PINs of the one ride that was booked at the kiosk."""
     with closing(sqlite3.connect(presenter.demo.instance / "ridedash.db")) as database:

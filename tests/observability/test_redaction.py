@@ -1,8 +1,11 @@
 """Redaction of logs: values that never appear, and text that stays readable."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ridedash.observability.redaction import LONGEST_TEXT, Redactor
+from ridedash.observability import redaction
+from ridedash.observability.redaction import LONGEST_TEXT, Redactor, without_shapes
 
 KEY = "partner-key/of+this house"
 
@@ -78,3 +81,23 @@ def test_a_hostile_text_is_cut_and_redacted_in_linear_time() -> None:
         '"otp":{',
     ):
         assert len(Redactor([KEY])(piece * 100_000)) <= 2 * LONGEST_TEXT
+
+
+WORDS = st.sampled_from(
+    [
+        *('"', ":", "=", " ", "@", "://", "+91 98765 43245", "+", "Bearer ", "abc.def", "{", "\\"),
+        *("tokEN", "secret", "password", "passwd", "authorisation", "otp", "start code", "phone"),
+        *("driver_number", "Set-Cookie", "ridedash_sid=", "__Host-sid=", "token_keys", "4821"),
+    ]
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.one_of(WORDS, st.text(max_size=4)), max_size=12))
+def test_a_text_that_is_told_apart_at_one_look_has_no_secret(words: list[str]) -> None:
+    """The quick look may let pass too much, never too little."""
+    text = "".join(words)
+    looked_at = text
+    for shape, replacement in redaction._SECRETS:
+        looked_at = shape.sub(replacement, looked_at)
+    assert without_shapes(text) == looked_at

@@ -89,11 +89,10 @@ class Writer:
                     self._tie(seen)
                 elif seen.ended - seen.exchange.total_s >= emptied:
                     self._write_one(seen, changed)
-            for run in changed.values():
-                self._count(run)
+            db.executemany(_AGAIN, [self._counted(run) for run in changed.values()])
             quiet = not batch
-            for number in list(self._late)[: None if quiet else LASTS]:
-                self._write_last(self._late.pop(number))
+            late = list(self._late)[: None if quiet else LASTS]
+            self._write_lasts([self._late.pop(number) for number in late])
             db.execute("UPDATE turns SET last = ?", (self._turn,))
             if self._since_trim >= TRIMMED_EVERY:
                 self._trim()
@@ -171,23 +170,24 @@ class Writer:
             self._searches.setdefault(seen.cause, []).append(number)
         return number
 
-    def _count(self, run: Run) -> None:
+    def _counted(self, run: Run) -> tuple[int, int, float, float, int]:
+        """The values of _AGAIN for the polls that have come since."""
         assert run.last is not None
         self._turn += 1
-        ms = _ms(run.last.exchange.total_s)
-        self._db.execute(_AGAIN, (run.added, self._turn, run.last.ended, ms, run.number))
-        run.added = 0
+        added, run.added = run.added, 0
+        return added, self._turn, run.last.ended, _ms(run.last.exchange.total_s), run.number
 
-    def _write_last(self, run: Run) -> None:
-        if run.last is None:
-            return
-        self._turn += 1
-        got = _answer_of(run.last.exchange)
-        self._db.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, 'last', ?, ?)", (run.number, *got)
-        )
-        self._db.execute("UPDATE calls SET turn = ? WHERE number = ?", (self._turn, run.number))
-        run.last = None
+    def _write_lasts(self, runs: Sequence[Run]) -> None:
+        """Write the last answer of each."""
+        found = [(run, run.last) for run in runs if run.last is not None]
+        sides, turns = [], []
+        for run, last in found:
+            self._turn += 1
+            sides.append((run.number, *_answer_of(last.exchange)))
+            turns.append((self._turn, run.number))
+            run.last = None
+        self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, 'last', ?, ?)", sides)
+        self._db.executemany("UPDATE calls SET turn = ? WHERE number = ?", turns)
 
     def _trim(self) -> None:
         """Delete the oldest calls beyond the limits."""

@@ -19,6 +19,7 @@ from ridedash.demo.stories.here import NotPlayed
 from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
 from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, all_shown, is_seen, lines, ride_behind
+from ridedash.demo.stories.waiting import in_vain
 from ridedash.extensions import services
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
@@ -152,6 +153,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if clock.stops and clock.speed == speed:
         return moment  # it is held by itself at the ride's next phase
     # in this order: what comes in between is not passed over
+    over = "" if step.until is None else in_vain(run, step.until)
     ride = None if step.until is None else ride_behind(run, step.until)
     shown = all_shown(run.property_id)
     is_there = step.until is None or is_seen(run, step.until)
@@ -159,14 +161,22 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
         _turn(LEAP)
         if _may_go_on(moment):
             return _on(moment, **_of_outage(run, step))
+    if over and not is_there:
+        return _failed(moment, over)
     if now() - max(run.phase_at, services().time().turned_at or run.phase_at) > PATIENCE:
-        return _moved(moment, Phase.FAILED, why="what was to come did not come")
+        return _failed(moment, "what was to come did not come")
     if is_there:
         return moment
     if isinstance(step.until, Answering):
         _turn(min(speed, PEOPLES))
         return moment
     return _forward(moment, ride, speed) if ride is not None and shown else moment
+
+
+def _failed(moment: Moment, why: str) -> Moment:
+    """The story is over before its end. Its rides stand still for whoever looks what came of it."""
+    _turn(LEAP)
+    return _moved(moment, Phase.FAILED, why=why)
 
 
 def _knows(clock: ClockNow) -> bool:

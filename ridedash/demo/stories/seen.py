@@ -55,14 +55,14 @@ def is_seen(run: Run, wanted: Seen) -> bool:
     with services().db.read() as s:
         match wanted:
             case Settled(states, ride):
-                order = _order(s, run, ride)
+                order = order_of(s, run, ride)
                 return order is not None and order.state in states
             case Reached(status, ride):
                 return _has_reached(s, run, ride, status)
             case AllReached(status, rides):
                 return all(_has_reached(s, run, ride, status) for ride in rides)
             case Stands(statuses, ride):
-                found = _ride(s, run, ride)
+                found = ride_of(s, run, ride)
                 return found is not None and found.status in statuses
             case Happened(event, ride):
                 return _events(s, run, ride, event) > 0
@@ -75,10 +75,10 @@ def ride_behind(run: Run, wanted: Seen) -> Ride | None:
     with services().db.read() as s:
         match wanted:
             case Reached() | Stands() | Happened():
-                return _ride(s, run, wanted.ride)
+                return ride_of(s, run, wanted.ride)
             case AllReached(status, rides):
                 behind = (each for each in rides if not _has_reached(s, run, each, status))
-                return _ride(s, run, next(behind, rides[0]))
+                return ride_of(s, run, next(behind, rides[0]))
             case _:
                 return None
 
@@ -99,6 +99,15 @@ def all_shown(property_id: int) -> bool:
         return s.scalars(query).first() is None
 
 
+def fresh_rides(property_id: int) -> tuple[int, int]:
+    """How many rides under way were seen a moment ago, and how many there are."""
+    mine = Ride.property_id == property_id, Ride.ended_at.is_(None)
+    with services().db.read() as s:
+        seen = list(s.scalars(select(Ride.seen_at).where(*mine)))
+    now = services().clock()
+    return sum(at is not None and now - at < FRESH for at in seen), len(seen)
+
+
 def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
     """The list at the end of a story, read from the orders here and the sandbox's ledger."""
     with services().db.read() as s:
@@ -111,7 +120,7 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
             found = _count(s, run, what, ledger)
             return Line(_counted(what, found, most), least <= found <= most)
         case EndsAs(status, ride):
-            found_ride = _ride(s, run, ride)
+            found_ride = ride_of(s, run, ride)
             kind = Kind.POINT_TO_POINT if found_ride is None else Kind(found_ride.kind)
             words = status_words(status, kind, Audience.STAFF, {}).headline
             line = _("How the ride ended: %(words)s", words=words)
@@ -119,7 +128,7 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
         case Happens(event, words, ride):
             return Line(str(words), _events(s, run, ride, event) > 0)
         case Refused(code, ride):
-            refused = _order(s, run, ride)
+            refused = order_of(s, run, ride)
             words = refusal(code, Audience.STAFF).headline
             return Line(words, refused is not None and _is_refused(refused, code))
         case _:
@@ -209,18 +218,20 @@ def _number(s: Session, *where: ColumnElement[bool]) -> int:
     return s.scalar(query) or 0
 
 
-def _order(s: Session, run: Run, ride: str) -> Order | None:
+def order_of(s: Session, run: Run, ride: str) -> Order | None:
+    """The order of a ride of the story; None before it was booked."""
     order_id = run.order(ride)
     return None if order_id is None else s.get(Order, order_id)
 
 
-def _ride(s: Session, run: Run, ride: str) -> Ride | None:
+def ride_of(s: Session, run: Run, ride: str) -> Ride | None:
+    """A ride of the story; None before the service has taken it."""
     order_id = run.order(ride)
     return s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
 
 
 def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
-    ride = _ride(s, run, name)
+    ride = ride_of(s, run, name)
     if ride is None:
         return False
     was = select(TimelineEvent.id).where(

@@ -327,8 +327,10 @@ def _guest(ride: Record | None) -> str:
 
 
 def actions() -> dict[str, str]:
-    """The words for each action, by its name in the audit log."""
-    return {name: str(words) for name, words in ACTIONS.items()}
+    """The words for each action, by its name in the audit log; those of a demo are in one alone."""
+    demo = services().settings.demo
+    shown = (name for name in ACTIONS if demo or not name.startswith("demo."))
+    return {name: str(ACTIONS[name]) for name in shown}
 
 
 def results() -> dict[str, str]:

@@ -6,9 +6,8 @@ docs/languages.md 5. The desk's own pages stay in the language of the person who
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from ridedash.extensions import language, reader_language
+from ridedash.extensions import language, reader_language, services
 from ridedash.rides.orders.fields import LANGUAGES as SPOKEN
-from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.components import GuestWords, guest_words, start_code
 from ridedash.views.rides.facts import RideFacts
@@ -51,13 +50,19 @@ def guest_language(page: OrderPage) -> str:
     return reader_language(Surface.PRINT, own=told, house=prop.language, guests=languages_for(prop))
 
 
-def desk_view(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> RideView:
-    """The view model of a ride for staff: what they turn to the guest is in the guest's words."""
-    view, code = ride_view(page, now, time, locale), guest_language(page)
+def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
+    """The view model of a ride for staff: what they turn to the guest is in the guest's words.
+
+    While a demo's past is made, a ride of days ago is under way for a moment: it counts no time.
+    """
+    s, code = services(), guest_language(page)
+    view = ride_view(page, now, s.time(), locale)
+    if s.past_until is not None and page.order.created_at < s.past_until:
+        view = replace(view, timer=None)
     if code == locale:
         return view
     with in_language(code):
-        facts = RideFacts(page, now, time, code)
+        facts = RideFacts(page, now, s.time(), code)
         label = start_code(facts)
         said = asdict(guest_words(facts)) | {"code_label": label.label if label else ""}
     return replace(view, guest=OwnWords(**said))

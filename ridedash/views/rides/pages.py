@@ -86,7 +86,7 @@ def show_code(order_id: int) -> Answer:
 
 def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
     s = services()
-    view: RideView = desk_view(page, s.clock(), s.time(), language())
+    view: RideView = desk_view(page, s.clock(), language())
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)

@@ -75,7 +75,7 @@ def _asked_for() -> str:
 def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     """Make the snapshot of an order from the database. 404 for another property's."""
     page = own_order(order_id)
-    view = desk_view(page, now, services().time(), key.locale)
+    view = desk_view(page, now, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     # the checksum is needed too: a change by time alone, or of the account, raises no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"

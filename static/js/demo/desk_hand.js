@@ -4,6 +4,7 @@
  */
 
 import { PATIENCE_MS, pause, until } from "./hand.js";
+import { isTheirs, note } from "./typed.js";
 
 const LETTER_MS = 45;
 const NEWS_MS = 4_000; // for prices that may be others by now
@@ -17,8 +18,8 @@ export async function book(page, wanted, stands) {
   const form = await until(() => ready(page()));
   if (!form) return false;
   form.elements.form_token.value = wanted.form_token;
-  await type(form.elements.guest_name, wanted.guest);
-  await type(form.elements.guest_room, wanted.room);
+  if (!(await type(form.elements.guest_name, wanted.guest))) return false;
+  if (!(await type(form.elements.guest_room, wanted.room))) return false;
   if (!(await choose(form, wanted))) return false;
   const go = form.querySelector("[data-book-go]");
   if (!(await until(() => /\d/.test(go.textContent) && go.ariaDisabled !== "true"))) return false;
@@ -46,9 +47,11 @@ export async function ask(page, wanted) {
 async function choose(form, { drop, car }) {
   if (!leadsTo(form, drop)) {
     const place = form.querySelector('[data-place="drop"]');
-    await type(place.querySelector("[data-place-input]"), drop);
+    const field = place.querySelector("[data-place-input]");
+    if (!(await type(field, drop))) return false;
     if (!(await until(() => named(place, drop)))) return false;
     named(place, drop).click();
+    note(field);
   }
   const radio = () => form.querySelector(`[data-category="${car}"]:not([disabled])[name=offer]`);
   const refused = () => form.querySelector("[data-place-error]:not([hidden]), .alert-warn");
@@ -76,16 +79,21 @@ function named(place, name) {
   );
 }
 
+/** Type letter by letter. False where somebody else types: what they typed stays. */
 async function type(field, words) {
-  if (field.value === words) return;
+  if (field.value === words) return true;
+  if (isTheirs(field)) return false;
   field.focus();
   field.value = "";
   for (const letter of words) {
     field.value += letter;
+    note(field);
     field.dispatchEvent(new Event("input", { bubbles: true }));
     await pause(LETTER_MS);
+    if (isTheirs(field)) return false;
   }
   field.dispatchEvent(new Event("change", { bubbles: true }));
+  return true;
 }
 
 function once(document, name) {

@@ -22,7 +22,10 @@ function show(moment) {
   const next = page.querySelector("[data-run-next]");
   next.textContent = moment.next;
   next.parentElement.hidden = !moment.next;
-  page.querySelector("[data-run-waits]").hidden = moment.state !== "waiting";
+  const waits = page.querySelector("[data-run-waits]");
+  waits.hidden = moment.state !== "waiting";
+  const words = moment.waits || waits.dataset.words;
+  page.querySelector("[data-run-waits-words]").textContent = words;
   form.elements.step.value = moment.step;
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { until } from "./hand.js";
+import { typedInto, watch } from "./typed.js";
 
 const DESK_PX = 1_180; // from here on the board shows form, list and map beside each other
 const SMALLEST = 0.62; // of the desk's text: below that nobody at the back can read it
@@ -141,7 +142,8 @@ export class Screens {
     if (selector) this.pointed = { screen, selector };
     this.point();
     const ride = `/rides/${order}`;
-    const isElsewhere = this.page("desk")?.location.pathname !== ride;
+    const desk = this.page("desk");
+    const isElsewhere = desk?.location.pathname !== ride && !typedInto(desk);
     if (selector && screen === "desk" && order && isElsewhere && !this.pointed.element)
       this.reload("desk", ride);
   }
@@ -209,6 +211,7 @@ export class Screens {
   #loaded(frame) {
     const page = frame.contentDocument;
     if (!page?.location?.href.startsWith("http")) return;
+    if (frame.name === "desk") watch(page);
     page.addEventListener("pointerdown", ({ clientX, clientY }) => {
       const box = frame.getBoundingClientRect();
       const zoom = box.width / frame.offsetWidth;

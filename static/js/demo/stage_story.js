@@ -5,8 +5,10 @@
 
 import { ask, askQuietly } from "../shared/ask.js";
 import * as desk from "./desk_hand.js";
+import { whenLate } from "./hand.js";
 import * as kiosk from "./kiosk_hand.js";
 import { isFinal, isOver, play } from "./story.js";
+import { typedInto } from "./typed.js";
 
 const USUAL = 20; // times as fast, while something is to come
 const HANDS = { desk, kiosk }; // what screens do by themselves
@@ -42,16 +44,19 @@ export class StageStory {
     this.stop = null;
     this.done = null; // the step that a screen has done, as far as it could
     this.beginning = null; // a story that is on its way
+    this.again = null; // what goes on once the desk's form may be cleared
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.hold() : this.play()));
     on("step", () => this.step());
     on("skip", () => this.#turn("skip"));
     on("drop", () => this.#turn("drop"));
+    on("clear", () => this.#clear());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.play();
     });
     this.form.elements.seed.addEventListener("change", () => this.#rehearsed());
+    whenLate((late) => this.#waits(late ? this.root.dataset.sayHand : ""));
     for (const name of ["play", "step"]) this.#part(name).disabled = false; // a press is heard now
     if (this.bar.dataset.run) this.#resume(this.bar.dataset.run);
   }
@@ -67,7 +72,7 @@ export class StageStory {
   }
 
   async play() {
-    const from = await this.#standing();
+    const from = await this.#standing(() => this.play());
     if (from) this.#play(from);
   }
 
@@ -80,12 +85,13 @@ export class StageStory {
   /** One step, to its end: the clock leaps to what must be seen. */
   async step() {
     this.pause();
-    const from = await this.#standing();
+    const from = await this.#standing(() => this.step());
     if (from) this.#play(from, from.step);
   }
 
   /** A Reset has ended it. */
   forget() {
+    this.again = null;
     this.pause();
     this.moment = null;
     this.#show();
@@ -97,13 +103,15 @@ export class StageStory {
 
   /** Say again how the story stands; for when something else was said in between. */
   tell() {
-    if (this.moment) this.say(this.#words(this.moment));
+    if (this.again) this.say(this.root.dataset.sayTyped);
+    else if (this.moment) this.say(this.#words(this.moment));
     else this.say(this.root.dataset.sayReady);
   }
 
   /** Where the story stands; a new one is begun where none does, once however often it is asked. */
-  async #standing() {
+  async #standing(again) {
     if (this.moment && !isOver(this.moment)) return this.moment;
+    if (!this.#isFree(again)) return null;
     this.beginning ??= this.#begin();
     const begun = await this.beginning;
     this.beginning = null;
@@ -127,7 +135,31 @@ export class StageStory {
     return this.moment;
   }
 
+  /**
+   * Whether the desk may be used. What somebody has typed there goes only when they say so: the
+   * story rests, and one press clears the form and goes on with `again`.
+   */
+  #isFree(again) {
+    const field = typedInto(this.screens.page("desk"));
+    if (!field) return true;
+    this.pause();
+    this.screens.show("desk");
+    field.scrollIntoView({ block: "nearest" });
+    this.again = again;
+    this.#show();
+    return false;
+  }
+
+  async #clear() {
+    const { again } = this;
+    await this.screens.reload("desk", "/");
+    this.again = null;
+    this.#show();
+    again?.();
+  }
+
   #play(from, only = null) {
+    this.again = null;
     this.stop?.();
     const stop = play(from, {
       speed: only === null ? this.speed : 0,
@@ -147,6 +179,8 @@ export class StageStory {
     if (moment.state === "hand") {
       const mine = this.stop;
       const { screen, do: what } = moment.hand;
+      const again = only === null ? () => this.play() : () => this.step();
+      if (screen === "desk" && !this.#isFree(again)) return;
       if (screen === "desk" && !this.screens.page("desk")?.querySelector("#book"))
         await this.screens.reload("desk", "/");
       const stands = () => this.#stands(moment, mine);
@@ -187,6 +221,7 @@ export class StageStory {
   async #turn(what) {
     const { moment } = this;
     if (!moment) return;
+    this.again = null;
     this.pause();
     const { csrf_token } = Object.fromEntries(new FormData(this.form));
     const sent = { csrf_token, step: moment.step };
@@ -210,13 +245,16 @@ export class StageStory {
     const runs = Boolean(moment) && !isOver(moment);
     this.form.hidden = runs;
     for (const name of ["title", "skip", "drop"]) this.#part(name).hidden = !runs;
+    this.#part("clear").hidden = !this.again;
     this.#part("play-words").textContent = this.root.dataset[this.playing ? "sayPause" : "sayPlay"];
     this.#told(runs ? moment.told : "");
+    this.#waits(runs && this.playing ? moment.waits : "");
     this.#lines(moment?.lines ?? []);
+    if (this.again) this.say(this.root.dataset.sayTyped);
     if (!moment) return;
     this.#part("title-words").textContent = moment.title;
     this.#part("title-step").textContent = `${Math.max(moment.taken, 0)} / ${moment.of}`;
-    if (!silently) this.say(this.#words(moment));
+    if (!silently && !this.again) this.say(this.#words(moment));
     if (runs) this.screens.show(moment.show || "desk", moment.point, moment.order);
     else this.screens.calm();
   }
@@ -234,6 +272,12 @@ export class StageStory {
     const line = this.#part("told");
     line.hidden = !words;
     line.textContent = words;
+  }
+
+  /** What is waited for, and until when. */
+  #waits(words) {
+    this.#part("waits").hidden = !words;
+    this.#part("waits-words").textContent = words ?? "";
   }
 
   #lines(lines) {

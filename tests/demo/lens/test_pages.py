@@ -1,9 +1,11 @@
 """The lens shows each call of a ride with its bodies, code and paragraph, and hands them out."""
 
+import contextlib
 import html
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import threading
 from urllib.parse import urlsplit
@@ -148,10 +150,13 @@ def served(tmp_path):
     held[0].close()
 
 
-@pytest.mark.skipif(
+with_curl = pytest.mark.skipif(
     shutil.which("curl") is None and os.environ.get("RIDEDASH_TEST_SERVERS") != "required",
     reason="curl is not installed",
 )
+
+
+@with_curl
 def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
     """The clock is held: the service answers the same again. Each is sent by curl itself."""
     order = served.book()
@@ -170,6 +175,62 @@ def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
         assert line in html.unescape(served.page(number))
         assert scrubbing.body(in_a_shell(line, served)) == call.answer.body
     assert scrubbing.body(in_a_shell(asked[-1], served)) == call_of(served, "track_ride")
+
+
+@with_curl
+def test_what_changes_something_is_answered_in_a_shell_as_the_lens_shows(served):
+    """The sandbox is put back to before each call: nothing is asked of it twice."""
+    client, token = served.client, served.token
+    pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
+    rides = []
+
+    def create():
+        fare = fare_of(client.products(pickup, drop), "mini")
+        wanted = {"pickup": pickup, "drop": drop, "category": "mini", "fare_id": fare}
+        made = client.create_booking(NewBooking(merchant_txn_id="RD-7", **wanted), token)
+        rides.append(made.body.booking_id)
+
+    def done(act):
+        sandbox = put_back(served)
+        act()
+        return sandbox
+
+    def until(status):
+        served.stage.sandbox.until(rides[-1], status)
+
+    def shown_in_a_shell(operation, sandbox):
+        number = next(n["number"] for n in reversed(served.calls()) if n["operation"] == operation)
+        call = served.recorder.file.call(number)
+        sandbox()
+        assert scrubbing.body(in_a_shell(curl(call, served.base), served)) == call.answer.body
+        assert '"SUCCESS"' in call.answer.body, operation
+
+    shown_in_a_shell("create", done(create))
+    shown_in_a_shell("abort", done(lambda: client.abort_booking(rides[-1], token)))
+    create()
+    until("CALL_DRIVER")
+    moved = LatLng(drop.lat + 0.001, drop.lng)
+    changed = done(lambda: client.update_drop_location(rides[-1], moved, token))
+    shown_in_a_shell("drop_location", changed)
+    cancelled = done(lambda: client.cancel_booking(rides[-1], "No longer needed", token))
+    shown_in_a_shell("cancel", cancelled)
+    create()
+    until("COMPLETED")
+    liked = done(lambda: client.submit_feedback(rides[-1], 5, token, comments='It\'s "fine"'))
+    shown_in_a_shell("feedback", liked)
+
+
+def put_back(lens):
+    """Set the sandbox's file back to what it is now, by calling what this returns."""
+    kept, file = sqlite3.connect(":memory:"), lens.stage.sandbox.database
+    with contextlib.closing(sqlite3.connect(file)) as now:
+        now.backup(kept)
+
+    def back():
+        with contextlib.closing(sqlite3.connect(file)) as now, contextlib.closing(kept):
+            kept.backup(now)
+
+    return back
 
 
 def call_of(lens, operation):

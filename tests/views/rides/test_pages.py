@@ -625,3 +625,15 @@ def test_messages_in_the_address_are_limited_to_ours(talking: Desk, said: str) -
     text = talking.client().get(f"/rides/{order_id}", query_string={"said": said}).text
     assert "EVIL" not in text
     assert "<b>" not in text
+
+
+def test_a_ride_of_a_demos_past_counts_no_time_while_that_is_made(desk: Desk) -> None:
+    """It is under way for the moment of a poll, days ago."""
+    order_id, browser = desk.order("BOOKED", "CLIENT_LOCATED"), desk.client()
+    counted = browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert counted["timer"]["text"].startswith("waiting")
+    desk.services.past_until = desk.now + timedelta(days=1)
+    assert "timer" not in browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert counted["timer"]["text"] not in browser.get(f"/rides/{order_id}").text
+    desk.services.past_until = None
+    assert browser.get(f"/rides/{order_id}/snapshot.json").json == counted

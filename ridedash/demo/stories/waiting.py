@@ -1,0 +1,171 @@
+"""What a story waits for, in words, and whether it can still come.
+
+A story that waits says why and until when; one whose ride was refused, or has ended otherwise, is
+over at once and says so.
+"""
+
+import math
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from ridedash.demo.beginning import control
+from ridedash.demo.sandbox_control import NotDone
+from ridedash.demo.stories.model import AllReached, Answering, Seen, Settled
+from ridedash.demo.stories.runs import Run
+from ridedash.demo.stories.seen import FRESH, all_shown, fresh_rides, is_seen, order_of, ride_of
+from ridedash.extensions import services
+from ridedash.rides.states import TRANSITIONS, WITHOUT_RIDE
+from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.models.people import Guest, Property
+from ridedash.views.web.formatting import clock_time, zone
+from ridedash.views.web.responses import locale
+from ridedash.wire import Kind, kind_of
+from ridedash.wording import gettext as _
+from ridedash.wording import refusal
+from ridedash.wording.say import Audience
+from ridedash.wording.states import order_words, status_words
+
+
+def in_vain(run: Run, wanted: Seen) -> str:
+    """Why what a step waits for can't come any more, unless it has come; "" while it may.
+
+    Look for it afterwards: what is over now was all there is.
+    """
+    with services().db.read() as s:
+        return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
+
+
+def waits_for(run: Run, wanted: Seen | None) -> str:
+    """What a step waits for and until when, as the service's clock counts; "" if nobody knows."""
+    if wanted is None or is_seen(run, wanted):
+        if all_shown(run.property_id):
+            return ""
+        return _("Each ride is asked about once more, so that all screens show the same.")
+    match wanted:
+        case Answering(answers):
+            return _outage(run) if answers else _silence()
+        case Settled(_states, ride):
+            return _press(run, ride)
+        case AllReached(_status, rides):
+            return _of_many(run, rides, wanted)
+        case _:
+            return _next_of(run, wanted.ride)
+
+
+def _rides(wanted: Seen) -> tuple[str, ...]:
+    match wanted:
+        case Answering():
+            return ()
+        case AllReached(_status, rides):
+            return rides
+        case _:
+            return (wanted.ride,)
+
+
+def _over(s: Session, run: Run, name: str, wanted: Seen) -> str:
+    order, ride = order_of(s, run, name), ride_of(s, run, name)
+    if order is None:
+        return _("no ride was booked in the step before")
+    guest = s.get_one(Guest, order.guest_id).name
+    state = OrderState(order.state)
+    settled = isinstance(wanted, Settled)
+    if state in WITHOUT_RIDE and not (settled and state in wanted.states):
+        return _("%(guest)s: %(words)s", guest=guest, words=_refused(order))
+    if settled and not _leads_to(state, wanted.states):
+        words = order_words(state, Audience.STAFF, {}).headline
+        return _("%(guest)s: %(words)s", guest=guest, words=words)
+    if settled or ride is None or ride.ended_at is None:
+        return ""
+    words = status_words(ride.status, Kind(ride.kind), Audience.STAFF, {}).headline
+    return _("%(guest)s: %(words)s", guest=guest, words=words)
+
+
+def _refused(order: Order) -> str:
+    if order.state == OrderState.REJECTED:
+        return refusal(order.code, Audience.STAFF).headline
+    return order_words(order.state, Audience.STAFF, {}).headline
+
+
+def _leads_to(state: OrderState, wanted: tuple[OrderState, ...]) -> bool:
+    """Whether an order may still come to one of these states, by itself or by a press."""
+    seen, ahead = set[OrderState](), [state]
+    while ahead:
+        now = ahead.pop()
+        if now in wanted:
+            return True
+        if now not in seen:
+            seen.add(now)
+            ahead += TRANSITIONS[now]
+    return False
+
+
+def _press(run: Run, name: str) -> str:
+    with services().db.read() as s:
+        order = order_of(s, run, name)
+        if order is None:
+            return ""
+        guest = s.get_one(Guest, order.guest_id).name
+        if order.state == OrderState.UNKNOWN:
+            return _("%(guest)s: nobody knows yet whether a car comes.", guest=guest)
+    return _("The ride company is asked for a car for %(guest)s.", guest=guest)
+
+
+def _of_many(run: Run, rides: tuple[str, ...], wanted: AllReached) -> str:
+    behind = [each for each in rides if not is_seen(run, AllReached(wanted.status, (each,)))]
+    if not behind:
+        return ""
+    there = _("%(n)d of %(all)d rides are there.", n=len(rides) - len(behind), all=len(rides))
+    return f"{there} {_next_of(run, behind[0])}".strip()
+
+
+def _next_of(run: Run, name: str) -> str:
+    """What comes next of a ride, and when."""
+    with services().db.read() as s:
+        order = order_of(s, run, name)
+        if order is None:
+            return ""
+        guest, mtx, kind = s.get_one(Guest, order.guest_id).name, order.mtx, kind_of(order.category)
+    try:
+        now = control().clock().at
+        ahead = [each for each in control().phases(mtx) if each.at > now]
+    except NotDone:
+        return ""
+    if not ahead:
+        return _("%(guest)s: the desk asks how the ride stands.", guest=guest)
+    words = status_words(ahead[0].status, kind, Audience.STAFF, {}).headline
+    return _(
+        "%(guest)s, at %(at)s: %(words)s.", guest=guest, at=_shown(run, ahead[0].at), words=words
+    )
+
+
+def _silence() -> str:
+    seconds = int(FRESH.total_seconds())
+    return _("The ride company is silent. After %(n)d s the board says so.", n=seconds)
+
+
+def _outage(run: Run) -> str:
+    """How long an outage still lasts, or whether all rides are fresh again after it."""
+    ends = run.kept.get("outage_ends", 0.0)
+    left, time = math.ceil(ends - services().clock().timestamp()), services().time()
+    if left <= 0:
+        fresh, rides = fresh_rides(run.property_id)
+        return _("It is up again: %(n)d of %(all)d rides are fresh.", n=fresh, all=rides)
+    if time.held:  # an outage lasts in people's time
+        told = _("It is down for %(n)d s more.", n=left)
+    else:
+        until = time.shown(datetime.fromtimestamp(ends, UTC))
+        told = _(
+            "It is down for %(n)d s more, until %(at)s.",
+            n=left,
+            at=_shown(run, until, seconds=True),
+        )
+    made = services().metrics.calls_in_vain()
+    calls = made - run.kept.get("calls_before", made)
+    return told + " " + _("Calls so far: %(n)d.", n=calls)
+
+
+def _shown(run: Run, at: datetime, *, seconds: bool = False) -> str:
+    with services().db.read() as s:
+        prop = s.get_one(Property, run.property_id)
+    return clock_time(at, zone(prop.timezone), locale(), seconds=seconds)

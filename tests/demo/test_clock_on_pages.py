@@ -1,0 +1,246 @@
+"""Whatever is done to the demo's clock, pages count as the sandbox does, and never backwards.
+
+`RIDEDASH_TEST_TURNS=200` tries so many runs of turns; without it there are a few.
+"""
+
+import html
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import update
+
+from ridedash.demo.emptying import delete_rides
+from ridedash.extensions import limiter
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.service_time import ServiceTime
+from ridedash.store.actors import by_staff
+from ridedash.store.models.orders import Ride
+from ridedash.store.orders import OrderPage, order_page
+from ridedash.turns import turns_of
+from ridedash.views.kiosk.ride_view import cancel_json, view_json
+from tests.demo.stages import Stage
+from tests.sandbox.sandbox_desk import CONTROL
+
+pytestmark = pytest.mark.database
+RUNS: Final = int(os.environ.get("RIDEDASH_TEST_TURNS", "5"))
+ZONE: Final = ZoneInfo("Asia/Kolkata")  # of the property
+SEARCH_S, FREE_S = 90, 300  # of the orders of tests/views/ride_pages.py
+WITHIN_S: Final = 2  # of the service's clock
+TIMER: Final = re.compile(r'data-slot="timer".*?>(.*?)<', re.DOTALL)
+KINDS: Final = {
+    "searching": ("BOOKED", "ALLOTMENT_PENDING", "point_to_point"),
+    "matching": ("MATCHING", "ALLOTMENT_PENDING", "share"),
+    "waiting": ("BOOKED", "CLIENT_LOCATED", "point_to_point"),
+    "coming": ("BOOKED", "CALL_DRIVER", "point_to_point"),
+    "over": ("BOOKED", "COMPLETED", "point_to_point"),
+}
+
+
+@dataclass
+class Shown:
+    """A ride, what the sandbox's clock showed when it came so far, and what pages showed last."""
+
+    kind: str
+    order: int
+    link: str
+    began: float
+    ups: list[int] = field(default_factory=list)
+    downs: list[int] = field(default_factory=list)
+    steps: Any = None
+    took: Any = None
+
+
+class House:
+    """A stage whose two clocks are one, with a ride of each kind that counts."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage, self.desk, self.sandbox = stage, stage.desk, stage.sandbox
+        self.desk.services.time = self.line
+        self.rides: list[Shown] = []
+        self.held: dict[str, Any] = {}  # what pages answered since the clock is held
+
+    def line(self) -> ServiceTime:
+        """As a process has it that has just read the clock."""
+        return ServiceTime(turns_of(self.clock()))
+
+    def clock(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.sandbox.web.get("/control/clock", headers=CONTROL).json
+        return found
+
+    def begin(self) -> None:
+        desk = self.desk
+        self.pass_by(0)
+        desk.add(delete_rides)
+        now, home, who = desk.now, desk.ids["desk.property"], by_staff(desk.ids["desk"])
+        self.rides, self.held, began = [], {}, self.clock()["now"]
+        for kind, (state, status, of) in KINDS.items():
+            ended = {"ended_at": now} if kind == "over" else {}
+            facts = {"age_s": 0, "in_state_s": 0, "ride": {"allotted_at": now} | ended}
+            order = desk.order(state, status, of, **facts)
+            link = make_link(desk.services.db, now, home, order, LinkKind.RIDER, who)
+            self.rides.append(Shown(kind, order, link, began))
+
+    def pass_by(self, seconds: float) -> None:
+        """So long it is people's time; each ride is followed meanwhile."""
+        self.sandbox.clock.advance(seconds)
+        self.desk.now = self.sandbox.clock()
+        self.desk.add(lambda s: s.execute(update(Ride).values(seen_at=self.desk.now)))
+
+    def page(self, order: int) -> OrderPage:
+        with self.desk.services.db.read() as s:
+            found = order_page(s, self.desk.ids["desk.property"], order)
+        assert found is not None
+        return found
+
+    def kiosk(self, order: int) -> dict[str, Any]:
+        """What the kiosk shows to a guest who has typed their number."""
+        with self.desk.app.test_request_context():
+            told = self.page(order), self.desk.now, self.line(), "en"
+            return view_json(*told) | cancel_json(*told)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    stage = Stage(tmp_path_factory.mktemp("clock"))
+    limiter.enabled, before = False, limiter.enabled
+    yield House(stage)
+    limiter.enabled = before
+    stage.close()
+
+
+turns = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, 0.4, 3.0, 17.0, 61.0]),  # seconds of people's time before it
+        st.sampled_from([None, 0, 0, 1, 5, 20, 60]),  # its speed
+        st.one_of(st.none(), st.floats(0.5, 400)),  # and how far it leaps
+    ),
+    min_size=2,
+    max_size=9,
+)
+
+
+@settings(
+    max_examples=RUNS, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(turns=turns)
+def test_pages_count_as_the_sandbox_over_any_turns(
+    house: House, turns: list[tuple[float, float | None, float | None]]
+) -> None:
+    house.begin()
+    for wait_s, speed, leap in turns:
+        house.pass_by(wait_s)
+        check(house)
+        turned = {"speed": speed, "leap": leap}
+        asked = {name: value for name, value in turned.items() if value is not None}
+        if asked:
+            house.sandbox.control("clock", **asked)
+            house.held = {}
+            check(house)
+    house.pass_by(60)
+    check(house)
+
+
+def check(house: House) -> None:
+    """Look at each page of each ride."""
+    clock, web = house.clock(), house.stage.web
+    rows = {row["id"]: row for row in web.get("/board.json").json["rows"]}
+    for n, ride in enumerate(house.rides):
+        passed = clock["now"] - ride.began
+        seen = web.get(f"/rides/{ride.order}/snapshot.json").json
+        link = web.get(f"/t/{ride.link}/snapshot.json").json
+        kiosk = house.kiosk(ride.order)
+        check_timer(ride, seen.get("timer"), house.desk.now, passed)
+        timer = (rows.get(ride.order) or {}).get("timer")
+        if timer and timer["since"]:  # one that stands still has its words alone, as on the page
+            assert spans(timer, house.desk.now) == spans(seen["timer"], house.desk.now)
+        check_fee(ride, (seen, kiosk), clock, house.desk.now, passed)
+        check_times(ride, seen, link, clock)
+        if n == len(rows) % len(house.rides):
+            text = html.unescape(TIMER.findall(web.get(f"/rides/{ride.order}").text)[0])
+            counted = ride.ups[-1:] + ride.downs[-1:]
+            assert spans({"pattern": text}, house.desk.now)[:1] == counted
+        check_held(house, f"{ride.order}", (seen, link, kiosk), clock)
+
+
+def check_timer(ride: Shown, timer: Any, now: datetime, passed: float) -> None:
+    """What a running time shows: as long as the sandbox has counted, and never less than before."""
+    if ride.kind in ("coming", "over"):
+        assert timer is None
+        return
+    found = spans(timer, now)
+    if ride.kind == "matching":
+        ride.downs.append(found[0])
+        assert found[0] == pytest.approx(max(0.0, SEARCH_S - passed), abs=WITHIN_S)
+    else:
+        ride.ups.append(found[0])
+        assert found[0] == pytest.approx(passed, abs=WITHIN_S)
+        assert found[1:] in ([], [SEARCH_S])
+        is_searching = ride.kind == "searching" and passed < SEARCH_S - WITHIN_S
+        assert found[1:] or not is_searching
+    assert ride.ups == sorted(ride.ups), "a duration went back"
+    assert ride.downs == sorted(ride.downs, reverse=True), "a countdown went up"
+
+
+def check_fee(ride: Shown, told: Any, clock: Any, now: datetime, passed: float) -> None:
+    """From when cancelling costs: said while it is free, by the service's clock."""
+    if ride.kind != "coming":
+        return
+    seen, kiosk = told
+    left, fee_from = FREE_S - passed, seen.get("fee_from", "")
+    if not clock["speed"]:
+        assert bool(fee_from) == (left <= 0) or abs(left) < WITHIN_S
+        return
+    in_s = (datetime.fromisoformat(fee_from) - now).total_seconds() * clock["speed"]
+    if left > 0:
+        assert in_s == pytest.approx(left, abs=WITHIN_S)
+        around = (at(ride.began + FREE_S + each) for each in (-WITHIN_S, 0, WITHIN_S))
+        assert any(each in kiosk["fee_words"] for each in around), kiosk["fee_words"]
+    else:
+        assert in_s <= WITHIN_S
+
+
+def check_times(ride: Shown, seen: Any, link: Any, clock: Any) -> None:
+    """The times of what has happened stay as the sandbox's clock showed them then."""
+    steps, took = seen.get("steps"), seen.get("took")
+    now = [time for state, time in steps if state == "now"] if ride.kind != "over" else []
+    assert now in ([], [at(ride.began)]), (now, at(ride.began))
+    if ride.steps is None:
+        ride.steps, ride.took = steps, took
+    assert (steps, took) == (ride.steps, ride.took)
+    assert link.get("steps", steps) == steps
+    assert seen.get("held", "") == ("" if clock["speed"] else at(clock["now"]))
+
+
+def check_held(house: House, name: str, told: Any, clock: Any) -> None:
+    """While the clock is held nothing changes."""
+    if clock["speed"] == 0:
+        assert house.held.setdefault(name, told) == told
+
+
+def spans(timer: Any, now: datetime) -> list[int]:
+    """The times in a timer's text in seconds, as static/js/shared/ages.js writes them."""
+    text, speed = timer["pattern"], timer.get("speed") or 1
+    if timer.get("since"):
+        began = datetime.fromisoformat(timer["since"])
+        ends = datetime.fromisoformat(timer["until"]) if timer.get("until") else began
+        for slot, took in (("up", now - began), ("down", ends - now), ("total", ends - began)):
+            whole = max(0, int(took.total_seconds() * speed))
+            text = text.replace(f"{{{slot}}}", f"{whole // 60}:{whole % 60:02}")
+    return [60 * int(minutes) + int(s) for minutes, s in re.findall(r"(\d+):(\d\d)", text)]
+
+
+def at(service: float) -> str:
+    """An instant of the service's clock on the property's."""
+    return (
+        (datetime.fromtimestamp(0, UTC) + timedelta(seconds=service))
+        .astimezone(ZONE)
+        .strftime("%H:%M")
+    )

@@ -33,7 +33,7 @@ from ridedash.demo.stories.runs import Run
 from ridedash.extensions import services
 from ridedash.rides.tracking.merge import rank
 from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
-from ridedash.wire import ALLOTMENT_RETRYING, Kind, normal_code
+from ridedash.wire import ALLOTMENT_RETRYING, COMPLETED, TERMINAL, Kind, normal_code
 from ridedash.wording import gettext as _
 from ridedash.wording import refusal
 from ridedash.wording.say import Audience, ngettext
@@ -243,6 +243,8 @@ def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
         return True
     if status == ALLOTMENT_RETRYING:
         return False  # a second search is no stage of each ride
+    if ride.status in TERMINAL - {COMPLETED}:
+        return False  # it has ended before
     kind = Kind(ride.kind)
     return rank(kind, ride.status) > rank(kind, status)
 

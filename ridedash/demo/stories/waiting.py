@@ -64,21 +64,30 @@ def _rides(wanted: Seen) -> tuple[str, ...]:
 
 
 def _over(s: Session, run: Run, name: str, wanted: Seen) -> str:
-    order, ride = order_of(s, run, name), ride_of(s, run, name)
+    order = order_of(s, run, name)
     if order is None:
         return _("no ride was booked in the step before")
+    words = _end_of(s, run, name, order, wanted)
     guest = s.get_one(Guest, order.guest_id).name
+    return _("%(guest)s: %(words)s", guest=guest, words=words) if words else ""
+
+
+def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
+    """The words of an order, or of its ride, that comes to nothing else any more."""
     state = OrderState(order.state)
-    settled = isinstance(wanted, Settled)
-    if state in WITHOUT_RIDE and not (settled and state in wanted.states):
-        return _("%(guest)s: %(words)s", guest=guest, words=_refused(order))
-    if settled and not _leads_to(state, wanted.states):
-        words = order_words(state, Audience.STAFF, {}).headline
-        return _("%(guest)s: %(words)s", guest=guest, words=words)
-    if settled or ride is None or ride.ended_at is None:
+    if isinstance(wanted, Settled):
+        if state in WITHOUT_RIDE and state not in wanted.states:
+            return _refused(order)
+        if _leads_to(state, wanted.states):
+            return ""
+        return order_words(state, Audience.STAFF, {}).headline
+    ride = ride_of(s, run, name)
+    if state in WITHOUT_RIDE:
+        return _refused(order)
+    if ride is None or ride.ended_at is None:
         return ""
-    words = status_words(ride.status, Kind(ride.kind), Audience.STAFF, {}).headline
-    return _("%(guest)s: %(words)s", guest=guest, words=words)
+    status = ride.status or ""
+    return status_words(status, Kind(ride.kind), Audience.STAFF, {}).headline
 
 
 def _refused(order: Order) -> str:

@@ -286,7 +286,7 @@ def _timer(
     text = say(pattern, slots)
     if time.held:
         return Timer(text, "", "", text)
-    if time.shown_speed != 1:  # the script counts; milliseconds are too coarse for the whole
+    if time.turns:  # the script counts; an end before the last turn is not as far from `began`
         pattern = pattern.replace("{total}", slots.get("total", ""))
     began = time.as_if_never_turned(since)
     speed = None if time.shown_speed == 1 else time.shown_speed

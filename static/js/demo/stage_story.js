@@ -5,7 +5,7 @@
 
 import { ask, askQuietly } from "../shared/ask.js";
 import * as desk from "./desk_hand.js";
-import { whenLate } from "./hand.js";
+import { until, whenLate } from "./hand.js";
 import * as kiosk from "./kiosk_hand.js";
 import { isFinal, isOver, play } from "./story.js";
 import { typedInto } from "./typed.js";
@@ -153,9 +153,11 @@ export class StageStory {
   async #clear() {
     const { again } = this;
     await this.screens.reload("desk", "/");
+    await until(() => !typedInto(this.screens.page("desk")));
+    if (this.again !== again) return; // a Reset, or another press
     this.again = null;
     this.#show();
-    again?.();
+    again();
   }
 
   #play(from, only = null) {

@@ -43,10 +43,12 @@ class Watched(Recorder):
 
     def spent(self) -> float:
         """The processor time that it has taken so far, in seconds; its thread must run."""
-        [thread] = [each for each in threading.enumerate() if each.name == "lens"]
-        assert thread.ident is not None
-        own = time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+        own = time.clock_gettime(time.pthread_getcpuclockid(self.thread))
         return own + sum(self.handed) / 1e9
+
+    def _run(self) -> None:
+        self.thread = threading.get_ident()
+        super()._run()
 
 
 @line(

@@ -10,12 +10,13 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, BrowserContext, Page, expect
-from werkzeug.serving import make_server
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.actors import by_staff
 from ridedash.store.orders import Order, Ride, TimelineEvent
+from ridedash.views.ops.demo_tiles import TILE
 from tests.running import whole
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
@@ -100,31 +101,57 @@ def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
     page.context.add_cookies([{"name": name, "value": cookie.value, "url": url}])
 
 
+class Silent(WSGIRequestHandler):
+    """Writes no line for each request: pytest keeps them, some seventy for a page."""
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass
+
+
 @contextmanager
-def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
-    """A desk on a port; at the end there is no script error and no foreign request."""
-    held: list[Any] = []
-    server = make_server(
-        "127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True
-    )
-    url = f"http://127.0.0.1:{server.port}"
-    desk = make_desk(folder, PUBLIC_URL=url)
-    held.append(whole(desk.app))
-    with desk.app.app_context():
-        limiter.reset()
+def on_a_port(app: Any) -> Iterator[str]:
+    """Serve the app on a free port. Yields its address.
+
+    Here is no sandbox that draws a map's tiles. A map asks for twenty at once: for each of them
+    Flask would make a page that says so, which takes as long as all else that a page asks for.
+    """
+
+    def answer(environ: Any, start: Any) -> Any:
+        if TILE.fullmatch(environ["PATH_INFO"]):
+            start("404 Not Found", [("Content-Length", "0")])
+            return []
+        return app(environ, start)
+
+    server = make_server("127.0.0.1", 0, whole(answer), threaded=True, request_handler=Silent)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    found = Served(desk, url, browser)
     try:
-        yield found
-        assert found.faults == []
+        yield f"http://127.0.0.1:{server.port}"
     finally:
-        for context in found.contexts:
-            context.close()
         server.shutdown()
         thread.join()
         server.server_close()
-        desk.close()
+
+
+@contextmanager
+def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
+    """A desk on a port; at the end there is no script error and no foreign request."""
+    held: list[Desk] = []
+    try:
+        with on_a_port(lambda environ, start: held[0].app(environ, start)) as url:
+            held.append(make_desk(folder, PUBLIC_URL=url))
+            with held[0].app.app_context():
+                limiter.reset()
+            found = Served(held[0], url, browser)
+            try:
+                yield found
+                assert found.faults == []
+            finally:
+                for context in found.contexts:
+                    context.close()
+    finally:
+        for desk in held:
+            desk.close()
 
 
 def map_there(page: Page) -> None:

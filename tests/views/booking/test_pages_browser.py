@@ -1,19 +1,16 @@
 """The picker in Chromium: hostile text never runs, the keyboard books, no foreign host."""
 
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from werkzeug.serving import make_server
 
 from ridedash.service_time import at_pace
-from tests.running import whole
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import ZONE
-from tests.views.served import carry_sign_in, map_there
+from tests.views.served import carry_sign_in, map_there, on_a_port
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
@@ -39,22 +36,17 @@ class Browsed:
 
 @pytest.fixture
 def browsed(desk: Desk, browser: Browser) -> Iterator[Browsed]:
-    server = make_server("127.0.0.1", 0, whole(desk.app), threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        with browser.new_page(viewport={"width": 1280, "height": 800}) as page:
-            found = watched(page, server.port)
-            carry_sign_in(desk.client, page, found.url)
-            yield found
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with (
+        on_a_port(desk.app) as url,
+        browser.new_page(viewport={"width": 1280, "height": 800}) as page,
+    ):
+        found = watched(page, url)
+        carry_sign_in(desk.client, page, url)
+        yield found
 
 
-def watched(page: Page, port: int) -> Browsed:
-    found = Browsed(page, f"http://127.0.0.1:{port}")
+def watched(page: Page, url: str) -> Browsed:
+    found = Browsed(page, url)
     page.on(
         "request",
         lambda r: None if r.url.startswith((found.url, "data:")) else found.foreign.append(r.url),

@@ -1,15 +1,14 @@
 """The tracking page in Chromium: forms with errors, signing out elsewhere, and a silent server."""
 
 import re
-import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, Route, expect
-from werkzeug.serving import make_server
 
 from ridedash.geo import LatLng
 from ridedash.places import SandboxPlaces
@@ -20,10 +19,9 @@ from ridedash.service.transport.http import Http
 from ridedash.store.models.people import SignIn
 from ridedash.store.orders import Order, Ride, TimelineEvent
 from ridedash.store.properties import set_favourite
-from tests.running import whole
 from tests.views.fake_service import FakeService
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
-from tests.views.served import carry_sign_in
+from tests.views.served import carry_sign_in, on_a_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -82,24 +80,18 @@ class Browsed:
 
 @pytest.fixture
 def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
-    desk = make_desk(tmp_path)
-    desk.services.tokens = NoTokens()
-    server = make_server("127.0.0.1", 0, whole(desk.app), threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        with browser.new_page(viewport={"width": 1280, "height": 800}) as page:
-            found = Browsed(desk, page, f"http://127.0.0.1:{server.port}")
-            page.on("request", lambda r: found.posted.append(r.url) if r.method == "POST" else None)
-            page.on("pageerror", lambda error: found.faults.append(str(error)))
-            carry_sign_in(desk.client(), page, found.url)
-            yield found
-            assert found.faults == []
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-        desk.close()
+    with (
+        closing(make_desk(tmp_path)) as desk,
+        on_a_port(desk.app) as url,
+        browser.new_page(viewport={"width": 1280, "height": 800}) as page,
+    ):
+        desk.services.tokens = NoTokens()
+        found = Browsed(desk, page, url)
+        page.on("request", lambda r: found.posted.append(r.url) if r.method == "POST" else None)
+        page.on("pageerror", lambda error: found.faults.append(str(error)))
+        carry_sign_in(desk.client(), page, url)
+        yield found
+        assert found.faults == []
 
 
 def test_after_a_form_with_errors_the_page_updates_and_offers_new_actions(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -131,6 +132,11 @@ def routes(desk: Desk) -> dict[str, str]:
     return {rule.endpoint: rule.rule for rule in rules}
 
 
+def still(served: Served, name: str = "desk", scheme: str = "light", **options: Any) -> Page:
+    """A signed-in page without motion: told later, each page would be styled and drawn twice."""
+    return served.staff(name, scheme=scheme, reduced_motion="reduce", **options)
+
+
 def check(page: Page, address: str, what: object, *schemes: str, status: int = 200) -> None:
     """Check that axe finds nothing in these schemes, and that nothing is wider than the window.
 
@@ -154,7 +160,8 @@ def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Serv
     order_id = served.desk.order("BOOKED", "COMPLETED")
     found = routes(served.desk)
     assert found.keys() >= FILES
-    desk, phone = (served.staff("boss", viewport=size) for size in (DESKTOP, PHONE))
+    desk = still(served, "boss", viewport=DESKTOP)
+    phone = still(served, "boss", "dark", viewport=PHONE)
     for endpoint in sorted(found.keys() - FILES):
         rule = found[endpoint].replace("<int:order_id>", str(order_id))
         for page, scheme in ((desk, "light"), (phone, "dark")):
@@ -164,7 +171,7 @@ def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Serv
 
 @pytest.mark.parametrize("kind", list(STATUSES))
 def test_no_state_of_a_ride_fails(served: Served, kind: str) -> None:
-    page = served.staff(viewport=DESKTOP)
+    page = still(served, viewport=DESKTOP)
     for status in (*STATUSES[kind], *ENDS):
         check(
             page, f"/rides/{served.desk.order('BOOKED', status, kind, otp='4821')}", (kind, status)
@@ -172,14 +179,14 @@ def test_no_state_of_a_ride_fails(served: Served, kind: str) -> None:
 
 
 def test_no_state_of_an_order_fails(served: Served) -> None:
-    page = served.staff(viewport=DESKTOP)
+    page = still(served, viewport=DESKTOP)
     for state in ORDER_STATES:
         check(page, f"/rides/{served.desk.order(state)}", state)
     check(page, "/", "all of them in the list")
 
 
 def test_no_error_page_fails(served: Served) -> None:
-    page = served.staff(viewport=DESKTOP)
+    page = still(served, viewport=DESKTOP)
     for path, status in (("/nothing-here", 404), ("/rides/999999", 404), ("/admin/staff", 403)):
         check(page, path, path, status=status)
 
@@ -196,7 +203,7 @@ def test_the_page_after_a_restore_and_its_band_do_not_fail(served: Served) -> No
     restored(served.desk)
     lost(served.desk)
     lost(served.desk, "RD-HOMELESS", property_id=None)
-    desk, phone = (served.staff("boss", viewport=size) for size in (DESKTOP, PHONE))
+    desk, phone = (still(served, "boss", viewport=size) for size in (DESKTOP, PHONE))
     for page in (desk, phone):
         check(page, "/restored", "with rides to decide about")
         expect(page.get_by_role("link", name="Decide")).to_be_visible()

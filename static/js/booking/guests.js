@@ -6,6 +6,7 @@
 
 import { askQuietly } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
+import { fitWords } from "../shared/fit_words.js";
 
 const ROOM = /^[a-z]?-?\d{1,5}[a-z]?$/i;
 const PHONE = /^\+?[\d\s().\-/]{7,}$/;
@@ -45,6 +46,7 @@ export class GuestFinder extends EventTarget {
       eager: false,
     });
     this.name.addEventListener("blur", () => this.#sort());
+    fitWords(this.name);
   }
 
   /** What to show in place of guests; empty when the answer is a list of guests. */

@@ -3,6 +3,7 @@
  * and an offline device. The search is loaded when somebody goes into its field.
  */
 
+import { fitWords } from "./fit_words.js";
 import { Poller } from "./poller.js";
 
 const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its detection included
@@ -63,6 +64,7 @@ if (search) {
   field.setAttribute("aria-autocomplete", "list");
   field.setAttribute("aria-expanded", "false");
   field.setAttribute("aria-controls", search.querySelector("[data-found]").id);
+  fitWords(field);
   if (document.activeElement === field) loadSearch();
   else search.addEventListener("focusin", loadSearch, { once: true });
 }

@@ -4,9 +4,7 @@ from playwright.sync_api import Page
 
 # A text may end in "…" (text-overflow, line-clamp): its whole is elsewhere on the page or in a
 # title. Maps draw their own labels, and what is in a scroller can be scrolled to.
-FAULTS = """async () => {
-  const frame = () => new Promise(requestAnimationFrame);
-  await frame().then(frame); // scripts see the new size
+FAULTS = """() => {
   const found = [];
   const shown = (node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const hidden = (node) => node.closest(".visually-hidden, .skip, .ride-map, svg, option") !== null;
@@ -44,15 +42,6 @@ FAULTS = """async () => {
       }
       if (!scrolls) words.push([node, rect]);
     }
-  }
-  const pen = document.createElement("canvas").getContext("2d");
-  for (const field of document.querySelectorAll("input[placeholder]")) {
-    const style = getComputedStyle(field);
-    const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
-    pen.font = style.font;
-    const wide = pen.measureText(field.placeholder).width;
-    if (shown(field) && !hidden(field) && wide > field.clientWidth - padding + 1)
-      found.push(`cut off in its field: ${field.placeholder}`);
   }
   // a bar that stays in view covers what is scrolled beneath it
   const inFront = (node) => {

@@ -319,3 +319,22 @@ def test_a_page_from_the_browsers_memory_is_opened_anew_without_its_form(
 def test_a_page_that_is_loaded_stays(page: Any) -> None:
     page.evaluate(SHOWN_AGAIN, {"anew": "/elsewhere", "persisted": False})
     assert page.evaluate("[document.documentElement.hidden, window.old]") == [False, True]
+
+
+def test_an_empty_field_says_what_it_has_room_for(page: Any) -> None:
+    said = page.evaluate("""async () => {
+      const {fitWords} = await import("/static/js/shared/fit_words.js");
+      const drawn = () => new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(done)));
+      document.body.innerHTML = `<input placeholder="Room, guest, phone" data-short="Search"
+        style="font: 16px monospace; padding: 0; border: 0">`;
+      const field = document.querySelector("input"), said = [];
+      fitWords(field);
+      for (const width of [400, 80, 20, 400]) {
+        field.style.width = `${width}px`;
+        await drawn();
+        said.push(field.placeholder);
+      }
+      return said;
+    }""")
+    assert said == ["Room, guest, phone", "Search", "", "Room, guest, phone"]

@@ -1,6 +1,6 @@
 /**
- * What an empty field says, as far as it has room for it: all of it, the short words of `data-short`,
- * or nothing. Half a word says less than none.
+ * What an empty field says, as far as it has room for it: all of it, the short words of its
+ * `data-short`, or nothing. Half a word says less than none.
  */
 export function fitWords(field) {
   const ways = [field.placeholder, field.dataset.short, ""];

@@ -235,3 +235,14 @@ def test_the_only_property_needs_no_address_of_its_own_to_be_known(
         assert properties.property_at(s, "") is None
         assert properties.property_at(s, door) is only
         assert other.door is None
+
+
+def test_a_sign_in_name_is_taken_also_by_somebody_who_is_disabled(
+    db: Database, staff: Staff
+) -> None:
+    with db.write() as s:
+        assert properties.is_taken(s, " DESK otter ")
+        assert not properties.is_taken(s, "Desk Lynx")
+        s.get_one(Staff, staff.id).disabled_at = NOW
+        assert properties.is_taken(s, "Desk Otter")
+        assert properties.find_staff(s, "Desk Otter") is None

@@ -16,6 +16,7 @@ from ridedash.rides.orders.place import (
     OfferUnknown,
     RequestRefused,
     TokenReused,
+    offer_of,
     place,
 )
 from ridedash.rides.orders.request import digest
@@ -611,3 +612,15 @@ def test_a_claim_that_was_lost_with_the_server_does_not_stop_the_worker(world: W
             worker.step()
         assert not worker.sender._unclear_claims
     assert world.state(order_id) == "BOOKED"
+
+
+def test_a_price_may_be_ordered_for_two_minutes_unless_the_ride_is_planned(world: World) -> None:
+    """A planned ride is priced again when it is ordered."""
+    now, two = world.clock(), timedelta(minutes=2)
+    planned = world.request(pickup_at=now + timedelta(hours=2))
+    request = world.request()
+    with world.db.read() as s:
+        assert offer_of(s, request, now + two).id == request.offer_id
+        assert offer_of(s, planned, now + 9 * two).id == planned.offer_id
+        with pytest.raises(OfferStale):
+            offer_of(s, request, now + two + timedelta(milliseconds=1))

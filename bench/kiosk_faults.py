@@ -216,7 +216,10 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
     "errors": (errors, ONLY_VISIT),
     "slow": (slow, ONLY_VISIT),
     "cut after create": (cut_after, GOES_ON),
-    "database locked": (locked, GONE | {"check": {"sorry", "unknown", "broken"}}),
+    "database locked": (
+        locked,
+        GONE | {"check": {"sorry", "unknown", "broken"}, "find": {"sorry", "broken", "start"}},
+    ),
     "server restarted": (restarted, {k: v | END for k, v in GOES_ON.items()}),
     "server killed": (killed, GONE),
     "no network": (offline, GONE),

@@ -123,7 +123,8 @@ async function list(order, tab, mine) {
   const wanted = { order, errors: tab === "errors" ? "1" : "", after: turn || "" };
   const { ok, body: found } = await ask("/demo/lens/calls.json", wanted);
   if (mine !== round) return;
-  if (!ok) {
+  if (!ok || !found.calls) {
+    // no answer, or one that broke off
     note.textContent = lens.dataset.silent;
     return;
   }

@@ -73,7 +73,7 @@ async function originsOf(surface, order) {
   const kept = known.get(key);
   if (kept && Date.now() - kept.at < FRESH_MS) return kept.elements;
   const { ok, body } = await ask(`/demo/lens/rides/${order}/elements.json`, { on: surface });
-  const elements = ok ? body.elements : {};
+  const elements = (ok && body.elements) || {}; // none of an answer that broke off
   known.set(key, { at: Date.now(), elements });
   return elements;
 }

@@ -49,6 +49,8 @@ def test_the_drawer_shows_the_calls_of_the_ride_and_remembers_its_height(
         page.reload()
         expect(row).to_contain_text(f"Ride {order}")
         expect(grip).to_have_attribute("aria-valuenow", "50")
+        page.route("**/demo/lens/calls.json*", lambda route: route.fulfill(body='{"turn"'))
+        expect(drawer.locator("[data-lens-note]")).to_have_text("The calls can't be read now.")
         page.get_by_role("button", name="Close", exact=True).last.click()
         expect(drawer).to_be_hidden()
         assert violations(page) == []

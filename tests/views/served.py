@@ -145,7 +145,7 @@ def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
             found = Served(held[0], url, browser)
             try:
                 yield found
-                assert found.faults == []
+                assert found.faults == [], found.faults
             finally:
                 for context in found.contexts:
                     context.close()

@@ -115,6 +115,8 @@ class GuestView:
         for name in ("seen_at", "updated", "freshness", "spelled"):
             del body[name]
         body["steps"] = [[step.state, step.time] for step in self.steps]
+        if body["ready"]:  # in the order of the page's own JSON, with which the script compares it
+            body["ready"] = dict(sorted(body["ready"].items()))
         return {name: value for name, value in body.items() if value not in (None, "", (), [])}
 
     def digest(self) -> str:

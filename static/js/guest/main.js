@@ -14,8 +14,6 @@ const SILENT_MS = 15_000;
 const AGAIN_MS = 2_000;
 const root = document.querySelector("[data-guest]");
 const patterns = patternsOf(document.body);
-/** Equal for two values of `ready` that say the same: the page's own has its names in order. */
-const wordsOf = (ready) => JSON.stringify(Object.entries(ready ?? {}).sort());
 
 class GuestPage {
   constructor() {
@@ -92,10 +90,10 @@ class GuestPage {
 
   #changed(body) {
     const steps = (this.snapshot.steps ?? []).length;
-    const ready = wordsOf(this.snapshot.ready);
+    const ready = JSON.stringify(this.snapshot.ready);
     this.snapshot = body;
     // the ride waits no longer, or the last press ordered nothing
-    if (wordsOf(body.ready) !== ready) return void location.reload();
+    if (JSON.stringify(body.ready) !== ready) return void location.reload();
     // the page has other parts
     if ((body.steps ?? []).length !== steps) return void location.reload();
     for (const slot of root.querySelectorAll("[data-slot]"))

@@ -34,6 +34,7 @@ from ridedash.demo.words import refusals
 from ridedash.extensions import Services
 from ridedash.inputs import whole_number
 from ridedash.observability.exceptions import reason
+from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, message_for
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.errors import page as error_page
@@ -53,6 +54,7 @@ GONE: Final = (
 )
 AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
 TOLD_AFTER: Final = timedelta(seconds=2)
+REFUSAL_CHARS: Final = 200
 
 
 def init_app(app: Flask) -> None:
@@ -97,6 +99,7 @@ def step(run_id: str) -> Answer:
 
     `speed`: 0 leaps to what must be seen, 1 to 60 lets the clock run until then. `desk`, `kiosk`:
     these are on the stage; what one of them does by itself is answered as `hand`, and is not done.
+    `refused`: in which words the desk's form has refused it; the story ends with them.
     """
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
@@ -107,9 +110,12 @@ def step(run_id: str) -> Answer:
         return _answer(moment)
     shown = frozenset(each for each in SCREENS if request.form.get(each) == "1")
     hand = by_hand(moment.run, moment.step, shown)
-    if hand is not None:
-        return jsonify(facts(moment, ahead=True) | {"state": "hand", "hand": hand, "told": ""})
+    refused = one_line(request.form.get("refused", ""), REFUSAL_CHARS).rstrip(".")
     try:
+        if hand is not None and refused:
+            return _answer(interpreter.fail(moment, refused))
+        if hand is not None:
+            return jsonify(facts(moment, ahead=True) | {"state": "hand", "hand": hand, "told": ""})
         return _answer(interpreter.advance(moment, speed))
     except NotDone:
         return _answer(moment, refused="silent")

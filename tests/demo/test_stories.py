@@ -114,6 +114,20 @@ def test_a_ride_that_ends_otherwise_ends_the_story_at_once_and_it_says_why(
     assert moment["why"].startswith("Kestrel: No driver")
 
 
+def test_a_press_that_the_desks_form_refuses_ends_the_story_with_its_words(
+    presenter: Presenter,
+) -> None:
+    moment = presenter.begin("receipt")
+    words = "This guest has a ride from here already."
+    moment = presenter.step(moment, 0, refused=words)  # no screen has a hand: it is booked
+    assert moment["state"] != "failed"
+    moment = presenter.begin("receipt", seed=2)
+    assert presenter.step(moment, 0, desk="1")["hand"]["do"] == "book"
+    moment = presenter.step(moment, 0, desk="1", refused=words)
+    assert (moment["state"], moment["why"]) == ("failed", words.rstrip("."))
+    assert presenter.bookings() == []
+
+
 def tries(presenter: Presenter) -> int:
     """Wrong PINs of the one ride that was booked at the kiosk."""
     with closing(sqlite3.connect(presenter.demo.instance / "ridedash.db")) as database:

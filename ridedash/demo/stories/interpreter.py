@@ -98,6 +98,15 @@ def skip(moment: Moment, wanted: int) -> Moment:
     return moment
 
 
+def fail(moment: Moment, why: str) -> Moment:
+    """The story is over before its end. Its rides stand still for whoever looks what came of it.
+
+    Raises NotDone when the sandbox does not answer: nothing has changed then.
+    """
+    _turn(LEAP)
+    return _moved(moment, Phase.FAILED, why=why)
+
+
 def drop(moment: Moment) -> Moment:
     """End a story before its end; its rides stay."""
     return _left(moment, Phase.DROPPED)
@@ -162,21 +171,15 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
         if _may_go_on(moment):
             return _on(moment, **_of_outage(run, step))
     if over and not is_there:
-        return _failed(moment, over)
+        return fail(moment, over)
     if now() - max(run.phase_at, services().time().turned_at or run.phase_at) > PATIENCE:
-        return _failed(moment, "what was to come did not come")
+        return fail(moment, "what was to come did not come")
     if is_there:
         return moment
     if isinstance(step.until, Answering):
         _turn(min(speed, PEOPLES))
         return moment
     return _forward(moment, ride, speed) if ride is not None and shown else moment
-
-
-def _failed(moment: Moment, why: str) -> Moment:
-    """The story is over before its end. Its rides stand still for whoever looks what came of it."""
-    _turn(LEAP)
-    return _moved(moment, Phase.FAILED, why=why)
 
 
 def _knows(clock: ClockNow) -> bool:

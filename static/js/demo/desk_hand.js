@@ -8,26 +8,37 @@ import { isTheirs, note } from "./typed.js";
 
 const LETTER_MS = 45;
 const NEWS_MS = 4_000; // for prices that may be others by now
+const FOUND_MS = 2_000; // for a list of places; then it is asked for anew, and given twice as long
+const TIMES = 4;
+const ON_THE_WAY = new Set(["sent", "lost"]); // states of a press that is not answered yet
 
 /**
- * Book {guest, room, drop, car, form_token}. Resolves to whether the form was sent; if it was not,
- * nothing was ordered. `page()` is the document of the desk, which may be on its way. `stands()`,
- * asked before the press, resolves to whether the ride is still to be booked.
+ * Book {guest, room, drop, car, form_token}. Resolves to {booked, refused}: whether an order was
+ * made, and in which words the form was refused, if it was; without either nothing was pressed, or
+ * nobody knows. `page()` is the document of the desk, which may be on its way. `stands()`, asked
+ * before the press, resolves to whether the ride is still to be booked.
  */
 export async function book(page, wanted, stands) {
-  const form = await until(() => ready(page()));
-  if (!form) return false;
-  form.elements.form_token.value = wanted.form_token;
-  if (!(await type(form.elements.guest_name, wanted.guest))) return false;
-  if (!(await type(form.elements.guest_room, wanted.room))) return false;
-  if (!(await choose(form, wanted))) return false;
-  const go = form.querySelector("[data-book-go]");
-  if (!(await until(() => /\d/.test(go.textContent) && go.ariaDisabled !== "true"))) return false;
-  if (form.elements.form_token.value !== wanted.form_token) return false;
-  if (!(await stands())) return false;
-  const booked = once(page(), "ridedash:booked");
+  const go = await filled(page, wanted);
+  if (!go || !(await stands())) return { booked: false, refused: "" };
+  const result = pressed(page());
   go.click();
-  return booked;
+  const { state = "", words = "" } = (await result) ?? {};
+  if (state === "refused") for (const field of page().forms.book.elements) note(field);
+  return { booked: state === "placed", refused: state === "refused" ? words : "" };
+}
+
+/** The button of the form that has all this; null where it can't be filled in. */
+async function filled(page, wanted) {
+  const form = await until(() => ready(page()));
+  if (!form) return null;
+  form.elements.form_token.value = wanted.form_token;
+  if (!(await type(form.elements.guest_name, wanted.guest))) return null;
+  if (!(await type(form.elements.guest_room, wanted.room))) return null;
+  if (!(await choose(form, wanted))) return null;
+  const go = form.querySelector("[data-book-go]");
+  if (!(await until(() => /\d/.test(go.textContent) && go.ariaDisabled !== "true"))) return null;
+  return form.elements.form_token.value === wanted.form_token ? go : null;
 }
 
 /**
@@ -49,8 +60,9 @@ async function choose(form, { drop, car }) {
     const place = form.querySelector('[data-place="drop"]');
     const field = place.querySelector("[data-place-input]");
     if (!(await type(field, drop))) return false;
-    if (!(await until(() => named(place, drop)))) return false;
-    named(place, drop).click();
+    const option = await listed(place, field, drop);
+    if (!option) return false;
+    option.click();
     note(field);
   }
   const radio = () => form.querySelector(`[data-category="${car}"]:not([disabled])[name=offer]`);
@@ -79,6 +91,22 @@ function named(place, name) {
   );
 }
 
+/**
+ * The option of the list with this name; null where none comes. A field that loses the focus closes
+ * its list, and hears no answer: then it is typed into anew.
+ */
+async function listed(place, field, name) {
+  for (let time = 0; time < TIMES && field.isConnected && !isTheirs(field); time += 1) {
+    if (time) {
+      field.focus();
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    const option = await until(() => named(place, name), FOUND_MS * 2 ** time);
+    if (option) return option;
+  }
+  return null;
+}
+
 /** Type letter by letter. False where somebody else types: what they typed stays. */
 async function type(field, words) {
   if (field.value === words) return true;
@@ -96,9 +124,16 @@ async function type(field, words) {
   return true;
 }
 
-function once(document, name) {
+/** What comes of a press: {state, words} as the desk tells it, or null after a while. */
+function pressed(document) {
   return new Promise((done) => {
-    document.addEventListener(name, () => done(true), { once: true });
-    setTimeout(() => done(false), PATIENCE_MS);
+    const ending = new AbortController();
+    const end = (result) => {
+      ending.abort();
+      done(result);
+    };
+    const hear = ({ detail }) => ON_THE_WAY.has(detail.state) || end(detail);
+    document.addEventListener("ridedash:press", hear, { signal: ending.signal });
+    setTimeout(() => end(null), PATIENCE_MS);
   });
 }

@@ -43,6 +43,7 @@ export class StageStory {
     this.moment = null;
     this.stop = null;
     this.done = null; // the step that a screen has done, as far as it could
+    this.refused = ""; // in which words the desk's form refused that step
     this.beginning = null; // a story that is on its way
     this.again = null; // what goes on once the desk's form may be cleared
     const on = (name, act) => this.#part(name).addEventListener("click", act);
@@ -186,9 +187,11 @@ export class StageStory {
       if (screen === "desk" && !this.screens.page("desk")?.querySelector("#book"))
         await this.screens.reload("desk", "/");
       const stands = () => this.#stands(moment, mine);
-      await HANDS[screen][what](() => this.screens.page(screen), moment.hand, stands);
+      const page = () => this.screens.page(screen);
+      const result = await HANDS[screen][what](page, moment.hand, stands);
       if (this.stop !== mine) return;
       this.done = moment.step; // the server does what the hand could not
+      this.refused = result.refused ?? "";
       moment.again_s = AFTER_HAND_S;
       return;
     }
@@ -198,7 +201,8 @@ export class StageStory {
 
   /** The screen that does the coming step by itself, once the audience sees it. */
   async #hands({ state, step, hand }) {
-    if (!hand || this.done === step || state === "waiting") return {};
+    if (!hand || state === "waiting") return {};
+    if (this.done === step) return this.refused ? { [hand]: "1", refused: this.refused } : {};
     this.screens.show(hand);
     if (hand === "kiosk" && !(await this.screens.pair())) return {};
     return { [hand]: "1" };

@@ -1,0 +1,65 @@
+"""The hand of the stage at the desk's form: nothing that happens there leaves it waiting."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.views.booking.test_pages import Desk, desk
+from tests.views.booking.test_pages_browser import Browsed, browsed
+from tests.views.desk_page import PATH
+
+__all__ = ["browsed", "desk"]
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+DROP = "Meridian Airport"
+# what the hand comes to, and whether it was done before its patience ended
+HAND = """async ([what, wanted]) => {
+  const { PATIENCE_MS } = await import("/static/js/demo/hand.js");
+  const { [what]: hand } = await import("/static/js/demo/desk_hand.js");
+  const { typedInto } = await import("/static/js/demo/typed.js");
+  const began = performance.now();
+  const found = await hand(() => document, wanted, async () => true);
+  return [found, performance.now() - began < PATIENCE_MS, typedInto(document)?.id];
+}"""
+# the focus goes with the last letter, as when somebody presses beside the frame
+LOSES = """name => document.querySelector("#drop").addEventListener("input", function gone(event) {
+  if (event.target.value !== name) return;
+  event.target.removeEventListener("input", gone);
+  event.target.blur();
+})"""
+
+
+def hand(page: Page, what: str, **wanted: str) -> Any:
+    expect(page.locator(".has-script #book")).to_be_visible()
+    return page.evaluate(HAND, [what, {"drop": DROP, "car": "mini"} | wanted])
+
+
+def test_a_field_that_loses_the_focus_is_asked_again(browsed: Browsed, desk: Desk) -> None:
+    browsed.open(PATH)
+    browsed.page.evaluate(LOSES, DROP)
+    assert hand(browsed.page, "ask") == [True, True, None]
+    expect(browsed.page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(browsed.page.locator("[data-place-error]:visible")).to_have_count(0)
+
+
+def test_a_press_that_the_form_refuses_ends_at_once_with_its_words(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    page.route(
+        "**/rides/new",
+        lambda route: (
+            route.fulfill(status=429, json={})
+            if route.request.method == "POST"
+            else route.continue_()
+        ),
+    )
+    found, in_time, theirs = hand(page, "book", guest="Kestrel", room="214", form_token="a" * 24)
+    assert (found["refused"], in_time, theirs) == (
+        page.locator("[data-desk-said]").inner_text(),
+        True,
+        None,
+    )
+    assert found["refused"]
+    assert desk.orders() == []

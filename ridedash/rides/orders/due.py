@@ -320,7 +320,6 @@ def guard_key(s: Session, order: Order) -> str | None:
         return None
     guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
     key = request.guard_of(order.property_id, guest.name, guest.phone, guest.room, offer)
-    busy = select(Order.id).where(Order.guard_key == key, Order.open)
-    if key and s.scalars(busy).first() is not None:
+    if key and request.other_ride(s, guest, key) is not None:
         raise NotYet(GUARD_BUSY)
     return key

@@ -3,7 +3,7 @@
 Step T1 of docs/booking-protocol.md 1.3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -23,6 +23,7 @@ from ridedash.rides.orders.request import (
     guest_of,
     new_group,
     other_car,
+    other_ride,
     request_digest,
 )
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
@@ -286,7 +287,7 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
         another = part.group is not None and key in busy
         if key not in busy:
-            busy[key] = _busy(s, own, key)
+            busy[key] = _busy(s, own, guest, key, made.values())
         guarded = not another and not request.override_guard and own.pickup_at is None
         try:
             order = build_order(part, own_offer, guest, key if guarded else None, now)
@@ -344,15 +345,17 @@ def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> 
     return ours and trip_of(shown) == trip and shown.category == category
 
 
-def _busy(s: Session, request: BookingRequest, key: str | None) -> int | None:
+def _busy(
+    s: Session, request: BookingRequest, guest: Guest, key: str | None, made: Collection[int]
+) -> int | None:
     """The guest's other open ride from the same pickup, where the guard is overridden.
 
-    None when there is no such ride. Raises GuardBusy unless the request overrides the guard.
+    None when there is no such ride; those that this press has `made` are none. Raises GuardBusy
+    unless the request overrides the guard.
     """
     if key is None or request.pickup_at is not None:  # today's ride does not block tomorrow's
         return None
-    busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first()
-    busy = busy or other_car(s, request.property_id, key)
+    busy = other_ride(s, guest, key, made) or other_car(s, request.property_id, key)
     if busy is None:
         return None
     if not request.override_guard:

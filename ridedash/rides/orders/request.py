@@ -6,12 +6,12 @@ See docs/booking-protocol.md 1.2 and 1.3.
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
@@ -82,14 +82,29 @@ def guard_of(
     return f"{property_id}|{hashed}|{cell}"
 
 
-def other_car(s: Session, property_id: int, key: str) -> Order | None:
-    """An open order without a guard, one car of a group, to which the guard `key` would belong.
+def other_ride(s: Session, guest: Guest, key: str, but: Collection[int] = ()) -> Order | None:
+    """An open order with the guard `key`, or with an earlier one of this guest and pickup cell.
 
-    The first car of a group has the guard; after its end the others are found only like this.
+    A guard is made of what was known of a guest when they were booked: the phone, the name or the
+    room in their row may be another one by now. `but` are orders that don't count.
+    """
+    same = and_(
+        Order.guest_id == guest.id,
+        Order.guard_key.endswith(key[key.rindex("|") :], autoescape=True),
+    )
+    query = select(Order).where(Order.open, Order.id.not_in(but))
+    found = query.where(Order.guard_key == key), query.where(same)  # each by an index of its own
+    return next(filter(None, (s.scalars(each).first() for each in found)), None)
+
+
+def other_car(s: Session, property_id: int, key: str) -> Order | None:
+    """An open order without a guard, to which the guard `key` would belong.
+
+    A car of a group after the first, or a second car on purpose: once the order that has the guard
+    is over, the guest's others are found only like this.
     """
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
-    in_group = Order.group_key.is_not(None)
-    for order in s.scalars(select(Order).where(*without_guard, in_group)):
+    for order in s.scalars(select(Order).where(*without_guard)):
         guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
         if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key:
             return order

@@ -276,6 +276,20 @@ def test_a_guest_with_an_open_ride_from_there_gets_no_second_car_without_an_over
     assert world.state(order_id) == "BOOKED"
 
 
+def test_a_guest_whose_phone_is_known_since_gets_no_second_car_either(world: World) -> None:
+    known = {"guest_name": "Guest Heron", "guest_room": "412"}
+    order_id = planned(world, **known, guest_phone="+919845011111")
+    until_due(world)
+    with world.worker() as worker:
+        other = world.page(world.book(worker, **known)).order
+        with world.db.write() as s:  # as it was booked before anybody knew a phone
+            s.get_one(Order, other.id).guard_key = f"1|anonymous|{(other.guard_key or '')[-16:]}"
+        answers(world, offered())
+        world.clock.go(6)
+        worker.step()
+    assert items(world, order_id) == {"not_ordered_yet": "PLAN_GUARD_BUSY"}
+
+
 def test_a_second_car_on_purpose_is_ordered_beside_the_first(world: World) -> None:
     order_id = planned(world, guest_name="Guest Heron", override_guard=True)
     until_due(world)

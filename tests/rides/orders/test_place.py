@@ -225,6 +225,40 @@ def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
     assert (second.guard_key, second.guard_override_by) == (None, world.staff_id)
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"guest_phone": "+919845011111"},
+        {"guest_name": "Anna Heron"},
+        {"guest_room": "413"},
+        {"guest_name": "He\u0301ron"},
+    ],
+)
+def test_what_was_learned_of_a_guest_since_does_not_open_the_guard(
+    world: World, later: dict[str, str]
+) -> None:
+    first = world.place(guest_name="Heron", guest_room="412")
+    chosen = {"guest_name": "Heron", "guest_room": "412", "guest_id": guest_id(world, first)}
+    with pytest.raises(GuardBusy) as caught:
+        world.place(**(chosen | later))
+    assert caught.value.order_id == first
+    second = world.place(**(chosen | later), override_guard=True)
+    assert guest_id(world, second) == guest_id(world, first)
+
+
+def test_a_second_car_on_purpose_guards_its_guest_when_the_first_is_over(world: World) -> None:
+    first = world.place(guest_name="Guest Heron", guest_room="412")
+    second = world.place(guest_name="Guest Heron", guest_room="412", override_guard=True)
+    assert withdraw(world.db, world.clock, first, world.actor)
+    with pytest.raises(GuardBusy) as caught:
+        world.place(guest_name="Guest Heron", guest_room="412")
+    assert caught.value.order_id == second
+
+
+def guest_id(world: World, order_id: int) -> int:
+    return world.page(order_id).guest.id
+
+
 def test_the_guard_opens_when_the_first_order_ends_without_a_ride(world: World) -> None:
     first = world.place(guest_name="Guest Heron")
     assert withdraw(world.db, world.clock, first, world.actor)

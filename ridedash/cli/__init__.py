@@ -153,7 +153,9 @@ def _erase(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--guest", required=True, help="the guest's phone number; or the name, with --room"
     )
-    parser.add_argument("--room", help="the guest's room or reference, when --guest is a name")
+    parser.add_argument(
+        "--room", help="the guest's room or reference, when --guest is a name; '' for none"
+    )
 
 
 def _run(options: argparse.Namespace) -> None:

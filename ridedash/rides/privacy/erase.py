@@ -104,7 +104,7 @@ def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
     if wanted.phone:
         return list(s.scalars(query.where(Guest.phone == wanted.phone)))
     name, room = (wanted.name or "").casefold(), (wanted.room or "").lower()
-    in_room = s.scalars(query.where(func.lower(Guest.room) == room))
+    in_room = s.scalars(query.where(func.lower(func.coalesce(Guest.room, "")) == room))
     return [guest for guest in in_room if guest.name.casefold() == name]
 
 

@@ -19,6 +19,7 @@ from ridedash.service.parsing.fields import (
     ident,
     link,
     number,
+    positive,
     row,
     rows,
     text,
@@ -43,7 +44,7 @@ class PriceDetails(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse `price_details`; None when it is empty."""
         got = row(value)
-        found = {name: read for name in _PRICES if (read := number(got.get(name))) is not None}
+        found = {name: read for name in _PRICES if (read := positive(got.get(name))) is not None}
         return cls(**found) if found else None
 
 
@@ -98,17 +99,17 @@ class TripInfo(Fact):
         ratio = text(got.get("night_charge_ratio"))
         found = cls(
             billing_enabled=flag(got.get("billing_enabled")),
-            discount=number(got.get("discount")),
-            advance=number(got.get("advance")),
-            convenience_charge=number(got.get("convenience_charge")),
-            amount=number(got.get("amount")),
+            discount=positive(got.get("discount")),
+            advance=positive(got.get("advance")),
+            convenience_charge=positive(got.get("convenience_charge")),
+            amount=positive(got.get("amount")),
             distance=measured_length(got.get("distance"), "kilometre"),
             night_charges_applied=flag(got.get("night_charges_applied")),
             night_charge_ratio=None if ratio is None or ratio.upper() == "NA" else ratio,
-            payable_amount=number(got.get("payable_amount")),
+            payable_amount=positive(got.get("payable_amount")),
             trip_time=measured_time(got.get("trip_time")),
             ride_time=measured_time(got.get("ride_time")),
-            cash_paid=number(got.get("cash_paid")),
+            cash_paid=positive(got.get("cash_paid")),
         )
         return None if found == cls() else found
 

@@ -103,10 +103,12 @@ def take_in() -> Answer:
     try:
         lines = lines_of(file.read(MOST_BYTES + 1) if file else b"", language.code)
     except Unreadable:
+        lines = {}
+    if not lines:
         said = _("This is no file of own words in %(language)s.", language=language.own_name)
         return _page({}, {}, refused=said), 422
     unknown = sorted(set(lines) - set(SENTENCES))
-    if unknown or not lines:
+    if unknown:
         said = _("The file has a sentence that is not in the list: %(name)s", name=unknown[0][:40])
         return _page({}, {}, refused=said), 422
     typed = {name: line.text for name, line in lines.items()}

@@ -12,6 +12,7 @@ from babel.numbers import format_decimal
 from ridedash import wire
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import BILLED, cost_of, payable_of, total_of
+from ridedash.service.parsing.fields import number
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
@@ -220,7 +221,7 @@ def _auto_notes(
     )
     notes = [way] if way else []
     if trip.night_charges_applied:
-        times = trip.night_charge_ratio
+        times = number((trip.night_charge_ratio or "").rstrip("xX×"))  # "1.5", "1.5x"
         ratio = f" × {format_decimal(times, locale=formats_of(locale))}" if times else ""
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
     if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from copy import copy
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -22,6 +22,7 @@ from ridedash.wording import ngettext
 from ridedash.wording.languages import formats_of
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
+HUNDREDTH: Final = Decimal("0.01")
 LONGEST_PLATE: Final = 16  # characters; a longer text is no plate and is not spelled out
 
 
@@ -30,6 +31,8 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
     """An amount in its currency, without cents when there are none; "" when unknown."""
     if amount is None:
         return ""
+    # as totals.minor does: a ride and the history that adds it up say the same cents
+    amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
     known, whole = _known(locale), amount == amount.to_integral_value()
     digits = (0, 0) if whole else (2, 2)
     if not currency or not re.fullmatch(r"[A-Z]{3}", currency):

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, event, select, text
 
 from ridedash.rides.accounts.rotate_keys import rotate
+from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.rides.privacy.retention import (
     RetentionDays,
@@ -345,6 +346,14 @@ def test_a_guest_under_way_is_not_erased(world: World) -> None:
     with pytest.raises(StillRiding):
         erased(world, phone=PHONE)
     assert guest_of(world, order_id).phone == PHONE
+
+
+def test_a_guest_who_is_known_by_name_alone_is_erased(world: World) -> None:
+    alone, roomed = (world.place(guest_name="Guest Dunlin", guest_room=each) for each in ("", "7"))
+    for order_id in (alone, roomed):
+        assert withdraw(world.db, world.clock, order_id, world.actor)
+    assert erased(world, name="guest dunlin", room="") == (1, 1)
+    assert guest_of(world, alone).name != guest_of(world, roomed).name == "Guest Dunlin"
 
 
 def test_a_guest_of_another_property_stays(world: World) -> None:

@@ -182,6 +182,13 @@ def test_what_says_nothing_is_none_and_words_are_in_capitals():
 WORDS = (" completed ", "  ", 7, None)
 
 
+def test_an_amount_below_nothing_is_none_and_changes_no_bill():
+    assert PriceDetails.from_wire(dict.fromkeys(PriceDetails.model_fields, -1)) is None
+    assert PriceDetails.from_wire({"fare": 210, "toll_charges": "-1"}) == PriceDetails(fare=210)
+    bill = ("discount", "advance", "convenience_charge", "amount", "payable_amount", "cash_paid")
+    assert TripInfo.from_wire(dict.fromkeys(bill, -1)) is None
+
+
 @pytest.mark.parametrize(
     ("ratio", "read"), [("na", None), ("NA", None), ("1.5", "1.5"), (None, None)]
 )

@@ -172,6 +172,7 @@ def test_the_file_goes_out_and_comes_back(desk: Desk, manager: FlaskClient) -> N
         (('"Danke"', '"Danke {guest}"'), "This sentence has no fact called {guest}."),
         (("Language: de", "Language: fr"), "This is no file of own words in Deutsch."),
         ((re.compile(r'msgctxt "thank_you"\n.*\n.*\n'), ""), ""),
+        ((re.compile("^msgctxt", re.MULTILINE), "#, fuzzy\nmsgctxt"), "no file of own words in"),
     ],
 )
 def test_a_file_is_used_whole_or_not_at_all(

@@ -159,6 +159,25 @@ def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk)
     )
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ("1.5x", "Night charge included × 1.5."),
+        ("N/A", "Night charge included."),
+        ("25%", "Night charge included."),
+        ("1e999999", "Night charge included."),
+    ],
+)
+def test_a_night_charge_in_any_words_leaves_the_bill_readable(
+    desk: Desk, sent: str, said: str
+) -> None:
+    facts = snapshot_facts("auto", "COMPLETED")
+    facts["trip"] |= {"night_charge_ratio": sent}
+    bill = ride(desk, "auto", "COMPLETED", ride={"facts": facts}).invoice
+    assert bill is not None
+    assert said in bill.notes
+
+
 UNBILLED = {
     "billing_enabled": False,
     "discount": "0",

@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 
 from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.tracking.totals import MINOR, minor
 from ridedash.views.insights.periods import Period
 from ridedash.views.rides.offer_price import money_range
 from ridedash.views.web.formatting import (
@@ -152,9 +153,17 @@ def test_facts_are_written_as_each_language_writes_them() -> None:
 
 
 def test_an_unknown_language_and_an_unknown_currency_are_written_somehow() -> None:
-    assert money(Decimal("5.5"), "INR", "tlh") == "5.5 INR"
+    assert money(Decimal("5.5"), "INR", "tlh") == "5.50 INR"
     assert money(Decimal(1250), None) == "1,250"
     assert money(None, "INR") == ""
+
+
+@pytest.mark.parametrize("sent", ["100.005", "0.125", "1.245", "-0.125", "2.675", "99.995"])
+def test_a_ride_says_the_same_cents_as_the_history_that_adds_it_up(sent: str) -> None:
+    amount = Decimal(sent)
+    whole = Decimal(minor(amount)) / MINOR
+    for currency in ("INR", None, "tlh"):
+        assert money(amount, currency) == money(whole, currency)
 
 
 @pytest.mark.parametrize("second", [0, 1, 30, 59])

@@ -24,6 +24,12 @@ ALL = os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all"
 SPOKEN = [pseudo.XA, pseudo.XB, *(LANGUAGES if ALL else ["de"])]
 HEIGHT = 900
 PIN_PX = 35
+TEXT_AT = """(part) => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector(part));
+  const { left, right } = range.getBoundingClientRect();
+  return (left + right) / 2;
+}"""
 NOBODYS = "\ue123"  # for private use: no face has it
 TRANSLATIONS = Path(__file__).parents[2] / "translations"
 LEFT_AND_RIGHT = """() => {
@@ -139,6 +145,21 @@ def test_arabic_pages_mirror_english_ones_and_keep_plates_and_numbers(
     assert all(run > 0 for name in seen for run in seen[name]["digits"]), seen
     zoom = page.locator(".leaflet-control-zoom-in")
     assert zoom.get_attribute("title") == pseudo.from_the_right("Zoom in")
+
+
+def test_a_guests_code_stands_below_its_label_in_arabic_too(served: Served, tmp_path: Path) -> None:
+    link = served.link(served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4821"))
+    page = served.phone()
+    for name in (pseudo.XA, pseudo.XB):
+        speak(served, name, tmp_path)
+        page.goto(link)
+        expect(page.locator(".guest-digits")).to_be_visible()
+        middle = page.viewport_size["width"] / 2 if page.viewport_size else 0
+        sides = {
+            page.evaluate(TEXT_AT, part) < middle
+            for part in (".guest-digits", ".guest-code .label")
+        }
+        assert sides == {name == pseudo.XA}, name
 
 
 def test_every_offered_script_has_its_glyphs(browser: Browser) -> None:

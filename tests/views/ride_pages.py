@@ -267,6 +267,18 @@ def action_row(
     )
 
 
+def _product(category: str, kind: str) -> dict[str, Any]:
+    """What the service offered, as it is stored: its price is worded anew for each reader."""
+    estimate = {"amount_min": "210", "amount_max": "260"}
+    return {
+        "category": category,
+        "display_name": category.title(),
+        "kind": kind,
+        "currency": "INR",
+        "estimate": estimate,
+    }
+
+
 def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> Order:
     who, n = facts.get("prop", "desk"), next(desk.counter)
     property_id, staff, account = (
@@ -298,8 +310,8 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
         kind=kind,
         display_name=facts.get("display_name", category.title()),
         currency=facts.get("currency", "INR"),
-        price_text=facts.get("price_text", "₹210–260, estimate"),
-        product={},
+        price_text=facts.get("price_text", "meter fare, about ₹210–260"),
+        product=facts.get("product", _product(category, kind)),
         fare_id=None,
         seat_prices=facts.get("seat_prices", {"1": "96", "2": "140"} if kind == "share" else {}),
         cancellation=facts.get(

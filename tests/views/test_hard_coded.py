@@ -39,8 +39,6 @@ NAMES = frozenset(
     }
     | {"Guest Heron", "Desk Wren", "House account", "boss", "LH 760"}
     | {"HAR", "curl"}  # the forms in which the calls of a demo are handed out
-    # an offer whose product can't be read keeps what its card said
-    | {"₹210–260, estimate"}
 )
 # keys, and the sign of the Latin letters on a kiosk's keyboard
 KEYS = frozenset({"Aa", "Backspace", "End", "Enter", "Escape", "Help", "Home", "Tab"})

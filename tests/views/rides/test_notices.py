@@ -339,7 +339,7 @@ def test_a_ride_without_a_passenger_shows_no_price(
 @pytest.mark.parametrize(
     ("seat_prices", "fare", "note"),
     [
-        ({}, "₹210–260, estimate", "Estimated for the old drop; the meter decides"),
+        ({}, "meter fare, about ₹210–260", "Estimated for the old drop; the meter decides"),
         ({"": "249"}, "₹249", "Fixed for the old drop; the ride company may set another price"),
     ],
 )

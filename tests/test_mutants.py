@@ -50,7 +50,10 @@ def doubled(n: int) -> int:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with one module of the core, and a test of it that sees too little."""
+    """A project with one module of the core, and tests of it that see too little.
+
+    One of them fails whatever is changed, and one stands in the file of another module.
+    """
     core, tests = tmp_path / "ridedash/rides", tmp_path / "tests/rides"
     for folder in (core, tests):
         folder.mkdir(parents=True)
@@ -59,8 +62,12 @@ def project(tmp_path: Path) -> Path:
     (core / "till.py").write_text(MODULE)
     (tests / "test_till.py").write_text(
         "from ridedash.rides import till\n\n"
+        "def test_wrong() -> None:\n    assert till.doubled(2) == 5\n\n"
         "def test_due() -> None:\n    assert till.Till().due(9, 4) == 5\n\n"
         "def test_doubled() -> None:\n    assert till.doubled(2) == 4\n"
+    )
+    (tests / "test_shop.py").write_text(
+        "from ridedash.rides import till\n\ndef test_waits() -> None:\n    assert till.WAIT_S == 5\n"
     )
     (tmp_path / "pyproject.toml").write_text(
         '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\n'
@@ -135,7 +142,9 @@ def test_a_known_change_without_a_reason_is_refused(
         equivalents()
 
 
-def test_the_own_file_runs_first_then_quick_ones_then_postgresql(project: Path) -> None:
+def test_tests_that_enter_a_function_run_the_own_file_first_then_the_quick_ones(
+    project: Path,
+) -> None:
     for name in ("quick", "slow"):
         (project / f"tests/rides/test_{name}.py").touch()
     mutant = Mutant("ridedash/rides/till.py", 23, 0, 1, "a", "b", "Till.due", 19)
@@ -149,11 +158,9 @@ def test_the_own_file_runs_first_then_quick_ones_then_postgresql(project: Path) 
         ("tests/rides", "sqlite"): Reach(entered, cpu_s, [broken]),
         ("tests/rides", "postgresql"): Reach({SHARED: met}, {slow: 5.0, far: 0.1}),
     }
-    assert [(each.kind, each.tests) for each in Near(project).rounds(mutant, reaches)] == [
-        ("sqlite", [own]),
-        ("sqlite", [quick, slow]),
-        ("postgresql", [far, slow]),
-    ]
+    asked = [Near(project).meeting(mutant, kind, reaches) for kind in ("sqlite", "postgresql")]
+    assert [each.tests for each in asked] == [[own, quick, slow], [far, slow]]
+    assert [each.cpu_s for each in asked] == [8.0, 5.1]
 
 
 def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) -> None:
@@ -168,7 +175,7 @@ def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) 
     }
     due, doubled = (f"tests/rides/test_till.py::test_{name}" for name in ("due", "doubled"))
     assert found == {
-        ": 5 -> 6": "",
+        ": 5 -> 6": "tests/rides/test_shop.py::test_waits",
         "Till.due: return fare - paid -> return None": due,
         "Till.due: fare - paid -> (fare + paid)": due,
         "Till.tax: 7 -> 8": "",
@@ -176,5 +183,5 @@ def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) 
         "doubled: n * 2 -> (n + 2)": "",
         "doubled: 2 -> 3": doubled,
     }, run.stdout + run.stderr
-    assert "4 of 7 noticed, 57%" in run.stdout
+    assert "5 of 7 noticed, 71%" in run.stdout
     assert run.returncode == 1

@@ -3,9 +3,10 @@
     python -m tools.mutants --seed 7 --count 150
 
 Draws single changes of the modules where a wrong line costs money, truth or security (CORE in
-changes.py). First the tests of their folders run unchanged and say which functions each enters.
-Then, for each change, those tests run without a browser that enter the changed function, until one
-fails: the module's own test file, the rest of its folder, and the same on PostgreSQL.
+changes.py). For each change the module's own test file runs without a browser until a test fails;
+that counts when the test passes without the change. For the changes that are left the tests of
+their folders run unchanged and say which functions each enters; then those that enter the changed
+one run with the change, on SQLite, and what is still left on PostgreSQL.
 
 Not drawn: words for developers, asserts, and what only the type checker reads. A change that is
 known to make no difference is listed in `equivalent.txt`, with the reason, and not counted. Each
@@ -14,38 +15,29 @@ in ten are noticed.
 """
 
 import argparse
-import gc
 import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tools.mutants.changes import ROOT, Mutant, draw, equivalents, modules, mutants
-from tools.mutants.near import Near, Round, Unit
-from tools.mutants.plugins import Reach, warm
-from tools.mutants.runs import (
-    changed,
-    copied,
-    first_failure,
-    in_turns,
-    reach_of,
-    stopped_by_signals,
-)
+from tools.mutants.near import Near
+from tools.mutants.runs import copied, in_turns, stopped_by_signals
+from tools.mutants.stages import Judge, stages
 
 ENOUGH: Final = 0.9
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What noticed a change ("" for nothing), how many tests enter it, and the time that took."""
+    """What noticed a change ("" for nothing), and the time that took."""
 
     by: str
-    tests: int
     seconds: float
 
 
@@ -108,7 +100,7 @@ def _wanted(asked: argparse.Namespace) -> list[Mutant]:
 
 def _tell(mutant: Mutant, verdict: Verdict, to: Path) -> None:
     said = f"noticed by {verdict.by}" if verdict.by else "UNNOTICED"
-    print(f"{said} [{verdict.tests}, {verdict.seconds:.1f} s]: {mutant}", flush=True)
+    print(f"{said} [{verdict.seconds:.1f} s]: {mutant}", flush=True)
     facts: dict[str, Any] = {"mutant": mutant.name, "line": mutant.line, **vars(verdict)}
     with to.open("a") as file:
         file.write(json.dumps(facts) + "\n")
@@ -121,58 +113,29 @@ def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tupl
     place = memory if os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="ridedash-mutants-", dir=place) as made:
         copies = [copied(asked.root, Path(made) / str(n)) for n in range(asked.jobs)]
-        near = Near(asked.root, own=asked.own)
-        units = {unit for mutant in drawn for unit in near.units(mutant.path)}
-        reaches = _reaches(units, copies)
-        _warm(reaches)
-
-        def tried(task: tuple[int, Mutant], copy: Path) -> Verdict | None:
-            number, mutant = task
-            if time.monotonic() > end:
-                return None
-            file, begun = copy / mutant.path, time.monotonic()
-            with changed(file, mutant.applied(file.read_bytes()), number):
-                by, tests = _noticed_by(near.rounds(mutant, reaches), copy)
-            return Verdict(by, tests, round(time.monotonic() - begun, 1))
-
-        for (_, mutant), verdict in in_turns(tried, list(enumerate(drawn, 1)), copies):
-            if verdict is not None:
-                yield mutant, verdict
+        left = dict.fromkeys(drawn, 0.0)  # with the seconds that each has taken so far
+        for judge in stages(Near(asked.root, own=asked.own), left, copies):
+            for mutant, verdict in _judged(left, judge, copies, end):
+                before = left.pop(mutant)
+                if verdict is not None and verdict.by:
+                    yield mutant, replace(verdict, seconds=before + verdict.seconds)
+                elif verdict is not None:
+                    left[mutant] = before + verdict.seconds
+            print(f"not noticed so far: {len(left)}", flush=True)
+        for mutant, seconds in left.items():
+            yield mutant, Verdict("", seconds)
 
 
-def _reaches(units: Iterable[Unit], copies: Sequence[Path]) -> dict[Unit, Reach]:
-    """What the tests of each folder enter, on each kind of database."""
+def _judged(
+    mutants: Iterable[Mutant], judge: Judge, copies: Sequence[Path], end: float
+) -> Iterator[tuple[Mutant, Verdict | None]]:
+    """What a judge says of each, in the order in which it does. None: it was too late to ask."""
 
-    def reach(unit: Unit, copy: Path) -> Reach:
-        return reach_of(*unit, copy)
+    def judged(mutant: Mutant, copy: Path) -> Verdict | None:
+        begun = time.monotonic()
+        return Verdict(judge(mutant, copy), time.monotonic() - begun) if begun < end else None
 
-    begun, found = time.monotonic(), dict[Unit, Reach]()
-    for unit, each in in_turns(reach, sorted(units), copies):
-        found[unit] = each
-        for test in each.failed:
-            print(f"left out, since it fails unchanged on {unit[1]}: {test}", flush=True)
-    took = time.monotonic() - begun
-    count = sum(len(each.cpu_s) for each in found.values())
-    print(f"{count} tests in {len(found)} runs say what they enter, {took:.0f} s", flush=True)
-    return found
-
-
-def _warm(reaches: Mapping[Unit, Reach]) -> None:
-    """Import the libraries that the tests import, before anything is forked."""
-    warm(list(dict.fromkeys(name for each in reaches.values() for name in each.libraries)))
-    gc.collect()
-    gc.freeze()
-
-
-def _noticed_by(rounds: Iterable[Round], copy: Path) -> tuple[str, int]:
-    """The first test that fails with the change, or how a run ended; and how many tests ran."""
-    count = 0
-    for each in rounds:
-        count += len(each.tests)
-        ended = first_failure(each.tests, each.kind, copy, each.cpu_s)
-        if ended.failed or ended.why:
-            return ended.failed or ended.why, count
-    return "", count
+    return in_turns(judged, list(mutants), copies)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The tests near a change: which of them enter the function that is changed, the nearest first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,9 +11,8 @@ from tools.mutants.plugins import SHARED, Reach
 KINDS: Final = ("sqlite", "postgresql")
 # near to every module: it compares the numbers that each one names with docs/limits.md
 LIMITS: Final = "tests/test_limits.py"
-Unit = tuple[
-    str, str
-]  # a folder of tests or one of its files, and a kind of database: what is run unchanged at once
+# a folder of tests or one of its files, and a kind of database: what is run unchanged at once
+Unit = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -32,36 +31,33 @@ class Near:
     """
 
     def __init__(self, root: Path, *, own: bool = False) -> None:
-        self.root, self.own = root, own
-        self.kinds = KINDS[:1] if own else KINDS
+        self.root = root
+        self.kinds = () if own else KINDS
+
+    def files(self, mutant: Mutant) -> list[str]:
+        """The nearest test files: the module's own; for what runs on import also the limits'."""
+        files = [_own(mutant.path)] + [LIMITS] * (mutant.function is None)
+        return [file for file in files if (self.root / file).exists()]
 
     def units(self, path: str) -> list[Unit]:
-        """Where the tests of a module are: its own file, or the folder that mirrors its folder.
+        """Where the tests of a module are: the folder that mirrors its folder.
 
         With the folders in that one, as far as they hold tests themselves.
         """
-        own = _own(path)
-        where = [own] * (self.root / own).exists()
-        if not self.own:
-            found = {test.parent for test in (self.root / own).parent.rglob("test_*.py")}
-            where = sorted(folder.relative_to(self.root).as_posix() for folder in found)
+        near = self.root / _own(path)
+        found = {test.parent for test in near.parent.rglob("test_*.py")}
+        where = sorted(folder.relative_to(self.root).as_posix() for folder in found)
         units = [(each, kind) for kind in self.kinds for each in where]
         limits = [(LIMITS, KINDS[0])] * (self.root / LIMITS).exists()
         return [*units, *limits]
 
-    def rounds(self, mutant: Mutant, reaches: Mapping[Unit, Reach]) -> Iterator[Round]:
-        """What to run: the module's own test file, the rest of its folder, and on PostgreSQL."""
-        own = _own(mutant.path)
-        for kind in self.kinds:
-            near = [reaches[unit] for unit in self.units(mutant.path) if unit[1] == kind]
-            cpu_s = {test: s for reach in near for test, s in reach.cpu_s.items()}
-            met = {test for reach in near for test in _meeting(mutant, reach)}
-            ours = [test for test in met if _file(test) == own]
-            others = [test for test in met if _file(test) != own]
-            for tests in [ours, others] if kind == KINDS[0] else [ours + others]:
-                if tests:
-                    taken = sum(cpu_s[test] for test in tests)
-                    yield Round(kind, _sorted(tests, cpu_s, own), taken)
+    def meeting(self, mutant: Mutant, kind: str, reaches: Mapping[Unit, Reach]) -> Round:
+        """The tests that enter what is changed: the module's own file first, then its folder."""
+        near = [reaches[unit] for unit in self.units(mutant.path) if unit[1] == kind]
+        cpu_s = {test: s for reach in near for test, s in reach.cpu_s.items()}
+        met = {test for reach in near for test in _meeting(mutant, reach)}
+        taken = sum(cpu_s[test] for test in met)
+        return Round(kind, _sorted(list(met), cpu_s, _own(mutant.path)), taken)
 
 
 def _own(path: str) -> str:

@@ -86,23 +86,20 @@ class Recorder:
         """Everything has run."""
         sys.settrace(None)
         threading.settrace(lambda *_: None)
-        self.reach.libraries = [name for name in sys.modules if _is_library(name)]
+        self.reach.libraries = [name for name in sys.modules if is_library(name)]
 
 
-class Chosen:
-    """Runs the chosen tests alone, in their order, and notes the first one that fails."""
+class First:
+    """Notes the first test that fails, and leaves out some."""
 
-    def __init__(self, tests: Sequence[str]) -> None:
-        self._turns = {test: turn for turn, test in enumerate(tests)}
+    def __init__(self, without: Collection[str] = ()) -> None:
+        self._without = without
         self.failed = ""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out the others."""
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self._turns),
-            key=lambda item: self._turns[item.nodeid],
-        )
+        """Leave some out."""
+        items[:] = [item for item in items if item.nodeid not in self._without]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """The first failure is enough."""
@@ -113,6 +110,22 @@ class Chosen:
         """A change that breaks the import of a test file is noticed by that file."""
         if report.failed:
             self.failed = self.failed or report.nodeid
+
+
+class Chosen(First):
+    """Runs the chosen tests alone, in their order, and notes the first one that fails."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        super().__init__()
+        self._turns = {test: turn for turn, test in enumerate(tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out the others."""
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._turns),
+            key=lambda item: self._turns[item.nodeid],
+        )
 
 
 def hurried() -> None:
@@ -130,14 +143,15 @@ def hurried() -> None:
 def warm(libraries: Collection[str]) -> None:
     """Import libraries before processes are forked. Never a module of the project."""
     for name in libraries:
-        if _is_library(name):
+        if is_library(name):
             with contextlib.suppress(Exception):
                 __import__(name)
     assert not {"ridedash", "tests"} & set(sys.modules), "what is changed is imported anew"
     assert threading.active_count() == 1, "a process with threads can't be forked"
 
 
-def _is_library(name: str) -> bool:
+def is_library(name: str) -> bool:
+    """Whether a module is none of the project's."""
     top = name.partition(".")[0]
     found = getattr(sys.modules.get(name), "__file__", None) or ""
     ours = top in ("ridedash", "tests", "bench", "tools", "conftest", "__main__")

@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -22,7 +22,9 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from tools.mutants.plugins import Chosen, Reach, Recorder, hurried
+from tools.mutants.changes import Mutant
+from tools.mutants.near import KINDS
+from tools.mutants.plugins import Chosen, First, Reach, Recorder, hurried, is_library
 
 OPTIONS: Final = [
     *("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly"),
@@ -31,6 +33,9 @@ OPTIONS: Final = [
 # By kind of database: the marks of the tests that run on it.
 MARKS: Final = {"sqlite": "not browser", "postgresql": "database and not browser"}
 SPARE_S: Final = 20.0  # what a run may need beside its tests: imports, a server
+Limits = tuple[float, float]  # seconds of CPU, and of the wall's clock for what waits for ever
+# Of one file of tests: several times what the slowest takes.
+FILE_LIMITS_S: Final[Limits] = (90.0, 900.0)
 Task = TypeVar("Task")
 Found = TypeVar("Found")
 _FORKING: Final = multiprocessing.get_context("fork")
@@ -42,6 +47,11 @@ class Ended:
 
     failed: str = ""
     why: str = ""
+
+    @property
+    def by(self) -> str:
+        """What is wrong, or "" when it ended well."""
+        return self.failed or self.why
 
 
 def in_turns(
@@ -88,48 +98,77 @@ def in_turns(
             each.join()
 
 
+def libraries_of(files: Sequence[str], copy: Path) -> list[str]:
+    """The libraries that these files of tests import, in the order in which they do."""
+
+    def run() -> list[str]:
+        pytest.main([*OPTIONS, "--collect-only", *files])
+        return [name for name in sys.modules if is_library(name)]
+
+    return _answer_of(run, KINDS[0], copy, (1800, 3600))[0] or []
+
+
 def reach_of(where: str, kind: str, copy: Path) -> Reach:
-    """Run a file, or the tests right in a folder, unchanged.
+    """Run the tests right in a folder, or those of a file, unchanged.
 
     Raises RuntimeError when nothing comes of it.
     """
-    answer = copy / ".reach"
-    answer.unlink(missing_ok=True)
 
-    def run() -> None:
+    def run() -> Reach:
         recorder = Recorder(copy)
         recorder.start()
         place = copy / where
         files = sorted(map(str, place.glob("test_*.py"))) if place.is_dir() else [str(place)]
         options = [each for each in OPTIONS if each != "-x"]
         pytest.main([*options, "-m", MARKS[kind], *files], plugins=[recorder])
-        answer.write_bytes(pickle.dumps(recorder.reach))
+        return recorder.reach
 
-    ended = _forked(run, kind, copy, (1800, 3600))
-    if ended or not answer.exists():
-        raise RuntimeError(f"{where} can't be run unchanged: {ended or (copy / '.log')}")
-    found = pickle.loads(answer.read_bytes())
-    assert isinstance(found, Reach)
+    found, why = _answer_of(run, kind, copy, (1800, 3600))
+    if found is None:
+        raise RuntimeError(f"{where} can't be run unchanged: {why or (copy / '.log')}")
     return found
+
+
+def failure_in(file: str, without: Collection[str], copy: Path) -> Ended:
+    """Run a file of tests on SQLite, but for some of them, until one fails."""
+    return _ended(First(without), [*OPTIONS, "-m", MARKS[KINDS[0]], file], copy, FILE_LIMITS_S)
 
 
 def first_failure(tests: Sequence[str], kind: str, copy: Path, cpu_s: float) -> Ended:
     """Run the tests in this order until one fails. `cpu_s`: what they take unchanged."""
-    answer = copy / ".failed"
-    answer.unlink(missing_ok=True)
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    limits = SPARE_S + 3 * cpu_s, 6 * (SPARE_S + cpu_s)
+    return _ended(Chosen(tests), [*OPTIONS, *files], copy, limits, kind)
 
-    def run() -> None:
+
+def _ended(
+    first: First,
+    arguments: list[str],
+    copy: Path,
+    limits: Limits,
+    kind: str = KINDS[0],
+) -> Ended:
+    def run() -> str:
         hurried()
-        chosen = Chosen(tests)
-        files = dict.fromkeys(test.partition("::")[0] for test in tests)
-        code = pytest.main([*OPTIONS, *files], plugins=[chosen])
-        answer.write_text(chosen.failed or f"pytest: {code!s}" * (code not in (0, 5)))
+        code = pytest.main(arguments, plugins=[first])
+        return first.failed or f"pytest: {code!s}" * (code not in (0, 5))
 
-    why = _forked(run, kind, copy, (SPARE_S + 3 * cpu_s, 6 * (SPARE_S + cpu_s)))
-    return Ended(why=why) if why or not answer.exists() else Ended(answer.read_text())
+    failed, why = _answer_of(run, kind, copy, limits)
+    return Ended(failed or "", why)
 
 
-def _forked(run: Callable[[], None], kind: str, copy: Path, limits: tuple[float, float]) -> str:
+def _answer_of(
+    run: Callable[[], Found], kind: str, copy: Path, limits: Limits
+) -> tuple[Found | None, str]:
+    """What `run` returns in a fork, and else why it did not end well; see _forked."""
+    answer = copy / ".answer"
+    answer.unlink(missing_ok=True)
+    why = _forked(lambda: answer.write_bytes(pickle.dumps(run())), kind, copy, limits)
+    found: Found | None = pickle.loads(answer.read_bytes()) if answer.exists() else None
+    return found, why
+
+
+def _forked(run: Callable[[], object], kind: str, copy: Path, limits: Limits) -> str:
     """Call `run` in a fork that has the copy as its project. Why it did not end well, or "".
 
     `limits`: seconds of CPU, and of the wall's clock for one that waits for ever.
@@ -204,19 +243,19 @@ def stopped_by_signals() -> None:
 
 
 @contextlib.contextmanager
-def changed(file: Path, text: bytes, number: int) -> Iterator[None]:
-    """Another text of a file, meanwhile.
+def changed(file: Path, mutant: Mutant) -> Iterator[None]:
+    """The change in a file, meanwhile.
 
     Each text has a time of its own, since Python takes compiled code of the same time and length.
     """
-    before = file.read_bytes()
-    file.write_bytes(text)
-    os.utime(file, (2 * number, 2 * number))
+    before, at = file.read_bytes(), int(file.stat().st_mtime)
+    file.write_bytes(mutant.applied(before))
+    os.utime(file, (at + 1, at + 1))
     try:
         yield
     finally:
         file.write_bytes(before)
-        os.utime(file, (2 * number + 1, 2 * number + 1))
+        os.utime(file, (at + 2, at + 2))
 
 
 def copied(root: Path, to: Path) -> Path:

@@ -1,0 +1,114 @@
+"""Who judges a change: first its own test files, then the tests that enter what is changed."""
+
+import gc
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tools.mutants.changes import Mutant
+from tools.mutants.near import KINDS, Near, Unit
+from tools.mutants.plugins import Reach, warm
+from tools.mutants.runs import (
+    Ended,
+    changed,
+    failure_in,
+    first_failure,
+    in_turns,
+    libraries_of,
+    reach_of,
+)
+
+
+class Judge(Protocol):
+    """Says what notices a change."""
+
+    def __call__(self, mutant: Mutant, copy: Path, /) -> str:
+        """The first test that fails with the change, or how a run ended; "": nobody noticed it."""
+
+
+def stages(near: Near, left: Mapping[Mutant, object], copies: Sequence[Path]) -> Iterator[Judge]:
+    """The judges in their order; each is asked about the changes that are left when it comes.
+
+    The own files are the quickest. Whom the others ask is found out when they come: the tests run
+    unchanged then, and say which functions they enter.
+    """
+    files = {file for mutant in left for file in near.files(mutant)}
+    _warm(libraries_of(sorted(files), copies[0]))
+    yield OwnFiles(near)
+    for kind in near.kinds:
+        units = {unit for mutant in left for unit in near.units(mutant.path) if unit[1] == kind}
+        yield Meeting(near, kind, _reaches(units, copies))
+
+
+class OwnFiles:
+    """The test files that are nearest to a change, whole, on SQLite."""
+
+    def __init__(self, near: Near) -> None:
+        self._near = near
+        self._failing: dict[str, set[str]] = {}  # tests of a file that are no judges, see Reach
+        self._unfit: set[str] = set()  # files that can't be collected unchanged, or take too long
+
+    def __call__(self, mutant: Mutant, copy: Path, /) -> str:
+        """See Judge. What fails must end well without the change."""
+        for file in self._near.files(mutant):
+            while file not in self._unfit:
+                failing = self._failing.setdefault(file, set())
+                with changed(copy / mutant.path, mutant):
+                    ended = failure_in(file, failing, copy)
+                if not ended.by:
+                    break
+                unchanged = self._unchanged(file, ended, copy)
+                if not unchanged.by:
+                    return ended.by
+                print(f"left out, since it fails unchanged: {file}: {unchanged.by}", flush=True)
+                if "::" in unchanged.failed:
+                    failing.add(unchanged.failed)
+                else:
+                    self._unfit.add(file)
+        return ""
+
+    def _unchanged(self, file: str, ended: Ended, copy: Path) -> Ended:
+        """How the test that has failed ends without the change; or the file, if it was no test."""
+        if "::" in ended.failed:
+            return first_failure([ended.failed], KINDS[0], copy, 0.0)
+        return failure_in(file, self._failing[file], copy)
+
+
+class Meeting:
+    """The tests of the folder that enter the changed function, on one kind of database."""
+
+    def __init__(self, near: Near, kind: str, reaches: Mapping[Unit, Reach]) -> None:
+        self._near, self._kind, self._reaches = near, kind, reaches
+
+    def __call__(self, mutant: Mutant, copy: Path, /) -> str:
+        """See Judge."""
+        asked = self._near.meeting(mutant, self._kind, self._reaches)
+        if not asked.tests:
+            return ""
+        with changed(copy / mutant.path, mutant):
+            return first_failure(asked.tests, asked.kind, copy, asked.cpu_s).by
+
+
+def _reaches(units: Iterable[Unit], copies: Sequence[Path]) -> dict[Unit, Reach]:
+    """What the tests of each folder enter, on each kind of database."""
+
+    def reach(unit: Unit, copy: Path) -> Reach:
+        return reach_of(*unit, copy)
+
+    begun, found = time.monotonic(), dict[Unit, Reach]()
+    for unit, each in in_turns(reach, sorted(units), copies):
+        found[unit] = each
+        for test in each.failed:
+            print(f"left out, since it fails unchanged on {unit[1]}: {test}", flush=True)
+    took = time.monotonic() - begun
+    count = sum(len(each.cpu_s) for each in found.values())
+    print(f"{count} tests in {len(found)} runs say what they enter, {took:.0f} s", flush=True)
+    return found
+
+
+def _warm(libraries: Sequence[str]) -> None:
+    """Import the libraries that the tests import, before anything is forked."""
+    warm(libraries)
+    gc.collect()
+    gc.freeze()

@@ -67,7 +67,8 @@ def project(tmp_path: Path) -> Path:
         "def test_doubled() -> None:\n    assert till.doubled(2) == 4\n"
     )
     (tests / "test_shop.py").write_text(
-        "from ridedash.rides import till\n\ndef test_waits() -> None:\n    assert till.WAIT_S == 5\n"
+        "from ridedash.rides import till\n\n"
+        "def test_waits() -> None:\n    assert till.WAIT_S == 5\n"
     )
     (tmp_path / "pyproject.toml").write_text(
         '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\n'

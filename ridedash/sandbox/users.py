@@ -35,3 +35,8 @@ _BY_ID: Final = {user.id: user for user in SANDBOX_USERS}
 def find_user(user_id: str) -> SandboxUser | None:
     """The user with this id, or None."""
     return _BY_ID.get(user_id)
+
+
+def wallet_of(user_id: str) -> float:
+    """What one of them has in the wallet at first."""
+    return _BY_ID[user_id].balance

@@ -169,7 +169,7 @@ def retry_after_s(answer: Answer) -> float | None:
     """
     value = answer.headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
-        wait = float(value[:9])
+        wait = float(value)
     else:
         until, now = _http_date(value), _http_date(answer.headers.get("date", ""))
         if until is None or now is None:

@@ -240,6 +240,16 @@ def test_days_that_are_over_are_added_up_once(desk: Desk, monkeypatch: pytest.Mo
     ]
 
 
+def test_the_figures_of_a_zone_that_the_house_has_left_are_not_kept(desk: Desk) -> None:
+    story = Story(desk, ZONES[0])
+    story.happens("books", 0, 40 * 24 * 60)
+    look(desk, story.where)
+    moved = replace(story.where, house=replace(story.where.house, tz=ZoneInfo(ZONES[2])))
+    assert look(desk, moved) == direct(desk, moved)
+    with desk.services.db.read() as s:
+        assert set(s.scalars(select(InsightSpan.zone))) == {ZONES[2]}
+
+
 def test_days_that_ended_less_than_a_day_ago_are_not_stored(desk: Desk) -> None:
     where = place(desk, "UTC")
     ride(desk, where, datetime(2026, 4, 10, 12, tzinfo=UTC))

@@ -12,7 +12,7 @@ from ridedash.sandbox.pricing.rates import NIGHT_RATIO, convenience_charge, loca
 from ridedash.sandbox.trips.crews import Driver
 from ridedash.sandbox.trips.ledger import Booking
 from ridedash.sandbox.trips.timeline import Leg, Phase
-from ridedash.sandbox.users import find_user
+from ridedash.sandbox.users import wallet_of
 
 NO_PLACE: Final = LatLng(0.0, 0.0)  # sent as the drop when the booking has none
 MOVING: Final = (  # the fields that change during a status: position, speed, remaining time
@@ -164,9 +164,7 @@ def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, An
 
 
 def _balance(booking: Booking, payable: Decimal, *, ended: bool) -> float:
-    user = find_user(booking.user)
-    wallet = Decimal(str(user.balance)) if user else Decimal(0)
-    before = wallet - booking.request.terms.advance
+    before = Decimal(str(wallet_of(booking.user))) - booking.request.terms.advance
     return number(before - payable if ended and not booking.request.cash else before)
 
 

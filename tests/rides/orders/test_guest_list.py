@@ -14,6 +14,8 @@ from ridedash.rides.orders.guest_list import GuestLine, guest_lines
         ("Heron, Guest\t412", "Heron, Guest", "412", ""),
         ("Guest Heron, +91 98450 00000", "Guest Heron", "", "+91 98450 00000"),
         ("Guest Heron, 98450 00000", "Guest Heron", "", "98450 00000"),
+        ("Guest Heron, 845 0000", "Guest Heron", "", "845 0000"),
+        ("Guest Heron, 845 000", "Guest Heron", "845 000", ""),
         ("Guest Heron, 412", "Guest Heron", "412", ""),
         ("Guest Heron,,", "Guest Heron", "", ""),
         ("Guest Heron, , +91 1", "Guest Heron", "", "+91 1"),

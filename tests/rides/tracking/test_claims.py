@@ -88,6 +88,21 @@ def test_one_ride_may_be_claimed_where_one_is_due(desk: Desk) -> None:
     assert claimed(desk, Bounds(1, 0)) == [one]
 
 
+def test_a_ride_whose_row_is_unreadable_does_not_keep_the_others_waiting(desk: Desk) -> None:
+    if desk.services.db.dialect == "postgresql":
+        pytest.skip("its columns hold nothing that can't be read")
+    broken, first, second = (due(desk, late_s=n) for n in (3, 2, 1))
+    with desk.services.db.write() as s:
+        spoiled = text("UPDATE rides SET position_at = 'soon' WHERE order_id = :id")
+        s.execute(spoiled, {"id": broken})
+    assert claimed(desk) == [first, second]
+    with desk.services.db.read() as s:
+        assert [(item.order_id, item.name) for item in s.query(Attention)] == [
+            (broken, claims.POISON)
+        ]
+    assert claimed(desk) == []
+
+
 @pytest.mark.parametrize(
     ("status", "waits"),
     [(None, True), ("PENDING", True), ("CALL_DRIVER", True), ("IN_PROGRESS", False)],

@@ -43,6 +43,7 @@ def test_a_fixed_total_is_split_up_exactly():
     for total in range(80, 400):
         parts = price("mini", replace(PLAIN, fixed=Decimal(total), airport=total % 2 == 0))
         assert parts.total == total
+        assert parts.tax == pytest.approx(parts.fare * INR.tax, abs=Decimal("0.01"))
 
 
 def test_a_rental_costs_its_package_plus_the_excess():

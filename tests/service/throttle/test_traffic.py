@@ -56,13 +56,16 @@ def test_five_failures_in_a_row_open_the_breaker_and_four_do_not():
     assert desk.throttled() == ("silent", 5)
 
 
-def test_what_is_forgotten_keeps_nobody_from_calling():
+def test_what_is_forgotten_keeps_nobody_from_calling(caplog):
+    caplog.set_level("INFO")
     desk = Desk(math.inf)
     desk.fail(5)
     desk.traffic.forget()
     assert not desk.traffic.is_open(write=False)
     assert desk.traffic.silent_s() is None
     desk.call()
+    closed = "the breaker of read calls is closed: the service answers again"
+    assert [each.getMessage() for each in caplog.records][1:] == [closed], "writes never stopped"
 
 
 def test_half_of_twenty_calls_in_thirty_seconds_open_it_and_older_ones_do_not_count():

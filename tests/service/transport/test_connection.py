@@ -2,12 +2,14 @@
 left.
 """
 
+import ssl
 import threading
 
 import httpcore
 import pytest
 
 from ridedash.service.transport.connection import Deadline, DeadlineBackend, DeadlineStream, active
+from ridedash.service.transport.egress import Egress
 from tests.service.servers import answer, serving
 
 LONG_S = 60.0  # an upper bound on a busy machine
@@ -40,6 +42,18 @@ def test_the_next_address_is_tried_when_one_refuses():
         with active(Deadline(LONG_S, LONG_S)):
             assert stream.read(100).startswith(b"HTTP/1.1 200")
         stream.close()
+
+
+def test_a_name_that_the_proxy_leads_to_is_not_looked_up_here():
+    asked = []
+    egress = Egress(proxy="http://proxy.example:3128")
+    backend = DeadlineBackend(
+        lambda host, port: asked.append((host, port)), egress, ssl.create_default_context()
+    )
+    for host in ("rides.example", "localhost"):
+        with active(Deadline(LONG_S, LONG_S)), pytest.raises(httpcore.ConnectError):
+            backend.connect_tcp(host, 443)
+    assert asked == [("proxy.example", 3128), ("localhost", 443)]
 
 
 class FakeStream(httpcore.NetworkStream):

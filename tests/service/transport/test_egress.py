@@ -1,11 +1,14 @@
 """How calls leave this machine: a private CA, and a proxy that gives tunnels for https."""
 
+import ssl
+
+import httpcore
 import pytest
 
 from ridedash.service.errors import NoAnswer
 from ridedash.service.responses import result_of_error
 from ridedash.service.throttle.traffic import Result
-from ridedash.service.transport.egress import Egress
+from ridedash.service.transport.egress import Egress, open_tunnel
 from ridedash.service.transport.http import Http, Request
 from tests.processes.fleet import free_port
 from tests.service.servers import answer, serving
@@ -96,6 +99,25 @@ def test_a_silent_proxy_ends_with_the_time_for_connecting():
         error = failed(Egress(proxy=proxy.url), f"https://{NAME}", connect_s=0.3)
     assert (error.sent, error.why) == (False, "ConnectTimeout")
     assert error.cause == "the proxy does not answer"
+
+
+class Untrusted(httpcore.NetworkStream):
+    """A connection to a proxy whose certificate is of nobody that is trusted."""
+
+    closed = 0
+
+    def start_tls(self, ssl_context, server_hostname=None, timeout=None):
+        raise httpcore.ConnectError("certificate verify failed")
+
+    def close(self):
+        self.closed += 1
+
+
+def test_no_connection_to_a_proxy_that_is_not_trusted_stays_open():
+    stream, egress = Untrusted(), Egress(proxy="https://proxy.example")
+    with pytest.raises(httpcore.ConnectError):
+        open_tunnel(stream, egress, ssl.create_default_context(), (NAME, 443))
+    assert stream.closed == 1
 
 
 def test_a_service_that_hangs_up_behind_the_proxy_may_have_got_the_call(certificate):

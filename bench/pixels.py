@@ -113,10 +113,12 @@ def _sign_in(page: Page, demo: Running) -> None:
 
 
 def _step(page: Page, number: int) -> None:
-    """Press Step, and wait until it was taken."""
+    """Press Step, and wait until it was taken. Raises RuntimeError where the story stopped."""
     page.get_by_role("button", name="Step", exact=True).click()
     expect(page.locator("[data-title-step]")).to_contain_text(f"{number} / ", timeout=WAIT_MS)
     expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)
+    if not page.locator("[data-title]").is_visible():
+        raise RuntimeError(f"step {number}: {page.locator('[data-said]').inner_text()}")
 
 
 def _still(page: Page) -> bytes:

@@ -8,6 +8,8 @@ shape. What is no JSON is treated as text.
 import json
 import re
 from collections.abc import Iterable, Mapping
+from enum import Enum
+from functools import lru_cache
 from typing import Any, Final
 
 from ridedash.observability.redaction import LONGEST_TEXT, SHORTEST_SECRET, without, without_shapes
@@ -24,6 +26,8 @@ _SECRET_NAME: Final = re.compile(
 _PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re.IGNORECASE)
 _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
 _SAID: Final = frozenset({"text"})  # a member of otp that is words for people
+_LONGEST_NAME: Final = 64  # of a member whose judgement is remembered: few names are in use
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 class Number(str):
@@ -50,10 +54,13 @@ def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
     if len(raw) > LONGEST:
         return without_shapes(text)[:LONGEST]
     try:
-        found = parsed(text)
         codes: set[str] = set()
-        clean = _clean(found, codes)
-        return _written(clean, _finder(codes), DEEPEST)
+        clean = _clean(parsed(text), codes)
+        written = _written(clean, None, DEEPEST)
+        if any(_quoted(code, None)[1:-1] in written for code in codes):
+            written = _written(clean, _finder(codes), DEEPEST)
+        # half of a pair, which JSON can name and no file can hold, stays named
+        return written.encode("utf-8", "backslashreplace").decode()
     except (ValueError, RecursionError):
         return without_shapes(text)
 
@@ -85,23 +92,46 @@ def _header(name: str, value: str, secrets: list[str]) -> str:
     return words(value, secrets)
 
 
+class _Means(Enum):
+    """What the name of a member says of its value."""
+
+    SECRET = 1
+    PHONE = 2
+    OTHER = 3
+
+
+def _judged(name: str) -> tuple[str, _Means]:
+    """A name without secrets, and what it says."""
+    if _SECRET_NAME.search(name):
+        return without_shapes(name), _Means.SECRET
+    if _PHONE_NAME.search(name):
+        return without_shapes(name), _Means.PHONE
+    return without_shapes(name), _Means.OTHER
+
+
+_remembered: Final = lru_cache(maxsize=512)(_judged)
+
+
 def _clean(value: Any, codes: set[str]) -> Any:
     """The value with secrets gone; those that may be repeated elsewhere are added to `codes`."""
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, str):
+        return without_shapes(value)
     if isinstance(value, Object):
-        return Object((without_shapes(k), _member(k, v, codes)) for k, v in value)
+        return Object([_member(name, each, codes) for name, each in value])
     if isinstance(value, list):
         return [_clean(each, codes) for each in value]
-    if isinstance(value, str) and not isinstance(value, Number):
-        return without_shapes(value)
     return value
 
 
-def _member(name: str, value: Any, codes: set[str]) -> Any:
-    if _SECRET_NAME.search(name):
-        return _gone(value, codes)
-    if _PHONE_NAME.search(name):
-        return _by_its_end(value)
-    return _clean(value, codes)
+def _member(name: str, value: Any, codes: set[str]) -> tuple[str, Any]:
+    clean, means = _remembered(name) if len(name) <= _LONGEST_NAME else _judged(name)
+    if means is _Means.SECRET:
+        return clean, _gone(value, codes)
+    if means is _Means.PHONE:
+        return clean, _by_its_end(value)
+    return clean, _clean(value, codes)
 
 
 def _gone(value: Any, codes: set[str]) -> Any:
@@ -134,23 +164,23 @@ def _finder(codes: set[str]) -> re.Pattern[str] | None:
 
 
 def _written(value: Any, codes: re.Pattern[str] | None, levels: int) -> str:
-    """The value as JSON. Raises ValueError when it is too deep."""
+    """The value as JSON, without these codes. Raises ValueError when it is too deep."""
+    if isinstance(value, Number):
+        return str(value)
+    if isinstance(value, str):
+        return _quoted(value, codes)
     if levels == 0:
         raise ValueError("too deep")
     if isinstance(value, Object):
-        pairs = (f"{_quoted(k, codes)}:{_written(v, codes, levels - 1)}" for k, v in value)
+        pairs = [f"{_quoted(k, codes)}:{_written(v, codes, levels - 1)}" for k, v in value]
         return f"{{{','.join(pairs)}}}"
     if isinstance(value, list):
-        return f"[{','.join(_written(each, codes, levels - 1) for each in value)}]"
-    if isinstance(value, Number):
-        return str(value)
-    return _quoted(value, codes) if isinstance(value, str) else json.dumps(value)
+        return f"[{','.join([_written(each, codes, levels - 1) for each in value])}]"
+    return _JSON.encode(value)
 
 
 def _quoted(text: str, codes: re.Pattern[str] | None) -> str:
-    written = json.dumps(text if codes is None else codes.sub(GONE, text), ensure_ascii=False)
-    # half of a pair, which JSON can name and no file can hold, stays named
-    return written.encode("utf-8", "backslashreplace").decode()
+    return _JSON.encode(text if codes is None else codes.sub(GONE, text))
 
 
 assert len(GONE) < SHORTEST_SECRET  # what stands for a secret is none

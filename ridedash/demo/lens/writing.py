@@ -15,9 +15,7 @@ from ridedash.observability.hooks import Exchange
 MOST_CALLS: Final = 5_000
 MOST_BYTES: Final = 50_000_000  # of bodies and headers
 TRIMMED_EVERY: Final = 100  # new calls
-LASTS: Final = (
-    10  # so many answers of equal polls are written at once; all of them when it is quiet
-)
+LASTS: Final = 4  # so many answers of equal polls are written at once; all of them when it is quiet
 MOST_RUNS: Final = 5_000
 MOST_SEARCHES: Final = 500  # whose offers may still come
 

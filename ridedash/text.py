@@ -6,6 +6,8 @@ from typing import Final
 MAX_NAME: Final = 120  # characters
 # invisible, but part of the spelling in Indic and Arabic scripts, and of some emoji
 JOINERS: Final = "\u200c\u200d"
+# letters and a symbol that are blank, with which a name would be there and not be seen
+BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
 MOST_MARKS, MOST_ACCENTS = 3, 2  # in a row
 # Unicode's combining classes of marks above, below and around any letter begin here.
 ACCENT_CLASS: Final = 200
@@ -15,8 +17,8 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     """One line of text for people, of at most `longest` characters; "" for anything but text.
 
     Bidirectional and other invisible characters are left out, line ends become spaces, and any
-    other control character becomes `control`. Of the marks that stack above and below a letter, two
-    stay.
+    other control character becomes `control`. "" too for a text of which nothing is seen. Of the
+    marks that stack above and below a letter, two stay.
 
     >>> one_line(" Grand\\n Hotel\\u202e ")
     'Grand Hotel'
@@ -27,7 +29,7 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     if not kept.isprintable():
         kept = "".join(_shown(char, control) for char in kept)
     if not kept.isascii():
-        kept = _unstacked(kept)
+        kept = _unstacked(kept) if any(map(_is_seen, kept)) else ""
     return " ".join(kept.split())[:longest].rstrip()
 
 
@@ -98,6 +100,13 @@ def _unstacked(text: str) -> str:
             marks = accents = 0
         kept.append(char)
     return "".join(kept)
+
+
+def _is_seen(char: str) -> bool:
+    """Whether a character is seen by itself: no space, no blank letter, no mark on another one."""
+    if char.isspace() or char in BLANKS or char in JOINERS:
+        return False
+    return not unicodedata.category(char).startswith("M")
 
 
 def _is_letter(char: str) -> bool:

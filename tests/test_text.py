@@ -23,6 +23,15 @@ def test_a_letter_keeps_two_of_many_stacked_marks(mark: str) -> None:
     assert [char for char in cleaned if char.isalnum()] == list("KA01")
 
 
+@pytest.mark.parametrize(
+    "blank",
+    ["\u3164", "\u115f\u1160", "\uffa0 \u2800", "\u034f", "\ufe0f", "\u200d", "\u0301\u0301"],
+)
+def test_a_text_of_which_nothing_is_seen_is_no_text(blank: str) -> None:
+    assert (one_line(blank), one_line(f" {blank} ", 20)) == ("", "")
+    assert one_line(f"김{blank}").startswith("김")
+
+
 @pytest.mark.parametrize("between", ["\u200d", "\u200c", "\u034f", "\ufe0f"])
 def test_invisible_characters_between_marks_give_no_room_for_more(between: str) -> None:
     cleaned = one_line("a" + f"\u0300{between}" * 40, 300)

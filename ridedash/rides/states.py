@@ -21,7 +21,8 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
     S.BOOKED: frozenset(),
     S.REJECTED: frozenset(),
-    S.NOT_SENT: frozenset({S.SCHEDULED, S.WAITING}),  # a withdrawal that is undone
+    # a withdrawal that is undone; in a restored database, one that had been undone
+    S.NOT_SENT: frozenset({S.SCHEDULED, S.WAITING, S.UNKNOWN}),
     S.FAILED: frozenset(),
 }
 FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})

@@ -37,6 +37,8 @@ from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
 OFFER_LASTS: Final = timedelta(minutes=2)
+# an offer further in the future was stored before a clock stepped back: nobody knows its age
+OFFER_AHEAD: Final = timedelta(minutes=1)
 UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 
 
@@ -207,10 +209,15 @@ def offer_of(s: Session, request: BookingRequest, now: datetime) -> Offer:
     offer = s.get(Offer, request.offer_id)
     if offer is None or offer.property_id != request.property_id:
         raise OfferUnknown(f"offer {request.offer_id}")
-    if request.pickup_at is None and now - offer.fetched_at > OFFER_LASTS:
+    if request.pickup_at is None and not is_fresh(offer, now):
         s.expunge(offer)  # it stays readable when the transaction is undone
         raise OfferStale(offer)
     return offer
+
+
+def is_fresh(offer: Offer, now: datetime) -> bool:
+    """Whether the price of an offer may still be ordered as it was shown."""
+    return -OFFER_AHEAD <= now - offer.fetched_at <= OFFER_LASTS
 
 
 def check(s: Session, request: BookingRequest, offer: Offer) -> None:

@@ -335,7 +335,8 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
         return 0
     if order.attempt < entry.attempt:
         order.attempt = entry.attempt
-        if order.state in NOT_SENT_YET:
+        # one that is withdrawn here, and was sent later: that was undone after the backup
+        if order.state in NOT_SENT_YET or order.state == S.NOT_SENT:
             doubt(s, order, entry.at, now, WORKER)
         transitions.add_event(s, order, "event", FROM_JOURNAL, now)
     elif order.state not in (S.SENDING, S.UNKNOWN) or entry.outcome is None:

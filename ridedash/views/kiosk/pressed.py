@@ -18,7 +18,7 @@ from ridedash.rides.orders.kiosk_asks import AskNow, NewAsk, Wish
 from ridedash.rides.orders.kiosk_codes import OpenCode
 from ridedash.rides.orders.kiosk_place import Press
 from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why, who_is
-from ridedash.rides.orders.place import OFFER_LASTS, OfferStale, Placed
+from ridedash.rides.orders.place import OfferStale, Placed, is_fresh
 from ridedash.service.types.products import Product
 from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import Visit
@@ -202,7 +202,7 @@ def _approved(at: Here, press: Press, asked: AskNow, posted: Offer) -> Press:
     if posted.id != offer.id and _amounts(posted, wish) != _amounts(offer, wish):
         raise Changed(offer.id, _price(posted, wish), _price(offer, wish))
     app = services()
-    if app.clock() - offer.fetched_at > OFFER_LASTS or posted.id == asked.posted:
+    if not is_fresh(offer, app.clock()) or posted.id == asked.posted:
         fresh = _asked_again(at, offer, asked.house_pays)
         same = _amounts(offer, wish) == _amounts(fresh, wish)
         with app.db.write() as s:
@@ -215,7 +215,7 @@ def _approved(at: Here, press: Press, asked: AskNow, posted: Offer) -> Press:
 
 def _priced(at: Here, offer: Offer, wish: Wish, house_pays: bool) -> Offer:
     """The offer, or a fresh one at the same price if it is old. Raises Changed and NotNow."""
-    if services().clock() - offer.fetched_at <= OFFER_LASTS:
+    if is_fresh(offer, services().clock()):
         return offer
     fresh = _asked_again(at, offer, house_pays)
     if _amounts(offer, wish) != _amounts(fresh, wish):

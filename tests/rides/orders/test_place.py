@@ -284,6 +284,15 @@ def test_an_order_is_never_sent_later_than_thirty_seconds_after_the_press(world:
     assert world.service.calls == []
 
 
+def test_an_offer_from_before_the_clock_stepped_back_is_of_no_known_age(world: World) -> None:
+    offer_id = world.offer()
+    world.clock.go(-50)  # another machine may be so far behind
+    assert world.place(offer_id=offer_id)
+    world.clock.go(-3600)
+    with pytest.raises(OfferStale):
+        world.place(offer_id=offer_id)
+
+
 def test_a_clock_that_steps_back_does_not_send_a_forgotten_order_later(world: World) -> None:
     order_id = world.place()
     world.clock.go(-3600)

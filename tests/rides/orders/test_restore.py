@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.orders.resolve import restore as undo
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.restore import RestoreWatch, unknown_sends
 from ridedash.rides.orders.sent_journal import SentJournal
@@ -113,6 +114,30 @@ def test_an_order_without_an_answer_is_unknown_in_the_restored_database_too(worl
     order = world.page(order_id).order
     assert (order.state, order.code) == ("UNKNOWN", "RESTORED")
     assert len(world.service.bookings) == 1
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_withdrawal_in_the_backup_that_was_undone_and_ordered_later_hides_no_booking(
+    world: World, answered: bool
+) -> None:
+    order_id = planned(world)
+    assert withdraw(world.db, world.clock, order_id, world.actor)
+    backup = dump(world.db)
+    world.clock.go(5)
+    assert undo(world.db, world.clock, order_id, world.staff_id)
+    if not answered:
+        world.service.create.append(world.service.lost_answer)
+    until_due(world)
+    answers(world, offered())
+    with world.worker() as worker:
+        worker.step()
+    restore(world.db, backup)
+    assert world.state(order_id) == "NOT_SENT"
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert world.state(order_id) == ("BOOKED" if answered else "UNKNOWN")
+    assert len(world.service.bookings) == 1
+    assert not undo(world.db, world.clock, order_id, world.staff_id)
 
 
 def test_an_answer_that_only_the_answer_journal_had_reaches_the_restored_database(

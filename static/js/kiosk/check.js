@@ -2,19 +2,19 @@
 
 import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 
+const OWN_WORDS = new Set(["pay", "cancelling"]);
 const ON_PAGES = ["to", "cancelling", "car", "from", "for", "price", "pay"];
 
 /** E. All of it once more, with the money, and the one button that books. */
 export function check(k) {
   const { visit } = k;
   const { car, drop, answer } = visit;
-  const price = [car.price_kind, visit.price].filter(Boolean).join(" ");
   const rows = [
     ["to", drop.name],
     ["from", answer?.meet?.name],
     ["car", car.name],
     ["for", visit.name],
-    ["price", visit.changed ? "" : price], // a changed one stands above, with the old one
+    ["price", visit.changed ? "" : visit.price], // a changed one stands above, with the old one
     ["pay", car.pays],
     ["cancelling", car.fee],
   ];
@@ -30,7 +30,7 @@ export function check(k) {
           "div",
           `k-fact k-fact-${key}`,
           make("dt", "", k.t(key)),
-          make("dd", "", key === "pay" || key === "cancelling" ? text : fact(text)),
+          make("dd", "", shownAs(visit, key, text)),
           beneath(k.english(text), "dd"),
         ),
       ),
@@ -38,17 +38,27 @@ export function check(k) {
   return {
     question: k.t("check"),
     facts: [visit.changed ? changed(k) : null, list].filter(Boolean),
-    controls: [make("div", "k-deeds", bookButton(k, price))],
+    controls: [make("div", "k-deeds", bookButton(k))],
     look: "check",
   };
 }
 
-function bookButton(k, price) {
+function shownAs(visit, key, text) {
+  if (key === "price") return priced(visit);
+  return OWN_WORDS.has(key) ? text : fact(text);
+}
+
+/** The price with what it is called; its sign stands where it does alone. */
+function priced({ car, price }) {
+  return [car.price_kind ? `${car.price_kind} ` : "", price ? fact(price) : ""];
+}
+
+function bookButton(k) {
   const { visit } = k;
   const face = visit.changed
-    ? k.t("book_for", { price: visit.changed.new })
-    : [k.t("book"), price].filter(Boolean).join(" · ");
-  const words = [make("span", "k-book-price", fact(face))];
+    ? [k.t("book_for", { price: visit.changed.new })]
+    : [k.t("book"), visit.price ? " · " : "", ...priced(visit)];
+  const words = [make("span", "k-book-price", ...face)];
   if (visit.car.pays) words.push(make("span", "k-book-pays", visit.car.pays));
   return control(
     "book",

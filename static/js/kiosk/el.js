@@ -11,6 +11,11 @@ const PIN = [
   ],
   ["k-map-mark", "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z"],
 ];
+// what runs the other way: in a sentence from right to left any Latin letter or figure
+const AGAINST = {
+  ltr: /[\p{sc=Arab}\p{sc=Hebr}]/u,
+  rtl: /\p{Nd}|(?![\p{sc=Arab}\p{sc=Hebr}])\p{L}/u,
+};
 const acts = new WeakMap(); // what a control does when it is pressed
 
 /** An element with a class and children, which are nodes or texts; null and "" are left out. */
@@ -156,9 +161,15 @@ export function apart(text) {
   return [...String(text).replaceAll(/\s/g, "")].join(" ");
 }
 
-/** The text of a pattern with its slots filled: "{n} of {of}". */
-export function filled(pattern, slots = {}) {
-  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => String(slots[name] ?? slot));
+/**
+ * The text of a pattern with its slots filled: "{n} of {of}". A fact that runs against a sentence
+ * of this direction is set apart in Unicode isolates, as in `ridedash/wording/say.py`.
+ */
+export function filled(pattern, slots = {}, direction = "ltr") {
+  const against = AGAINST[direction];
+  const text = (value) =>
+    typeof value === "string" && against.test(value) ? `\u2068${value}\u2069` : String(value);
+  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => text(slots[name] ?? slot));
 }
 
 /** Something is on its way: a quiet ring, still where motion is not wanted. */

@@ -22,7 +22,10 @@ export class Frame {
     setInterval(() => this.tick(), 1_000);
   }
 
-  /** Draw a screen: {question, facts, controls, look}. `anew`: it is another one than before. */
+  /**
+   * Draw a screen: {question, facts, controls, look}; `shown`, a node, in place of a question that
+   * is a name. `anew`: it is another one than before.
+   */
   draw(view, anew) {
     const held = anew ? null : document.activeElement?.dataset.press;
     const atQuestion = document.activeElement?.dataset.question === "";
@@ -34,7 +37,7 @@ export class Frame {
     this.root.dataset.look = view.look ?? "";
     if (view.ticket) this.root.dataset.ticket = view.ticket;
     else delete this.root.dataset.ticket;
-    const question = make("h1", "k-question", view.question);
+    const question = make("h1", "k-question", view.shown ?? view.question);
     question.dataset.question = "";
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;

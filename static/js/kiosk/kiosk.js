@@ -81,7 +81,8 @@ export class Kiosk {
 
   t(key, slots) {
     const words = this.data.words[this.visit.language] ?? this.data.words.en;
-    return filled(words[key] ?? this.data.words.en[key] ?? key, slots);
+    const pattern = words[key] ?? this.data.words.en[key] ?? key;
+    return filled(pattern, slots, this.directionOf(this.visit.language));
   }
 
   /** The English of the critical sentences in a text, where nobody has read them; "" for none. */

@@ -5,6 +5,8 @@
 
 const EVENT = "ridedash:spoken"; // for tests: browsers without a screen have no voice
 
+const MARKS = /[\u200e\u200f\u2066-\u2069]/g; // of directions, which have no sound
+
 export class Speech {
   constructor({ changed }) {
     this.on = false;
@@ -28,7 +30,8 @@ export class Speech {
     if (instead) this.hush();
     const voice = voiceFor(tag);
     if (!voice) return;
-    for (const text of sentences.filter(Boolean)) {
+    for (const sentence of sentences.filter(Boolean)) {
+      const text = sentence.replaceAll(MARKS, "");
       const spoken = new SpeechSynthesisUtterance(text);
       spoken.voice = voice;
       spoken.lang = voice.lang;

@@ -71,8 +71,14 @@ function follow(k, { qr, short }) {
     "k-qr-box",
     from("link", qrCode(qr, k.t("scan"))),
     make("span", "k-small", k.t("scan")),
-    short ? make("span", "k-small mono", short) : null,
+    short ? make("span", "k-small mono", address(short)) : null,
   );
+}
+
+function address(text) {
+  const node = fact(text);
+  node.dir = "ltr";
+  return node;
 }
 
 /** What is known now of the ride that was just booked. */

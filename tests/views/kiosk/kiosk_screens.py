@@ -56,6 +56,7 @@ CARS = [
     {"name": "Prime Sedan", "size": "Up to 4", "price": "₹310", "minutes": 7, "tags": []},
     {"name": "Share", "size": "1 or 2", "price": "₹120", "minutes": 5, "tags": []},
 ]
+DESK_PHONE = "+91 00000 00000"
 MEET = {"name": "Main Entrance", "walk": "40 m", "steps": "no steps"}
 POINTS = [MEET, {"name": "Car park, level 1", "walk": "about 120 m", "steps": "steps"}]
 RIDE = {
@@ -140,7 +141,7 @@ class FakeKiosk:
             "rule": "driver",
             "attended": False,
             "default_language": "en",
-            "desk_phone": "+91 00000 00000",
+            "desk_phone": DESK_PHONE,
         }
         return {
             "kiosk": kiosk | self.more,

@@ -4,6 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.views.kiosk.kiosk_screens import CARS, CLICK, DESK_PHONE, PLACES, RIDE, VIEW
+
 # Every control that can be pressed now, and every text with its size and what it stands out of.
 MEASURE = """(mm) => {
   const px = (value) => value * mm;
@@ -50,10 +52,80 @@ MEASURE = """(mm) => {
     height: px(innerHeight),
     scrolls: document.documentElement.scrollHeight > innerHeight + 1 ||
       document.documentElement.scrollWidth > innerWidth + 1,
-    qr: [...document.querySelectorAll(".k-qr")].map((node) => px(
+    qr: [...document.querySelectorAll(".k-qr")].filter(shown).map((node) => px(
       node.getBoundingClientRect().width) / node.viewBox.baseVal.width),
   };
 }"""
+
+
+MORE_FACTS = '[data-press="facts"]'
+# How facts stand that read from left to right wherever they are: each of their occurrences, as the
+# eye meets its signs.
+SEEN = """(facts) => {
+  const seen = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    if (!text.parentElement.checkVisibility({ visibilityProperty: true })) continue;
+    if (text.parentElement.closest("script, noscript")) continue;
+    for (const fact of facts) {
+      const at = text.data.indexOf(fact);
+      if (at < 0) continue;
+      const signs = [...fact].map((sign, i) => {
+        const range = document.createRange();
+        range.setStart(text, at + i);
+        range.setEnd(text, at + i + 1);
+        const { left, top } = range.getBoundingClientRect();
+        return { sign, left, line: Math.round(top / 8) };
+      }).filter(({ sign }) => sign.trim());
+      signs.sort((one, other) => one.line - other.line || one.left - other.left);
+      seen.push([fact, signs.map(({ sign }) => sign).join("")]);
+    }
+  }
+  return seen;
+}"""
+FACTS = [
+    *(str(car["price"]) for car in CARS),
+    *(RIDE[key] for key in ("number", "pin", "short")),
+    *(str(VIEW[key]) for key in ("plate", "old_plate", "car")),
+    *(str(place["name"]) for place in PLACES),
+    DESK_PHONE,
+]
+
+
+def turned(page: Page) -> list[str]:
+    """Facts whose signs the direction of the page has put into another order; each as one line."""
+    return [
+        f"{fact!r} reads {shown!r}"
+        for fact, shown in page.evaluate(SEEN, FACTS)
+        if shown != "".join(fact.split())
+    ]
+
+
+# The facts of a screen in reading order, and which of them are shown on this page.
+PAGE = """() => {
+  const facts = [...document.querySelectorAll(
+    ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *",
+  )];
+  const shown = facts.filter((node) => node.checkVisibility()).map((node) => facts.indexOf(node));
+  return { texts: facts.map((node) => node.textContent), shown };
+}"""
+
+
+def faults_of_pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str]:
+    """The faults of a screen and of all pages of its facts, each of which stands on one of them."""
+    wrong, shown = faults(page, mm, bottom, aids), page.evaluate(PAGE)["shown"]
+    seen = list(shown)
+    while page.locator(MORE_FACTS).count():
+        page.evaluate(CLICK, MORE_FACTS)
+        shown = page.evaluate(PAGE)["shown"]
+        if not shown or shown[0] <= seen[-1]:
+            break  # the first page again
+        seen += shown
+        wrong += [f"a page of facts: {fault}" for fault in faults(page, mm, bottom, aids)]
+    texts = page.evaluate(PAGE)["texts"]
+    if page.locator(MORE_FACTS).count() and shown[:1] != seen[:1]:
+        wrong.append("the last page of facts does not lead to the first one")
+    return wrong + [f"{texts[i]!r} has no page" for i in range(len(texts)) if i not in seen]
 
 
 def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str]:
@@ -72,6 +144,7 @@ def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str
             wrong.append(f"{text['text']!r} is broken")
         if text["out"]:
             wrong.append(f"{text['text']!r} stands out of its part")
+    wrong += turned(page)
     wrong += [f"a module of {side:.2f} mm" for side in found["qr"] if side < 1.0]
     return wrong
 

@@ -21,7 +21,7 @@ from tests.views.kiosk.kiosk_screens import (
     type_on,
     walk,
 )
-from tests.views.kiosk.measured import faults
+from tests.views.kiosk.measured import faults, faults_of_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -58,7 +58,7 @@ def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
                 press(page, *(f"aid-{aid}" for aid in sorted(on ^ look)))
                 on = look
                 where = (language, screen, *sorted(look))
-                found += [(*where, fault) for fault in faults(page, mm, bottom, look)]
+                found += [(*where, fault) for fault in faults_of_pages(page, mm, bottom, look)]
             press(page, *(f"aid-{aid}" for aid in sorted(on)))
         close(page)
     assert found == []

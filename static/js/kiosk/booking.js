@@ -17,6 +17,7 @@ const CODE_MS = 10_000;
 const SLOW_MS = 4_000; // after which a press that changes nothing yet says so
 const GONE_MS = 5_000; // as long as somebody needs to read where to go on
 const TYPED_MS = 200;
+const LOOK_AGAIN_MS = 3_000; // after a search that could not be made
 const GRACE_MS = 5_000; // a server that restarts is back by then
 const PRESSED_MS = 3_000; // the same after Book, whose 20 s run
 
@@ -26,6 +27,7 @@ export class Booking {
     this.timers = new Set();
     this.round = 0;
     this.finding = false;
+    this.parts = null; // of the place screen as it is drawn now
   }
 
   /** Nothing of this visit happens any more. */
@@ -93,30 +95,41 @@ export class Booking {
   // ---- places ----
 
   /** Look a typed place up, once the guest pauses. */
-  search(parts) {
+  search() {
     const { visit } = this.k;
-    clearTimeout(this.pause);
-    this.timers.delete(this.pause);
+    this.#unasked();
     visit.page = 0;
     visit.unfound = "";
     if ([...visit.typed.trim()].length < 2) {
       visit.places = null;
-      return showPlaces(this.k, parts);
+      return showPlaces(this.k, this.parts);
     }
-    this.pause = this.later(() => this.#look({ q: visit.typed.trim() }, parts), TYPED_MS);
+    this.pause = this.later(() => this.#look({ q: visit.typed.trim() }), TYPED_MS);
     return undefined;
   }
 
-  searchTab(tab, parts) {
+  searchTab(tab) {
     const { k } = this;
+    this.#unasked();
     k.visit.tab = tab;
     k.visit.page = 0;
     for (const node of k.root.querySelectorAll(".k-tab"))
       node.setAttribute("aria-pressed", String(node.dataset.press === `tab-${tab}`));
-    this.#look({ tab }, parts);
+    this.#look({ tab });
   }
 
-  async #look(query, parts) {
+  /** What was looked for before is not wanted any more. */
+  #unasked() {
+    this.asked = null;
+    clearTimeout(this.pause);
+    this.timers.delete(this.pause);
+  }
+
+  /**
+   * Look places up and show them on the screen as it is drawn by then. A search that could not be
+   * made is made again, as long as nobody looks for anything else.
+   */
+  async #look(query) {
     const { k, round } = this;
     const asked = (this.asked = {});
     let found = null;
@@ -127,12 +140,13 @@ export class Booking {
     } catch {
       if (round === this.round) k.pulse.beat(); // it says whether our server is away
     }
-    if (round !== this.round || asked !== this.asked || !parts.list.isConnected) return;
+    if (round !== this.round || asked !== this.asked || k.visit.screen !== "place") return;
     // a search that could not be made has not found that there is no such place
     const failed = !found || ["limited", "trouble"].includes(found.state);
     k.visit.unfound = failed ? (found?.words?.headline ?? k.t("limited")) : "";
     k.visit.places = failed ? null : found.results;
-    showPlaces(k, parts);
+    showPlaces(k, this.parts);
+    if (failed) this.pause = this.later(() => this.#look(query), LOOK_AGAIN_MS);
   }
 
   typeOrList(typing) {
@@ -148,6 +162,7 @@ export class Booking {
 
   /** The place screen begins anew: by typing or from the lists. */
   #unsaid(typing, tab = "") {
+    this.#unasked();
     Object.assign(this.k.visit, { typing, tab, places: null, unfound: "", typed: "" });
   }
 

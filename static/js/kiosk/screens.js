@@ -43,7 +43,8 @@ export function start(k) {
   if (k.choices.length > 1) controls.push(languages(k));
   if (data.by_machine.includes(k.visit.language))
     controls.push(make("p", "k-small k-machine", k.t("by_machine")));
-  return { question: data.property.name, facts, controls, look: "hero" };
+  const { name } = data.property;
+  return { question: name, shown: fact(name), facts, controls, look: "hero" };
 }
 
 /** The languages in their own scripts. */
@@ -127,15 +128,15 @@ export function place(k) {
   const field = make("input", "k-field");
   describe(field, "query", k.t("type_place"), visit.typed);
   field.placeholder = k.t("type_place");
-  const parts = { list, field };
-  const top = typing ? [make("div", "k-entry", field)] : [tabs(k, parts)];
+  k.booking.parts = { list, field };
+  const top = typing ? [make("div", "k-entry", field)] : [tabs(k)];
   top.push(swap(k, typing, LATIN_ONLY.has(base) ? "latin_letters" : "type_place"));
   const below = [];
   if (typing) {
     const held = { value: visit.typed, kind: "text", most: 40 };
     k.keyboard = new Keyboard(k, held, () => {
       visit.typed = field.value = held.value;
-      k.booking.search(parts);
+      k.booking.search();
     });
     below.push(k.keyboard.node);
   }
@@ -144,10 +145,10 @@ export function place(k) {
     controls: [make("div", "k-find", ...top), list, ...below],
     look: typing ? "typing" : "list",
     placed: () => {
-      showPlaces(k, parts);
-      if (visit.places || visit.unfound) return;
-      if (typing && visit.typed) k.booking.search(parts);
-      else if (!typing && visit.tab) k.booking.searchTab(visit.tab, parts);
+      showPlaces(k, { list, field });
+      if (visit.places) return;
+      if (typing && visit.typed) k.booking.search();
+      else if (!typing && visit.tab) k.booking.searchTab(visit.tab);
     },
   };
 }
@@ -182,9 +183,9 @@ export function showPlaces(k, { list, field }) {
   pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });
 }
 
-function tabs(k, parts) {
+function tabs(k) {
   const each = TABS.map((tab) => {
-    const act = () => k.booking.searchTab(tab, parts);
+    const act = () => k.booking.searchTab(tab);
     const node = control(`tab-${tab}`, "k-button k-tab", act, k.t(`tab_${tab}`));
     node.setAttribute("aria-pressed", String(k.visit.tab === tab));
     return node;

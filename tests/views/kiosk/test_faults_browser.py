@@ -78,8 +78,7 @@ def test_what_is_never_answered_while_our_server_lives_ends_at_a_person(
     page.clock.fast_forward(GRACE_MS)
     expect(page.locator(".k-results")).to_have_text(words["limited"])
     kiosk.failing = set()
-    press(page, "key-ا")
-    page.clock.fast_forward(1_000)
+    page.clock.fast_forward(3_000)  # it is looked for again, and nobody has to type for it
     page.locator(".k-results [data-press]").first.wait_for()
     begins_anew(kiosk, page)
 
@@ -95,6 +94,19 @@ def test_what_is_never_answered_while_our_server_lives_ends_at_a_person(
     kiosk.failing = {"help"}
     press(page, "bar-help")
     expect(page.get_by_role("dialog")).to_contain_text(words["help_no_way"])
+
+
+def test_places_are_those_of_all_that_was_typed_although_the_screen_was_drawn_anew(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    press(page, "start", "other")
+    type_on(page, "ai")
+    page.clock.fast_forward(1_000)
+    expect(page.locator(".k-results")).to_contain_text("Ai Road")
+    type_on(page, "rp")
+    press(page, "aid-large")  # before they are looked for
+    page.clock.fast_forward(1_000)
+    expect(page.locator(".k-results")).to_contain_text("Airp Road")
 
 
 def test_a_press_of_show_my_ride_counts_once_until_it_is_answered(

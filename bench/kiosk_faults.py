@@ -33,6 +33,7 @@ SCREENS: Final = (
     *("start", "where", "place", "car", "who", "check"),
     *("booking", "booked", "find", "ride"),
 )
+BOOKS: Final = frozenset({"check", "booking", "booked", "find", "ride"})  # limits count these
 END: Final = frozenset({"broken", "start"})  # out of order, and back by itself
 # Texts of the stage that are in another language than the guest's: facts, and English beneath, are
 # none.
@@ -137,10 +138,10 @@ def slow(_bench: Bench, guest: Guest) -> Iterator[None]:
     try:
         yield
     finally:
-        guest.page.unroute(pattern)
         for route in held:
             with contextlib.suppress(Exception):  # the page has given it up
                 route.abort()
+        guest.page.unroute(pattern)
 
 
 @contextlib.contextmanager
@@ -220,7 +221,12 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
         locked,
         GONE | {"check": {"sorry", "unknown", "broken"}, "find": {"sorry", "broken", "start"}},
     ),
-    "server restarted": (restarted, {k: v | END for k, v in GOES_ON.items()}),
+    # a start that takes longer than 5 s ends the visit, but nobody's booking
+    "server restarted": (
+        restarted,
+        {screen: GOES_ON.get(screen, {screen}) | END for screen in SCREENS}
+        | {"booking": GOES_ON["booking"], "booked": {"booked"}},
+    ),
     "server killed": (killed, GONE),
     "no network": (offline, GONE),
 }
@@ -419,16 +425,26 @@ def _told(
     """Do one case and print what came of it."""
     began = time.monotonic()
     try:
-        bench.anew()
+        if screen in BOOKS:
+            bench.anew()
         if screen in ("find", "ride"):
             bench.booked(bench.guest())
         wrong = act()
     except Exception as error:  # one case must not end the others
-        wrong = [f"{type(error).__name__}: {str(error).splitlines()[0]}"]
+        wrong = [f"{type(error).__name__}: {str(error).splitlines()[0]}", _shown(bench)]
     bench.wrong += wrong
     took = f"{time.monotonic() - began:5.1f} s"
     told = "ok" if not wrong else f"WRONG {'; '.join(wrong)}"
     print(f"{fault:22} {screen:8} {language:3} {took}  {told}", flush=True)
+
+
+def _shown(bench: Bench) -> str:
+    """What the guest sees where a case has failed."""
+    with contextlib.suppress(PlaywrightError):
+        page = bench.context.pages[-1]
+        screen = page.locator("body").get_attribute("data-screen")
+        return f"{screen} says {page.locator('[data-stage]').inner_text()[:120]!r}"
+    return "nothing is shown"
 
 
 if __name__ == "__main__":

@@ -14,11 +14,16 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
+from ridedash.rides.orders import kiosk_rules
+from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property
+from ridedash.store.orders import OfferOwner
+from ridedash.views.booking.estimates import Estimator
 from ridedash.views.kiosk.device import the_kiosk
 from ridedash.views.web.own_words import languages_for, speak_as
+from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import Said
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import negotiate
@@ -78,6 +83,16 @@ def form_token(at: Here) -> str:
     """The secret by which a press of Book is known again; "" without a proper one."""
     given = at.said.get("form_token", "")
     return given if FORM_TOKEN.fullmatch(given) else ""
+
+
+def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:
+    """Who asks for prices at a kiosk, and the account that they are for; None: the guest pays."""
+    app, account = services(), None
+    if house_pays:
+        with app.db.read() as s:
+            account = kiosk_rules.account_at(s, at.kiosk)
+    owner = OfferOwner(at.property_id, by_kiosk(at.id))
+    return Estimator(app, owner, locale()), account.id if account else None
 
 
 def by_kiosk_key() -> str:

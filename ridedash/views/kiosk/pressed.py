@@ -20,14 +20,13 @@ from ridedash.rides.orders.kiosk_place import Press
 from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why, who_is
 from ridedash.rides.orders.place import OfferStale, Placed, is_fresh
 from ridedash.service.types.products import Product
-from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import AskState, Kiosk, WhoPays
-from ridedash.store.orders import Offer, OfferOwner, trip_of
+from ridedash.store.orders import Offer, trip_of
 from ridedash.text import one_line
-from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.product_cards import card
-from ridedash.views.kiosk.asked import Here
+from ridedash.views.kiosk.asked import Here, estimator
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
 from ridedash.wire import Kind
@@ -225,16 +224,9 @@ def _priced(at: Here, offer: Offer, wish: Wish, house_pays: bool) -> Offer:
 
 def _asked_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
     """A fresh offer of the same car for the same trip. Raises NotNow."""
-    app = services()
-    ask = Estimator(app, OfferOwner(at.property_id, by_kiosk(at.id)), locale())
-    account = None
-    if house_pays:
-        with app.db.read() as s:
-            account = kiosk_rules.account_at(s, at.kiosk)
+    ask, account_id = estimator(at, house_pays=house_pays)
     try:
-        _text, fresh = ask.quote_offer(
-            trip_of(offer), offer.category, account.id if account else None
-        )
+        _text, fresh = ask.quote_offer(trip_of(offer), offer.category, account_id)
     except EstimateFailedError as error:
         case = ("trouble", "no_prices") if error.status >= 500 else ("refused", "car")
         raise NotNow(case[0], kiosk_words(case[1])) from None

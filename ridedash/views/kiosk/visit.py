@@ -21,20 +21,26 @@ from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
 from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.store import kiosk_visits
-from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import End
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
-from ridedash.store.orders import Offer, OfferOwner, Trip, recent_drops
+from ridedash.store.orders import Offer, Trip, recent_drops
 from ridedash.store.properties import favourites_of
 from ridedash.text import one_line
-from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator
+from ridedash.views.booking.estimates import EstimateFailedError, Estimates
 from ridedash.views.kiosk import cars as of_cars
-from ridedash.views.kiosk.asked import Here, answer, by_kiosk_key, here, the_visit, within
+from ridedash.views.kiosk.asked import (
+    Here,
+    answer,
+    by_kiosk_key,
+    estimator,
+    here,
+    the_visit,
+    within,
+)
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
-from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import kiosk_words
 
 bp = Blueprint("kiosk_visit", __name__)
@@ -295,13 +301,7 @@ def _house_pays(at: Here) -> bool:
 
 def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
     """The cars, from the named point where the guest has chosen one. Raises EstimateFailedError."""
-    app = services()
-    ask = Estimator(app, OfferOwner(at.property_id, by_kiosk(at.id)), locale())
-    account = None
-    if house_pays:
-        with app.db.read() as s:
-            account = kiosk_rules.account_at(s, at.kiosk)
-    account_id = account.id if account else None
+    ask, account_id = estimator(at, house_pays=house_pays)
     found = ask.estimates(trip, account_id)
     moved = of_cars.at_point(found, one_line(at.said.get("point", ""), 200))
     return ask.estimates(moved, account_id) if moved else found

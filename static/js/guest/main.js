@@ -7,7 +7,7 @@ import { ageText, freshness, patternsOf } from "../shared/ages.js";
 import { Cab } from "../shared/cab.js";
 import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
-import { at, element, setIcon, setText, tel } from "../shared/slots.js";
+import { at, paintBill, setIcon, setText, tel } from "../shared/slots.js";
 
 const TICK_MS = 1_000;
 const SILENT_MS = 15_000;
@@ -103,7 +103,7 @@ class GuestPage {
     this.#tone(body.tone);
     setIcon(root.querySelector("[data-icon]"), body.icon);
     this.#steps(body.steps ?? []);
-    this.#invoice(body.invoice);
+    paintBill(root, body.invoice);
     const call = root.querySelector("[data-call]");
     if (call) {
       call.hidden = !body.driver_phone;
@@ -140,24 +140,6 @@ class GuestPage {
       setText(item.querySelector(".guest-step-time"), time);
       item.querySelector(".guest-dot").replaceChildren(...(state === "done" ? [check()] : []));
     });
-  }
-
-  #invoice(invoice) {
-    const rows = root.querySelector("[data-lines] tbody");
-    if (!invoice || !rows) return;
-    rows.replaceChildren(
-      ...invoice.lines.map((line) => {
-        const row = element("tr", line.total ? "total" : "");
-        row.dataset.from = `line.${line.id}`;
-        const label = element("th", "", line.label);
-        label.scope = "row";
-        row.append(label, element("td", "", line.amount));
-        return row;
-      }),
-    );
-    root
-      .querySelector("[data-invoice-notes]")
-      .replaceChildren(...invoice.notes.map((note) => element("li", "", note)));
   }
 
   #draw(first = false) {

@@ -19,7 +19,7 @@ export class RideSlots {
     }
     this.#steps(snapshot.steps ?? []);
     this.#notices(snapshot.notices ?? []);
-    this.#invoice(snapshot.invoice);
+    paintBill(this.root, snapshot.invoice);
     this.#route(snapshot.route ?? []);
   }
 
@@ -104,26 +104,6 @@ export class RideSlots {
     );
   }
 
-  #invoice(invoice) {
-    if (!invoice) return;
-    const rows = invoice.lines.map((line) => {
-      const row = document.createElement("tr");
-      row.className = line.total ? "total" : "";
-      row.dataset.from = `line.${line.id}`;
-      const label = document.createElement("th");
-      label.scope = "row";
-      label.textContent = line.label;
-      const amount = document.createElement("td");
-      amount.textContent = line.amount;
-      row.append(label, amount);
-      return row;
-    });
-    this.root.querySelector("[data-lines] tbody").replaceChildren(...rows);
-    this.root
-      .querySelector("[data-invoice-notes]")
-      .replaceChildren(...(invoice.notes ?? []).map((note) => element("li", "", note)));
-  }
-
   #route(stops) {
     const list = this.root.querySelector("[data-route]");
     const words = { pickup: list.dataset.pickup, drop: list.dataset.dropWord };
@@ -141,6 +121,25 @@ export class RideSlots {
       }),
     );
   }
+}
+
+/** Write a ride's price, line by line, where the page has room for it. */
+export function paintBill(root, invoice) {
+  const rows = root.querySelector("[data-lines] tbody");
+  if (!invoice || !rows) return;
+  rows.replaceChildren(
+    ...invoice.lines.map((line) => {
+      const row = element("tr", line.total ? "total" : "");
+      row.dataset.from = `line.${line.id}`;
+      const label = element("th", "", line.label);
+      label.scope = "row";
+      row.append(label, element("td", "", line.amount));
+      return row;
+    }),
+  );
+  root
+    .querySelector("[data-invoice-notes]")
+    .replaceChildren(...(invoice.notes ?? []).map((note) => element("li", "", note)));
 }
 
 /** The value at a dotted path, or undefined. */

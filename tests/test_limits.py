@@ -18,6 +18,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "limits.md"
 MODULES: Final = modules("", ROOT)
 ROW: Final = re.compile(r"\| `(?P<name>[A-Z_]+)` \| (?P<value>[^|]+) \| [^|]*\|")
+UNEXPLAINED: Final = r"\| `.*\| *\|"
 UNITS: Final = {"s": 1, "min": 60, "h": 3600, "days": 86_400}
 
 
@@ -78,6 +79,11 @@ def test_a_module_has_the_limits_and_times_of_the_page(path: Path) -> None:
     values = {name: parts(getattr(module, name)) for name in constants(path)}
     told = {name: stated(value) for name, value in rows().get(where.as_posix(), {}).items()}
     assert {name: value for name, value in values.items() if value is not None} == told
+
+
+def test_each_number_has_its_reason() -> None:
+    without = [line for line in PAGE.read_text().splitlines() if re.fullmatch(UNEXPLAINED, line)]
+    assert without == []
 
 
 def test_the_page_names_modules_that_exist() -> None:

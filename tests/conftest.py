@@ -16,6 +16,9 @@ from tests import compiled, connections, database_files, databases
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from ridedash.store.database.database import Database
+    from tests.views.ride_pages import Desk
+
 # Hypothesis would load trio's, which selenium brings, and which warns after gc.freeze() below.
 os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
 
@@ -113,6 +116,26 @@ def redis_url() -> str:
 def database(tmp_path: Path) -> str:
     """The address of a fresh database with all tables, of this run's kind."""
     return databases.new_database(tmp_path)
+
+
+@pytest.fixture
+def db(database: str) -> "Iterator[Database]":
+    """A fresh database with all tables, opened."""
+    from ridedash.store.database.database import Database
+
+    made = Database(database)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> "Iterator[Desk]":
+    """A desk with its app, its clock at noon, and a property beside its own."""
+    from tests.views.ride_pages import make_desk
+
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

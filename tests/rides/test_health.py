@@ -1,6 +1,5 @@
 """Heartbeats: readiness, the pages and the metrics agree which workers are alive."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,13 +27,6 @@ from tests.views.ride_pages import make_desk
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
-
-
-@pytest.fixture
-def db(database: str) -> Iterator[Database]:
-    made = Database(database)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,6 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 COUNTS = Counts({"READY": 2, "UNKNOWN": 1}, 90.0, 7, 3, 1.5, 2, 4.0, 8.0)
 
 
-@pytest.fixture
-def db(database: str) -> Iterator[Database]:
-    made = Database(database)
-    yield made
-    made.close()
-
-
 def ready(db: Database) -> set[str]:
     found = Monitor(db, lambda: NOW, Metrics()).readiness()
     assert tuple(found) == ("database", "migrations", "worker", "sending")

@@ -1,8 +1,6 @@
 """Links of guests and followers: how long they are valid, how many there may be, who ends them."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +27,7 @@ from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, TimelineEvent
 from ridedash.store.models.people import EndedSignIn
 from tests.rides.desk_world import World
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 DAY = timedelta(days=1)
@@ -73,13 +71,6 @@ def test_all_links_of_a_ride_end_together(world: World) -> None:
 
 RIDER, FOLLOWER = LinkKind.RIDER, LinkKind.FOLLOWER
 MOMENT = timedelta(milliseconds=1)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def link(desk: Desk, order_id: int, kind: LinkKind = RIDER, at: datetime = NOON) -> str:

@@ -1,8 +1,6 @@
 """Which orders are on a property's board, and what there needs somebody."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,19 +9,12 @@ from ridedash.store import accounts, board
 from ridedash.store.board import AccountInNeed, BoardMark
 from ridedash.store.models.orders import UNSETTLED, Attention, Order, Ride
 from ridedash.store.models.people import Account
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 MOMENT = timedelta(milliseconds=1)
 LATELY = NOON - timedelta(minutes=40)
 OVER = {"ride": {"next_poll_at": None}}
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def marks(desk: Desk) -> dict[int, BoardMark]:

@@ -1,25 +1,16 @@
 """The cars that a door display shows, those at the door first."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from ridedash.store import doors
 from ridedash.store.models.kiosks import Ticket
 from ridedash.store.models.orders import TimelineEvent
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 MOMENT = timedelta(milliseconds=1)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def cars(desk: Desk) -> list[int]:

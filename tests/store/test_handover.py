@@ -1,8 +1,6 @@
 """What the next shift must know of: unclear orders, rides that go on, plans, and notes."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,18 +9,11 @@ from sqlalchemy import select
 from ridedash.store import handover
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import Order
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 HOURS = timedelta(hours=1)
 MOMENT = timedelta(milliseconds=1)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def ahead(desk: Desk) -> handover.Ahead:

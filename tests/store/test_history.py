@@ -1,8 +1,6 @@
 """The history: what is kept for it, which rides it finds, what they add up to."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,16 +24,9 @@ from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, OrderState, Ride
 from ridedash.store.search import phone_digits
 from ridedash.text import compact_key, normalised
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def migrate(db: Database, to: str) -> None:

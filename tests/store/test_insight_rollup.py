@@ -1,11 +1,9 @@
 """The roll-up of the insights: whatever happens to orders, it has the figures that they have."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -32,7 +30,7 @@ from ridedash.store.models.orders import (
 )
 from ridedash.store.models.people import Guest
 from tests.store.test_insights import Place, place, ride
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 # a month, a third of one before it, and days on both sides; clocks change in Lord Howe
@@ -41,13 +39,6 @@ DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ZONES = ("Asia/Kolkata", "Australia/Lord_Howe", "America/New_York")
 MIGRATION = "0028_insight_rollup"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def span(where: Place) -> Span:

@@ -3,10 +3,8 @@
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,7 +18,7 @@ from ridedash.store.insights import COUNTS, Destination, Figures, House, Insight
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import TimelineEvent
 from ridedash.store.orders import Order, OrderState
-from tests.views.ride_pages import HASH, NOON, Desk, make_desk
+from tests.views.ride_pages import HASH, NOON, Desk
 
 pytestmark = pytest.mark.database
 ZONES = ("Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe", "UTC")
@@ -29,13 +27,6 @@ DAY = timedelta(days=1)
 WEEKS = (date(2026, 3, 5), date(2026, 10, 1))
 ENDS = (None, "COMPLETED", "BOOKING_CANCELLED", "ALLOTMENT_FAILED")
 numbers = itertools.count(1)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 @dataclass

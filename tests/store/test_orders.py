@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,16 +36,9 @@ from ridedash.store.orders import (
     recent_drops,
     trip_of,
 )
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 @contextmanager

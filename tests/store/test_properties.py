@@ -2,7 +2,6 @@
 only.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,13 +27,6 @@ from ridedash.store.sign_ins import (
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
-
-
-@pytest.fixture
-def db(database: str) -> Iterator[Database]:
-    made = Database(database)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """A restored database: what it is called, how far it has come, what it holds and has lost."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,17 +12,10 @@ from ridedash.store.models.people import Property
 from ridedash.store.models.restores import LostOrder, Restore, Watermark
 from ridedash.store.restores import Known, Waiting
 from tests.locks import locked
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 MOMENT = timedelta(microseconds=1)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def lost(reference: str, **facts: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Wrong tries at a short secret: counted by kiosk, for ten minutes, before they are judged."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -15,13 +14,6 @@ from tests.store.lobby import NOON
 pytestmark = pytest.mark.database
 MOMENT = timedelta(milliseconds=1)
 TEN = timedelta(minutes=10)
-
-
-@pytest.fixture
-def db(database: str) -> Iterator[Database]:
-    made = Database(database)
-    yield made
-    made.close()
 
 
 def test_each_kiosk_and_kind_of_secret_has_its_own_key() -> None:

@@ -1,8 +1,5 @@
 """Own words are stored by language and name, with the sentence that they stand for."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from ridedash.store.models.people import Property
@@ -14,16 +11,9 @@ from ridedash.store.wordings import (
     wordings_of,
     write_wordings,
 )
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def write(desk: Desk, language: str, **texts: tuple[str, str]) -> list[str]:

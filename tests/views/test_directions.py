@@ -1,7 +1,6 @@
 """Pages say their language and its direction, and turn what points onward with it."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,19 +9,12 @@ from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.actors import by_staff
 from tests.pseudo import use
 from tests.test_styles import SHEETS, declarations, rules
-from tests.views.ride_pages import Desk, make_desk
+from tests.views.ride_pages import Desk
 
 ROOT = Path(__file__).parents[2]
 FOUR = ("padding", "margin", "inset", "border-width", "border-color", "border-style")
 OF_MAPS = {"left", "border-radius"}  # map.css: a map never turns round
 SIDE = re.compile(r"(?:^|-)(?:left|right)$")
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.mark.database

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from gettext import NullTranslations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +31,6 @@ from tests.views.ride_pages import (
     ORDER_STATES,
     STATUSES,
     Desk,
-    make_desk,
     snapshot_facts,
     token,
 )
@@ -76,13 +74,6 @@ class Recorder(NullTranslations):
     def pgettext(self, context: str, message: str) -> str:
         self.found.add((context, message))
         return message
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def recording(app: Flask, asked: Recorder) -> set[words.Key]:

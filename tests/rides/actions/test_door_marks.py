@@ -1,8 +1,6 @@
 """The doorman's marks: of a ride of the house whose car is coming or here, once each."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,18 +11,11 @@ from ridedash.store.actors import by_kiosk
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Ride, TimelineEvent
 from ridedash.store.orders import order_page
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 DOOR = by_kiosk(3)
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def marked(desk: Desk, order_id: int, name: str, at: Any = NOON) -> bool:

@@ -1,8 +1,6 @@
 """Which due rides are claimed, in which order, and what a lease, a release and a delay write."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +10,11 @@ from ridedash.rides.tracking import claims
 from ridedash.rides.tracking.claims import Bounds, claim_due, make_due, postpone, release
 from ridedash.store.models.orders import Attention, Ride
 from tests.locks import locked
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 MOMENT, SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
 ALL = Bounds(9, 9)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def due(desk: Desk, status: str | None = "CALL_DRIVER", late_s: float = 0, **ride: Any) -> int:

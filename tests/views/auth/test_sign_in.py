@@ -1,7 +1,6 @@
 """Sign in and out: sessions are on the server, guessing is slow, `next` never leaves the site."""
 
 import random
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -16,18 +15,11 @@ from ridedash.views.auth import sign_in
 from ridedash.views.web import current_user
 from ridedash.views.web.permissions import OPEN, needs
 from tests.databases import empty_database
-from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
+from tests.views.ride_pages import NOON, PASSWORD, Desk, token
 
 pytestmark = pytest.mark.database
 
 HOST = "http://desk.test"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def try_in(desk: Desk, name: str = "desk", password: str = PASSWORD, target: str = "/") -> int:

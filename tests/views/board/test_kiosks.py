@@ -1,8 +1,6 @@
 """Guests at kiosks who need the desk: what rings, who may answer it, desk codes, tablets."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,17 +16,10 @@ from ridedash.store.models.people import Guest, Staff
 from ridedash.store.orders import Offer
 from tests.views.admin.test_kiosks import add_kiosk
 from tests.views.admin.test_property import post
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 JSON = {"Accept": "application/json"}
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def ring(desk: Desk, kiosk_id: int, who: str = "desk", **facts: Any) -> str:

@@ -1,6 +1,5 @@
 """The poll of the board: changes since the client's revisions, and the chosen ride's snapshot."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,6 @@ from ridedash.views.poll_cache.cache import EXTENSION
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -1,21 +1,11 @@
 """What a ride would cost to another drop is a calm line; only a refusal is shown as wrong."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from ridedash.store.orders import order_page
-from tests.views.ride_pages import Desk, make_desk
+from tests.views.ride_pages import Desk
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def test_a_drop_where_the_ride_begins_is_no_mistake_yet(desk: Desk) -> None:

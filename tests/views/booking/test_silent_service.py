@@ -1,25 +1,16 @@
 """A service that doesn't answer is shown on every page with its time, and quietly cleared."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from ridedash.rides.health import service_silent_since, write_heartbeat
 from ridedash.service.throttle.traffic import Priority, Result
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 
 TOLD = "The ride company has not answered since 14:00. Rides go on; what you see may be old."
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def last_answers(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,18 +15,11 @@ from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.views.web import devices
 from tests.test_config import LIVE
 from tests.views.kiosk.devices import pair, row_of
-from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.ride_pages import Desk, token
 
 pytestmark = pytest.mark.database
 COOKIE = "ridedash_kiosk"
 DAY = timedelta(hours=24)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def beat(browser: FlaskClient, csrf: str | None = None) -> int:

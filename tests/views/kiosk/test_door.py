@@ -1,8 +1,6 @@
 """The display at the door as it is served: its page, its poll, the doorman's two buttons."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,16 +12,9 @@ from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import Kiosk, Ticket
 from ridedash.store.models.orders import TimelineEvent
 from tests.views.kiosk.doors import paired
-from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.ride_pages import Desk, token
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def door(desk: Desk, **facts: Any) -> FlaskClient:

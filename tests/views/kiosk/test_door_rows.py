@@ -1,8 +1,6 @@
 """The rows of a door display: which cars, in which order, by what their guests know them."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,17 +15,10 @@ from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import orders_by_ids
 from ridedash.views.kiosk.door_rows import LEFT_FOR, DoorList, colour_of, door_list, is_light
 from ridedash.views.rides.facts import RideFacts
-from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
+from tests.views.ride_pages import NOON, Desk, snapshot_facts
 
 pytestmark = pytest.mark.database
 DOOR = by_kiosk(3)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def shown(desk: Desk, shows: str = "room", numbers: dict[int, int] | None = None) -> DoorList:

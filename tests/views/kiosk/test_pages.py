@@ -2,9 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,17 +13,10 @@ from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Heartbeat
 from tests.views.kiosk.devices import new_device, pair, row_of
-from tests.views.ride_pages import Desk, make_desk
+from tests.views.ride_pages import Desk
 
 pytestmark = pytest.mark.database
 VISIT = "visit-0123456789"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def document(browser: FlaskClient) -> dict[str, Any]:

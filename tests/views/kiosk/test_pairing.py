@@ -1,8 +1,6 @@
 """A browser becomes a device by a code, and staff look after it with a PIN, never signed in."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +11,9 @@ from ridedash.store import kiosks
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Kiosk
 from tests.views.kiosk.devices import PIN, code_of, new_device, pair, row_of
-from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.ride_pages import Desk, token
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def try_code(desk: Desk, browser: FlaskClient, code: str) -> int:

@@ -1,8 +1,6 @@
 """After a restore every page says so, and people decide on a page of its own, ride by ride."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +10,11 @@ from ridedash.rides.orders.after_restore import accept, declare
 from ridedash.store import restores
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Staff
-from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
+from tests.views.ride_pages import NOON, Desk, compact, token
 
 pytestmark = pytest.mark.database
 BACKUP = NOON - timedelta(hours=2)  # 12:00 where the property is
 BOOKED = {"state": "BOOKED", "booking_id": "CRN-7"}
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,24 +2,15 @@
 
 import gzip
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from werkzeug.test import TestResponse
 
 from ridedash.views.web.compression import padded_gzip
-from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.ride_pages import Desk, token
 
 pytestmark = pytest.mark.database
 ANEW = re.compile(rb'(nonce|content|value)="[\w.-]{16,}"')  # nonces and tokens
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def asked(desk: Desk, path: str, site: str = "", encoding: str = "gzip, br") -> TestResponse:

@@ -1,7 +1,5 @@
 """Permissions: every route with every role and with own and foreign rows, compared to a table."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +25,7 @@ from ridedash.views.web.permissions import (
     outranks,
 )
 from tests.demo.lens.exchanges import exchange
-from tests.views.ride_pages import NOON, Desk, make_desk, token_without_page
+from tests.views.ride_pages import NOON, Desk, token_without_page
 
 pytestmark = pytest.mark.database
 
@@ -117,13 +115,6 @@ ROWS = (
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name", "step"}  # secrets that can't be guessed, or public files
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 def rows_of(desk: Desk, who: str) -> dict[str, Any]:

@@ -1,8 +1,5 @@
 """Responses: the requests that get JSON, and redirects for forms of earlier releases."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from flask import Flask
 
@@ -10,16 +7,9 @@ from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order
 from ridedash.views.web.current_user import page_address
 from ridedash.views.web.responses import wants_json
-from tests.views.ride_pages import NOON, Desk, make_desk, token
+from tests.views.ride_pages import NOON, Desk, token
 
 pytestmark = pytest.mark.database
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tests.running import clean_environment
 from tests.sandbox.serving import waitress
 
 PRESSES = 200
-GUARDED = "already has a ride being booked"
+GUARDED = "already has a ride from here"
 
 
 @row(4, "Double click, resubmit, two tabs: one form token")

@@ -89,7 +89,7 @@ class TokenReused(PlaceError):
 
 
 class GuardBusy(PlaceError):
-    """The guest already has a ride being booked from here (docs/booking-protocol.md 1.2)."""
+    """The guest already has a ride from here that is not over (docs/booking-protocol.md 1.2)."""
 
     def __init__(
         self, order_id: int, staff_name: str | None, placed_at: datetime, guest: str = ""

@@ -260,11 +260,16 @@ def give_bar() -> dict[str, Any]:
 
 
 class Group(NamedTuple):
-    """A group of the list: its heading and its rows in their order."""
+    """A group of the list: its heading and its rows in their order.
+
+    `whole`: it lists all there are, so that a count of its rows is true. Of rides that are done it
+    lists the latest.
+    """
 
     name: str
     title: str
     rows: list[Row]
+    whole: bool
 
 
 def groups_of(found: Board) -> list[Group]:
@@ -278,7 +283,7 @@ def groups_of(found: Board) -> list[Group]:
     }
     rows = [each.row for each in found.items]
     return [
-        Group(name, title, [row for row in rows if row.group == name])
+        Group(name, title, [row for row in rows if row.group == name], name != "done")
         for name, title in titles.items()
     ]
 

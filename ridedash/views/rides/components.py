@@ -241,7 +241,7 @@ def timer(facts: RideFacts) -> Timer | None:
     """The time that means something in this state: searching, waiting, asking."""
     order, ride = facts.page.order, facts.page.ride
     if order.state in ("SENDING", "UNKNOWN"):
-        pattern = _("for {up}") if order.state == "UNKNOWN" else "{up}"
+        pattern = _("for {up} min") if order.state == "UNKNOWN" else "{up}"
         return _timer(REAL, facts.now, pattern, order.sent_at)  # we wait, in people's time
     if order.state == "MATCHING":
         end = _search_end(facts)

@@ -149,11 +149,11 @@ export class Groups {
     for (const [name, section] of this.sections) {
       const n = rows.filter((row) => row.group === name).length;
       section.hidden = n === 0 && this.#list(name).children.length === 0;
-      setText(section.querySelector("[data-count]"), String(n));
+      setCount(section.querySelector("[data-count]"), n);
       const jump = this.root.querySelector(`[data-jump="${name}"]`);
       if (!jump) continue;
       jump.hidden = n === 0;
-      setText(jump.querySelector("[data-jump-count]"), String(n));
+      setCount(jump.querySelector("[data-jump-count]"), n);
     }
   }
 
@@ -173,6 +173,11 @@ export class Groups {
     }
     return wrong;
   }
+}
+
+/** A group that lists only its latest rows has no slot for a count. */
+function setCount(slot, n) {
+  if (slot) setText(slot, String(n));
 }
 
 /** The length of the longest rising part of a list: so many rows need not move to sort it. */

@@ -30,6 +30,7 @@ class DeskForm {
       .querySelector('.bar a[href="/rides/new"]')
       ?.addEventListener("click", (event) => this.#here(event));
     this.aimed = null;
+    root.addEventListener("click", (event) => this.#lift(event));
     document.addEventListener("focusin", (event) => this.#focused(event));
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
       if (!this.sending) this.form.pin(end, lat, lng);
@@ -62,6 +63,17 @@ class DeskForm {
       return;
     event.preventDefault();
     this.body.querySelector("#guest-find").focus();
+  }
+
+  /** What "More" opens lies below the cut: it comes into sight when somebody asks for it. */
+  #lift({ target }) {
+    const more = target.closest(".more > summary")?.parentElement;
+    if (!more || more.open) return;
+    const lift = () => {
+      this.root.scrollTop +=
+        more.getBoundingClientRect().top - this.root.getBoundingClientRect().top;
+    };
+    more.addEventListener("toggle", lift, { once: true });
   }
 
   /** Show above the button that the column has more below it. */

@@ -168,13 +168,21 @@ def test_errors_are_shown_at_their_fields_and_typed_text_is_kept(
     assert len(desk.orders()) == 1
 
 
+def test_what_more_opens_comes_into_sight(browsed: Browsed) -> None:
+    browsed.open(PATH)
+    more = browsed.page.locator(".more")
+    expect(browsed.page.locator(".has-script .more")).to_have_count(1)
+    more.locator("summary").press("Enter")
+    expect(more.get_by_label("Language")).to_be_in_viewport(ratio=1)
+
+
 def test_a_second_car_needs_a_confirmation(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     desk.press(desk.form(pickup="Grand Hotel, lobby"))
     browsed.open(PATH)
     fill(page)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Guest Heron already has a ride being booked")
+    expect(page.get_by_role("alert")).to_contain_text("Guest Heron already has a ride from here")
     assert len(desk.orders()) == 1
     page.get_by_role("button", name="Book a second car on purpose").click()
     expect(page.locator("#guest-find")).to_have_value("")

@@ -85,6 +85,24 @@ def test_a_current_client_gets_no_rows_and_no_order(desk: Desk, browser: FlaskCl
     assert again == {"v": first["v"], "bar": first["bar"], "needs": 1, "rows": []}
 
 
+def test_only_groups_that_list_all_of_theirs_say_how_many(desk: Desk, browser: FlaskClient) -> None:
+    """Of rides that are done the latest are listed: fewer of them as more others are under way."""
+    for status in ("CALL_DRIVER", "COMPLETED"):
+        desk.order("BOOKED", status)
+    page = browser.get("/").text
+    counted = {
+        name: "data-count" in part.split("</section>")[0]
+        for name, part in (part.split('"', 1) for part in page.split('data-group="')[1:])
+    }
+    assert counted == {"unknown": True, "needs": True, "now": True, "later": True, "done": False}
+    assert page.count("data-jump-count") == 2  # now and later
+
+
+def test_how_long_nobody_knows_is_no_time_of_the_day(desk: Desk, browser: FlaskClient) -> None:
+    desk.order("UNKNOWN")
+    assert poll(browser)["rows"][0]["timer"]["pattern"] == "for {up} min"
+
+
 def test_only_changed_rows_are_sent_and_the_order_when_it_changed(
     desk: Desk, browser: FlaskClient
 ) -> None:

@@ -395,7 +395,7 @@ def test_a_guest_with_an_open_ride_is_booked_again_only_after_confirmation(desk:
     answer = desk.press(desk.form())
     assert answer.status_code == 409
     said = unescape(answer.text)
-    assert "Guest Heron already has a ride being booked (desk, 20 s ago)" in said
+    assert "Guest Heron already has a ride from here (desk, 20 s ago)" in said
     assert f'href="/rides/{desk.orders()[0].id}"' in said
     assert "Book a second car on purpose" in said
     assert len(desk.orders()) == 1

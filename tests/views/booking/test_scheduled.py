@@ -315,7 +315,7 @@ def test_a_change_of_another_propertys_ride_gets_404(desk: Desk) -> None:
     [
         ("NO_CONNECTION", "The ride company could not be reached."),
         ("PLAN_CAR_GONE", "This car type isn't offered there now: choose another."),
-        ("PLAN_GUARD_BUSY", "The guest already has a ride being booked from there."),
+        ("PLAN_GUARD_BUSY", "The guest already has a ride from there."),
         ("INVALID_CITY", "No service at this pickup."),
         ("SOMETHING_NEW", "Nothing was ordered."),
     ],

@@ -23,6 +23,7 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
+    exists,
     func,
     literal,
     literal_column,
@@ -30,6 +31,7 @@ from sqlalchemy import (
     select,
     union_all,
 )
+from sqlalchemy.orm import aliased
 
 from ridedash import wire
 from ridedash.store.history import OUTCOMES, outcome_number
@@ -37,6 +39,7 @@ from ridedash.store.models.orders import Action, Offer, Order, Ride, TimelineEve
 
 CATEGORY, STAFF, CENTRE = "category", "staff", "centre"
 KINDS: Final = 2 * len(OUTCOMES)  # an outcome, and whether the price is in the usual currency
+WITH_DRIVER: Final = (wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS)
 IDS: Final = 2**28  # more than there are cost centres
 
 
@@ -220,6 +223,15 @@ WAS_UNKNOWN: Final = (
     .join(Offer, Offer.id == Order.offer_id)
     .where(_ONCE_UNKNOWN, *_IN_DAYS)
 )
+_LOST, _CAME = aliased(TimelineEvent), aliased(TimelineEvent)
+# the driver was lost, and no other one came: then cancelling is free, as on the page of the ride
+_WITHOUT_DRIVER: Final = exists().where(
+    _LOST.order_id == Order.id,
+    _LOST.name == "driver_lost",
+    ~exists().where(
+        _CAME.order_id == _LOST.order_id, _CAME.id > _LOST.id, _CAME.name.in_(WITH_DRIVER)
+    ),
+)
 _STOPPED: Final = and_(Action.order_id == Order.id, Action.state == "done")
 CANCELLED: Final = (
     select(
@@ -243,4 +255,5 @@ CANCELLED: Final = (
     .join(Offer, Offer.id == Order.offer_id)
     .join(Ride, Ride.order_id == Order.id)
     .where(*_IN_SPAN, Order.ended_as == wire.BOOKING_CANCELLED, Ride.allotted_at.is_not(None))
+    .where(~_WITHOUT_DRIVER)
 )

@@ -20,12 +20,14 @@ from ridedash.service_time import REAL, ServiceTime
 from ridedash.store.audit import AuditRow
 from ridedash.store.insights import Cancelled
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.orders import TimelineEvent
 from ridedash.store.models.people import Property, Staff
-from ridedash.store.orders import Order, Ride
+from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.insights.periods import Period, before, chosen, common
 from ridedash.views.insights.pictures import heat, nice, wait_bars
 from ridedash.views.insights.reading import late_policy
 from ridedash.views.insights.tables import within
+from ridedash.views.rides.facts import RideFacts
 from tests.views.history.test_pages import done
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
 
@@ -153,6 +155,32 @@ def test_one_ride_is_one_ride(desk: Desk, client: FlaskClient) -> None:
     assert "1 rides" not in text
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", "ar"))
     assert "رحلة واحدة" in client.get("/insights").text
+
+
+def test_a_ride_whose_driver_was_lost_costs_no_fee_here_as_on_its_own_page(
+    desk: Desk, client: FlaskClient
+) -> None:
+    charged = []
+    for events in (["driver_lost"], ["driver_lost", "CALL_DRIVER"]):
+        order_id = done(desk, "BOOKING_CANCELLED")
+
+        def drive(s: Any, order_id: int = order_id, events: list[str] = events) -> None:
+            ride = s.query(Ride).filter_by(order_id=order_id).one()
+            ride.allotted_at, ride.ended_at = NOON - 9 * MINUTE, NOON
+            s.query(TimelineEvent).filter_by(order_id=order_id).delete()
+            for n, name in enumerate(["CALL_DRIVER", *events, "BOOKING_CANCELLED"]):
+                what = "event" if name == "driver_lost" else "ride"
+                facts = {"property_id": ride.property_id, "order_id": order_id, "detail": None}
+                at = NOON + (n - 4) * MINUTE
+                s.add(TimelineEvent(what=what, name=name, at=at, **facts))
+
+        desk.add(drive)
+        with desk.services.db.read() as s:
+            page = order_page(s, desk.ids["desk.property"], order_id)
+        assert page is not None
+        charged.append(RideFacts(page, NOON, REAL, "en").charged)
+    assert charged == [False, True]
+    assert "1 later than is free: ₹30 by the offers' terms" in tiles(client)["Cancelled"]
 
 
 def test_a_fee_counts_from_when_cancelling_is_no_longer_free(

@@ -73,16 +73,18 @@ export class Screens {
   }
 
   /**
-   * Load an address anew, also where it is shown already. Resolves once it is there, or has not
-   * come for a while.
+   * Load an address anew, also where it is shown already. Resolves once its page can be read, or
+   * has not come for a while: nobody waits for the tiles of a map.
    */
-  reload(name, address) {
-    const frame = this.frame(name);
-    frame.contentWindow.location.assign(address);
-    return new Promise((done) => {
-      frame.addEventListener("load", done, { once: true });
-      setTimeout(done, LOADED_WITHIN_MS);
-    });
+  async reload(name, address) {
+    const before = this.page(name);
+    this.frame(name).contentWindow.location.assign(address);
+    const come = () => {
+      const page = this.page(name);
+      return page && page !== before && page.readyState !== "loading" && page;
+    };
+    const page = await until(come, LOADED_WITHIN_MS);
+    if (page && name === "desk") watch(page);
   }
 
   /** The frames that are to be seen and show a page. */

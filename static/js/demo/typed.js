@@ -12,7 +12,11 @@ const touched = new WeakSet(); // fields into which a person has typed
 
 /** Note from now on what a person types into a page: scripts fill in fields, too. */
 export function watch(page) {
-  page.addEventListener("input", ({ isTrusted, target }) => isTrusted && touched.add(target), true);
+  page.addEventListener("input", touch, true);
+}
+
+function touch({ isTrusted, target }) {
+  if (isTrusted) touched.add(target);
 }
 
 /** Note what stands in a field now: the hand has put it there. */

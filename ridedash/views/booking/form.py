@@ -180,7 +180,8 @@ def calendar(picker: Picker) -> dict[str, Any]:
         "last": last.isoformat(),
         "dates": dates_of(picker.form.series_rides, tz),
         "dates_key": dates_key(picker.form.series_rides) if picker.form.series_rides else "",
-        "series_last": (now + SERIES_LATEST).astimezone(tz).date().isoformat(),
+        # at any hour of that day a ride is near enough
+        "series_last": f"{(now + SERIES_LATEST).astimezone(tz) - timedelta(days=1):%Y-%m-%d}",
         "zone": tz.key,
         "now": formatting.stamp(now),
         "kept": f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else "",

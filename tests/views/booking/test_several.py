@@ -1,7 +1,7 @@
 """A way back and a series in the booking form: said before the press, and changed from one on."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from html import unescape
 
 import pytest
@@ -126,6 +126,15 @@ def test_a_series_that_can_not_be_planned_says_why(
     answer = desk.press(desk.form(), **(SERIES | changed))
     assert (answer.status_code, desk.orders()) == (422, [])
     assert said in unescape(answer.text)
+
+
+def test_the_last_day_that_the_form_offers_is_allowed_at_any_hour(desk: Desk) -> None:
+    field = re.search(r'<input[^>]*name="last_day"[^>]*>', desk.client.get("/rides/new").text)
+    assert field is not None
+    last = field[0].split('max="')[1].split('"')[0]
+    asked = f"days={date.fromisoformat(last).weekday()}&pickup_date=2026-03-05&pickup_time=23:59"
+    answer = desk.client.get(f"/series.json?{asked}&last_day={last}").json
+    assert answer["n"] == 13, answer
 
 
 def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:

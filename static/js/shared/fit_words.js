@@ -7,10 +7,11 @@ export function fitWords(field) {
   const pen = document.createElement("canvas").getContext("2d");
   new ResizeObserver(() => {
     const style = getComputedStyle(field);
-    pen.font = style.font;
+    const written = getComputedStyle(field, "::placeholder");
+    // not its `font`: that is empty where a part of it has no short form
+    pen.font = `${written.fontWeight} ${written.fontSize} ${written.fontFamily}`;
     const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
-    const cross = field.type === "search" ? parseFloat(style.fontSize) : 0;
-    const room = field.clientWidth - padding - cross;
+    const room = field.clientWidth - padding;
     const words = ways.find((each) => pen.measureText(each).width <= room) ?? "";
     if (field.placeholder !== words) field.placeholder = words;
   }).observe(field);

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 STATIC = Path(__file__).parents[3] / "static"
 pytestmark = pytest.mark.browser
@@ -78,6 +79,58 @@ def test_ages_and_timers_have_the_same_format_as_on_the_server(page: Any) -> Non
         "0:42 of 1:30, 0:48 left",
         ["fresh", "aging", "stale", "lost", "stale"],
     ]
+
+
+ASK = """async ([status, text]) => {
+  const {ask} = await import("/static/js/shared/ask.js");
+  const cut = new ReadableStream({start: (stream) => stream.error(new TypeError("cut"))});
+  window.fetch = async () => new Response(text ?? cut, {status});
+  return ask("/x.json", {});
+}"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "ok", "status", "body"),
+    [
+        ([200, '{"n": 1}'], True, 200, {"n": 1}),
+        ([422, '{"message": "No"}'], False, 422, {"message": "No"}),
+        ([502, "<html>"], False, 502, {}),
+        ([200, None], False, 0, {}),
+        ([200, '{"n": '], False, 0, {}),
+        ([200, "<html>"], False, 0, {}),
+        ([422, None], False, 0, {}),
+    ],
+)
+def test_an_answer_that_breaks_off_or_is_another_page_is_none(
+    page: Any, answer: list[Any], ok: bool, status: int, body: Any
+) -> None:
+    done = page.evaluate(ASK, answer)
+    assert (done["ok"], done["status"], done["body"]) == (ok, status, body)
+
+
+COPY = """async () => {
+  document.body.innerHTML = `<input value="x"><button data-copy="input"
+    data-copied="Copied" data-by-hand="By hand"><span>Copy</span></button>`;
+  const {watchCopies} = await import("/static/js/shared/copy.js");
+  watchCopies(document.body);
+}"""
+
+
+def test_a_second_press_says_copied_for_its_whole_time(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(COPY)
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async () => 1}})"
+    )
+    button = page.locator("button")
+    button.click()
+    expect(button).to_have_text("Copied")
+    page.clock.pause_at(page.evaluate("Date.now() + 3000"))
+    button.click()
+    page.clock.run_for(3_000)  # the first press's words would have ended
+    expect(button).to_have_text("Copied")
+    page.clock.run_for(2_000)
+    expect(button).to_have_text("Copy")
 
 
 POLLER = """async (answers) => {
@@ -327,14 +380,14 @@ def test_an_empty_field_says_what_it_has_room_for(page: Any) -> None:
       const drawn = () => new Promise((done) =>
         requestAnimationFrame(() => requestAnimationFrame(done)));
       document.body.innerHTML = `<input placeholder="Room, guest, phone" data-short="Search"
-        style="font: 16px monospace; padding: 0; border: 0">`;
+        style="font: 16px monospace; font-feature-settings: 'tnum'; padding: 0; border: 0">`;
       const field = document.querySelector("input"), said = [];
       fitWords(field);
-      for (const width of [400, 80, 20, 400]) {
+      for (const width of [400, 150, 80, 40, 400]) {
         field.style.width = `${width}px`;
         await drawn();
         said.push(field.placeholder);
       }
       return said;
     }""")
-    assert said == ["Room, guest, phone", "Search", "", "Room, guest, phone"]
+    assert said == ["Room, guest, phone", "Search", "Search", "", "Room, guest, phone"]

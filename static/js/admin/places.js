@@ -3,8 +3,6 @@
 import { ask } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 
-const NOT_ANSWERING = { places: [], message: "" };
-
 for (const field of document.querySelectorAll("[data-place-field]")) wire(field);
 
 function wire(field) {
@@ -12,7 +10,7 @@ function wire(field) {
   new Combobox(part("input"), part("list"), {
     find: async (words) => {
       const { body } = await ask("/places.json", { q: words });
-      return Array.isArray(body.places) ? body : NOT_ANSWERING;
+      return Array.isArray(body.places) ? body : { places: [], message: field.dataset.failed };
     },
     chosen: (place) => keep(part, place.lat, place.lng, place.name),
     typed: () => keep(part, "", "", ""), // other words are searched again

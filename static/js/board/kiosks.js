@@ -93,7 +93,7 @@ function wireCode(dialog, failed) {
   if (!dialog) return;
   const part = (name) => dialog.querySelector(`[data-kcode-${name}]`);
   const form = part("form");
-  findGuests(form);
+  findGuests(form, failed);
   dialog.addEventListener("ridedash:open", () => {
     form.reset();
     form.elements.guest_id.value = "";
@@ -115,12 +115,12 @@ function wireCode(dialog, failed) {
 }
 
 /** A field that finds the guest whose ride it is; words that name nobody bind the code to none. */
-function findGuests(form) {
+function findGuests(form, failed) {
   const input = form.querySelector("#code-guest");
   const id = form.elements.guest_id;
   new Combobox(input, form.querySelector("#code-guest-list"), {
     find: async (words) => {
-      const { body } = await askQuietly("/guests.json", {
+      const { ok, body } = await askQuietly("/guests.json", {
         q: words,
         csrf_token: form.elements.csrf_token.value,
       });
@@ -129,7 +129,7 @@ function findGuests(form) {
         kind: guest.room,
         area: [guest.phone, guest.about].filter(Boolean).join(" · "),
       }));
-      return { places, message: "" };
+      return { places, message: ok ? "" : failed };
     },
     chosen: (guest) => {
       input.value = guest.name;

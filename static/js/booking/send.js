@@ -3,6 +3,8 @@
  * token, so that at most one order is made. Knows no page.
  */
 
+import { bodyOf } from "../shared/ask.js";
+
 const PATIENCE_MS = 15_000;
 const AGAIN_AFTER_MS = [1_000, 3_000]; // waits before the two retries
 
@@ -33,7 +35,7 @@ async function once(url, data) {
       keepalive: true, // sent even when the user opens another page
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    return read(answer.status, await answer.json().catch(() => ({})));
+    return read(answer.status, (await bodyOf(answer)) ?? {});
   } catch {
     return { kind: "lost" };
   }

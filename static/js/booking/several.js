@@ -60,7 +60,8 @@ export class Several extends EventTarget {
     this.seen.value = "";
     const { ok, body } = await ask("/return-price.json", { offer });
     if (this.offer !== offer) return;
-    this.price.textContent = ok ? body.words : "";
+    if (!ok) this.offer = ""; // asked again with the next change
+    this.price.textContent = ok ? body.words : this.say.sayFailed;
     this.seen.value = (ok && body.offer) || "";
   }
 
@@ -105,9 +106,10 @@ export class Several extends EventTarget {
     const asked = { days: days.join(",") };
     for (const name of ["last_day", "pickup_date", "pickup_time"]) asked[name] = this.#value(name);
     const mine = (this.asking = {});
-    const { body } = await ask("/series.json", asked);
+    const { status, body } = await ask("/series.json", asked);
     if (mine !== this.asking) return; // another date was typed meanwhile
-    this.#show(body.html ?? "", body.key ?? "", body.words ?? "");
+    const words = body.words ?? (status === 200 ? "" : this.say.sayFailed);
+    this.#show(body.html ?? "", body.key ?? "", words);
   }
 
   #show(html, key, words) {

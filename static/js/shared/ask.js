@@ -30,6 +30,16 @@ export function formData(form, submitter) {
   return data;
 }
 
+/** A body as JSON; null when it is none. Rejects when it breaks off: then nobody knows what it says. */
+export async function bodyOf(answer) {
+  const text = await answer.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 async function answered(address, { signal, ...how }) {
   const limits = [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean);
   try {
@@ -40,8 +50,10 @@ async function answered(address, { signal, ...how }) {
       cache: "no-store",
       signal: AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1),
     });
-    const body = await answer.json().catch(() => ({}));
-    return { ok: answer.ok, status: answer.status, body };
+    const body = await bodyOf(answer);
+    // a page of some proxy says nothing about what was asked, whatever its status
+    if (answer.ok && !body) return { ok: false, status: 0, body: {} };
+    return { ok: answer.ok, status: answer.status, body: body ?? {} };
   } catch (error) {
     return { ok: false, status: 0, body: {}, stopped: error.name === "AbortError" };
   }

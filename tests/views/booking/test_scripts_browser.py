@@ -19,6 +19,8 @@ SEND = """async (answers) => {
     bodies.push([method, headers.Accept, redirect, body.get("form_token")].join(" "));
     const next = answers.shift();
     if (next === undefined || next === "cut") throw new TypeError("cut");
+    const half = new ReadableStream({start: (stream) => stream.error(new TypeError("cut"))});
+    if (next[1] === null) return new Response(half, {status: next[0]});
     const text = typeof next[1] === "string" ? next[1] : JSON.stringify(next[1]);
     return new Response(text, {status: next[0]});
   };
@@ -61,7 +63,9 @@ def test_a_form_with_a_clear_answer_is_sent_once(
     assert (done["told"]["kind"], done["lost"], done["bodies"]) == (kind, 0, [ASKED])
 
 
-@pytest.mark.parametrize("nothing", ["cut", [500, "<html>"], [502, {}], [200, "no JSON"]])
+@pytest.mark.parametrize(
+    "nothing", ["cut", [500, "<html>"], [502, {}], [200, "no JSON"], [409, None]]
+)
 def test_a_form_without_a_clear_answer_is_sent_again_unchanged(page: Any, nothing: Any) -> None:
     done = page.evaluate(SEND, [nothing, nothing, [200, {"order": 7, "html": "<p>"}]])
     assert (done["told"]["kind"], done["told"]["order"], done["lost"]) == ("made", 7, 2)

@@ -6,6 +6,7 @@
 
 const SAID_MS = 4_000;
 const labels = new WeakMap(); // button -> its own words
+const timers = new WeakMap(); // button -> until when it says what happened
 
 /**
  * Copy a field or a text; resolves to whether that worked. It is selected, so that the user can
@@ -37,5 +38,7 @@ async function press(button) {
   if (!labels.has(button)) labels.set(button, label.textContent);
   const copied = await copy(document.querySelector(button.dataset.copy));
   label.textContent = copied ? button.dataset.copied : button.dataset.byHand;
-  setTimeout(() => (label.textContent = labels.get(button)), SAID_MS);
+  clearTimeout(timers.get(button)); // of an earlier press: it would end this one's words
+  const back = () => (label.textContent = labels.get(button));
+  timers.set(button, setTimeout(back, SAID_MS));
 }

@@ -10,7 +10,7 @@ import { Pressed } from "./pressed.js";
 import { Chime } from "./sound.js";
 import { onKey } from "../shared/keys.js";
 import { later } from "../shared/later.js";
-import { openMap } from "../shared/map_frame.js";
+import { noMap, openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { rideKeys } from "../rides/keys.js";
 import { isShown, setText } from "../shared/slots.js";
@@ -165,13 +165,13 @@ class Board {
   /** The list waits for no map: what was known or chosen meanwhile is drawn when it is there. */
   async #startMap() {
     const frame = root.querySelector("[data-map]");
-    const [map, { Fleet }, { DraftTrip }, { ChosenMap }] = await Promise.all([
-      openMap(frame),
-      import("./fleet.js"),
-      import("./draft.js"),
-      import("./chosen.js"),
-    ]);
+    const parts = [import("./fleet.js"), import("./draft.js"), import("./chosen.js")];
+    const [map, ...drawn] = await Promise.all([openMap(frame), ...parts]).catch((problem) => {
+      noMap(frame, problem);
+      return [null];
+    });
     if (!map) return;
+    const [{ Fleet }, { DraftTrip }, { ChosenMap }] = drawn;
     this.map = map;
     this.fleet = new Fleet(map, {
       look: (id) => this.#look(id),

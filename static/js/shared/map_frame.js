@@ -14,9 +14,20 @@ export async function openMap(frame) {
     window[frame.dataset.make]();
     return new RideMap(frame);
   } catch (problem) {
-    console.warn("There is no map:", problem);
+    noMap(frame, problem);
     return null;
   }
+}
+
+/** Say in its place that a map, or what draws on it, did not come. */
+export function noMap(frame, problem) {
+  console.warn("There is no map:", problem);
+  if (!frame?.dataset.failed || frame.querySelector(".map-none")) return;
+  const words = document.createElement("p");
+  words.className = "map-none";
+  words.setAttribute("role", "status");
+  words.textContent = frame.dataset.failed;
+  frame.append(words);
 }
 
 function library(address) {

@@ -550,6 +550,18 @@ def test_a_silent_server_is_shown_until_it_answers(served: Served) -> None:
     expect(row(page, order_id)).to_be_visible()
 
 
+@pytest.mark.parametrize("part", ["board/fleet.js", "leaflet/leaflet.js"])
+def test_a_map_that_did_not_come_says_so_and_the_list_goes_on(served: Served, part: str) -> None:
+    """No script error either: the fixture asks for that at its end."""
+    page = served.staff(viewport=WIDE)
+    page.route(f"**/{part}", lambda route: route.abort())
+    page.goto("/")
+    expect(page.locator(CAB)).to_contain_text("The map did not load. Reload the page.")
+    order_id = served.desk.order("READY")
+    page.evaluate(BOOKED, order_id)
+    expect(row(page, order_id)).to_be_visible()
+
+
 def test_a_new_ride_is_listed_before_the_next_poll_is_due(served: Served) -> None:
     page = opened(served)
     order_id = served.desk.order("READY")

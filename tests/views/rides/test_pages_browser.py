@@ -76,6 +76,8 @@ class Browsed:
         self.page.get_by_role("combobox", name="New drop").fill("Nowhere at all")
         self.page.get_by_role("button", name="Change drop").click()
         expect(self.page.locator("#form-error")).to_be_visible()
+        # the page is there before its script: what is typed until then finds no list
+        expect(self.page.locator("[data-drop][data-ready]")).to_be_attached()
 
 
 @pytest.fixture
@@ -235,6 +237,9 @@ def test_another_drop_comes_from_the_list_with_its_price_before_the_press(
     assert browsed.posted == []
     field.fill("air")
     expect(price).to_have_text("")  # of no place any more
+    expect(option).to_be_visible()
+    page.keyboard.press("Escape")  # the list lies over the buttons
+    expect(option).to_be_hidden()
     page.get_by_role("button", name="Keep the old drop").click()
     expect(field).to_be_hidden()
     expect(page.locator("#drop-name")).to_have_value("")

@@ -30,7 +30,10 @@ export function formData(form, submitter) {
   return data;
 }
 
-/** A body as JSON; null when it is none. Rejects when it breaks off: then nobody knows what it says. */
+/**
+ * A body as JSON; null when it is none. Rejects when it breaks off: nobody knows what it would have
+ * said.
+ */
 export async function bodyOf(answer) {
   const text = await answer.text();
   try {

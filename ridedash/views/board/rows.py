@@ -140,13 +140,17 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
 
 
 def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
-    """The order within a rank: later rides by their time, ended and others newest first."""
+    """The order within a rank: later rides by their time, ended and others newest first.
+
+    The cars of one press stand as they are counted.
+    """
     order, ride = facts.page.order, facts.page.ride
     then = order.pickup_at or order.guest_until
     if rank == PLANNED and then:
         return then.timestamp(), order.id
     if rank != ENDED:
-        return 0.0, -order.id
+        number = facts.page.car[0] if facts.page.car else 0
+        return 0.0, number - order.id, number
     ended = order.resolved_at if ride is None else ride.ended_at
     return -(ended or facts.now).timestamp(), -order.id  # without a time it ended just now
 

@@ -455,13 +455,17 @@ def test_impossible_rows_in_since_are_ignored(desk: Desk, browser: FlaskClient, 
     assert [row["id"] for row in poll(browser, since=f"a.b.c~{step}AAAA")["rows"]] == [order_id]
 
 
-def test_the_cars_of_a_group_are_told_apart(desk: Desk, browser: FlaskClient) -> None:
+def test_the_cars_of_a_group_are_told_apart_and_stand_as_they_are_counted(
+    desk: Desk, browser: FlaskClient
+) -> None:
     ids = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(4)]
 
     def group(s: Any) -> None:
         s.query(Order).filter(Order.id.in_(ids[:3])).update({"group_key": "a-group"})
 
     desk.add(group)
-    rows = {row["id"]: row.get("car") for row in poll(browser)["rows"]}
+    answer = poll(browser)
+    rows = {row["id"]: row.get("car") for row in answer["rows"]}
     assert [rows[each] for each in ids] == ["Car 1/3", "Car 2/3", "Car 3/3", None]
+    assert answer["order"] == [ids[3], *ids[:3]]
     assert "Car 2 of 3 for this group" in browser.get(f"/rides/{ids[1]}").text

@@ -41,8 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     sandbox = commands.add_parser(
         "sandbox", help="serve the sandbox of the ride booking service (demo mode)"
     )
-    # a listening socket inherited from `up`
+    # a listening socket inherited from `up`, and whether the first search must be fast
     sandbox.add_argument("--socket", type=int, help=argparse.SUPPRESS)
+    sandbox.add_argument("--warmed", action="store_true", help=argparse.SUPPRESS)
     _db(commands.add_parser("db", help="the database"))
     staff = commands.add_parser("staff", help="people who sign in").add_subparsers(
         dest="action", required=True
@@ -164,7 +165,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.command == "sandbox":
         from ridedash.cli.sandbox_process import serve
 
-        serve(os.environ, options.socket)
+        serve(os.environ, options.socket, warmed=options.warmed)
     elif options.command == "up":
         from ridedash.cli.up import up
 

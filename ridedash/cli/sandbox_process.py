@@ -13,6 +13,7 @@ from ridedash import config
 from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, make_server, stopped_by_sigterm
 from ridedash.sandbox import SandboxSettings, create_sandbox
+from ridedash.sandbox.city import gazetteer
 from ridedash.sandbox.store import Store, StoreUnusable
 from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
 
@@ -60,13 +61,16 @@ def require_store(settings: SandboxSettings) -> None:
         raise CommandError(f"{error}.") from None
 
 
-def serve(environ: Mapping[str, str], inherited: int | None) -> None:
-    """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent has ended."""
+def serve(environ: Mapping[str, str], inherited: int | None, *, warmed: bool = False) -> None:
+    """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent has ended.
+
+    `warmed`: the names of places are read at once, so that the first search is fast.
+    """
     with stopped_by_sigterm():
-        _serve(environ, inherited)
+        _serve(environ, inherited, warmed)
 
 
-def _serve(environ: Mapping[str, str], inherited: int | None) -> None:
+def _serve(environ: Mapping[str, str], inherited: int | None, warmed: bool) -> None:
     settings = config.load(environ)
     chosen = sandbox_settings(settings)
     require_store(chosen)
@@ -80,15 +84,19 @@ def _serve(environ: Mapping[str, str], inherited: int | None) -> None:
     else:
         listening = socket.socket(fileno=inherited)
         threading.Thread(target=_leave_with_parent, daemon=True).start()
+    if warmed:
+        threading.Thread(target=gazetteer.prepare, name="places", daemon=True).start()
     make_server(app, listening, THREADS).run()
 
 
 class SandboxChild:
     """The sandbox process that `up` keeps running: restarted on the same socket if it ends."""
 
-    def __init__(self, environ: Mapping[str, str], listening: socket.socket) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], listening: socket.socket, *, warmed: bool
+    ) -> None:
         self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)  # docs/operating.md, Processes
-        self._listening = listening
+        self._listening, self._warmed = listening, warmed
         self._stopping = threading.Event()
         self._process = self._start()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -97,6 +105,7 @@ class SandboxChild:
     def _start(self) -> subprocess.Popen[bytes]:
         number = self._listening.fileno()
         command = [sys.executable, "-m", "ridedash.cli", "sandbox", "--socket", str(number)]
+        command += ["--warmed"] if self._warmed else []
         return subprocess.Popen(  # noqa: S603
             command, env=self._environ, stdin=subprocess.PIPE, pass_fds=(number,)
         )

@@ -46,8 +46,9 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
     with contextlib.ExitStack() as stack, stopped_by_sigterm():
         web = stack.enter_context(listen(given.host, given.port, "RIDEDASH_PORT"))
         known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
+        warmed = with_stage or given.demo_starts == "day"
         if given.demo:
-            known |= _start_sandbox(known, given, stack)
+            known |= _start_sandbox(known, given, stack, warmed=warmed)
         app = create_app(known)
         settings = config.load(known)
         stack.callback(follow_turns(app.extensions["ridedash"]))
@@ -56,7 +57,6 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
         file_server.prepare(app)
         stack.enter_context(_running_worker(app, _first(app) if settings.demo else None))
         print(_welcome(settings), flush=True)
-        warmed = with_stage or settings.demo_starts == "day"
         served = with_tiles(app, warmed=warmed) if settings.demo else app.wsgi_app
         started()
         if with_stage:
@@ -74,13 +74,13 @@ def _first(app: Flask) -> "Day | None":
 
 
 def _start_sandbox(
-    known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack
+    known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack, *, warmed: bool
 ) -> dict[str, str]:
     """Start the sandbox as a child process. The settings that it shares with the dashboard."""
     require_store(sandbox_settings(given))
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
-    child = SandboxChild(known | ports, listening)
+    child = SandboxChild(known | ports, listening, warmed=warmed)
     stack.callback(child.stop)
     return ports
 

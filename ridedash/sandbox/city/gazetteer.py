@@ -3,6 +3,7 @@
 import functools
 import math
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -81,8 +82,21 @@ def find(query: str, near: tuple[float | None, float | None], limit: int) -> lis
     return [place for _, place in scored[:limit]]
 
 
-@functools.cache
+def prepare() -> None:
+    """Read the names of all places and streets: a second of one core, or of a first search."""
+    _entries()
+
+
+_reading = threading.Lock()
+
+
 def _entries() -> tuple[_Entry, ...]:
+    with _reading:  # a search waits for the thread that reads, and does not read them too
+        return _read_entries()
+
+
+@functools.cache
+def _read_entries() -> tuple[_Entry, ...]:
     found = []
     for city in cities():
         for place in (*city.places, *_streets(city)):

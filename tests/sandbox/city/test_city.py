@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.sandbox.city.city import City, cities, city_at, plans
 from ridedash.sandbox.city.data.names import THEMES
-from ridedash.sandbox.city.gazetteer import find
+from ridedash.sandbox.city.gazetteer import _read_entries, find, prepare
 
 BOTH = pytest.mark.parametrize("city", [plan.slug for plan in plans()], indirect=True)
 
@@ -42,6 +43,15 @@ def test_the_gazetteer_has_at_least_sixty_places_with_unique_ids() -> None:
         assert len({place.id for place in city.places}) == len(city.places)
     assert all(place.name and place.kind and place.area for place in places)
     assert {"station", "airport", "hotel", "hospital", "park"} <= {place.kind for place in places}
+
+
+def test_a_search_waits_for_the_names_that_are_read_at_the_start() -> None:
+    _read_entries.cache_clear()
+    with ThreadPoolExecutor() as threads:
+        read, found = threads.submit(prepare), threads.submit(find, "airport", (None, None), 1)
+        assert [place.kind for place in found.result()] == ["airport"]
+        read.result()
+    assert _read_entries.cache_info().misses == 1
 
 
 @BOTH

@@ -5,6 +5,7 @@ visit; nothing of it is stored here.
 """
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import KIOSK, SHARED, needs
 from ridedash.views.web.responses import reading
 from ridedash.views.web.top_bar import demo_words
+from ridedash.wording import in_language
 from ridedash.wording.languages import LANGUAGES
 from ridedash.wording.readers import Surface
 from ridedash.wording.say import critical_said, speak
@@ -179,6 +181,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "favourites": favourites(kiosk),
         "tabs": list(TABS),
         "words": words_of(codes),
+        "demo": _band_in(codes),
         "english": critical_said(),  # of the line above, in all its languages
         "languages": choices(codes),
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
@@ -186,3 +189,12 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "csrf": generate_csrf(),
         "now": stamp(now),
     }
+
+
+def _band_in(codes: Iterable[str]) -> dict[str, str]:
+    """What a demo or a rehearsal says of itself, by the tag of each language; {} for real rides."""
+    found = {}
+    for row in [LANGUAGES[code] for code in codes]:
+        with in_language(row.code):
+            found[row.tag] = demo_words(services().settings)
+    return found if any(found.values()) else {}

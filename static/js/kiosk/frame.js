@@ -12,6 +12,7 @@ export class Frame {
     this.k = k;
     this.root = root;
     this.head = root.querySelector("[data-head]");
+    this.demo = root.querySelector("[data-demo]");
     this.stage = root.querySelector("[data-stage]");
     this.bar = root.querySelector("[data-bar]");
     this.clock = root.querySelector("[data-clock]");
@@ -33,6 +34,8 @@ export class Frame {
     document.documentElement.lang = language;
     document.documentElement.dir = this.k.directionOf(language);
     this.root.dir = this.k.directionOf(language);
+    const demo = this.k.data.demo[language]; // none where rides are real
+    if (demo) this.demo.textContent = demo;
     this.root.dataset.screen = this.k.screen;
     this.root.dataset.look = view.look ?? "";
     if (view.ticket) this.root.dataset.ticket = view.ticket;

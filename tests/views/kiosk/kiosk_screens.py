@@ -151,6 +151,7 @@ class FakeKiosk:
             "favourites": [each | {"lat": 1.5, "lng": 2.5} for each in PLACES],
             "words": words,
             "english": english,
+            "demo": {},
             "release": "r1",
             "csrf": "token",
             "now": NOON.isoformat(),

@@ -50,6 +50,7 @@ def test_the_document_holds_the_kiosk_its_house_and_its_languages(desk: Desk) ->
     assert [each["tag"] for each in data["languages"]] == ["hi", "en"]
     assert data["by_machine"] == ["hi"], "nobody has read it, and English is the original"
     assert {"hi", "en"} <= set(data["words"])
+    assert data["demo"] == {"hi": "डेमो: असली राइड नहीं", "en": "Demo: no real rides"}
     assert (house["name"], house["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
     assert kiosk["desk_phone"] == house["phone"] == "+910000000000"
     assert data["release"] == beat(browser, data["csrf"])["release"]

@@ -33,6 +33,7 @@ GLOSSARY: Final = FOLDER / "glossary.md"
 FACT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]|\d+")
 NOT_CHECKED: Final = "–"  # in the glossary
 OF_DEMO: Final = "ridedash/demo/", "templates/demo/"  # their texts are the demo's
+KEYWORDS: Final = ["lazy", "lazy_pgettext:1c,2", "Counted:1,2", "count_forms:1,2"]
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
 MACHINE: Final = "machine"  # the flag of a message that no person has read
 CRITICAL: Final = "critical"  # the code's mark of a message about money, safety or a second booking
@@ -94,7 +95,7 @@ def extract() -> Catalog:
         ROOT,
         methods,
         options,
-        keywords=DEFAULT_KEYWORDS | parse_keywords(["lazy", "Counted:1,2", "count_forms:1,2"]),
+        keywords=DEFAULT_KEYWORDS | parse_keywords(KEYWORDS),
         comment_tags=(TAG,),
         strip_comment_tags=True,
     )

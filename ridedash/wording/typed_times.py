@@ -10,11 +10,14 @@ from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime, local_ti
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.rides.orders.typed_time import NotATime, Why, read_time
 from ridedash.wording.say import gettext as _
-from ridedash.wording.say import lazy
+from ridedash.wording.say import isolated, lazy
+from ridedash.wording.time_words import examples
 
 
-def why_not(error: NotATime | NoSuchTime, now: datetime, tz: ZoneInfo) -> str:
-    """The message for a text that is no time, with what to type instead.
+def why_not(
+    error: NotATime | NoSuchTime, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH
+) -> str:
+    """The message for a text that is no time, with what to type instead, in the reader's words.
 
     An instant that the error is about is shown on the clock of the zone.
     """
@@ -25,7 +28,10 @@ def why_not(error: NotATime | NoSuchTime, now: datetime, tz: ZoneInfo) -> str:
             next=f"{error.after:%H:%M}",
         )
     clock = _clock(error.at, now, tz) if error.at else ""
-    return str(_MESSAGES[error.why]) % {"said": error.said, "clock": clock}
+    facts = {**examples(words), "said": error.said, "clock": clock}
+    if error.why is Why.SPAN_OR_CLOCK:
+        facts["span"] = _("in %(h)d h", h=int(error.said))
+    return str(_MESSAGES[error.why]) % isolated(facts)
 
 
 def _clock(at: datetime, now: datetime, tz: ZoneInfo) -> str:
@@ -37,20 +43,23 @@ def _clock(at: datetime, now: datetime, tz: ZoneInfo) -> str:
 
 
 _MESSAGES: Final = {
-    Why.EMPTY: lazy("At what time? Type one, such as 6:15 or tomorrow 0615."),
+    Why.EMPTY: lazy("At what time? Type one, such as 6:15 or %(tomorrow)s."),
     Why.UNKNOWN: lazy(
-        "“%(said)s” is not understood. Type a time such as 6:15, tomorrow 0615, fri 14 or "
-        "in 40 min."
+        "“%(said)s” is not understood. Type a time such as 6:15, %(tomorrow)s, %(friday)s or "
+        "%(ahead)s."
     ),
-    Why.NO_CLOCK: lazy("At what time that day? Add one, such as tomorrow 0615."),
+    Why.TWO_THINGS: lazy("“%(said)s” may be two things. Write the word in full, or type figures."),
+    Why.NO_CLOCK: lazy("At what time that day? Add one, such as %(tomorrow)s."),
     Why.NO_HOUR: lazy("%(said)s is no time of the day. Hours go from 0 to 23."),
     Why.NO_DAY: lazy("There is no such day: %(said)s."),
     Why.NOT_THAT_DAY: lazy("That date is another day of the week. Type one of the two."),
-    Why.DAY_OR_MONTH: lazy("%(said)s may be two days. Type the month as a word, such as 4 mar."),
-    Why.SPAN_OR_CLOCK: lazy("Type in %(said)s h, or %(said)s:00."),
+    Why.DAY_OR_MONTH: lazy(
+        "%(said)s may be two days. Type the month as a word, such as %(dated)s."
+    ),
+    Why.SPAN_OR_CLOCK: lazy("Type “%(span)s”, or %(said)s:00."),
     Why.MIDNIGHT: lazy("Midnight of which day? Type 23:59, or 00:00 with the day it begins."),
     Why.NIGHT: lazy(
-        "Which night is meant? Type the time of 24 hours and its own day, such as tomorrow 02:00."
+        "Which night is meant? Type the time of 24 hours and its own day, such as %(night)s."
     ),
     Why.TWICE: lazy("Clocks go back then. Type the time itself, such as 3:30."),
     Why.PAST: lazy("That time is over: %(clock)s."),
@@ -96,4 +105,4 @@ class PickupTexts:
         try:
             return read_time(self.words, now, tz, words)
         except (NotATime, NoSuchTime) as error:
-            raise TimeRefused("pickup_words", why_not(error, now, tz)) from None
+            raise TimeRefused("pickup_words", why_not(error, now, tz, words)) from None

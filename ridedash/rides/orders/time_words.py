@@ -1,14 +1,31 @@
-"""The words by which a pickup time is typed, by language: data for `typed_time`.
+"""The words by which a pickup time is typed: what a language has, and those of English.
 
-A language is one more `TimeWords`. Words are in lower case and without full stops; the first of
-each is the one that the program writes itself. A phrase may have spaces.
+Those of other languages come from CLDR and the catalogues (ridedash/wording/time_words.py). The
+first of each is the one that the program writes itself. A phrase may have spaces.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 Words = tuple[str, ...]
+TWO_THINGS: Final = "two_things"  # the tag of a word that has two meanings
+UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces
+# marks above and below letters that people leave out: accents, Arabic vowels and hamzas
+_LEFT_OUT: Final = re.compile("[\u0300-\u036f\u064b-\u0655\u0670]")
+_NARROW: Final = {0xFEE0 + each: each for each in range(0x21, 0x7F)} | {ord("、"): ","}
+
+
+def folded(text: str) -> str:
+    """A text as words of times are compared: in lower case, narrow, without accents.
+
+    >>> folded("Übermorgen ６：１５")
+    'ubermorgen 6:15'
+    """
+    plain = unicodedata.normalize("NFD", text.translate(_NARROW).casefold())
+    return unicodedata.normalize("NFC", _LEFT_OUT.sub("", plain)).replace("’", "'")
 
 
 @dataclass(frozen=True)
@@ -33,16 +50,42 @@ class TimeWords:
     noon: Words
     midnight: Words
     skipped: Words  # they change nothing: "at" 6:15
+    clock: Words = ()  # between hours and minutes of a clock alone: 6 Uhr 15, 6時15分
 
-    def tags(self) -> Iterator[tuple[str, str]]:
-        """Each word or phrase with the tag by which the parser knows it."""
+    def tags(self) -> dict[str, str]:
+        """Each word or phrase, folded, with the tag by which the parser knows it."""
+        found: dict[str, str] = {}
+        for word, tag in self._tagged():
+            found[word] = tag if found.get(word, tag) == tag else TWO_THINGS
+        return found
+
+    def _tagged(self) -> Iterator[tuple[str, str]]:
         for each in fields(self):
             listed = getattr(self, each.name)
             if each.name in ("weekdays", "months"):
                 for number, words in enumerate(listed):
-                    yield from ((word, f"{each.name[:-1]}{number:02}") for word in words)
+                    yield from ((folded(word), f"{each.name[:-1]}{number:02}") for word in words)
             else:
-                yield from ((word, each.name) for word in listed)
+                yield from ((folded(word), each.name) for word in listed)
+
+    @property
+    def hour_ahead(self) -> str:
+        """What we write behind one hour ahead: +1 hour, or +1 h where "heure" may be a clock's."""
+        borrowed = self.today[0] != ENGLISH.today[0] and self.hours[0] in ENGLISH.hours
+        return self.mark[0] if borrowed else self.hours[0]
+
+    def and_english(self) -> "TimeWords":
+        """These words, and the English ones, which everybody may type, but for single letters."""
+        if self == ENGLISH:
+            return self
+        both: dict[str, Any] = {}
+        for each in fields(self):
+            own, english = getattr(self, each.name), getattr(ENGLISH, each.name)
+            if each.name in ("weekdays", "months"):
+                both[each.name] = tuple(map(tuple.__add__, own, english))
+            else:  # "a" is before noon in English, and "at" in others
+                both[each.name] = own + tuple(word for word in english if len(word) > 1)
+        return TimeWords(**both)
 
 
 ENGLISH: Final = TimeWords(
@@ -99,9 +142,3 @@ ENGLISH: Final = TimeWords(
         "this",
     ),
 )
-LANGUAGES: Final = {"en": ENGLISH}
-
-
-def words_of(locale: str) -> TimeWords:
-    """The words of a page's language; English where there are none of it yet."""
-    return LANGUAGES.get(locale[:2], ENGLISH)

@@ -1,7 +1,8 @@
 """A pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`. Pure.
 
 The words of a language are data (`time_words`); they are replaced by tags first, and the grammar
-below knows tags and digits alone. Hours are those of a clock with 24 hours unless words say else.
+below knows tags and digits alone. Japanese and Chinese have no space between their words. Hours are
+those of a clock with 24 hours unless words say else.
 """
 
 import re
@@ -9,15 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from ridedash.rides.orders.schedule_times import LocalTime, local_time
-from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, UNSPACED, TimeWords, folded
 from ridedash.text import one_line
 
 LONGEST: Final = 60  # characters
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# a letter, or a sign that is written on one in Hindi
+_LETTER: Final = r"(?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963])"
+_WORD: Final = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
+_HAN_DATE: Final = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]?")
+_HAN_HALF: Final = re.compile(r"(?<=\d[時点])半")
 
 
 class Why(StrEnum):
@@ -25,6 +31,7 @@ class Why(StrEnum):
 
     EMPTY = "empty"
     UNKNOWN = "unknown"  # `said` is what is not understood
+    TWO_THINGS = "two_things"  # `said` is Tuesday and March, or another word in English
     NO_CLOCK = "no_clock"  # a day without a time
     NO_HOUR = "no_hour"  # 25:00, 6:75, 14 pm
     NO_DAY = "no_day"  # 31 February
@@ -108,34 +115,71 @@ def _read(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
 def _tagged(text: str, words: TimeWords) -> str:
     """The text in lower case with a tag for each known word, and one space between its parts.
 
-    Raises NotATime for a word that is in no list.
+    Raises NotATime for a word that is in no list, or has two meanings.
     """
-    plain = one_line(text, LONGEST + 1).casefold()
-    if len(plain) > LONGEST:
-        raise NotATime(Why.UNKNOWN, plain[:20] + "…")
-    plain = "".join(str(int(char)) if char.isdecimal() else char for char in plain)
-    plain = re.sub(r"(?<=[^\W\d])\.", "", plain.replace("<", " "))  # a.m., Fri.
-    plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
-    tags = dict(words.tags())
-    for phrase in sorted((each for each in tags if " " in each), key=len, reverse=True):
-        plain = re.sub(rf"\b{re.escape(phrase)}\b", f"<{tags[phrase]}>", plain)
+    typed = one_line(text, LONGEST + 1).casefold()
+    if len(typed) > LONGEST:
+        raise NotATime(Why.UNKNOWN, typed[:20] + "…")
+    plain = _numbered(folded(typed).replace("<", " "))
+    tags, phrases = _known(words)
+    if phrases:
+        plain = phrases.sub(lambda found: f" <{tags[found[0]]}> ", plain)
 
     def tag(found: re.Match[str]) -> str:
-        word = found[0].replace("’", "'")
-        if word not in tags:
-            raise NotATime(Why.UNKNOWN, found[0])
-        return f" <{tags[word]}> "
+        name = tags.get(found[0], "")
+        if name in ("", TWO_THINGS):
+            why = Why.TWO_THINGS if name else Why.UNKNOWN
+            raise NotATime(why, _as_typed(found[0], typed))
+        return f" <{name}> "
 
     parts = re.split(r"(<\w+>)", plain)
     tagged = "".join(f" {each} " if n % 2 else _WORD.sub(tag, each) for n, each in enumerate(parts))
-    tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ").replace(",", " ")
-    return " ".join(tagged.split())
+    tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ")
+    return " ".join(re.sub("[,،()]", " ", tagged).split())
+
+
+def _numbered(plain: str) -> str:
+    """The text with digits of ASCII, and with dates and half hours of Han signs as digits."""
+    plain = "".join(str(int(char)) if char.isdecimal() else char for char in plain)
+    plain = re.sub(rf"(?<={_LETTER})[.॰]", "", plain)  # a.m., Fri.
+    plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
+    return _HAN_HALF.sub("30", _HAN_DATE.sub(_plain_date, plain))
+
+
+def _plain_date(found: re.Match[str]) -> str:
+    """A date of Han signs as one of digits: 3月5日 as 5.3., with a year 2026-03-05."""
+    year, month, day = found.groups()
+    return f" {year}-{int(month):02}-{int(day):02} " if year else f" {day}.{month}. "
+
+
+def _as_typed(word: str, typed: str) -> str:
+    """The word with the accents that were typed."""
+    return next((each for each in _WORD.findall(typed) if folded(each) == word), word)
+
+
+@lru_cache(maxsize=32)
+def _known(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
+    """The tags of a language's words, and what finds those that are no single word in a text.
+
+    A weekday of one sign counts by itself alone: it is a part of other words.
+    """
+    tags = words.tags()
+    found = []
+    plain = [word for word, tag in tags.items() if tag != TWO_THINGS]
+    for each in sorted(plain, key=len, reverse=True):
+        if UNSPACED.search(each):
+            if len(each) > 1 or not tags[each].startswith("weekday"):
+                found.append(re.escape(each))
+        elif not _WORD.fullmatch(each):
+            found.append(rf"(?<!{_LETTER}){re.escape(each)}(?!{_LETTER})")
+    return tags, re.compile("|".join(found)) if found else None
 
 
 _SPAN: Final = re.compile(
     r"(?P<ahead><ahead> )?"
     r"(?:(?P<hours>\d{1,3}) (?P<unit><hours>|<mark>)(?: |$))?"
     r"(?:(?P<minutes>\d{1,5})(?P<named> <minutes>)?)?"
+    r"(?P<after> ?<ahead>)?"
 )
 
 
@@ -145,7 +189,8 @@ def _ahead(tagged: str) -> timedelta | None:
     if not found or not (found["hours"] or found["minutes"]):
         return None
     marked = found["unit"] == "<mark>"  # 14h30 is a clock, "in 1 h 30" and "1 hour 30" are none
-    if not found["ahead"] and (marked or not found["hours"]) and not found["named"]:
+    said = found["ahead"] or found["after"] or found["named"]
+    if not said and (marked or not found["hours"]):
         return None
     return timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
 
@@ -186,7 +231,7 @@ def _named_day(said: _Said) -> date | None:
 
 
 def _days_ahead(said: _Said) -> date | None:
-    found = said.take(r"<ahead> (\d{1,3}) <days>")
+    found = said.take(r"(?:<ahead> )?(\d{1,3}) <days>(?: <ahead>)?")
     return said.today + timedelta(days=int(found[1])) if found else None
 
 
@@ -278,18 +323,25 @@ def _word_clock(said: _Said) -> None:
 
 
 def _marked_clock(said: _Said) -> None:
-    found = said.take(r"(\d{1,2}) <mark>(?: (\d\d))?")
+    found = said.take(r"(\d{1,2}) <clock>(?: (\d{1,2})(?: <minutes>)?)?")
     if not found:
-        return
-    if found[2] is None and int(found[1]) <= 12:
-        raise NotATime(Why.SPAN_OR_CLOCK, found[1])
+        found = said.take(r"(\d{1,2}) <mark>(?: (\d\d))?")
+        if not found:
+            return
+        if found[2] is None and int(found[1]) <= 12 and not _is_named(said):
+            raise NotATime(Why.SPAN_OR_CLOCK, found[1])
     said.hour, said.minute = int(found[1]), int(found[2] or 0)
+
+
+def _is_named(said: _Said) -> bool:
+    """Whether a day is named that is not today's."""
+    return said.weekday is not None or (bool(said.day) and said.kind not in ("today", "tonight"))
 
 
 def _digits_clock(said: _Said) -> None:
     found = (
-        said.take(rf"(\d{{1,2}})[:.](\d\d)(?::\d\d)?{_HALF}")
-        or said.take(rf"(\d{{1,2}})(\d\d){_HALF}")
+        said.take(rf"(\d{{1,2}})[:.](\d\d)(?::\d\d)?(?: <clock>)?{_HALF}")
+        or said.take(rf"(\d{{1,2}})(\d\d)(?: <clock>)?{_HALF}")
         or said.take(rf"(\d{{1,2}})(){_HALF}")
     )
     if found:
@@ -320,12 +372,12 @@ def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
     clock = time(said.hour or 0, said.minute)
     day = said.day
     if said.midnight:
-        if said.weekday is not None or (day and said.kind not in ("today", "tonight")):
+        if _is_named(said):
             raise NotATime(Why.MIDNIGHT)
         return local_time(said.today + timedelta(days=1), clock, tz)
     of_night = said.kind == "tonight" or "night" in (said.half, said.around)
     small = of_night and clock.hour < _SMALL
-    named = said.weekday is not None or (day and said.kind not in ("today", "tonight"))
+    named = _is_named(said)
     if small and named and (said.around == "night" or not clock.hour):
         raise NotATime(Why.NIGHT)  # fri night 1: the night to Friday, or the one after it?
     if day is None:

@@ -11,7 +11,6 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import limiter, services
 from ridedash.inputs import whole_number
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
-from ridedash.rides.orders.time_words import words_of
 from ridedash.store.models.people import Property
 from ridedash.views.booking.picker import Picker
 from ridedash.views.web.current_user import by_staff, current_staff
@@ -19,6 +18,7 @@ from ridedash.views.web.formatting import planned_time, zone
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
+from ridedash.wording.time_words import time_words
 from ridedash.wording.typed_times import PickupTexts, TimeRefused
 
 bp = Blueprint("flights", __name__)
@@ -51,7 +51,7 @@ def read() -> Response:
     if not departs.strip():
         return jsonify(asdict(Proposal()))
     try:
-        at = PickupTexts(departs, "", "").read(now, tz, words_of(locale())).at
+        at = PickupTexts(departs, "", "").read(now, tz, time_words(locale())).at
     except TimeRefused as error:
         return jsonify(asdict(Proposal(str(error), wrong=True)))
     travel_min = whole_number(request.args.get("minutes", ""), 0, LONGEST_MIN)

@@ -17,7 +17,6 @@ from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, cont
 from ridedash.rides.orders.onward import NoCarLater, change_onward
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
-from ridedash.rides.orders.time_words import words_of
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
@@ -36,6 +35,7 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH
+from ridedash.wording.time_words import examples, time_words
 
 # The page fetches prices again before an offer's two minutes are over, faster with the clock.
 FRESH_MS: Final = 100_000
@@ -82,7 +82,7 @@ def new_picker(*, clean: bool = False) -> Picker:
         now=services().clock(),
         tz=formatting.zone(home.timezone),
         country=home.country,
-        words=words_of(locale()),
+        words=time_words(locale()),
         **posted,
     )
     form.offer_accounts([(each.id, each.label) for each in accounts])
@@ -175,7 +175,8 @@ def calendar(picker: Picker) -> dict[str, Any]:
         "flight": flight_of(picker, now, tz),
         "said": said,
         "wrong": wrong,
-        "chips": list(quick_times(now, tz, words_of(locale()))),
+        "chips": list(quick_times(now, tz, picker.form.words)),
+        "examples": examples(picker.form.words),
         "first": first.isoformat(),
         "last": last.isoformat(),
         "dates": dates_of(picker.form.series_rides, tz),

@@ -18,7 +18,7 @@ from ridedash.rides.orders.schedule_times import (
     LocalTime,
     NoSuchTime,
 )
-from ridedash.rides.orders.time_words import TimeWords, words_of
+from ridedash.rides.orders.time_words import TimeWords
 from ridedash.rides.orders.typed_time import NotATime, read_time
 from ridedash.store.models.people import Property
 from ridedash.views.web import formatting
@@ -26,6 +26,7 @@ from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
+from ridedash.wording.time_words import time_words
 from ridedash.wording.typed_times import PickupTexts, TimeRefused
 
 bp = Blueprint("pickup_times", __name__)
@@ -43,12 +44,12 @@ def read() -> Response:
     a pickup, and `kept` is the time that it may have all the same. `quick` are choices for now.
     """
     now, tz = services().clock(), _zone()
-    quick = list(quick_times(now, tz, words_of(locale())))
+    quick = list(quick_times(now, tz, time_words(locale())))
     texts = PickupTexts(*(request.args.get(name, "")[:200] for name in ("words", "day", "clock")))
     if not (texts.words.strip() or texts.clock):
         return jsonify(quick=quick)
     try:
-        found = texts.read(now, tz, words_of(locale()))
+        found = texts.read(now, tz, time_words(locale()))
     except TimeRefused as error:
         return jsonify(quick=quick, error=str(error))
     here = found.at.astimezone(tz)
@@ -91,7 +92,7 @@ def pickup_said(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bo
 def quick_times(now: datetime, tz: ZoneInfo, words: TimeWords) -> Iterator[str]:
     """Times that are often wanted, each a text that can be typed; none that is too soon."""
     yield f"+30 {words.minutes[0]}"
-    yield f"+1 {words.hours[0]}"
+    yield f"+1 {words.hour_ahead}"
     days = words.today[0], words.tomorrow[0]
     offered = (f"{day} {clock}" for day in days for clock in CLOCKS)
     found = [text for text in offered if _is_ahead(text, now, tz, words)]

@@ -1,0 +1,92 @@
+"""The words by which staff type a pickup time in their language, and examples of them.
+
+Weekdays and months are CLDR's; the other words are the catalogues'. English is always understood
+too (`TimeWords.and_english`).
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any, Final
+
+from babel.core import Locale
+
+from ridedash.rides.orders.time_words import ENGLISH, UNSPACED, TimeWords, Words
+from ridedash.wording.languages import ENGLISH as CODE_OF_ENGLISH
+from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.say import gettext as _
+from ridedash.wording.say import lazy_pgettext, pgettext
+
+# T: Words that staff may type for a time, parted by bars. The first is the one that we show.
+# T: Name every usual spelling; accents and full stops may be left out of what is typed.
+# T: "–" where the language has no such word.
+_TYPED: Final = {
+    "today": lazy_pgettext("typed time", "today"),
+    "tonight": lazy_pgettext("typed time", "tonight|this evening"),
+    "tomorrow": lazy_pgettext("typed time", "tomorrow"),
+    "after_tomorrow": lazy_pgettext("typed time", "day after tomorrow"),
+    # T: Before or behind a span: in 40 min
+    "ahead": lazy_pgettext("typed time", "in"),
+    "minutes": lazy_pgettext("typed time", "min|minute|minutes"),
+    # T: Of a span alone. What may also be a time of the day stands with "h".
+    "hours": lazy_pgettext("typed time", "hour|hours"),
+    "days": lazy_pgettext("typed time", "day|days"),
+    # T: Between hours and minutes of a time of the day, and for a span as well: 14h30, in 2 h
+    "mark": lazy_pgettext("typed time", "h"),
+    # T: Behind the hour of a time of the day alone, such as 6 Uhr 15 in German
+    "clock": lazy_pgettext("typed time", "o'clock"),
+    "forenoon": lazy_pgettext("typed time", "am|in the morning"),
+    "afternoon": lazy_pgettext("typed time", "pm|in the afternoon"),
+    "evening": lazy_pgettext("typed time", "in the evening"),
+    "night": lazy_pgettext("typed time", "at night"),
+    "noon": lazy_pgettext("typed time", "noon|midday"),
+    "midnight": lazy_pgettext("typed time", "midnight"),
+    # T: Words that change nothing, such as "at" in: tomorrow at 6:15
+    "skipped": lazy_pgettext("typed time", "at|the|of"),
+    # T: What stands before a weekday, such as "on" Friday
+    "on": lazy_pgettext("typed time", "on"),
+}
+
+
+def time_words(locale: str) -> TimeWords:
+    """What may be typed on a page in that language, the reader's, with the English words."""
+    if locale not in LANGUAGES or locale == CODE_OF_ENGLISH:
+        return ENGLISH
+    return _with_english(locale, tuple((name, str(text)) for name, text in _TYPED.items()))
+
+
+@lru_cache(maxsize=32)
+def _with_english(locale: str, typed: tuple[tuple[str, str], ...]) -> TimeWords:
+    listed = {name: tuple(each for each in text.split("|") if each != "–") for name, text in typed}
+    known, on = Locale.parse(locale), listed.pop("on")
+    weekdays = tuple(tuple(_forms(known.days, number, on)) for number in range(7))
+    months = tuple(tuple(_forms(known.months, number)) for number in range(1, 13))
+    return TimeWords(weekdays=weekdays, months=months, **listed).and_english()
+
+
+def _forms(names: Any, number: int, on: Words = ()) -> Iterator[str]:
+    """A name of CLDR, in short and in full, without full stops; then with what stands before it."""
+    forms = [
+        names[context][width][number].rstrip(".॰")
+        for width in ("abbreviated", "wide")
+        for context in ("stand-alone", "format")
+    ]
+    forms = [each for each in forms if not each[0].isdigit()]  # 3月 is read as a figure
+    forms += [each.removesuffix("日") for each in forms if each.endswith("曜日")]
+    forms += [each.removeprefix("ال") for each in forms if each.startswith("ال")]
+    yield from forms
+    for before, each in product(on, forms):
+        yield f"{before}{each}" if UNSPACED.search(each) else f"{before} {each}"
+
+
+def examples(words: TimeWords) -> dict[str, str]:
+    """Texts that are understood on the reader's page, as its hints show them."""
+    return {
+        "tomorrow": f"{words.tomorrow[0]} 0615",
+        "friday": f"{words.weekdays[4][0]} 14",
+        "ahead": _("in %(n)d min", n=40),
+        "span": _("in %(h)d h", h=2),
+        # T: A day with its month as a word, as it may be typed
+        "dated": pgettext("typed time", "4 mar"),
+        "night": f"{words.tomorrow[0]} 02:00",
+    }

@@ -167,6 +167,20 @@ def test_a_ride_is_planned_by_words_alone_and_wrong_words_are_kept(desk: Desk) -
     assert [order.pickup_at for order in desk.orders()] == [PICKUP]
 
 
+def test_a_time_is_typed_in_the_words_of_the_staff_member(desk: Desk) -> None:
+    def told(**query: str) -> dict[str, Any]:
+        return dict(desk.client.get("/pickup-time.json", query_string=query).get_json())
+
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.query(Staff).update({"language": "de"})
+    assert "6:15, morgen 0615, Fr 14, in 40 Min." in desk.client.get("/rides/new").text
+    assert (told(words="morgen 0615")["day"], told()["quick"][0]) == ("2026-03-05", "+30 Min")
+    assert told(words="tomorrow 0615")["clock"] == "06:15"
+    assert "morgen 0615" in told(words="irgendwann")["error"]
+    assert desk.press(desk.form(), when="later", pickup_words="morgen 6 Uhr").status_code == 303
+    assert [order.pickup_at for order in desk.orders()] == [datetime(2026, 3, 5, 0, 30, tzinfo=UTC)]
+
+
 def test_of_a_typed_time_that_comes_twice_the_first_is_meant_and_said(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))

@@ -1,7 +1,9 @@
 /**
  * Makes the map of a page once the page itself is there: Leaflet and the map's own modules weigh
- * more than all other scripts together, and nothing but the map waits for them.
+ * more than all other scripts together, and nothing but the map waits for them, nor for its styles.
  */
+
+import { later } from "./later.js";
 
 /**
  * The RideMap of an element that templates/booking/_map.html wrote; null when the page has none, or
@@ -10,7 +12,10 @@
 export async function openMap(frame) {
   if (!frame) return null;
   try {
-    const [{ RideMap }] = await Promise.all([import("./map.js"), library(frame.dataset.library)]);
+    const [{ RideMap }] = await Promise.all([
+      later(() => import("./map.js"), "map"),
+      library(frame.dataset.library),
+    ]);
     window[frame.dataset.make]();
     return new RideMap(frame);
   } catch (problem) {

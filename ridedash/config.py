@@ -232,7 +232,8 @@ def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     public_url = own = f"http://{_url_host(host)}:{port}"
     # a demo may be shown to the phones of a room, where nobody has a certificate
     if mode != "demo" or given.text("PUBLIC_URL", own) != own:
-        public_url = given.url("PUBLIC_URL", own)
+        wanted = "an https URL (http only to this machine) without a path: pages are at its root"
+        public_url = given.checked("PUBLIC_URL", own, _root_url, wanted).rstrip("/")
     return {
         "host": host,
         "port": port,
@@ -339,6 +340,11 @@ def _safe_url(value: str) -> bool:
     ):
         return False
     return parts.scheme == "https" or is_loopback(parts.hostname)
+
+
+def _root_url(value: str) -> bool:
+    """Whether a URL is safe and has no path: no page and no link would be found below one."""
+    return _safe_url(value) and not _parts(value).path.strip("/")
 
 
 def is_loopback(host: str) -> bool:

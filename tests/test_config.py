@@ -211,6 +211,7 @@ def test_an_invalid_redis_address_is_refused_by_name_and_not_repeated(
         ("RIDEDASH_SERVICE_URL", "https://rides.example"),  # a demo never uses a real service
         ("RIDEDASH_SERVICE_URL", "ftp://127.0.0.1"),
         ("RIDEDASH_PUBLIC_URL", "http://desk.example"),
+        ("RIDEDASH_PUBLIC_URL", "https://hotel.example/desk"),  # no link would lead anywhere
         ("RIDEDASH_TILES_URL", "//tiles.example/{z}/{x}/{y}"),
         ("RIDEDASH_TILES_URL", "/tiles/{z}/{x}.svg"),
         ("RIDEDASH_GEOCODER", "atlas"),

@@ -27,6 +27,7 @@ IDENT_LIMIT: Final = 10**40
 KEYS_LIMIT: Final = 1000  # spellings of keys that are cached
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
+_CODE: Final = re.compile(r"[A-Za-z]{3}")
 _IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
 # The form of nearly all links: without a port and credentials.
 _PLAIN_LINK: Final = re.compile(r"https://[A-Za-z0-9.-]+(/[!-~]*)?")
@@ -136,6 +137,15 @@ def text(value: Any) -> str | None:
     ):
         return value or None  # As for nearly all texts, there is nothing to clean.
     return one_line(value, TEXT_LIMIT, control="") or None
+
+
+def currency(value: Any) -> str | None:
+    """A currency as amounts are written and added up by it: a code of three letters in capitals.
+
+    Any other word stays as it came.
+    """
+    said = text(value)
+    return said.upper() if said and _CODE.fullmatch(said) else said
 
 
 def ident(value: Any, limit: int = 100) -> str | None:

@@ -7,6 +7,7 @@ from ridedash.service.parsing.fields import (
     Distance,
     Duration,
     Fact,
+    currency,
     flag,
     ident,
     items,
@@ -115,7 +116,7 @@ class CancellationPolicy(Fact):
         got = row(value)
         found = cls(
             charge=positive(got.get("cancellation_charge")),
-            currency=text(got.get("currency")),
+            currency=currency(got.get("currency")),
             applies_after=duration(
                 got.get("cancellation_charge_applies_after_time"), got.get("time_unit")
             ),

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from ridedash.geo import LatLng
 from ridedash.service.parsing import fields, units
 from ridedash.service.parsing.fields import Distance, Duration
+from ridedash.service.types.products import Product
+from ridedash.service.types.rate_cards import CancellationPolicy
 
 anything = st.recursive(
     st.none()
@@ -38,6 +40,7 @@ anything = st.recursive(
 
 READINGS = [
     fields.row,
+    fields.currency,
     fields.rows,
     fields.items,
     fields.text,
@@ -372,3 +375,14 @@ def test_keys_are_remembered_up_to_a_thousand_and_long_ones_not(monkeypatch):
     assert len(known) == 1000
     assert fields.row({"B": 1}) == {"b": 1}
     assert "b" not in known
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"), [("inr", "INR"), (" Eur ", "EUR"), ("Rs.", "Rs."), ("", None), (7, "7")]
+)
+def test_a_currency_is_one_however_it_is_spelled(sent: object, read: str | None) -> None:
+    """In small letters it was no currency of any amount, and had a sum of its own."""
+    assert fields.currency(sent) == read
+    assert Product.from_wire({"id": "mini", "currency": sent}).currency == read
+    policy = {"cancellation_charge": 30, "currency": sent}
+    assert CancellationPolicy.from_wire(policy).currency == read

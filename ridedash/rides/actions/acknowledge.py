@@ -3,6 +3,7 @@
 See docs/booking-protocol.md 3.2.
 """
 
+import re
 from datetime import datetime
 from typing import Final
 
@@ -20,6 +21,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import order_of_staff
 
+NAME: Final = re.compile(r"[a-z_]{1,40}")  # of an attention item
 NOT_BOOKED: Final = "not_booked"  # the order failed, or the search found no driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # a timeline event: a member of staff has seen that
 STOPPED: Final = "stopped_following"  # a timeline event
@@ -32,9 +34,10 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
 
     For `late_double` that is the button "Keep both"; for `kiosk_pins` the kiosk takes the ride's
     number again. False for an order of another property, and
-    for `unknown` and `held`: these end only with a decision about the order.
+    for `unknown` and `held`: these end only with a decision about the order. Nor are words of
+    somebody's own a name: the audit log would keep them.
     """
-    if name in (transitions.UNKNOWN, transitions.HELD):
+    if name in (transitions.UNKNOWN, transitions.HELD) or not NAME.fullmatch(name):
         return False
     now = clock()
     with db.write() as s:

@@ -84,6 +84,13 @@ def test_that_nothing_was_booked_is_in_the_timeline_once_somebody_has_seen_it(
     assert (last.what, last.name, last.at) == ("event", "seen_not_booked", world.clock())
 
 
+@pytest.mark.parametrize("name", ["", "Mr Wren said that it is free", "x" * 41, "\n" * 90_000])
+def test_words_of_somebodys_own_do_not_get_into_the_audit_log(world: World, name: str) -> None:
+    order_id = world.place()
+    assert not acknowledge(world.db, world.clock, order_id, world.staff_id, name)
+    assert recorded(world) == []
+
+
 @pytest.mark.parametrize("name", ["unknown", "held"])
 def test_what_only_a_decision_ends_is_not_cleared_by_having_been_seen(
     world: World, name: str

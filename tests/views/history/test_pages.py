@@ -371,6 +371,9 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
         ("-;=1+1;", "'-;'=1+1;"),
         ("a\n=1+1;", "a\n'=1+1;"),
         ('x;"=1+1;', "x;\"'=1+1;"),
+        ("x; ;=1", "x; ;'=1"),
+        # read once: if each of the blanks were a beginning of its own this would take minutes
+        pytest.param("x" + "\n" * 100_000 + "y", "x" + "\n" * 100_000 + "y", id="blanks"),
     ],
 )
 def test_no_cell_is_a_formula(text: str, kept: str) -> None:

@@ -23,6 +23,11 @@ STOP_S: Final = 40.0
 START_S: Final = 60.0
 WITHIN_MS: Final = 30_000
 LOOK_MS: Final = 100
+CARS_OR_END: Final = '.k-car, body[data-look="sorry"]'
+
+
+class Stopped(Exception):
+    """A visit that can't go on where it should."""
 
 
 @dataclass
@@ -197,10 +202,16 @@ class Guest:
         self.page.wait_for_function(shown, arg=list(screens), **look)
         return self.screen
 
+    def cars(self, place: str = "place-0") -> None:
+        """From the start to the cars. Raises Stopped where the kiosk has none, as it says."""
+        self.press("start", place)
+        self.page.locator(CARS_OR_END).first.wait_for()
+        if not self.page.locator(".k-car").count():
+            raise Stopped(f"no cars: {self.page.locator('h1').inner_text()}")
+
     def to_check(self, name: str, place: str = "place-0") -> None:
         """From the start to the last look before Book."""
-        self.press("start", place)
-        self.page.locator(".k-car").first.wait_for()
+        self.cars(place)
         self.press("car-0")
         self.type(name)
         self.press("next")

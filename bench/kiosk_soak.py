@@ -60,7 +60,7 @@ class Soak:
             guest.wait("start", within_s=BACK_S)
             self.visits[name] = self.visits.get(name, 0) + 1
         except Exception as error:  # a stuck screen is what is looked for
-            self.stuck.append(f"{name} at minute {self.minutes:.1f}: {error}"[:200])
+            self.stuck.append(f"{name} at minute {self.minutes:.1f}: {error}"[:200] + self._left())
             guest.open()
         self._sample()
 
@@ -94,13 +94,17 @@ class Soak:
 
     def _leaves(self, guest: Guest) -> None:
         """Nobody says goodbye: the kiosk itself comes back, after its time and 20 s more."""
-        guest.press("start", "place-1")
-        guest.page.locator(".k-car").first.wait_for()
+        guest.cars("place-1")
 
     def _another_language(self, guest: Guest) -> None:
-        guest.press("lang-ar", "start", "place-2")
-        guest.page.locator(".k-car").first.wait_for()
+        guest.press("lang-ar")
+        guest.cars("place-2")
         guest.press("bar-language", "lang-ja", "bar-over")
+
+    def _left(self) -> str:
+        """What the screen shows where a visit got stuck."""
+        words = self.page.locator("[data-stage]").inner_text()
+        return f"; {Guest(self.page, self.house.url).screen} says {words[:100]!r}"
 
     def _sample(self) -> None:
         self.tools.send("HeapProfiler.collectGarbage")

@@ -20,7 +20,7 @@ from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.kiosk import pays_words
-from ridedash.wording.say import own_words
+from ridedash.wording.say import isolated, own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint is about a point this close
@@ -237,7 +237,8 @@ class _Ways:
     def _walk(self, hint: PickupHint | None, point: LatLng) -> str:
         parts = []
         if hint is not None:
-            parts.append(hint.words.get(self.language) or hint.words.get("en") or "")
+            words = hint.words.get(self.language) or hint.words.get("en") or ""
+            parts.append(str(isolated({"words": words})["words"]))  # they may be the English ones
         if hint is not None and hint.metres is not None:
             parts.append(_("%(n)d m on foot", n=hint.metres))
         if hint is not None and hint.minutes is not None:

@@ -39,9 +39,9 @@ function card(k, each, i) {
     "span",
     "k-car-left",
     make("span", "k-car-name", fact(each.name)),
-    each.size ? make("span", "k-car-size", each.size) : null,
+    each.size ? make("span", "k-car-size", fact(each.size)) : null,
     tag ? make("span", "k-car-tag", k.t(tag)) : null,
-    busy ? make("span", "k-car-surge", icon("surge"), busy) : null,
+    busy ? make("span", "k-car-surge", icon("surge"), fact(busy)) : null,
   );
   const right = make(
     "span",
@@ -75,7 +75,7 @@ function meet(k, where) {
 
 function walk({ walk: way, steps }) {
   const text = [way, steps].filter((each) => typeof each === "string" && each).join(" · ");
-  return text ? make("span", "k-walk", text) : null;
+  return text ? make("span", "k-walk", fact(text)) : null;
 }
 
 /** The pickup points by name; nobody drags a pin. */

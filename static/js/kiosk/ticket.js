@@ -71,14 +71,8 @@ function follow(k, { qr, short }) {
     "k-qr-box",
     from("link", qrCode(qr, k.t("scan"))),
     make("span", "k-small", k.t("scan")),
-    short ? make("span", "k-small mono", address(short)) : null,
+    short ? make("span", "k-small mono", short) : null,
   );
-}
-
-function address(text) {
-  const node = fact(text);
-  node.dir = "ltr";
-  return node;
 }
 
 /** What is known now of the ride that was just booked. */
@@ -106,7 +100,7 @@ function meetLine(k, where) {
       "k-meet-words",
       make("span", "k-label", k.t("meet_at")),
       make("span", "k-meet-name", from("meet", fact(where.name))),
-      way.length ? make("span", "k-walk", way.join(" · ")) : null,
+      way.length ? make("span", "k-walk", fact(way.join(" · "))) : null,
     ),
   );
 }

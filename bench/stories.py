@@ -131,7 +131,8 @@ def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> 
     if len(set(references)) != len(references):
         wrong.append("an order was made twice")
     wrong += [f"of no ride: {each}" for each in windows[0].orphans(play.story)]
-    wrong += same.differs(play, demo)
+    if moment["state"] == "ended":  # else it has made no call, maybe: then there is no file
+        wrong += same.differs(play, demo)
     counted = [words for words, _ in moment["lines"] if "outage" in words]
     if play.story == OUTAGE and str(sameness.calls_in_vain(demo)) not in _numbers(counted):
         wrong.append(f"the lens has {sameness.calls_in_vain(demo)} calls in vain")

@@ -96,9 +96,10 @@ def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
         return None
     day = now.astimezone(tz).date()
     try:
-        at = local_time(day, clock, tz).at
-        if at <= now:
-            at = local_time(day + timedelta(days=1), clock, tz).at
+        shown = local_time(day, clock, tz)
+        again = datetime.combine(day, clock, tz).replace(fold=1) if shown.twice else shown.at
+        tomorrow = local_time(day + timedelta(days=1), clock, tz).at
+        at = next((each for each in (shown.at, again) if each > now), tomorrow)
     except NoSuchTime:
         wish.wrong["until"] = _("That time does not exist tonight: clocks go forward.")
         return None

@@ -1,8 +1,9 @@
 """A ride that the guest starts, from the booking form to the press on a phone."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from flask.testing import FlaskClient
@@ -12,6 +13,7 @@ from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Guest
+from ridedash.views.booking.guest_start import Wish, _until
 from tests.test_guard import Addresses
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import upfront
@@ -233,3 +235,11 @@ def test_a_guests_name_stays_text(desk: Desk) -> None:
     services = desk.app.extensions["ridedash"]
     with services.db.read() as s:
         assert [row.name for row in s.query(Guest)] == ["<b>&\"'</b>"]
+
+
+def test_a_time_that_clocks_show_twice_is_the_one_to_come() -> None:
+    berlin, second = ZoneInfo("Europe/Berlin"), datetime(2026, 10, 25, 1, 10, tzinfo=UTC)
+    for now, until in ((second - timedelta(hours=1), 0), (second, 1)):
+        wish = Wish("02:40", "300")
+        expected = datetime(2026, 10, 25, until, 40, tzinfo=UTC)
+        assert (_until(wish, now, berlin), wish.wrong) == (expected, {})

@@ -3,11 +3,13 @@
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.support import Translations
 
 from ridedash.wording import catalogues
+from tests.views.ride_pages import make_desk
 
 HEAD = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
 HERE = 'msgid "Here"\nmsgstr "Da"\n'
@@ -80,3 +82,22 @@ def test_the_figures_of_a_text_are_in_the_compiled_head(tmp_path: Path) -> None:
     found = Translations.load(str(tmp_path), ["de"])
     assert found.info()["x-figures"] == figures
     assert found.gettext("Here") == "Da"
+
+
+@pytest.mark.database
+def test_a_catalogue_is_read_once_in_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, read, load = make_desk(tmp_path), [], Translations.load
+
+    def noted(*args: Any) -> Any:
+        read.append(str(args[1][0]))
+        return load(*args)
+
+    monkeypatch.setattr(Translations, "load", noted)
+    client = desk.client(signed_in=False)
+    for tag in ("ar", "de", "ja", "hi") * 3:
+        page = client.get("/sign-in", headers={"Accept-Language": tag}).text
+        assert f'<html lang="{tag}"' in page
+    desk.close()
+    assert len(read) == len(set(read)), read  # a test before may have read some

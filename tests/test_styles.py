@@ -20,8 +20,8 @@ USERS = [
     for path in sorted((ROOT / folder).rglob(f"*.{kind}"))
 ]
 OTHER_BROWSERS = [["text-align", "match-parent"]]  # Firefox and Safari know it
-# its second value has a text alternative; Chromium knows only the name with its prefix
-TWO_VALUES = {"content", "text-align"}
+# the second value of each is one that not every browser knows
+TWO_VALUES = {"content", "text-align", "grid-template-columns"}
 STRANGERS = ("leaflet-", "folium-map")  # classes that Leaflet and folium set
 
 

@@ -137,6 +137,8 @@ def skip(run_id: str) -> Answer:
 def drop(run_id: str) -> Answer:
     """End a story before its end."""
     interpreter.drop(moment_of(run_id))
+    if wants_json():
+        return jsonify(facts(moment_of(run_id)))
     return redirect("/demo", code=303)
 
 

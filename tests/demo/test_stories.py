@@ -185,9 +185,8 @@ def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter)
 
 def test_a_story_that_is_left_or_reset_takes_no_step_more(presenter: Presenter) -> None:
     moment = presenter.begin("receipt")
-    left = presenter.press(
-        f"/demo/runs/{moment['run']}/drop"
-    )  # a script takes no page for an answer
+    # a script takes no page for an answer
+    left = presenter.press(f"/demo/runs/{moment['run']}/drop")
     assert left.json()["state"] == "dropped"
     assert presenter.step(moment, 0)["state"] == "dropped"
     moment = presenter.begin("receipt")

@@ -6,6 +6,7 @@ import pytest
 
 from ridedash.service import responses
 from ridedash.service.errors import BadStatus, RateLimited, Refused, Unauthorized, Unreadable
+from ridedash.service.throttle.traffic import Result
 from ridedash.service.transport.http import Answer
 
 
@@ -98,6 +99,23 @@ def test_what_is_neither_success_nor_refusal(body, status, error):
     with pytest.raises(error) as caught:
         responses.success_of(wire_answer(body, status))
     assert type(caught.value) is error
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "result"),
+    [
+        (b'{"status": "SUCC', 200, Result.ANSWERED),  # it is read later, if at all
+        (b"<html>", 200, Result.FAILED),
+        (b"", 204, Result.FAILED),
+        (b"", 404, Result.ANSWERED),
+        (b"", 429, Result.LIMITED),
+        (b"{}", 302, Result.FAILED),
+        ({"status": "SUCCESS"}, 500, Result.FAILED),
+        ({"message": "no", "code": "INVALID_CITY"}, 500, Result.ANSWERED),
+    ],
+)
+def test_whether_the_service_answers_at_all(body, status, result):
+    assert responses.result_of(wire_answer(body, status)) is result
 
 
 @pytest.mark.parametrize(

@@ -112,20 +112,37 @@ PAGE = """() => {
 
 
 def faults_of_pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str]:
-    """The faults of a screen and of all pages of its facts, each of which stands on one of them."""
-    wrong, shown = faults(page, mm, bottom, aids), page.evaluate(PAGE)["shown"]
-    seen = list(shown)
+    """The faults of a screen and of all pages of its facts, each of which stands on one of them.
+
+    A ride that goes on meanwhile, or a code that is hidden again, changes the facts: then again.
+    """
+    found = None
+    while found is None:
+        found = _pages(page, mm, bottom, aids)
+    return found
+
+
+def _pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str] | None:
+    """The same, or None where other facts came before all pages were seen."""
+    first = page.evaluate(PAGE)
+    while first["shown"][:1] != [0] and page.locator(MORE_FACTS).count():
+        page.evaluate(CLICK, MORE_FACTS)
+        first = page.evaluate(PAGE)
+    wrong, seen, now = faults(page, mm, bottom, aids), list(first["shown"]), first
     while page.locator(MORE_FACTS).count():
         page.evaluate(CLICK, MORE_FACTS)
-        shown = page.evaluate(PAGE)["shown"]
-        if not shown or shown[0] <= seen[-1]:
-            break  # the first page again
-        seen += shown
+        now = page.evaluate(PAGE)
+        if now["texts"] != first["texts"]:
+            return None
+        if now["shown"] == first["shown"]:
+            break
+        if set(now["shown"]) & set(seen):
+            return [*wrong, "the pages of its facts do not lead round to the first one"]
+        seen += now["shown"]
         wrong += [f"a page of facts: {fault}" for fault in faults(page, mm, bottom, aids)]
-    texts = page.evaluate(PAGE)["texts"]
-    if page.locator(MORE_FACTS).count() and shown[:1] != seen[:1]:
-        wrong.append("the last page of facts does not lead to the first one")
-    return wrong + [f"{texts[i]!r} has no page" for i in range(len(texts)) if i not in seen]
+    if page.evaluate(PAGE)["texts"] != first["texts"]:
+        return None
+    return wrong + [f"{fact!r} has no page" for i, fact in enumerate(now["texts"]) if i not in seen]
 
 
 def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str]:

@@ -478,6 +478,18 @@ def test_feedback_options_are_kept_for_a_day_by_category():
     assert len(service.requests) == 3
 
 
+def test_feedback_options_of_ever_more_categories_do_not_fill_the_memory():
+    service = Service(OPTIONS)
+    client = service.client()
+    for n in range(100):
+        client.feedback_options(f"c{n}", TOKEN)
+    client.feedback_options("c0", TOKEN)
+    assert len(service.requests) == 100, "a hundred are kept"
+    client.feedback_options("one more", TOKEN)
+    client.feedback_options("c0", TOKEN)
+    assert len(service.requests) == 102, "the older ones were forgotten"
+
+
 @pytest.mark.parametrize(
     "unclear",
     [

@@ -1,12 +1,15 @@
 """The sandbox as a process: `ridedash sandbox`, or a child of `ridedash up`."""
 
+import contextlib
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from ridedash import config
@@ -61,18 +64,40 @@ def require_store(settings: SandboxSettings) -> None:
         raise CommandError(f"{error}.") from None
 
 
+@contextlib.contextmanager
+def alone(instance: Path) -> Iterator[None]:
+    """Keep every other sandbox off this instance folder until this process ends.
+
+    Raises CommandError while there is one: two would lead the same rides, each by a clock and with
+    faults of its own.
+    """
+    with (instance / "sandbox.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CommandError(
+                f"another ridedash runs a sandbox in {instance}. Stop that one first, or set "
+                "RIDEDASH_INSTANCE to another folder."
+            ) from None
+        yield
+
+
 def serve(environ: Mapping[str, str], inherited: int | None, *, warmed: bool = False) -> None:
     """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent has ended.
 
     `warmed`: the names of places are read at once, so that the first search is fast.
     """
-    with stopped_by_sigterm():
-        _serve(environ, inherited, warmed)
+    with contextlib.ExitStack() as stack, stopped_by_sigterm():
+        settings = config.load(environ)
+        chosen = sandbox_settings(settings)
+        if inherited is None:  # else `up` keeps the others off
+            stack.enter_context(alone(settings.instance))
+        _serve(settings, chosen, inherited, warmed)
 
 
-def _serve(environ: Mapping[str, str], inherited: int | None, warmed: bool) -> None:
-    settings = config.load(environ)
-    chosen = sandbox_settings(settings)
+def _serve(
+    settings: config.Settings, chosen: SandboxSettings, inherited: int | None, warmed: bool
+) -> None:
     require_store(chosen)
     app = create_sandbox(chosen)
     if inherited is None:

@@ -14,7 +14,7 @@ from ridedash.cli import demo, stage
 from ridedash.cli.commands import make_worker, require_mode, upgrade
 from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, listen_patiently, make_server, stopped_by_sigterm
-from ridedash.cli.sandbox_process import SandboxChild, require_store, sandbox_settings
+from ridedash.cli.sandbox_process import SandboxChild, alone, require_store, sandbox_settings
 from ridedash.factory import create_app
 from ridedash.observability.process import started
 from ridedash.rides.worker import Worker
@@ -77,7 +77,9 @@ def _start_sandbox(
     known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack, *, warmed: bool
 ) -> dict[str, str]:
     """Start the sandbox as a child process. The settings that it shares with the dashboard."""
-    require_store(sandbox_settings(given))
+    chosen = sandbox_settings(given)
+    stack.enter_context(alone(given.instance))
+    require_store(chosen)
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
     child = SandboxChild(known | ports, listening, warmed=warmed)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ridedash.cli.sandbox_process import alone
 from ridedash.sandbox.store import Store, StoreUnusable
 from tests.running import clean_environment
 
@@ -62,14 +63,35 @@ def test_a_valid_file_can_be_opened_repeatedly(tmp_path: Path) -> None:
 
 def test_up_prints_one_sentence_when_the_sandboxs_file_is_damaged(tmp_path: Path) -> None:
     no_database(tmp_path / "sandbox.db")
-    settings = {"INSTANCE": str(tmp_path), "PORT": "0", "SANDBOX_PORT": "0"}
-    environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})
-    command = [sys.executable, "-m", "ridedash.cli", "up"]
-    ended = subprocess.run(
-        command, env=environ, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert ended.returncode == 2
-    assert ended.stderr.startswith(
+    said = refusal(tmp_path, "up")
+    assert said.startswith(
         f"ridedash: {tmp_path}/sandbox.db can't be used as the sandbox's database"
     )
+
+
+@pytest.mark.parametrize("command", ["up", "sandbox"])
+def test_a_second_sandbox_in_one_folder_is_refused_in_one_sentence(
+    tmp_path: Path, command: str
+) -> None:
+    with alone(tmp_path):
+        said = refusal(tmp_path, command)
+    assert said.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
+    with alone(tmp_path):  # once that one has ended
+        pass
+
+
+def refusal(instance: Path, command: str) -> str:
+    """What a command prints that does not start."""
+    settings = {"INSTANCE": str(instance), "PORT": "0", "SANDBOX_PORT": "0"}
+    environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})
+    ended = subprocess.run(
+        [sys.executable, "-m", "ridedash.cli", command],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
+    return ended.stderr

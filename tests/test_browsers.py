@@ -112,6 +112,7 @@ NOTHING_IS_LOST = {
     ":has()": "frames and distances; what it hides or marks is shown without it, see base.css",
     "color-mix()": "a pulse, and a tint inside of a frame that is there without it",
     "exclusive details": "opening one closes the others: without it they stay open",
+    "subgrid": "labels of a kiosk's facts of one width; without it each has its own, see kiosk.css",
     "lh": "whole lines of a long car on a card; without it the car takes the room that it needs",
     "text-wrap": "where a line breaks",
     "::details-content": "an animation",

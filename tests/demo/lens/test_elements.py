@@ -16,9 +16,12 @@ from tests.views.ride_pages import Desk, make_desk
 pytestmark = pytest.mark.database
 ROOT = Path(__file__).parents[3]
 FILES = {
-    "ride": ("rides/_ride.html", "rides/_panels.html", "rides/_to_guest.html", "web/macros.html"),
+    "ride": (
+        *("rides/_ride.html", "rides/_panels.html", "rides/_to_guest.html"),
+        *("web/macros.html", "web/bill.html"),
+    ),
     "board": ("board/_row.html", "board/_peek.html"),
-    "link": ("guest/ride.html",),
+    "link": ("guest/ride.html", "web/bill.html"),
     "card": ("rides/handouts/card.html",),
     "receipt": ("rides/handouts/receipt.html",),
 }

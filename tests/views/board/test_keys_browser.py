@@ -38,7 +38,7 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, *AIRPORT)
         set_favourite(s, 1, "drop", 2, *STATION)
-        s.get_one(Order, 1).guard_key = None  # that ride has ended
+        s.get_one(Order, 1).open = False  # that ride has ended
     browsed.open(PATH)
     browsed.page.evaluate(
         """() => {

@@ -276,7 +276,7 @@ def test_each_state_has_the_right_timer(desk: Desk) -> None:
     )
     assert matching.timer is not None
     assert matching.timer.text == "0:48 left"
-    assert view_of(desk, desk.order("UNKNOWN")).timer.text == "for 0:42"  # type: ignore[union-attr]
+    assert view_of(desk, desk.order("UNKNOWN")).timer.text == "for 0:42 min"  # type: ignore[union-attr]
     assert ride(desk, "point_to_point", "IN_PROGRESS").timer is None
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from playwright.sync_api import Error as PlaywrightError
+
 from bench import frame
 from bench.kiosk_lobby import Guest, House, browser, house
 from bench.processes import rss_mb
@@ -103,8 +105,11 @@ class Soak:
 
     def _left(self) -> str:
         """What the screen shows where a visit got stuck."""
-        words = self.page.locator("[data-stage]").inner_text()
-        return f"; {Guest(self.page, self.house.url).screen} says {words[:100]!r}"
+        try:
+            words = self.page.locator("[data-stage]").inner_text()
+            return f"; {Guest(self.page, self.house.url).screen} says {words[:100]!r}"
+        except PlaywrightError as error:
+            return f"; and nothing is shown: {error}"[:200]
 
     def _sample(self) -> None:
         self.tools.send("HeapProfiler.collectGarbage")

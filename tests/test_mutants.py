@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tools.mutants import __main__ as main
 from tools.mutants import changes
+from tools.mutants.__main__ import Verdict
 from tools.mutants.changes import ROOT, Mutant, draw, equivalents, mutants
 from tools.mutants.near import Near
 from tools.mutants.plugins import SHARED, Reach
@@ -186,3 +188,17 @@ def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) 
     }, run.stdout + run.stderr
     assert "5 of 7 noticed, 71%" in run.stdout
     assert run.returncode == 1
+
+
+def test_a_run_that_ends_early_has_no_share(
+    project: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged = [(mutant, Verdict("noticed", 1.0)) for mutant in draw(7, 1, "", project)]
+    monkeypatch.setattr(main, "run_all", lambda _drawn, _asked: judged)
+    monkeypatch.setattr(main, "stopped_by_signals", lambda: None)
+    given = ["--root", str(project), "--nice", "0", "--json", str(tmp_path / "results.jsonl")]
+    assert main.main(given) == 2
+    assert capsys.readouterr().out.endswith("1 noticed, 0 not, 6 not judged to the end; seed 7\n")

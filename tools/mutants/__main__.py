@@ -11,7 +11,7 @@ one run with the change, on SQLite, and what is still left on PostgreSQL.
 Not drawn: words for developers, asserts, and what only the type checker reads. A change that is
 known to make no difference is listed in `equivalent.txt`, with the reason, and not counted. Each
 result is a line of JSON in a file as soon as it is known. The exit code is 1 when fewer than nine
-in ten are noticed.
+in ten are noticed, and 2 when not all were judged.
 """
 
 import argparse
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw, run and report. Returns 1 when too few are noticed, 2 when nothing was tried."""
+    """Draw, run and report. Returns 1 when too few are noticed, 2 when not all were judged."""
     asked = _arguments(arguments)
     known = equivalents()
     drawn = [mutant for mutant in _wanted(asked) if mutant.name not in known]
@@ -62,10 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _tell(mutant, verdict, asked.json)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-    left = f"; {len(drawn) - total} were not tried" * (total < len(drawn))
-    share = noticed / total if total else 0
-    print(f"{noticed} of {total} noticed, {share:.0%}; seed {asked.seed}{left}")
-    return int(noticed < ENOUGH * total) if total else 2
+    if total < len(drawn):  # whom the nearest tests have noticed comes first: their share is none
+        found = f"{noticed} noticed, {total - noticed} not"
+        print(f"{found}, {len(drawn) - total} not judged to the end; seed {asked.seed}")
+        return 2
+    print(f"{noticed} of {total} noticed, {noticed / total:.0%}; seed {asked.seed}")
+    return int(noticed < ENOUGH * total)
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

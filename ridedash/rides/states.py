@@ -30,6 +30,7 @@ WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked
 ABORTABLE: Final = frozenset(
     {wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED}
 )
+FEEDBACK_CALLS: Final = 3  # of one feedback, the repeated ones too
 # with a driver and before the ride; INVOICE of an auto comes after it
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 

@@ -216,9 +216,9 @@ class World:
         return Runtime(self.db, self.client, self.tokens, self.clock)
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
-        trip = Trip(PICKUP, "Lobby", DROP, "Airport")
+        trip, currency = Trip(PICKUP, "Lobby", DROP, "Airport"), options.pop("currency", "INR")
         priced = Priced(
-            category, kind, category.title(), "INR", "₹240", {"category": category}, **options
+            category, kind, category.title(), currency, "₹240", {"category": category}, **options
         )
         with self.db.write() as s:
             owner = OfferOwner(self.property_id, self.actor)

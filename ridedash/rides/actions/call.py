@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ScalarSelect, and_, exists, or_, select, update
+from sqlalchemy.orm import Session, aliased
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import (
@@ -17,6 +17,7 @@ from ridedash.rides.accounts.tokens import (
 )
 from ridedash.rides.codes import NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.states import FEEDBACK_CALLS
 from ridedash.service.errors import (
     BadStatus,
     NoAnswer,
@@ -31,12 +32,19 @@ from ridedash.store.actors import WORKER
 from ridedash.store.models.orders import Action, Order, Ride
 from ridedash.store.orders import placed_by
 
-FEEDBACK_CALLS: Final = 3
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
 FEEDBACK_LASTS: Final = timedelta(hours=24)  # feedback that never left is stored for so long
 ARMED_WAIT: Final = timedelta(seconds=5)
 LATER: Final = timedelta(seconds=30)
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
+_NEWER: Final = aliased(Action)
+# a change of drop after which another one was asked for: the next poll settles it
+_OVERTAKEN: Final = and_(
+    Action.name == "drop",
+    exists().where(
+        _NEWER.order_id == Action.order_id, _NEWER.name == "drop", _NEWER.id > Action.id
+    ),
+)
 REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})  # HTTP statuses
 
 
@@ -74,6 +82,7 @@ class Caller:
             Action.state.in_(REPEATABLE),
             Action.next_try_at <= now,
             or_(Action.next_try_at <= now - ELSEWHERE, ~foreign),
+            ~_OVERTAKEN,
         )
         with self.runtime.db.read() as s:
             return s.scalars(query.order_by(Action.next_try_at).limit(limit)).all()
@@ -81,7 +90,8 @@ class Caller:
     def again(self, action_id: int) -> bool:
         """Call a due action.
 
-        False when another worker has claimed it, or when it must wait for the budget of retries.
+        False when another worker has claimed it, when it must wait for the budget of retries, or
+        when staff have changed the drop once more since: the older one would win.
         """
         now = self.runtime.clock()
         if self._postponed(action_id, now):
@@ -92,10 +102,13 @@ class Caller:
                 Action.id == action_id,
                 Action.state.in_(REPEATABLE),
                 Action.next_try_at <= now,
+                ~_OVERTAKEN,
             )
             .values(state="calling", called_at=now, calls=Action.calls + 1, next_try_at=None)
         )
         with self.runtime.db.write() as s:
+            # locked first: a new change of drop is stored before this, or finds it under way
+            s.scalars(select(Order).where(Order.id == _order_of(action_id))).first()
             if s.connection().execute(claim).rowcount != 1:
                 return False
         self.call(action_id, by_worker=True)
@@ -156,6 +169,10 @@ class Caller:
             return client.update_drop_location(booking_id, drop, token)
         options, comments = tuple(payload["options"]), payload["comments"]
         return client.submit_feedback(booking_id, payload["rating"], token, options, comments)
+
+
+def _order_of(action_id: int) -> ScalarSelect[int]:
+    return select(Action.order_id).where(Action.id == action_id).scalar_subquery()
 
 
 def _settle(

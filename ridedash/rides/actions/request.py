@@ -135,7 +135,8 @@ def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
     before = s.scalars(same).all()
     if any(a.state == "calling" and a.called_at and now - a.called_at < BUSY_LASTS for a in before):
         return BUSY
-    if name == "feedback" and any(a.state in {"done", "unconfirmed"} for a in before):
+    # also while the call of a process that ended is not yet counted as one without an answer
+    if name == "feedback" and any(a.state in {"done", "unconfirmed", "calling"} for a in before):
         return ALREADY_GIVEN
     ride = s.scalars(select(Ride).where(Ride.order_id == order.id)).first()
     status = ride.status if ride else None

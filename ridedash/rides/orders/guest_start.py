@@ -31,6 +31,7 @@ from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.actors import WORKER, Actor
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
+from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner, add_offer, placed_by, trip_of
 from ridedash.wire import Kind
 
@@ -79,11 +80,12 @@ def start(runtime: Runtime, order_id: int, actor: Actor) -> bool:
         if order is None:
             raise LookupError(f"order {order_id}")
         offer = s.get_one(Offer, order.offer_id)
+        home = s.get_one(Property, order.property_id)
     if order.state != OrderState.WAITING:
         return False
     try:
         _check_limits(order, runtime.clock())
-        product = _product(runtime, order, offer)
+        product = _product(runtime, order, offer, home.currency)
         return retry_conflict(lambda: _make_ready(runtime, order_id, product, actor))
     except NotStarted as reason:
         _tell_staff(runtime, order_id, actor, reason)
@@ -202,8 +204,11 @@ def _check_limits(order: Order, now: datetime) -> None:
         raise NotStarted(START_MISSED)
 
 
-def _product(runtime: Runtime, order: Order, offer: Offer) -> Product:
-    """The car of the order as it is offered now, within the ceiling. Raises NotStarted."""
+def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) -> Product:
+    """The car of the order as it is offered now, within the ceiling. Raises NotStarted.
+
+    `usual` is the property's currency: staff saw it where the offer had none.
+    """
     client, trip = runtime.client, trip_of(offer)
     if client.traffic.is_open(write=True):
         raise NotStarted(NO_CONNECTION)
@@ -221,7 +226,8 @@ def _product(runtime: Runtime, order: Order, offer: Offer) -> Product:
     if product is None:
         raise NotStarted(CAR_GONE)
     price = price_of(product, order.seats)
-    if price is None or (offer.currency and product.currency != offer.currency):
+    agreed = offer.currency, offer.currency or usual
+    if price is None or product.currency not in agreed:
         raise NotStarted(NO_PRICE)
     if offer.seat_prices and is_metered(product):
         raise NotStarted(METERED)  # nobody has agreed to what a meter may say

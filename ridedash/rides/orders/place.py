@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -221,7 +221,7 @@ def is_fresh(offer: Offer, now: datetime) -> bool:
 
 
 def check(s: Session, request: BookingRequest, offer: Offer) -> None:
-    """Raises RequestRefused for a request that can't be ordered."""
+    """Raises RequestRefused for a request that can't be ordered; GuardBusy as `_check_replaced`."""
     if account_of(s, request.property_id, request.account_id) is None:
         raise RequestRefused("account", "not an account of this property")
     if offer.account_id is not None and offer.fare_id and offer.account_id != request.account_id:
@@ -242,6 +242,20 @@ def check(s: Session, request: BookingRequest, offer: Offer) -> None:
         # read in a write session, so locked: undoing the withdrawal waits, or has won
         if old.state in UNSENT:
             raise RequestRefused("supersedes", "that order is on its way again")
+        _check_replaced(s, request)
+
+
+def _check_replaced(s: Session, request: BookingRequest) -> None:
+    """Raises GuardBusy for an order that a colleague has booked again already.
+
+    The guard alone doesn't tell: a car of a group, a second car and a planned ride have none.
+    """
+    alive = or_(Order.open, Order.state.in_(UNSENT))
+    newer = s.scalars(select(Order).where(Order.supersedes == request.supersedes, alive)).first()
+    if newer is not None and not request.override_guard:
+        owner = s.get(Staff, newer.staff_id) if newer.staff_id else None
+        by = owner.name if owner else None
+        raise GuardBusy(newer.id, by, newer.created_at, request.guest_name)
 
 
 def check_time(

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.codes import EXPIRED, NO_ANSWER
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.guest_start import end_missed
+from ridedash.rides.states import FEEDBACK_CALLS
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
@@ -122,13 +123,19 @@ def _advance_polls(s: Session, now: datetime) -> int:
 
 
 def _end_unanswered_actions(s: Session, now: datetime) -> int:
-    """Mark actions unconfirmed whose caller ended without an answer; a poll shows their effect."""
+    """Mark actions unconfirmed whose caller ended without an answer; a poll shows their effect.
+
+    No poll shows that of feedback: it is called again, as after an unclear answer.
+    """
     with_one = Order.id.in_(select(Action.order_id).where(*_abandoned(now)))
     orders = {order.id: order for order in s.scalars(_unlocked(select(Order).where(with_one)))}
     # read after the orders are locked
     actions = s.scalars(select(Action).where(*_abandoned(now), Action.order_id.in_(orders))).all()
     for action in actions:
         action.state = "unconfirmed"
+        if action.name == "feedback":
+            again = action.calls < FEEDBACK_CALLS
+            action.next_try_at, action.settled_at = (now, None) if again else (None, now)
         orders[action.order_id].version += 1
     return len(actions)
 

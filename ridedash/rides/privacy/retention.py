@@ -183,8 +183,11 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
         ride.position_at = ride.otp_enc = None
     s.execute(delete(PathPoint).where(PathPoint.order_id.in_(order_ids)))
     forget_places(s, order_ids)
-    settled = select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))
-    for action in s.scalars(settled):
+    ours = Ride.order_id == Action.order_id
+    followed = select(Ride.id).where(ours, Ride.next_poll_at.is_not(None))
+    # one without a clear answer is never settled once nobody asks about its ride any more
+    over = or_(Action.settled_at.is_not(None), ~followed.exists())
+    for action in s.scalars(select(Action).where(Action.order_id.in_(order_ids), over)):
         action.payload = {
             name: None if isinstance(value, str) else value
             for name, value in action.payload.items()

@@ -341,6 +341,7 @@ def _write(
         columns["otp_enc"] = vault.encrypt(decision.start_code, "rides", ride_id, "otp")
     if decision.needs_currency:
         columns["currency"] = order.currency = _currency(s, order)
+        order.version += not decision.shown  # which raises it below
     statement = _update_of(tuple(columns), s.connection().dialect.name)
     s.connection().execute(statement, _values_of(ride_id, columns))
     if (point := decision.point) is not None:

@@ -15,17 +15,22 @@ BILLED: Final = {  # the statuses with a bill
     Kind.SHARE: (wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED),
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
+ZERO: Final = Decimal(0)
 MINOR: Final = 100  # hundredths, whatever a currency's own smallest coin is
 
 
 def total_of(price: PriceDetails | None) -> Decimal | None:
-    """fare + service_tax + toll_charges - discount_value of price_details; None without a fare."""
+    """fare + service_tax + toll_charges - discount_value of price_details; None without a fare.
+
+    A discount above all that makes the ride free: nobody is paid for riding.
+    """
     if price is None or price.fare is None:
         return None
-    return (
+    return max(
+        ZERO,
         price.fare
-        + sum((p for p in (price.service_tax, price.toll_charges) if p), Decimal(0))
-        - (price.discount_value or Decimal(0))
+        + sum((p for p in (price.service_tax, price.toll_charges) if p), ZERO)
+        - (price.discount_value or ZERO),
     )
 
 
@@ -40,24 +45,31 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
 
 
 def cost_of(trip: TripInfo | None) -> Decimal | None:
-    """What an auto ride costs: what it leaves to pay and what was paid in advance."""
+    """What an auto ride costs: what it leaves to pay and what was paid in advance.
+
+    Where only its lines are known, their sum: an advance may be more than the ride costs.
+    """
     left = payable_of(trip)
     if trip is None or left is None:
         return None
-    return left + (trip.advance or Decimal(0))
+    if trip.payable_amount is None and not trip.cash_paid:
+        return _lines_of(trip)
+    return left + (trip.advance or ZERO)
 
 
 def sum_of(trip: TripInfo) -> Decimal | None:
-    """The sum of the lines of an auto ride's bill, the advance taken off; None without a fare."""
+    """The sum of the lines of an auto ride's bill, the advance taken off; None without a fare.
+
+    Never below nothing, like each total.
+    """
+    lines = _lines_of(trip)
+    return None if lines is None else max(ZERO, lines - (trip.advance or ZERO))
+
+
+def _lines_of(trip: TripInfo) -> Decimal | None:
     if trip.amount is None:
         return None
-    zero = Decimal(0)
-    return (
-        trip.amount
-        + (trip.convenience_charge or zero)
-        - (trip.discount or zero)
-        - (trip.advance or zero)
-    )
+    return max(ZERO, trip.amount + (trip.convenience_charge or ZERO) - (trip.discount or ZERO))
 
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:

@@ -98,7 +98,9 @@ class RideFacts:
 
     @property
     def currency(self) -> str | None:
-        return self.page.offer.currency or self.page.property.currency
+        """That of the offer, else the one that was the property's when the ride was billed."""
+        page = self.page
+        return page.offer.currency or page.order.currency or page.property.currency
 
     @cached_property
     def policy(self) -> CancellationPolicy | None:

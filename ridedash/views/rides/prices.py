@@ -156,7 +156,9 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
         ("discount", discount, _minus(price.discount_value), False),
         ("total", _("Total"), total_of(price), True),
     ]
-    return Invoice(_lines(rows, currency, locale), (added_up(),))
+    # a discount above the fare makes it free, which is not the sum of its lines
+    notes = (added_up(),) if total_of(price) != 0 else ()
+    return Invoice(_lines(rows, currency, locale), notes)
 
 
 def added_up() -> str:
@@ -224,7 +226,7 @@ def _auto_notes(
         times = number((trip.night_charge_ratio or "").rstrip("xX×"))  # "1.5", "1.5x"
         ratio = f" × {format_decimal(times, locale=formats_of(locale))}" if times else ""
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
-    if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:
+    if trip.payable_amount is None and trip.cash_paid is None and payable_of(trip):
         notes.append(added_up())
     if facts.svc_money_balance is not None and audience is Audience.STAFF:
         left = money(facts.svc_money_balance, currency, locale)

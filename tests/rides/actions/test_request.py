@@ -6,12 +6,15 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from ridedash.geo import LatLng
 from ridedash.rides.actions import request
+from ridedash.rides.actions.call import Caller
 from ridedash.rides.actions.request import ActionResult
 from ridedash.rides.codes import RECONNECT
 from ridedash.rides.worker import Worker
+from ridedash.store.models.orders import Action
 from ridedash.store.models.people import Account
 from tests.rides.desk_world import DROP, World
 
@@ -214,6 +217,24 @@ def test_an_unclear_change_of_drop_is_repeated_once_unless_a_newer_one_exists(wo
     assert world.service.count("drop_location") == 4
 
 
+def test_a_repetition_that_is_due_does_not_overtake_a_newer_change_of_drop(world: World) -> None:
+    world.service.answers["drop_location"] = [LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        ask(world, "change_drop", order_id, NEW_DROP)
+    older = world.page(order_id).actions[-1].id
+    with world.db.write() as s:  # a poll has said so, and then the worker ended
+        s.execute(update(Action).where(Action.id == older).values(next_try_at=world.clock()))
+    caller = Caller(world.runtime)
+    assert list(caller.due(9)) == [older]
+    world.service.answers["drop_location"] = [{"status": "SUCCESS", "header": "SUCCESS"}]
+    assert ask(world, "change_drop", order_id, DROP).outcome == "done"
+    assert list(caller.due(9)) == []
+    assert caller.again(older) is False
+    assert world.service.calls[-1][1]["drop_lat"] == DROP.lat
+    assert world.service.count("drop_location") == 2
+
+
 def test_an_unclear_change_of_drop_of_an_auto_can_not_be_confirmed(world: World) -> None:
     world.service.answers["drop_location"] = [LOST]
     with world.worker() as worker:
@@ -346,6 +367,30 @@ def test_an_action_whose_caller_died_is_read_back_like_an_unclear_one(world: Wor
         poll(world, worker, "CALL_DRIVER")
         poll(world, worker, "CALL_DRIVER")
     assert state(world, order_id)[::2] == ("done", 2)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_feedback_whose_caller_died_is_not_given_twice_and_is_sent_again(
+    world: World, calls: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "COMPLETED")
+        world.service.answers["feedback"] = [Killed()]
+        with pytest.raises(Killed):
+            ask(world, "feedback", order_id, 4, [], "fast")
+        with world.db.write() as s:
+            s.execute(update(Action).values(calls=calls))
+        world.clock.go(31)
+        assert ask(world, "feedback", order_id, 5).code == "ALREADY_GIVEN"
+        worker.step()
+        worker.step()
+    again = calls < 3
+    assert state(world, order_id)[::2] == (("done", calls + 1) if again else ("unconfirmed", 3))
+    assert world.page(order_id).actions[-1].settled_at is not None
+    assert world.service.count("feedback") == 1 + again
 
 
 def test_without_a_linked_account_nothing_is_sent_and_the_answer_says_so(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from ridedash.rides.orders import restore
 from ridedash.rides.orders.after_restore import declare, release
@@ -26,6 +27,7 @@ from ridedash.rides.orders.resolve import undo_until, withdraw
 from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import OrderState
+from ridedash.store.models.people import Property
 from tests.rides.desk_world import World
 from tests.rides.dumps import dump
 from tests.rides.dumps import restore as restore_dump
@@ -185,6 +187,21 @@ def test_a_fixed_price_that_staff_agreed_to_is_not_replaced_by_a_meter(world: Wo
         start(world.runtime, order_id, by_guest(1))
     assert (told.value.code, world.state(order_id)) == ("START_METERED", "WAITING")
     assert items(world, order_id) == {"not_started": "START_METERED"}
+    assert start(world.runtime, order_id, by_guest(1))
+
+
+def test_a_price_in_another_currency_than_staff_saw_is_none(world: World) -> None:
+    """The offer named no currency, so it was shown in the property's."""
+    order_id = waiting(world, offer_id=world.offer(fare_id="F1", currency=None))
+    with world.db.write() as s:
+        s.execute(update(Property).values(currency="INR"))
+    dollars = offered(280)
+    for each in dollars["categories"]:
+        each["currency"] = "USD"
+    answers(world, dollars, offered(280))
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert (told.value.code, world.state(order_id)) == ("PLAN_NO_PRICE", "WAITING")
     assert start(world.runtime, order_id, by_guest(1))
 
 

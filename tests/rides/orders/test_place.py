@@ -275,6 +275,29 @@ def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None
         assert not withdraw(world.db, world.clock, world.book(worker), world.actor)
 
 
+@pytest.mark.parametrize("planned", [False, True])
+def test_what_a_colleague_has_booked_again_already_is_said_before_it_is_done_twice(
+    world: World, planned: bool
+) -> None:
+    """Neither a car of a group, beside another one of its guest, nor a planned ride has a guard."""
+    when = {"pickup_at": world.clock() + timedelta(hours=2)} if planned else {}
+    world.place(guest_name="Heron", guest_room="412", cars=2, **when)
+    failed = world.orders()[-1].id
+    with world.db.write() as s:
+        order = s.get_one(Order, failed)
+        order.state, order.open, order.code, order.version = "NOT_SENT", False, "EXPIRED", 9
+    again = {"guest_name": "Heron", "guest_room": "412", "supersedes": failed, **when}
+    newer = world.place(override_guard=not planned, **again)
+    with pytest.raises(GuardBusy) as caught:
+        world.place(**again)
+    assert (caught.value.order_id, caught.value.staff_name) == (newer, "Desk Otter")
+    assert world.place(override_guard=True, **again)
+    with world.db.write() as s:
+        for each in s.scalars(select(Order)):
+            each.state, each.open, each.version = "REJECTED", False, each.version + 9
+    assert world.place(**again), "it failed too"
+
+
 def test_an_order_is_never_sent_later_than_thirty_seconds_after_the_press(world: World) -> None:
     order_id = world.place()
     world.clock.go(31)

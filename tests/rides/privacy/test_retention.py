@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, select, text
+from sqlalchemy import Engine, event, select, text, update
 
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.resolve import withdraw
@@ -329,6 +329,15 @@ def test_after_erasing_no_column_and_no_byte_of_the_file_has_name_or_phone(
         for file in files:
             content = file.read_bytes().lower()
             assert not [word for word in spoken if word.lower().encode() in content], file
+
+
+def test_what_was_typed_about_a_ride_goes_also_where_no_answer_came(world: World) -> None:
+    order_id = ridden(world)
+    with world.db.write() as s:
+        s.execute(update(Action).values(state="unconfirmed", settled_at=None))
+        s.get_one(Order, order_id).version += 1
+    assert erased(world, phone=PHONE) == (1, 1)
+    assert hits(world, NAME) == set()
 
 
 def test_a_guest_is_found_by_name_and_room_too_in_any_case(world: World) -> None:

@@ -87,6 +87,9 @@ LINES = {"amount": 181, "convenience_charge": 15, "discount": 10}
         ({"amount": 181}, 181, 181),
         (LINES, 186, 186),
         (LINES | {"advance": 40}, 146, 186),
+        (LINES | {"advance": 200}, 0, 186),
+        (LINES | {"discount": 200}, 0, 0),
+        (LINES | {"discount": 200, "advance": 40}, 0, 0),
         (LINES | {"cash_paid": 0}, 186, 186),
         (LINES | {"cash_paid": 170}, 170, 170),
         (LINES | {"cash_paid": 170, "advance": 40}, 170, 210),
@@ -121,5 +124,7 @@ def test_a_bill_is_that_of_the_kind_in_its_statuses(kind: Kind, billed: set[str]
 def test_a_total_needs_a_fare_and_is_rounded_to_hundredths() -> None:
     assert total_of(None) is total_of(PriceDetails(service_tax=Decimal(5))) is None
     assert total_of(PriceDetails(fare=Decimal(0), toll_charges=Decimal(5))) == 5
+    free = {"fare": 100, "toll_charges": 5, "discount_value": 120}
+    assert total_of(PriceDetails.model_validate(free)) == 0, "nobody is paid for riding"
     amounts = {"0.004": 0, "0.005": 1, "186.00": 18_600, "1.015": 102}
     assert {amount: minor(Decimal(amount)) for amount in amounts} == amounts

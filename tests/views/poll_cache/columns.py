@@ -22,6 +22,7 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
             "booking_timeout_s",
             "category",
             "code",
+            "currency",
             "due_at",
             "held_at",
             "late_double",

@@ -141,6 +141,24 @@ def test_a_share_invoice_is_added_up_and_marked_as_our_sum(desk: Desk) -> None:
     assert bill.notes == ("Total: the sum of the lines above.",)
 
 
+def test_a_bill_stays_in_the_currency_of_its_day_when_the_property_gets_another(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "COMPLETED", "share", currency=None)
+    with desk.services.db.write() as s:
+        order = s.get_one(Order, order_id)
+        order.currency, order.version = "USD", order.version + 1
+    bill = view_of(desk, order_id).invoice
+    assert bill is not None
+    assert (bill.lines[-1].amount, view_of(desk, order_id).fare) == ("$240", "$240")
+
+
+def test_a_discount_above_the_fare_makes_a_ride_free(desk: Desk) -> None:
+    price = {"fare": "100", "toll_charges": "5", "discount_value": "120"}
+    bill = ride(desk, "share", "COMPLETED", facts={"price": price}).invoice
+    assert bill is not None
+    assert [line.amount for line in bill.lines] == ["₹100", "₹5", "−₹120", "₹0"]
+    assert bill.notes == (), "the total is not the sum of its lines"
+
+
 def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk) -> None:
     bill = ride(desk, "auto", "INVOICE").invoice
     paid = ride(desk, "auto", "COMPLETED").invoice

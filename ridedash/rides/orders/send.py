@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
-from sqlalchemy import or_, select, update
+from sqlalchemy import or_, select, true, update
 from sqlalchemy.orm import Session
 
 from ridedash.observability.exceptions import reason
@@ -48,6 +48,7 @@ class Prepared:
     account_id: int
     reference: str
     ready_at: datetime
+    digest: str  # of the body that is sent
     request: NewBooking = field(repr=False)
     token: str = field(repr=False)
 
@@ -102,7 +103,7 @@ class Sender:
         prepared = self._prepare(order_id)
         if prepared is None:
             return False
-        claimed = self._claim(order_id)
+        claimed = self._claim(order_id, prepared.digest)
         if claimed is None:
             return False
         self._in_flight.add(prepared.reference)
@@ -152,6 +153,7 @@ class Sender:
             order.account_id,
             order.mtx,
             order.ready_at,
+            order.body_digest,
             request,
             token,
         )
@@ -164,16 +166,17 @@ class Sender:
                 order.code = code
                 transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=code)
 
-    def _claim(self, order_id: int) -> Claimed | None:
+    def _claim(self, order_id: int, digest: str | None = None) -> Claimed | None:
         """T2: claim the order, committed before the first byte is sent.
 
-        None when another worker has claimed the order, when it is no
-        longer due, or when the database is older than what this worker knows.
+        None when another worker has claimed the order, when it is no longer due, when its body is
+        not the one with this `digest` any more (withdrawn, undone, changed and READY again while
+        the token was refreshed), or when the database is older than what this worker knows.
         """
         now = self.runtime.clock()
         self.journal.sent.refresh()
         try:
-            return self._commit_claim(order_id, now)
+            return self._commit_claim(order_id, now, digest)
         except KnownToJournal:
             log.warning(
                 "order %d was sent before: the database is older than the journal", order_id
@@ -183,13 +186,13 @@ class Sender:
             self._unclear_claims[order_id] = now
             raise
 
-    def _commit_claim(self, order_id: int, now: datetime) -> Claimed | None:
-        epoch = self.watch.epoch
+    def _commit_claim(self, order_id: int, now: datetime, digest: str | None) -> Claimed | None:
+        epoch, same = self.watch.epoch, true() if digest is None else Order.body_digest == digest
         claim = (
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
             .where(Order.due_at <= now, Order.ready_at > now - transitions.FRESH)
-            .where(self.watch.is_as_seen())
+            .where(self.watch.is_as_seen(), same)
             .values(state=OrderState.SENDING, attempt=Order.attempt + 1, sent_at=now)
             .values(owner=self.runtime.owner, lease_until=now + transitions.LEASE)
         )

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.request import digest, restated
 from ridedash.rides.orders.send import outcome_of
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState
@@ -84,6 +85,28 @@ def test_a_claim_is_refused_once_the_order_is_no_longer_due_or_fresh(world: Worl
     assert (row.state, row.attempt) == (S.SENDING, 1)
     assert row.lease_until == START + timedelta(seconds=60)
     assert world.state(other) == S.READY
+
+
+def test_a_body_that_was_changed_while_the_token_was_refreshed_is_not_sent_as_it_was(
+    world: World,
+) -> None:
+    """Withdrawn, undone, changed and READY again: all of that takes a slow refresh no longer."""
+    order_id = world.place()
+    with world.worker() as worker, pytest.MonkeyPatch.context() as patch:
+        tokens = worker.sender.runtime.tokens
+        bearer, body = tokens.bearer, restated(world.page(order_id).order.body, fare_id="F9")
+
+        def slow(account_id: int) -> str:
+            set_to(world, order_id, body=body, body_digest=digest(body))
+            return bearer(account_id)
+
+        patch.setattr(tokens, "bearer", slow)
+        assert worker.sender.send(order_id) is False
+        patch.undo()
+        assert world.service.count("create") == 0
+        assert worker.sender.send(order_id) is True
+    [sent] = [said for name, said in world.service.calls if name == "create"]
+    assert sent["fare_id"] == "F9"
 
 
 def test_a_record_of_the_journal_allows_no_second_attempt() -> None:

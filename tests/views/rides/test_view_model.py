@@ -153,7 +153,7 @@ def test_a_bill_stays_in_the_currency_of_its_day_when_the_property_gets_another(
 
 def test_a_discount_above_the_fare_makes_a_ride_free(desk: Desk) -> None:
     price = {"fare": "100", "toll_charges": "5", "discount_value": "120"}
-    bill = ride(desk, "share", "COMPLETED", facts={"price": price}).invoice
+    bill = ride(desk, "share", "COMPLETED", ride={"facts": {"price": price}}).invoice
     assert bill is not None
     assert [line.amount for line in bill.lines] == ["₹100", "₹5", "−₹120", "₹0"]
     assert bill.notes == (), "the total is not the sum of its lines"

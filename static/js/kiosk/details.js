@@ -29,6 +29,7 @@ export function who(k) {
         why: k.t("phone_why"),
         kind: "phone",
         most: PHONE_DIGITS,
+        optional: true,
       },
     ],
     next: k.t("next"),
@@ -84,7 +85,7 @@ export function find(k) {
 
 /**
  * A screen with fields and one keyboard, which writes into the field that is chosen. `fields` are
- * {key, label, why, kind, most}; `key` is where the visit holds the text.
+ * {key, label, why, kind, most, optional}; `key` is where the visit holds the text.
  */
 class Form {
   constructor(k, { fields, missing, problem = "", go }) {
@@ -101,7 +102,8 @@ class Form {
       0,
       fields.findIndex(({ key }) => key === k.visit.field),
     );
-    k.keyboard = new Keyboard(k, this.#target(), () => this.#written());
+    const changed = () => this.#changed();
+    k.keyboard = new Keyboard(k, this.#target(), changed, () => this.#written());
     this.#mark();
   }
 
@@ -142,10 +144,19 @@ class Form {
     this.said.classList.toggle("is-problem", Boolean(this.note.textContent));
   }
 
-  #written() {
+  #changed() {
     show(this.parts[this.at], this.k.visit[this.fields[this.at].key]);
     this.note.textContent = "";
     this.#say();
+  }
+
+  /** Enter leads to the next field that is needed, and from the last one on. */
+  #written() {
+    const { visit } = this.k;
+    const needed = ({ key, optional }, i) => i > this.at && !optional && !visit[key];
+    const next = this.fields.findIndex(needed);
+    if (next < 0) this.forward();
+    else this.#choose(next);
   }
 
   forward() {

@@ -29,12 +29,13 @@ const SIGN = /\p{M}/u;
 export class Keyboard {
   /**
    * `field`: {value, kind: "text" | "digits" | "phone", most, masked}; what is masked is not read
-   * aloud. `changed()` is called after each key.
+   * aloud. `changed()` is called after each key, `written()` after the Enter of a real keyboard.
    */
-  constructor(k, field, changed) {
+  constructor(k, field, changed, written) {
     this.k = k;
     this.field = field;
     this.changed = changed;
+    this.written = written;
     this.page = "letters";
     this.node = make("div", "k-keyboard");
     this.node.setAttribute("role", "group");
@@ -60,8 +61,8 @@ export class Keyboard {
   /** A letter, from a key of ours or of a real keyboard. */
   type(letter) {
     const { field } = this;
-    const digits = field.kind === "digits" || field.kind === "phone";
-    if (digits && !/[0-9+]/.test(letter)) return;
+    const taken = { digits: /[0-9]/, phone: /[0-9+]/ }[field.kind];
+    if (taken && !taken.test(letter)) return;
     if ([...field.value].length >= field.most) return;
     if (letter === " " && (!field.value || field.value.endsWith(" "))) return;
     const begins = field.kind === "text" && /(^|[ -])$/.test(field.value);

@@ -19,9 +19,24 @@ export class Keys {
     this.act = act;
     this.headphones = headphones;
     this.held = 0;
+    this.writing = false; // with the letters of a real keyboard
     addEventListener("keydown", (event) => this.#down(event));
     addEventListener("keyup", (event) => this.#up(event));
-    addEventListener("pointerdown", () => root.classList.remove("is-by-keys"), true);
+    const touched = () => {
+      root.classList.remove("is-by-keys");
+      this.rest();
+    };
+    addEventListener("pointerdown", touched, true);
+  }
+
+  /** Nobody writes any more: Enter presses what has the focus. */
+  rest() {
+    this.#write(false);
+  }
+
+  #write(on) {
+    this.writing = on;
+    this.root.classList.toggle("is-writing", on);
   }
 
   /** The controls that can be pressed now, in reading order. */
@@ -46,11 +61,11 @@ export class Keys {
     this.act.hush();
     if (key in STEPS) this.#move(key, event);
     else if (key === "Enter") this.#enter(event);
-    else if (BACK.has(key)) this.#then(event, () => this.act.back(key));
+    else if (BACK.has(key)) this.#then(event, () => this.act.back(key, event.repeat));
     else if (HELP.has(key)) this.#then(event, () => this.#help(event));
     else if (key === this.headphones) this.#then(event, this.act.headphones);
     else if (key === "Tab") this.#move(event.shiftKey ? "ArrowUp" : "ArrowDown", event);
-    else if (key.length === 1 && key !== " ") this.#then(event, () => this.act.typed(key));
+    else if (key.length === 1 && !this.#presses(key)) this.#then(event, () => this.#typed(key));
     else if (BROWSER.test(key)) event.preventDefault();
   }
 
@@ -66,19 +81,38 @@ export class Keys {
     if (!event.repeat) this.held = event.timeStamp;
   }
 
-  /** On the screen's words Enter reads them again; on a control the browser's click presses it. */
+  /** On a control the space presses it, as everywhere, unless somebody is writing. */
+  #presses(key) {
+    return key === " " && !this.writing && Boolean(document.activeElement?.dataset.press);
+  }
+
+  #typed(letter) {
+    this.#write(this.act.typed(letter));
+  }
+
+  /** Written is written: it leads on. On the words of a screen Enter reads them again. */
   #enter(event) {
     const { activeElement } = document;
     event.preventDefault();
     if (event.repeat) return;
     this.root.classList.add("is-by-keys");
-    if (activeElement?.dataset.press) press(activeElement);
+    if (this.writing) this.act.written();
+    else if (activeElement?.dataset.press) press(activeElement);
     else this.act.moved(null);
+  }
+
+  /** Lead to a control, as the arrows do. */
+  point(node) {
+    if (!node) return;
+    this.rest();
+    node.focus();
+    this.act.moved(node);
   }
 
   #move(key, event) {
     event.preventDefault();
     this.root.classList.add("is-by-keys");
+    this.rest();
     const { list } = this;
     const at = list.indexOf(document.activeElement);
     const upright = key === "ArrowDown" || key === "ArrowUp";

@@ -54,7 +54,7 @@ export class Kiosk {
 
   start() {
     paint(document.documentElement, shades(this.data.property.colour));
-    new Touches(this.root, { touched: () => this.touched() });
+    this.touches = new Touches(this.root, { touched: () => this.touched() });
     this.keys = new Keys(this.root, this.#keyActs(), this.data.kiosk.headphone_key);
     addEventListener("resize", () => this.#resized());
     addEventListener("pageshow", (event) => event.persisted && this.end("lost"));
@@ -121,6 +121,7 @@ export class Kiosk {
     const anew = screen !== this.drawn;
     this.drawn = screen;
     if (anew) this.keyboard = null;
+    if (anew) this.keys?.rest();
     const view = SCREENS[screen]?.(this) ?? broken(this, screen);
     this.frame.draw(view, anew);
     this.spoken = [view.question, ...(view.spoken ?? this.#words())];
@@ -231,6 +232,7 @@ export class Kiosk {
     const { visit } = this;
     this.server.drop();
     this.booking.stop();
+    this.touches?.forget();
     this.speech.end();
     this.frame.clear();
     this.keyboard = null;
@@ -314,25 +316,34 @@ export class Kiosk {
     return {
       touched: () => this.#keyed(),
       hush: () => this.speech.hush(),
-      back: (key) => this.#backKey(key),
+      back: (key, held) => this.#backKey(key, held),
       help: () => this.askHelp(),
       staff: () => this.panel.open(),
       typed: (letter) => this.#typed(letter),
+      written: () => this.keyboard?.written(),
       headphones: () => this.#headphones(),
       moved: (node) => this.#moved(node),
     };
   }
 
-  /** A real keyboard takes a letter back with the key that is Back elsewhere. */
-  #backKey(key) {
+  /**
+   * A real keyboard takes a letter back with the key that is Back elsewhere. Held down it takes all
+   * of them back, and leaves no screen.
+   */
+  #backKey(key, held) {
     const open = this.frame.sheets.lastElementChild?.dataset.sheet;
-    if (open) this.frame.remove(open);
-    else if (key === "Backspace" && this.keyboard?.field.value) this.keyboard.erase();
+    const erases = !open && key === "Backspace" && this.keyboard?.field.value;
+    if (erases) this.keyboard.erase();
+    else if (held) return;
+    else if (open) this.frame.remove(open);
     else this.back();
   }
 
+  /** Whether there is anything to write in. */
   #typed(letter) {
-    if (!this.frame.covered.inert) this.keyboard?.type(letter.toLowerCase());
+    if (this.frame.covered.inert || !this.keyboard) return false;
+    this.keyboard.type(letter.toLowerCase());
+    return true;
   }
 
   #moved(node) {

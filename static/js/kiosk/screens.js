@@ -134,10 +134,13 @@ export function place(k) {
   const below = [];
   if (typing) {
     const held = { value: visit.typed, kind: "text", most: 40 };
-    k.keyboard = new Keyboard(k, held, () => {
+    const changed = () => {
       visit.typed = field.value = held.value;
       k.booking.search();
-    });
+    };
+    // the first place has the focus: nothing is chosen that nobody has seen
+    const written = () => k.keys.point(list.querySelector("[data-press]"));
+    k.keyboard = new Keyboard(k, held, changed, written);
     below.push(k.keyboard.node);
   }
   return {

@@ -25,11 +25,17 @@ export class Touches {
       root.addEventListener(kind, prevent, { passive: false }); // zoom, and pulling to reload
   }
 
+  /** The visit is over, and its controls with it: a palm is still a palm. */
+  forget() {
+    this.begun = null;
+    if (this.last.control) this.last.control = document.body;
+  }
+
   #down(event) {
     const node = controlAt(event); // before: a touch may take a sheet away
     this.touched();
     // a finger that begins again was lifted where nobody told us
-    const busy = this.begun && this.begun.id !== event.pointerId;
+    const busy = this.begun && this.begun.id !== event.pointerId && !event.isPrimary;
     if (busy || event.button > 0) return;
     this.begun = { node, id: event.pointerId };
     node?.classList.toggle("is-down", !this.#isPalm(node, event.timeStamp));

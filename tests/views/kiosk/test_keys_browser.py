@@ -271,3 +271,34 @@ def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeK
     assert page.locator("a").count() == 0
     press(page, "panel-close")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    screen = expect(page.locator("body"))
+    press(page, "start", "other")
+    page.keyboard.type("ab c")
+    expect(page.locator("input")).to_have_value("Ab C")
+    expect(page.locator(".k-field")).to_have_css("outline-style", "solid")
+    page.locator(".k-results [data-press]").first.wait_for()
+    page.keyboard.press("Enter")  # shows the first place, and chooses none
+    expect(page.locator('[data-press="found-0"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    page.keyboard.type("anna")
+    expect(page.locator(".is-chosen .k-field")).to_have_css("outline-style", "solid")
+    page.keyboard.press("Enter")
+    screen.to_have_attribute("data-screen", "check")
+    press(page, "bar-back")
+    for _ in range(6):  # held down
+        page.keyboard.down("Backspace")
+    screen.to_have_attribute("data-screen", "who")
+    expect(page.locator(".is-chosen input")).to_have_value("")
+    page.keyboard.up("Backspace")
+    press(page, "bar-over", "have")
+    page.keyboard.type("27")
+    page.keyboard.press("Enter")
+    page.keyboard.type(f"+{RIDE['pin']}")  # no digit, and no try of a PIN
+    page.keyboard.press("Enter")
+    screen.to_have_attribute("data-screen", "ride")

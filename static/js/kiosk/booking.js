@@ -20,6 +20,8 @@ const TYPED_MS = 200;
 const LOOK_AGAIN_MS = 3_000; // after a search that could not be made
 const GRACE_MS = 5_000; // a server that restarts is back by then
 const PRESSED_MS = 3_000; // the same after Book, whose 20 s run
+/** Screens that show what the cars cost, in the guest's language. */
+const OF_CARS = new Set(["car", "meet", "people", "who", "check"]);
 
 export class Booking {
   constructor(k) {
@@ -28,12 +30,16 @@ export class Booking {
     this.round = 0;
     this.finding = false;
     this.parts = null; // of the place screen as it is drawn now
+    this.offers = null; // the latest question about cars: nobody hears the answer to an older one
+    this.looked = null; // the same of a ride
+    this.sent = false; // whether the order may have been heard
   }
 
   /** Nothing of this visit happens any more. */
   stop() {
     this.round += 1;
-    this.finding = false;
+    this.finding = this.sent = false;
+    this.parts = this.asked = this.offers = this.looked = null;
     for (const timer of this.timers) clearTimeout(timer);
     this.timers.clear();
   }
@@ -77,17 +83,18 @@ export class Booking {
   }
 
   /**
-   * The answer to a form; null when the visit is over, or has come to the screen that says that
-   * there is none.
+   * The answer to a form; null when the visit is over, when it is not `wanted` any more, or when
+   * the visit has come to the screen that says that there is none.
    */
-  async #post(path, fields, grace) {
+  async #post(path, fields, { grace, wanted = () => true } = {}) {
     const { k, round } = this;
     const asked = () => k.server.post(path, { ...this.said, ...fields });
+    const over = () => round !== this.round || !wanted();
     try {
       const answer = await this.#patiently(asked, grace);
-      return round === this.round ? answer : null;
+      return over() ? null : answer;
     } catch (error) {
-      if (round !== this.round) return null;
+      if (over()) return null;
       return error instanceof Lost ? k.pulse.unanswered() : k.pulse.refused();
     }
   }
@@ -168,29 +175,46 @@ export class Booking {
 
   // ---- cars ----
 
-  async cars(shown = "car") {
+  async cars() {
     const { k } = this;
-    const { visit } = k;
-    visit.unchosen();
-    if (shown) k.leap(shown);
-    const answer = await this.#post("/kiosk/cars", visit.trip);
-    if (!answer) return false;
-    visit.answer = answer;
-    visit.asked = Date.now();
+    k.visit.unchosen();
+    k.leap("car");
+    if (!(await this.#offered((screen) => screen === "car"))) return;
     k.draw();
-    if (shown === "car") k.speak(k.spoken, true);
-    return true;
+    k.speak(k.spoken, true);
   }
 
-  /** The same car among new offers: its name is the ride company's, in every language. */
-  async again(grace) {
+  /**
+   * Ask for cars; their answer is the visit's from then on. Null once nobody waits for it: the
+   * guest has gone to a screen that is not `wanted`, or cars to another place were asked for.
+   */
+  async #offered(wanted, grace) {
     const { visit } = this.k;
-    const { car, seats, price } = visit;
-    const answer = await this.#post("/kiosk/cars", visit.trip, grace);
-    if (!answer) return "over";
-    const same = (answer.cars ?? []).find((each) => each.name === car.name);
+    const asked = (this.offers = {});
+    const answer = await this.#post("/kiosk/cars", visit.trip, {
+      grace,
+      wanted: () => asked === this.offers && wanted(visit.screen),
+    });
+    if (!answer) return null;
     visit.answer = answer;
     visit.asked = Date.now();
+    return answer;
+  }
+
+  /**
+   * What is chosen by then among new offers: a car's name is the ride company's, in every language.
+   */
+  async again(wanted, grace) {
+    const { visit } = this.k;
+    const answer = await this.#offered(wanted, grace);
+    if (!answer) return "over";
+    const { car, seats, price } = visit;
+    if (answer.state !== "ok") return "gone";
+    if (!car) return "same";
+    const shared = Boolean(car.seats?.length);
+    const same = answer.cars.find(
+      (each) => each.name === car.name && Boolean(each.seats?.length) === shared,
+    );
     if (!same) return "gone";
     visit.chooseCar(same);
     visit.seats = seats;
@@ -202,8 +226,8 @@ export class Booking {
     const { k } = this;
     const { screen } = k.visit;
     if (screen === "car") this.cars();
-    else if (["meet", "people", "who", "check"].includes(screen)) {
-      const found = await this.again();
+    else if (OF_CARS.has(screen)) {
+      const found = await this.again((now) => OF_CARS.has(now));
       if (found === "gone") k.leap("car");
       else if (found !== "over") k.draw();
     } else if (screen === "ride" || screen === "booked") this.#live(0);
@@ -219,10 +243,12 @@ export class Booking {
     const { k } = this;
     const { visit } = k;
     visit.go("sending");
+    this.offers = null;
+    this.sent = false;
     this.#begin("sending");
     k.draw();
     if (visit.stale(Date.now())) {
-      const found = await this.again(PRESSED_MS);
+      const found = await this.again(() => true, PRESSED_MS);
       if (found === "over") return void this.#unsent(visit);
       if (found === "gone") return void k.leap("car");
       if (found !== "same") {
@@ -262,11 +288,21 @@ export class Booking {
     } catch (error) {
       // the order may have been heard: the same form is sent again, and makes no second one
       if (round !== this.round) return;
-      if (!(error instanceof Lost)) return void k.pulse.refused(error);
+      if (!(error instanceof Lost)) return this.#refused();
+      this.sent = true;
     }
     if (round !== this.round) return;
     // the desk goes on confirming, whatever becomes of one answer
     this.#came(answer ?? { state: k.visit.screen === "asking" ? "asking" : "sending" });
+  }
+
+  /** A form that is not taken books nothing; one before it may have. */
+  #refused() {
+    const { k } = this;
+    if (!this.sent) return void k.pulse.refused();
+    k.pulse.beat(); // which brings a new token
+    k.visit.words = null;
+    return this.#unknown();
   }
 
   #came(answer) {
@@ -276,6 +312,7 @@ export class Booking {
     const { state } = answer;
     const waits = state === "sending" || state === "asking";
     visit.words = waits ? null : (answer.words ?? null); // too late to say what usually happens
+    this.sent ||= waits;
     if (waits) return this.#wait(state);
     if (state === "booked") return this.#booked();
     if (state === "needs_code" || state === "wrong_code") {
@@ -326,7 +363,8 @@ export class Booking {
       visit.problem = k.t("limited");
       k.draw();
     }, SLOW_MS);
-    const answer = await this.#post("/kiosk/ride", { number: visit.number, pin: visit.pin });
+    const { number, pin } = visit;
+    const answer = await this.#post("/kiosk/ride", { number, pin });
     if (round !== this.round) return;
     clearTimeout(slow);
     this.finding = false;
@@ -338,25 +376,26 @@ export class Booking {
       visit.pin = "";
       return void k.draw();
     }
+    Object.assign(visit, { number, pin }); // whatever was typed meanwhile
     this.#seen(answer);
     k.go("ride");
     this.#live(LIVE_MS);
   }
 
   #live(ms) {
-    const round = this.round;
+    const asked = (this.looked = {});
     clearTimeout(this.look);
     this.look = this.later(async () => {
       const { screen } = this.k.visit;
       if (screen !== "ride" && screen !== "booked") return;
       try {
         const answer = await this.k.server.post("/kiosk/ride", { ...this.said, ...this.ticket });
-        if (round !== this.round) return;
+        if (asked !== this.looked) return; // it was cancelled, or is asked for in another language
         if (answer.state === "ok") this.#seen(answer);
       } catch {
         // what was known stays; the beat says when our server is away
       }
-      if (round === this.round) this.#live(LIVE_MS);
+      if (asked === this.looked) this.#live(LIVE_MS);
     }, ms);
   }
 
@@ -418,7 +457,8 @@ export class Booking {
 
   async ownPhone() {
     const { k } = this;
-    const answer = await this.#post(k.data.kiosk.own_phone, { own: "new" });
+    const wanted = () => k.visit.screen === "where"; // a place was chosen meanwhile
+    const answer = await this.#post(k.data.kiosk.own_phone, { own: "new" }, { wanted });
     if (!answer?.phone) return;
     k.frame.lay(phoneSheet(k, answer));
     this.#opened();

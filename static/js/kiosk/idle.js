@@ -13,28 +13,36 @@ export class Idle {
     this.last = last;
     this.wait = 0;
     this.quiet = false; // ends without a question: nothing was begun that anybody would miss
-    this.from = Date.now();
+    this.from = clocks();
     this.asked = null;
     setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Somebody is there: the time begins anew, as often as they like. */
+  /**
+   * Somebody is there: the time begins anew, as often as they like. Who wakes a device after that
+   * time is somebody else.
+   */
   touched() {
-    this.from = Date.now();
-    this.#ask(null);
+    this.#tick();
+    this.#begin();
   }
 
   /** Watch with this wait in seconds before the question; 0: nobody has to be there. */
   watch(wait, quiet = false) {
     this.wait = wait;
     this.quiet = quiet;
-    this.touched();
+    this.#begin();
+  }
+
+  #begin() {
+    this.from = clocks();
+    this.#ask(null);
   }
 
   #tick() {
     if (!this.wait) return;
     const last = this.quiet ? 0 : this.last;
-    const left = this.wait + last - (Date.now() - this.from) / 1000;
+    const left = this.wait + last - passed(this.from) / 1000;
     if (left <= 0) {
       this.wait = 0;
       this.#ask(null);
@@ -47,6 +55,16 @@ export class Idle {
     this.asked = seconds;
     this.asks(seconds);
   }
+}
+
+/** Both clocks of a device: one may be set back, the other stands still while it sleeps. */
+function clocks() {
+  return [Date.now(), performance.now()];
+}
+
+/** Milliseconds since then, by the clock that has gone on for longer. */
+function passed(from) {
+  return Math.max(...clocks().map((now, i) => now - from[i]));
 }
 
 /** A short tone, so that "Still there?" is heard too; browsers may refuse it before a touch. */

@@ -43,9 +43,10 @@ export class Pulse {
   async beat() {
     clearTimeout(this.timer);
     const { k } = this;
+    const { visit } = k;
     const fields = {
-      visit: k.visit.id,
-      lang: k.visit.language,
+      visit: visit.id,
+      lang: visit.language,
       release: k.data.release,
       screen: k.screen,
       voices: k.speech.languages.join(","),
@@ -54,7 +55,9 @@ export class Pulse {
       mode: this.help ? "help" : "",
     };
     try {
-      this.#heard(await k.beats.post("/kiosk/beat", fields, GRACE_MS));
+      const answer = await k.beats.post("/kiosk/beat", fields, GRACE_MS);
+      if (visit !== k.visit) answer.help = ""; // it was somebody else who called
+      this.#heard(answer);
     } catch (error) {
       this.#unheard(error);
     }
@@ -171,6 +174,8 @@ export class Pulse {
     } catch {
       this.#helped("failed");
     }
+    // an order may be on its way: whoever waits for it keeps the screen
+    if (k.visit.id !== id || k.visit.holds) return;
     if (!k.idle.wait || k.idle.quiet) k.idle.watch(HELP_WAIT_S, true);
   }
 

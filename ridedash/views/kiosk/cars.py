@@ -180,6 +180,7 @@ def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     return {
         "offer": card.offer_id,
         "name": card.name,
+        "drawing": card.drawing,
         "size": _size(card.drawing),
         "price": card.price,
         "price_kind": _price_kind(each),

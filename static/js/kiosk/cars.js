@@ -1,7 +1,7 @@
 /** Screen C: which car, where to meet it, and for how many a shared one is. */
 
 import { noCars } from "./check.js";
-import { control, fact, icon, make, working } from "./el.js";
+import { carPicture, control, fact, icon, make, working } from "./el.js";
 import { pages } from "./frame.js";
 
 const TAGS = { cheapest: "cheapest", soonest: "soonest_car", biggest: "biggest" };
@@ -52,7 +52,8 @@ function card(k, each, i) {
       ? make("span", "k-car-away", k.t("away", { n: each.minutes }))
       : null,
   );
-  return control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), left, right);
+  const parts = [carPicture(each.drawing), left, right].filter(Boolean);
+  return control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), ...parts);
 }
 
 /** Where the car comes to; Change where the ride company has several points. */

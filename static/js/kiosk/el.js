@@ -66,6 +66,15 @@ export function icon(name) {
   return svg;
 }
 
+/** The drawing of a kind of car, as at the desk; null where its kind is not told. */
+export function carPicture(drawing) {
+  if (!drawing) return null;
+  const svg = icon(drawing);
+  svg.setAttribute("class", "k-car-picture");
+  svg.firstChild.setAttribute("href", `${document.body.dataset.cars}#${drawing}`);
+  return svg;
+}
+
 /**
  * A control: touches, the five keys and screen readers all press it through touch.js. `name` finds
  * it again after the screen was drawn anew.

@@ -172,6 +172,9 @@ class FakeKiosk:
             fixed | each | {"offer": i, "pays": pays, "price_kind": kinds.get(each["name"], "")}
             for i, each in enumerate(CARS)
         ]
+        drawings = ("hatch", "auto", "suv", "lux", "share")
+        for car, drawing in zip(found, drawings, strict=True):
+            car["drawing"] = drawing
         found[2]["surge"] = "Busy now: the price is higher"
         one = {"seats": 1, "people": "1 person", "price": "₹120"}
         found[4]["seats"] = [one, {"seats": 2, "people": "2 people", "price": "₹190"}]

@@ -1,5 +1,6 @@
 """Answers that come late, in another order, or after the guest has gone on; clocks that jump."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ def test_late_cars_are_of_no_other_place_seat_or_order(kiosk: FakeKiosk) -> None
     answer(page, 1, share)
     answer(page, 0, other)  # which was asked for before
     expect(page.locator(".k-car-name")).to_have_text("Share")
+    expect(page.locator(".k-car use")).to_have_attribute("href", re.compile(r"cars\.svg\S*#share$"))
 
     press(page, "change", "bar-language", "lang-de")  # before any car is chosen
     answer(page, 2, share | {"meet": found["meet"] | {"points": [{"name": "A"}, {"name": "B"}]}})

@@ -280,7 +280,7 @@ def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None
     page.keyboard.type("ab c")
     expect(page.locator("input")).to_have_value("Ab C")
     expect(page.locator(".k-field")).to_have_css("outline-style", "solid")
-    page.locator(".k-results [data-press]").first.wait_for()
+    expect(page.locator(".k-results [data-press]").first).to_contain_text("Ab C Road")
     page.keyboard.press("Enter")  # shows the first place, and chooses none
     expect(page.locator('[data-press="found-0"]')).to_be_focused()
     page.keyboard.press("Enter")

@@ -1,12 +1,16 @@
 """How a story goes on: no turn of the clock before each ride shows what the last one brought."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import update
 
+from ridedash.demo.stories.here import NotPlayed, place_named
 from ridedash.demo.stories.seen import all_shown
+from ridedash.geo import LatLng
+from ridedash.places import Place, PlacesUnavailableError
 from ridedash.service.transport.http import Http
 from ridedash.store.models.orders import Ride
 from ridedash.turns import SandboxTime
@@ -49,3 +53,27 @@ def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(sta
     seen(stage, first, None)
     assert not shown(stage)
     time.stop()
+
+
+class Slow:
+    """A place search that gives no answer the first times."""
+
+    def __init__(self, silent: int) -> None:
+        self.silent = silent
+
+    def search(self, q: str, near: LatLng | None = None, limit: int = 8) -> list[Place]:
+        self.silent -= 1
+        if self.silent >= 0:
+            raise PlacesUnavailableError
+        return [Place("1", q, "airport", "", LatLng(1, 2))]
+
+
+def test_a_place_search_that_is_slow_at_first_ends_no_story(stage: Stage) -> None:
+    """The sandbox makes its list of places when it is first asked."""
+    services: Any = stage.desk.services
+    with stage.desk.app.app_context():
+        services.geocoder = Slow(2)
+        assert place_named("Airport", LatLng(0, 0)) == LatLng(1, 2)
+        services.geocoder = Slow(100)
+        with pytest.raises(NotPlayed, match="search does not answer"):
+            place_named("Airport", LatLng(0, 0))

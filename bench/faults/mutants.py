@@ -21,7 +21,7 @@ from ridedash.store.models.orders import Order, OrderState
 class ClaimsNothing(Sender):
     """T2 is left out: the order is SENDING only once the answer has come."""
 
-    def _claim(self, order_id: int) -> Claimed | None:
+    def _claim(self, order_id: int, _digest: str | None = None) -> Claimed | None:
         with self.runtime.db.read() as s:
             order = s.get(Order, order_id)
         if order is None or order.state != OrderState.READY:

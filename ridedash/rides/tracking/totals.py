@@ -15,7 +15,7 @@ BILLED: Final = {  # the statuses with a bill
     Kind.SHARE: (wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED),
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
-ZERO: Final = Decimal(0)
+_ZERO: Final = Decimal(0)
 MINOR: Final = 100  # hundredths, whatever a currency's own smallest coin is
 
 
@@ -27,10 +27,10 @@ def total_of(price: PriceDetails | None) -> Decimal | None:
     if price is None or price.fare is None:
         return None
     return max(
-        ZERO,
+        _ZERO,
         price.fare
-        + sum((p for p in (price.service_tax, price.toll_charges) if p), ZERO)
-        - (price.discount_value or ZERO),
+        + sum((p for p in (price.service_tax, price.toll_charges) if p), _ZERO)
+        - (price.discount_value or _ZERO),
     )
 
 
@@ -54,7 +54,7 @@ def cost_of(trip: TripInfo | None) -> Decimal | None:
         return None
     if trip.payable_amount is None and not trip.cash_paid:
         return _lines_of(trip)
-    return left + (trip.advance or ZERO)
+    return left + (trip.advance or _ZERO)
 
 
 def sum_of(trip: TripInfo) -> Decimal | None:
@@ -63,13 +63,13 @@ def sum_of(trip: TripInfo) -> Decimal | None:
     Never below nothing, like each total.
     """
     lines = _lines_of(trip)
-    return None if lines is None else max(ZERO, lines - (trip.advance or ZERO))
+    return None if lines is None else max(_ZERO, lines - (trip.advance or _ZERO))
 
 
 def _lines_of(trip: TripInfo) -> Decimal | None:
     if trip.amount is None:
         return None
-    return max(ZERO, trip.amount + (trip.convenience_charge or ZERO) - (trip.discount or ZERO))
+    return max(_ZERO, trip.amount + (trip.convenience_charge or _ZERO) - (trip.discount or _ZERO))
 
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:

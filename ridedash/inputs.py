@@ -33,6 +33,17 @@ def row_id(text: str) -> int | None:
     return whole_number(text, 1)
 
 
+def row_ids(text: str) -> tuple[int, ...]:
+    """The ids of database rows in a list such as 12,15; what is no id is left out, and so is what
+    comes after a hundred.
+
+    >>> row_ids("12,15,y,0")
+    (12, 15)
+    """
+    found = map(row_id, text.split(",", 100)[:100])
+    return tuple(each for each in found if each is not None)
+
+
 def calendar_day(text: str) -> date | None:
     """A day such as 2026-03-05, of the years 2000 to 2199; None for anything else.
 

@@ -238,6 +238,8 @@ class World:
         if "offer_id" not in facts:
             category = {"share": "share", "auto": "auto"}.get(kind, "mini")
             facts["offer_id"] = self.offer(kind, category)
+        if facts.get("override_guard") and "second_to" not in facts:
+            facts["second_to"] = tuple(order.id for order in self.orders())
         return BookingRequest(**{**given, **facts})
 
     def place(self, **facts: Any) -> int:

@@ -314,12 +314,18 @@ def reason_code(error: ServiceError) -> str:
 def guard_key(s: Session, order: Order) -> str | None:
     """The key of the duplicate-booking guard, which holds from now on; None when it was overridden.
 
-    Raises NotYet when another open order has it.
+    Raises NotYet when the guest has another open ride from there. Cars of the order's own group are
+    none: the second one may be due first.
     """
     if order.guard_override_by is not None:
         return None
     guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
     key = request.guard_of(order.property_id, guest.name, guest.phone, guest.room, offer)
-    if key and request.other_ride(s, guest, key) is not None:
+    if key and any(_is_other(order, each) for each in request.open_rides(s, guest, key)):
         raise NotYet(GUARD_BUSY)
     return key
+
+
+def _is_other(order: Order, ride: Order) -> bool:
+    """Whether a ride is none of the cars that belong to the first one of the order's own group."""
+    return ride.guard_key is not None or not order.group_key or ride.group_key != order.group_key

@@ -3,7 +3,7 @@
 Step T1 of docs/booking-protocol.md 1.3.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -22,8 +22,7 @@ from ridedash.rides.orders.request import (
     guard_of,
     guest_of,
     new_group,
-    other_car,
-    other_ride,
+    open_rides,
     request_digest,
 )
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
@@ -88,15 +87,30 @@ class TokenReused(PlaceError):
         self.order_id = order_id
 
 
-class GuardBusy(PlaceError):
-    """The guest already has a ride from here that is not over (docs/booking-protocol.md 1.2)."""
+@dataclass(frozen=True)
+class OpenRide:
+    """A ride that a guest has already, and who ordered it when."""
 
-    def __init__(
-        self, order_id: int, staff_name: str | None, placed_at: datetime, guest: str = ""
-    ) -> None:
-        super().__init__(f"order {order_id} is open for the same guest and pickup")
-        self.order_id, self.staff_name, self.placed_at = order_id, staff_name, placed_at
-        self.guest = guest  # as the request names them
+    order_id: int
+    staff_name: str | None
+    placed_at: datetime
+
+
+class GuardBusy(PlaceError):
+    """The guest already has a ride from here that is not over (docs/booking-protocol.md 1.2).
+
+    `rides` are those, the newest first. `seen` are the ids that a second car on purpose names then:
+    these, and those that this press named.
+    """
+
+    def __init__(self, rides: Sequence[OpenRide], request: BookingRequest) -> None:
+        newest = rides[0]
+        super().__init__(f"order {newest.order_id} is open for the same guest and pickup")
+        self.rides = tuple(rides)
+        self.order_id, self.staff_name = newest.order_id, newest.staff_name
+        self.placed_at = newest.placed_at
+        self.guest = request.guest_name
+        self.seen = tuple(sorted({*request.second_to, *(each.order_id for each in rides)}))
 
 
 class RequestRefused(PlaceError):
@@ -251,11 +265,26 @@ def _check_replaced(s: Session, request: BookingRequest) -> None:
     The guard alone doesn't tell: a car of a group, a second car and a planned ride have none.
     """
     alive = or_(Order.open, Order.state.in_(UNSENT))
-    newer = s.scalars(select(Order).where(Order.supersedes == request.supersedes, alive)).first()
-    if newer is not None and not request.override_guard:
-        owner = s.get(Staff, newer.staff_id) if newer.staff_id else None
-        by = owner.name if owner else None
-        raise GuardBusy(newer.id, by, newer.created_at, request.guest_name)
+    newer = select(Order).where(Order.supersedes == request.supersedes, alive)
+    _check_seen(s, request, s.scalars(newer).all())
+
+
+def _check_seen(s: Session, request: BookingRequest, rides: Sequence[Order]) -> None:
+    """Raises GuardBusy unless a second car is booked on purpose beside each of these rides.
+
+    A ride that came after the notice was shown is none that the person knows of: two desks that
+    answer at the same time would book two.
+    """
+    seen = request.second_to if request.override_guard else ()
+    if all(each.id in seen for each in rides):
+        return
+    newest_first = sorted(rides, key=lambda order: order.id, reverse=True)
+    raise GuardBusy([_open_ride(s, each) for each in newest_first], request)
+
+
+def _open_ride(s: Session, order: Order) -> OpenRide:
+    owner = s.get(Staff, order.staff_id) if order.staff_id else None
+    return OpenRide(order.id, owner.name if owner else None, order.created_at)
 
 
 def check_time(
@@ -372,17 +401,13 @@ def _busy(
     """The guest's other open ride from the same pickup, where the guard is overridden.
 
     None when there is no such ride; those that this press has `made` are none. Raises GuardBusy
-    unless the request overrides the guard.
+    unless the request overrides the guard for each of them.
     """
     if key is None or request.pickup_at is not None:  # today's ride does not block tomorrow's
         return None
-    busy = other_ride(s, guest, key, made) or other_car(s, request.property_id, key)
-    if busy is None:
-        return None
-    if not request.override_guard:
-        owner = s.get(Staff, busy.staff_id) if busy.staff_id else None
-        raise GuardBusy(busy.id, owner.name if owner else None, busy.created_at, request.guest_name)
-    return busy.id
+    busy = [each for each in open_rides(s, guest, key) if each.id not in made]
+    _check_seen(s, request, busy)
+    return busy[0].id if busy else None
 
 
 def refused(error: ValidationError) -> RequestRefused:

@@ -6,7 +6,7 @@ See docs/booking-protocol.md 1.2 and 1.3.
 import hashlib
 import json
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
@@ -55,6 +55,8 @@ def request_digest(request: BookingRequest) -> str:
     del facts["form_token"], facts["actor"]
     # as before there were kiosks: the same press of staff is known again after an update
     facts["staff_id"] = request.staff_id
+    if not request.second_to:
+        del facts["second_to"]
     if request.actor.kiosk_id is not None:
         facts["kiosk_id"] = request.actor.kiosk_id
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
@@ -82,33 +84,44 @@ def guard_of(
     return f"{property_id}|{hashed}|{cell}"
 
 
-def other_ride(s: Session, guest: Guest, key: str, but: Collection[int] = ()) -> Order | None:
-    """An open order with the guard `key`, or with an earlier one of this guest and pickup cell.
+def open_rides(s: Session, guest: Guest, key: str) -> list[Order]:
+    """The open orders of a guest from a pickup cell: those with a guard, then those without."""
+    return [*_guarded(s, guest, key), *_unguarded(s, guest.property_id, key)]
+
+
+def _guarded(s: Session, guest: Guest, key: str) -> list[Order]:
+    """Open orders with the guard `key`, or with an earlier one of this guest and pickup cell.
 
     A guard is made of what was known of a guest when they were booked: the phone, the name or the
-    room in their row may be another one by now. `but` are orders that don't count.
+    room in their row may be another one by now.
     """
     same = and_(
         Order.guest_id == guest.id,
         Order.guard_key.endswith(key[key.rindex("|") :], autoescape=True),
     )
-    query = select(Order).where(Order.open, Order.id.not_in(but))
+    query = select(Order).where(Order.open)
     found = query.where(Order.guard_key == key), query.where(same)  # each by an index of its own
-    return next(filter(None, (s.scalars(each).first() for each in found)), None)
+    return list(dict.fromkeys(order for each in found for order in s.scalars(each)))
 
 
-def other_car(s: Session, property_id: int, key: str) -> Order | None:
-    """An open order without a guard, to which the guard `key` would belong.
+def _unguarded(s: Session, property_id: int, key: str) -> list[Order]:
+    """Open orders without a guard, to which the guard `key` would belong.
 
     A car of a group after the first, or a second car on purpose: once the order that has the guard
     is over, the guest's others are found only like this.
     """
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
-    for order in s.scalars(select(Order).where(*without_guard)):
-        guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
-        if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key:
-            return order
-    return None
+    query = select(Order.id, Guest, Offer).where(*without_guard)  # locks no order of other guests
+    query = query.join(Guest, Guest.id == Order.guest_id).join(Offer, Offer.id == Order.offer_id)
+    theirs = [
+        order_id
+        for order_id, guest, offer in s.execute(query)
+        if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key
+    ]
+    if not theirs:
+        return []
+    found = select(Order).where(Order.id.in_(theirs), Order.open).order_by(Order.id)
+    return list(s.scalars(found))
 
 
 def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBooking:

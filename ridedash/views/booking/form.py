@@ -15,7 +15,7 @@ from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, control_of
 from ridedash.rides.orders.onward import NoCarLater, change_onward
-from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
+from ridedash.rides.orders.place import GuardBusy, OfferStale, OpenRide, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
@@ -244,14 +244,8 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
 def explain(picker: Picker, error: Exception, now: datetime) -> int:
     """Show in the picker why nothing was ordered. Returns the HTTP status."""
     if isinstance(error, GuardBusy):
-        seconds = (now - error.placed_at).total_seconds()
-        by, ago = error.staff_name or _("somebody"), formatting.age(seconds)
-        picker.busy = {
-            "order_id": error.order_id,
-            "by": by,
-            "ago": ago,
-            "guest": error.guest,
-        }
+        rides = [_busy_ride(each, now) for each in error.rides]
+        picker.busy = {"guest": error.guest, "rides": rides, "seen": error.seen}
         return 409
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
@@ -270,6 +264,12 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
         return 422
     picker.message = _changed_meanwhile(error)
     return 409
+
+
+def _busy_ride(ride: OpenRide, now: datetime) -> dict[str, Any]:
+    """What the notice of a second car says of a ride that the guest has already."""
+    ago = formatting.age((now - ride.placed_at).total_seconds())
+    return {"order_id": ride.order_id, "by": ride.staff_name or _("somebody"), "ago": ago}
 
 
 def _changed_meanwhile(error: Exception) -> str:

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm, new_form_token
-from ridedash.inputs import row_id, whole_number
+from ridedash.inputs import row_id, row_ids, whole_number
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
@@ -169,6 +169,7 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
     values = picker.form.values()
     if offer is None or offer.kind != Kind.SHARE:
         values["seats"] = None  # the form posts seats for every product
+    values["second_to"] = row_ids(request.form.get("override_guard", ""))
     values["supersedes"] = picker.again.order.id if picker.again else None
     return BookingRequest(
         property_id=current_staff().property_id,

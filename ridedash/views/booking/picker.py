@@ -76,7 +76,7 @@ class Picker:
     chosen: Card | None = None
     seats: int = 1
     changed: PriceChange | None = None
-    busy: Mapping[str, Any] | None = None  # the guest's other open ride: order_id, by, ago
+    busy: Mapping[str, Any] | None = None  # the guest's other open rides, and which were seen
     again: OrderPage | None = None  # the order that this one books again
     filled_from: str = ""  # whose earlier ride filled the form
     changing: OrderPage | None = None  # the planned ride that the form changes

@@ -290,6 +290,28 @@ def test_a_guest_whose_phone_is_known_since_gets_no_second_car_either(world: Wor
     assert items(world, order_id) == {"not_ordered_yet": "PLAN_GUARD_BUSY"}
 
 
+def test_a_second_car_that_is_still_open_keeps_a_planned_ride_back_as_the_first_one_would(
+    world: World,
+) -> None:
+    known = {"guest_name": "Guest Heron", "guest_room": "412"}
+    order_id = planned(world, **known)
+    until_due(world)
+    with world.worker() as worker:
+        first = world.book(worker, **known)
+        second = world.book(worker, **known, override_guard=True)
+        for over in (first, second):
+            answers(world, offered())
+            world.clock.go(61)
+            worker.step()
+            assert items(world, order_id) == {"not_ordered_yet": "PLAN_GUARD_BUSY"}
+            with world.db.write() as s:
+                s.get_one(Order, over).open = False
+        answers(world, offered())
+        world.clock.go(61)
+        worker.step()
+    assert world.state(order_id) == "BOOKED"
+
+
 def test_a_second_car_on_purpose_is_ordered_beside_the_first(world: World) -> None:
     order_id = planned(world, guest_name="Guest Heron", override_guard=True)
     until_due(world)

@@ -18,7 +18,7 @@ from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Order
 
 ROOT = Path(__file__).parents[3]
-ADDED_BY_THE_SERVER = {"property_id", "actor", "margin", "tz"}
+ADDED_BY_THE_SERVER = {"second_to", "property_id", "actor", "margin", "tz"}
 # Controls that only lead to a value of the table: the pickup time, and the planned ride to change.
 FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"} | {
     *("back", "back_date", "days", "dates", "onward", "for_flight", "guests_twice")

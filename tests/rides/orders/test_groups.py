@@ -4,6 +4,7 @@ sent for itself.
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -198,6 +199,26 @@ def test_a_planned_group_is_ordered_car_by_car_when_it_comes_due(world: World) -
     )
 
 
+def test_a_planned_group_of_which_the_second_car_is_due_first_is_ordered_all_the_same(
+    world: World,
+) -> None:
+    at = world.clock() + HOURS
+    ids = world.placed(cars=2, pickup_at=at, guest_phone="+919845011111").order_ids
+    with world.db.write() as s:
+        later = s.get_one(Order, ids[0])
+        later.due_at, later.version = later.due_at + timedelta(seconds=30), later.version + 1
+    world.service.answers["products"] = [offered() for _ in ids]
+    world.clock.go((HOURS - LEAD).total_seconds())
+    with world.worker() as worker:
+        worker.step()
+        worker.step()
+        assert [world.state(order_id) for order_id in ids] == ["SCHEDULED", "BOOKED"]
+        world.clock.go(30)
+        worker.step()
+        worker.step()
+    assert [world.state(order_id) for order_id in ids] == ["BOOKED"] * 2
+
+
 def test_a_ride_is_charged_to_a_cost_centre_of_its_own_property_only(world: World) -> None:
     with world.db.write() as s:
         other = add_property(s, "Other Hotel", "UTC", world.clock()).id
@@ -230,8 +251,14 @@ def test_each_guest_of_a_list_gets_a_car_and_a_guard_of_their_own(world: World) 
         world.place(cars=2, guests=(HERON, WREN))
     assert busy.value.guest == "Guest Wren"
     assert len(world.orders()) == 1, "a guest who has a ride stops the whole press"
+    herons = world.place(guest_name="Guest Heron", guest_room="412")
+    seen = {"override_guard": True, "second_to": busy.value.seen}
+    with pytest.raises(GuardBusy) as busy:
+        world.place(cars=2, guests=(HERON, WREN), **seen)
+    assert (busy.value.order_id, busy.value.seen) == (herons, (1, herons))
+    assert withdraw(world.db, world.clock, herons, world.actor)
     world.placed(cars=3, guests=(HERON, ListedGuest("Guest Teal", "414"), HERON))
-    first, second, third = world.orders()[1:]
+    first, second, third = world.orders()[2:]
     assert [world.page(order.id).guest.name for order in (first, second, third)] == [
         "Guest Heron",
         "Guest Teal",

@@ -71,6 +71,19 @@ def test_staff_who_book_for_one_guest_at_once_make_one_order_and_the_others_are_
     assert len(world.orders()) == 1
 
 
+def test_desks_that_book_a_second_car_at_once_book_one_and_the_others_see_it(world: World) -> None:
+    first = world.place(guest_name="Guest Heron")
+    purpose = {"guest_name": "Guest Heron", "override_guard": True, "second_to": (first,)}
+    requests = [world.request(**purpose) for _ in range(THREADS)]
+    results = at_once([lambda each=each: place(world.db, world.clock, each) for each in requests])
+    assert sum(isinstance(each, Placed) for each in results) == 1
+    busy = [each for each in results if isinstance(each, GuardBusy)]
+    assert len(busy) == THREADS - 1, results
+    second = world.orders()[-1].id
+    assert {(each.order_id, each.seen) for each in busy} == {(second, (first, second))}
+    assert len(world.orders()) == 2
+
+
 def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world: World) -> None:
     for _ in range(10):
         order_id = world.place()

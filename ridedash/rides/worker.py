@@ -24,6 +24,7 @@ from ridedash.rides.orders import kiosk_watch, recover
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
+from ridedash.rides.orders.sent_journal import EvenClock
 from ridedash.rides.privacy import retention
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking import claims
@@ -81,6 +82,7 @@ class Worker:
         self._busy: set[str] = set()  # what runs in this process now
         self._last: dict[str, float] = {}  # when a job was last done, monotonic
         self._turned_at = runtime.time().turned_at
+        self._is_even = EvenClock(time.monotonic)
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; then claim nothing and wait for sends, `drain_s` at most."""
@@ -206,8 +208,10 @@ class Worker:
         if self._is_time("kiosks", KIOSKS_EVERY_S, always):
             changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
-            changed += self.retention_job(self.runtime.clock())
-            self.journal.drop_old(self.runtime.clock())
+            now = self.runtime.clock()
+            if self._is_even(now):  # what is deleted because of a wrong clock is gone for good
+                changed += self.retention_job(now)
+            self.journal.drop_old(now)
         return bool(changed)
 
     def _heartbeat(self, always: bool) -> int:

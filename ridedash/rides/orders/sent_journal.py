@@ -92,7 +92,7 @@ class SentJournal:
         self._lock = threading.Lock()
         self._last: dict[str, Last] = {}  # of each reference, without its answer
         self._answers: dict[tuple[str, int], str] = {}  # of each attempt that has one: its state
-        self._is_even = _EvenClock(monotonic)
+        self._is_even = EvenClock(monotonic)
         self._read: dict[Path, int] = {}  # how far each file was read
         self._newest: dict[Path, datetime] = {}
         self._file = AppendFile(self._own_files()[-1]) if number is not None else None
@@ -287,7 +287,7 @@ class SentJournal:
                 path.unlink(missing_ok=True)
 
 
-class _EvenClock:
+class EvenClock:
     """Whether a clock has gone evenly for EVEN_S, as far as it was asked."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:

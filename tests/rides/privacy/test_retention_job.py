@@ -2,6 +2,7 @@
 
 from sqlalchemy import select
 
+from ridedash.rides.orders.sent_journal import EvenClock
 from ridedash.rides.privacy.retention import drop_old_offers
 from ridedash.store.orders import Offer
 from tests.rides.desk_world import World
@@ -35,10 +36,24 @@ def test_the_number_of_a_forgotten_offer_is_never_given_to_another(world: World)
     assert first not in offers(world)
 
 
-def test_the_worker_forgets_old_offers(world: World) -> None:
+def test_the_worker_forgets_when_its_clock_has_gone_evenly_and_not_after_a_leap(
+    world: World,
+) -> None:
     old, newest = world.offer(), world.offer()
     world.clock.go(DAY_S + 1)
     with world.worker() as worker:
+        monotonic = [0.0]
+        worker._is_even = EvenClock(lambda: monotonic[0])
+
+        def an_hour_later() -> None:
+            monotonic[0] += 3600
+            worker._last.clear()
+            worker.step()
+
         worker.step()
+        assert offers(world) == [old, newest], "it has just started: who knows what time it is?"
+        an_hour_later()
+        assert offers(world) == [old, newest], "the clock was set back by that hour"
+        world.clock.go(3600)
+        an_hour_later()
     assert offers(world) == [newest]
-    assert old not in offers(world)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from ridedash.face import Logo
 from ridedash.geo import LatLng
 from ridedash.store.models.desk import CostCentre, Favourite
+from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import LogoRow, Property, SignIn, Staff
 from ridedash.store.sign_ins import sign_in_key
 
@@ -46,6 +47,13 @@ def find_property(s: Session, name: str) -> Property | None:
 def properties(s: Session) -> list[Property]:
     """All properties, the oldest first."""
     return list(s.scalars(select(Property).order_by(Property.id)))
+
+
+def planned_pickups(s: Session, property_id: int) -> list[datetime]:
+    """When the property's rides are that are planned and not ordered yet, the soonest first."""
+    planned = Order.property_id == property_id, Order.state == OrderState.SCHEDULED
+    query = select(Order.pickup_at).where(*planned, Order.pickup_at.is_not(None))
+    return [at for at in s.scalars(query.order_by(Order.pickup_at)) if at is not None]
 
 
 def locked_property(s: Session, property_id: int) -> Property:

@@ -6,7 +6,7 @@ Also what all pages of `/admin` share.
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from babel.core import Locale
 from babel.numbers import get_territory_currencies, list_currencies
@@ -31,13 +31,15 @@ from ridedash.places import (
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Property
+from ridedash.store.properties import planned_pickups
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.face import face_of
-from ridedash.views.web.formatting import listed
+from ridedash.views.web.formatting import listed, weekday_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
+from ridedash.wording import ngettext
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
@@ -100,6 +102,9 @@ def save() -> Answer:
         _check_language(typed["language"], wrong, valid)
     if "flight_margin_min" in request.form:
         _check_margin(typed["flight_margin_min"], wrong, valid)
+    if "timezone" not in wrong and request.form.get("zone_asked") != typed["timezone"]:
+        asked = _zone_words(_own_property(), typed["timezone"])
+        wrong |= {"timezone": asked} if asked else {}
     place = TypedPlace.typed(request.form, "pickup")
     try:
         place = read_place(request.form, "pickup", services().geocoder) if place.name else place
@@ -129,6 +134,33 @@ def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
     valid["language"] = None if code == ENGLISH else code
     if code not in {row.code for row in house_languages()}:
         wrong["language"] = _("Choose a language from the list.")
+
+
+def _zone_words(prop: Property, wanted: str) -> str:
+    """What to look at before another time zone is saved; "" where planned rides read as before.
+
+    They keep their moment: what was typed as 18:00 would read otherwise on pages, cards and links.
+    Nothing moves them by itself, for either clock may be the right one.
+    """
+    old, new = zone(prop.timezone), ZoneInfo(wanted)
+    with services().db.read() as s:
+        pickups = planned_pickups(s, prop.id)
+    moved = [
+        at
+        for at in pickups
+        if at.astimezone(old).replace(tzinfo=None) != at.astimezone(new).replace(tzinfo=None)
+    ]
+    if not moved:
+        return ""
+    return ngettext(
+        "%(num)d planned ride keeps its moment: %(was)s will read %(then)s. Is that right? Then "
+        "save again.",
+        "%(num)d planned rides keep their moments: %(was)s will read %(then)s. Is that right? Then "
+        "save again.",
+        len(moved),
+        was=weekday_time(moved[0], old, locale()),
+        then=weekday_time(moved[0], new, locale()),
+    )
 
 
 def house_languages() -> list[Language]:
@@ -272,6 +304,7 @@ def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[
         shades=_shades(prop.colour) if prop.colour else None,
         door=f"{services().settings.public_url}/sign-in?at={prop.door}" if prop.door else "",
         tab="property",
+        zone_asked=typed["timezone"] if "timezone" in wrong else "",
         languages=house_languages(),
         language_hint=_language_hint(),
         **choices(typed),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import CostCentre, Favourite, Invitation
+from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Account, Property, SignIn, Staff
 from tests.marked_words import GUESTS_ONLY, READ, marked_words
 from tests.views.ride_pages import NOON, PASSWORD, Desk, compact, make_desk, token
@@ -112,6 +114,26 @@ def test_an_invalid_field_has_a_message_and_nothing_is_saved(
     assert answer.status_code == 422
     assert f'id="{field}-error"' in answer.text
     assert row(desk, Property, desk.ids["desk.property"]).name == "Grand Meridian Hotel"
+
+
+def test_another_time_zone_is_asked_about_once_while_rides_are_planned_in_the_old_one(
+    desk: Desk,
+) -> None:
+    client, order_id = desk.client(), desk.order("SCHEDULED")
+    with desk.services.db.write() as s:
+        order = s.get_one(Order, order_id)
+        order.pickup_at, order.version = NOON + timedelta(hours=4), 9  # 18:00 there
+    answer = post(client, "/admin/property", **FACTS)
+    assert answer.status_code == 422
+    said = unescape(answer.text)
+    assert "1 planned ride keeps its moment: Mon 4 May 18:00 will read Mon 4 May 13:30." in said
+    assert row(desk, Property, desk.ids["desk.property"]).timezone == "Asia/Kolkata"
+    assert 'name="zone_asked" value="Europe/Lisbon"' in answer.text
+    other = FACTS | {"timezone": "Asia/Calcutta", "zone_asked": "Europe/Lisbon"}
+    assert post(client, "/admin/property", **other).status_code == 303, "the same clock"
+    assert post(client, "/admin/property", **FACTS, zone_asked="UTC").status_code == 422
+    assert post(client, "/admin/property", **FACTS, zone_asked="Europe/Lisbon").status_code == 303
+    assert row(desk, Property, desk.ids["desk.property"]).timezone == "Europe/Lisbon"
 
 
 def options(page: str, name: str) -> list[str]:

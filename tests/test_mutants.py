@@ -54,7 +54,8 @@ def doubled(n: int) -> int:
 def project(tmp_path: Path) -> Path:
     """A project with one module of the core, and tests of it that see too little.
 
-    One of them fails whatever is changed, and one stands in the file of another module.
+    One of them fails whatever is changed, and one stands in the file of another module; that one
+    has a process of its own.
     """
     core, tests = tmp_path / "ridedash/rides", tmp_path / "tests/rides"
     for folder in (core, tests):
@@ -69,8 +70,11 @@ def project(tmp_path: Path) -> Path:
         "def test_doubled() -> None:\n    assert till.doubled(2) == 4\n"
     )
     (tests / "test_shop.py").write_text(
-        "from ridedash.rides import till\n\n"
-        "def test_waits() -> None:\n    assert till.WAIT_S == 5\n"
+        "import multiprocessing\n\nfrom ridedash.rides import till\n\n"
+        "def test_waits() -> None:\n"
+        "    own = multiprocessing.get_context('fork').Process(target=till.doubled, args=(2,))\n"
+        "    own.start()\n    own.join()\n"
+        "    assert till.WAIT_S == 5\n"
     )
     (tmp_path / "pyproject.toml").write_text(
         '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\n'
@@ -120,10 +124,11 @@ def test_arguments_on_which_no_result_depends_are_not_changed(tmp_path: Path) ->
     module = tmp_path / "m.py"
     module.write_text(
         "a = Config(frozen=True, strict=True)\nb = zip(c, d, strict=True)\n"
-        "e = q.limit(1)\nf = q.limit(2)\n"
+        "e = q.limit(1)\nf = q.limit(2)\n@lru_cache(maxsize=7)\ndef g() -> None:\n"
+        "    runtime.failpoint('sent')\n    failpoint('sent')\n    send()\n"
     )
     made = [(mutant.line, mutant.before) for mutant in mutants(module, tmp_path)]
-    assert made == [(1, "True"), (4, "2")]
+    assert made == [(1, "True"), (4, "2"), (9, "send()")]
 
 
 def test_one_seed_draws_the_same_and_all_known_changes_exist_and_have_a_reason() -> None:

@@ -47,6 +47,7 @@ OTHER: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Div: ast.Mult,
 }
 LOGS: Final = {"log", "logger"}  # the names of loggers: nothing but words depends on their calls
+IDLE: Final = {("zip", "strict"), ("lru_cache", "maxsize")}  # arguments: see _idle_arguments
 REMEMBERED: Final = {"cache", "lru_cache"}  # decorators after which a test may see an older result
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -194,11 +195,12 @@ def _idle_arguments(call: ast.Call) -> Iterator[ast.AST]:
     """The arguments of a call that no result of it depends on.
 
     `frozen`: the type checker's, as in a decorator. `strict` of zip: an assertion, as `assert` is.
+    `maxsize` of lru_cache: whether a result is remembered or made again, it is the same.
     `limit(1)`: a statement of which the first row alone is taken; more would only be read in vain.
     """
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     for keyword in call.keywords:
-        if keyword.arg == "frozen" or (name == "zip" and keyword.arg == "strict"):
+        if keyword.arg == "frozen" or (name, keyword.arg) in IDLE:
             yield keyword
     if name == "limit" and [ast.dump(each) for each in call.args] == [ast.dump(ast.Constant(1))]:
         yield call.args[0]
@@ -215,6 +217,8 @@ def _is_idle(node: ast.AST) -> bool:
             return True
         case ast.ClassDef(bases=[ast.Name("Protocol")]):
             return True
+        case ast.Expr(ast.Call(ast.Attribute(_, "failpoint") | ast.Name("failpoint"))):
+            return True  # a place where tests kill a worker; the program does nothing there
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(name)))):
             return name in LOGS
     return False

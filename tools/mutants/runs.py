@@ -76,16 +76,16 @@ def in_turns(
             return
 
     lines = [_FORKING.Pipe() for _ in copies]
-    workers = [
-        _FORKING.Process(target=worker, args=(theirs, copy), daemon=True)
+    workers = [  # no daemons, since those may have no processes of their own, as some tests do
+        _FORKING.Process(target=worker, args=(theirs, copy))
         for (_, theirs), copy in zip(lines, copies, strict=True)
     ]
-    for each in workers:
-        each.start()
-    for ours, theirs in lines:
-        theirs.close()
-        give(ours)
     try:
+        for each in workers:
+            each.start()
+        for ours, theirs in lines:
+            theirs.close()
+            give(ours)
         while busy:
             for line in wait([*busy]):
                 assert isinstance(line, Connection)
@@ -95,8 +95,9 @@ def in_turns(
                 yield task, found
     finally:
         for each in workers:
-            each.terminate()
-            each.join()
+            if each.pid is not None:
+                each.terminate()
+                each.join()
 
 
 def libraries_of(files: Sequence[str], copy: Path) -> list[str]:

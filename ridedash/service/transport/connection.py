@@ -56,8 +56,8 @@ class Deadline:
 
 
 # A kept connection serves one call after another, so its stream can't hold the deadline of a call;
-# the context of the calling thread can.
-_active: ContextVar[Deadline | None] = ContextVar("active_deadline", default=None)
+# the context of the calling thread can. Nothing goes over the network without one.
+_active: ContextVar[Deadline] = ContextVar("active_deadline")
 
 
 @contextmanager
@@ -173,7 +173,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect to a host, or get a tunnel to it from the proxy that leads there."""
-        deadline = _active.get() or Deadline(timeout or 60, timeout or 60)
+        deadline = _active.get()
         if self._tls is None or not self._egress.goes_through_proxy(host):
             return self._connect(host, port, deadline, (local_address, socket_options or []))
         # A deadline of its own: what the proxy is asked is no byte of the call.
@@ -205,16 +205,15 @@ class DeadlineBackend(httpcore.NetworkBackend):
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A network stream under the active deadline."""
+    """A network stream under the active deadline, which is shorter than the library's timeouts."""
 
     def __init__(self, inner: httpcore.NetworkStream) -> None:
         self._inner = inner
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read once. Raises ReadTimeout when the time is up."""
-        deadline = _active.get()
-        left = timeout if deadline is None else deadline.left()
-        if left is not None and left <= 0:
+        left = _active.get().left()
+        if left <= 0:
             raise httpcore.ReadTimeout("deadline")
         return self._inner.read(max_bytes, left)
 
@@ -225,11 +224,10 @@ class DeadlineStream(httpcore.NetworkStream):
         """
         deadline = _active.get()
         for start in range(0, len(buffer), WRITE_STEP):
-            left = timeout if deadline is None else deadline.left()
-            if left is not None and left <= 0:
+            left = deadline.left()
+            if left <= 0:
                 raise httpcore.WriteTimeout("deadline")
-            if deadline is not None:
-                deadline.wrote = True
+            deadline.wrote = True
             self._inner.write(buffer[start : start + WRITE_STEP], left)
 
     def close(self) -> None:
@@ -243,9 +241,8 @@ class DeadlineStream(httpcore.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore.NetworkStream:
         """Make the TLS handshake within the time for connecting; Python limits it as a whole."""
-        deadline = _active.get()
-        left = timeout if deadline is None else deadline.connect_left()
-        if left is not None and left <= 0:
+        left = _active.get().connect_left()
+        if left <= 0:
             self._inner.close()
             raise httpcore.ConnectTimeout("deadline")
         return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, left))

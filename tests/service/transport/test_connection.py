@@ -8,7 +8,13 @@ import threading
 import httpcore
 import pytest
 
-from ridedash.service.transport.connection import Deadline, DeadlineBackend, DeadlineStream, active
+from ridedash.service.transport.connection import (
+    Deadline,
+    DeadlineBackend,
+    DeadlineStream,
+    active,
+    resolve,
+)
 from ridedash.service.transport.egress import Egress
 from tests.service.servers import answer, serving
 
@@ -60,11 +66,88 @@ class FakeStream(httpcore.NetworkStream):
     """Takes whatever is written and says how much time it was given."""
 
     def __init__(self):
-        self.written, self.given = [], []
+        self.written, self.given, self.closed = [], [], False
+
+    def read(self, max_bytes, timeout=None):
+        self.given.append(timeout)
+        return b"x" * max_bytes
 
     def write(self, buffer, timeout=None):
         self.written.append(buffer)
         self.given.append(timeout)
+
+    def start_tls(self, ssl_context, server_hostname=None, timeout=None):
+        self.given.append(timeout)
+        return self
+
+    def close(self):
+        self.closed = True
+
+
+class Left(Deadline):
+    """A deadline with so many seconds left, whatever the clock says."""
+
+    def __init__(self, seconds):
+        super().__init__(LONG_S, LONG_S)
+        self.seconds = seconds
+
+    def left(self):
+        return self.seconds
+
+    connect_left = left
+
+
+STEPS = {
+    "read": (lambda stream: stream.read(3), httpcore.ReadTimeout),
+    "write": (lambda stream: stream.write(b"x"), httpcore.WriteTimeout),
+    "handshake": (
+        lambda stream: stream.start_tls(ssl.create_default_context()),
+        httpcore.ConnectTimeout,
+    ),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_call_uses_its_time_to_the_end_and_no_longer(step):
+    stream, (act, error) = FakeStream(), STEPS[step]
+    with active(Left(0.25)):
+        act(DeadlineStream(stream))
+    with active(Left(0.0)) as late, pytest.raises(error):
+        act(DeadlineStream(stream))
+    assert (stream.given, late.wrote) == ([0.25], False)
+    assert stream.closed is (step == "handshake"), "nobody else would close it"
+
+
+class FakeNetwork:
+    """Refuses all addresses but the last one; says how much time each was given."""
+
+    def __init__(self, good):
+        self.good, self.given = good, []
+
+    def connect_tcp(self, address, port, timeout, *_options):
+        self.given.append((address, timeout))
+        if address != self.good:
+            raise httpcore.ConnectTimeout("slow")
+        return FakeStream()
+
+
+def test_each_address_of_a_name_gets_its_share_of_the_time():
+    known = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
+    backend = DeadlineBackend(lambda host, port: known)
+    backend._inner = network = FakeNetwork("192.0.2.3")
+    with active(Left(0.6)):
+        assert backend.connect_tcp("rides.example", 443).read(1) == b"x"
+    assert network.given == [(known[0], 0.6 / 3), (known[1], 0.6 / 2), (known[2], 0.6)]
+    with active(Left(0.0)), pytest.raises(httpcore.ConnectTimeout, match="deadline"):
+        backend.connect_tcp("rides.example", 443)
+    with active(Left(0.6)), pytest.raises(httpcore.ConnectTimeout, match="slow"):
+        backend.connect_tcp("192.0.2.9", 443)
+    assert network.given[3:] == [("192.0.2.9", 0.6)], "an address needs no look-up"
+
+
+def test_the_machine_looks_up_each_address_once_and_no_name_that_is_none():
+    assert resolve("127.0.0.1", 80) == ["127.0.0.1"]
+    assert resolve("a" * 64 + ".example", 80) is None
 
 
 def test_a_long_request_is_written_in_steps_that_share_the_time():

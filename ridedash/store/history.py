@@ -232,7 +232,7 @@ def evidence(s: Session, property_id: int, ids: Sequence[int]) -> dict[int, Evid
     return {row.id: _evidence(row, began.get(row.id), drops.get(row.id)) for row in rows}
 
 
-_IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
+_IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids")
 _RECORDS: Final = (
     select(
         Order.id,

@@ -397,7 +397,7 @@ def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
 
 
 # Statements are built once: that takes SQLAlchemy longer than the database takes to answer.
-_IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
+_IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids")
 _NEXT: Final = aliased(Order)
 _PAGES: Final = (
     select(Order, Offer, Guest, Account, Property, Staff, Ride)
@@ -437,7 +437,7 @@ _KIOSKS: Final = (
     .outerjoin(Ticket, Ticket.order_id == Order.id)
     .where(Order.id.in_(_IDS))
 )
-_KEYS: Final[BindParameter[Sequence[str]]] = bindparam("keys", expanding=True)
+_KEYS: Final[BindParameter[Sequence[str]]] = bindparam("keys")
 _GROUPS: Final = (
     select(Order.group_key, Order.id).where(Order.group_key.in_(_KEYS)).order_by(Order.id)
 )

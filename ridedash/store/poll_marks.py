@@ -38,7 +38,7 @@ _REVISIONS: Final = (
     select(Order.id, Order.version, Account.state, Ride.seen_at, Ride.interval_s, _FOLLOWED)
     .join(Account, Account.id == Order.account_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
-    .where(Order.id.in_(bindparam("ids", expanding=True)))
+    .where(Order.id.in_(bindparam("ids")))
 )
 
 

@@ -99,16 +99,16 @@ class Before(NamedTuple):
     created_at: datetime  # of the ride
     order_state: str
     order_open: bool
-    booking_timeout_at: datetime | None = None  # of orders of an earlier release
-    booking_timeout_s: float | None = None  # of the service's clock, from the ride's creation
-    errors: int = 0
-    unknown_id: int = 0
-    final_polls: int = 0
-    plate: str | None = None
-    total_minor: int | None = None
-    currency: str | None = None
-    has_start_code: bool = False  # whether the row holds one, readable or not
-    taken: str | None = None
+    booking_timeout_at: datetime | None  # of orders of an earlier release
+    booking_timeout_s: float | None  # of the service's clock, from the ride's creation
+    errors: int
+    unknown_id: int
+    final_polls: int
+    plate: str | None
+    total_minor: int | None
+    currency: str | None
+    has_start_code: bool  # whether the row holds one, readable or not
+    taken: str | None
 
 
 class Pacing(NamedTuple):

@@ -426,8 +426,8 @@ def _reading(
 
 # built once: building a statement costs more than running it for a few rides
 _ADD_POINT: Final = insert(cast(Table, PathPoint.__table__))
-_SOME_ORDERS: Final[Any] = bindparam("orders", expanding=True)
-_SOME_RIDES: Final[Any] = bindparam("rides", expanding=True)
+_SOME_ORDERS: Final[Any] = bindparam("orders")
+_SOME_RIDES: Final[Any] = bindparam("rides")
 _LOCK_ORDERS: Final = (
     select(ORDERS.c.id).where(ORDERS.c.id.in_(_SOME_ORDERS)).order_by(ORDERS.c.id).with_for_update()
 )

@@ -58,6 +58,22 @@ WAITS = st.sampled_from([3, 5, 60, 400, 90_000])
 ANSWERS = st.lists(st.tuples(WAITS, st.one_of(SNAPSHOTS, st.sampled_from(FAILURES))), max_size=12)
 
 
+HALF_A_MINUTE = timedelta(seconds=30)
+# what a ride has besides that was polled without trouble so far, and that has no bill yet
+FIRST: dict[str, Any] = {
+    "booking_timeout_at": None,
+    "booking_timeout_s": None,
+    "errors": 0,
+    "unknown_id": 0,
+    "final_polls": 0,
+    "plate": None,
+    "total_minor": None,
+    "currency": None,
+    "has_start_code": False,
+    "taken": None,
+}
+
+
 @st.composite
 def starts(draw: st.DrawFn) -> Before:
     """A ride that was not polled yet."""
@@ -69,7 +85,7 @@ def starts(draw: st.DrawFn) -> Before:
         created_at=NOW,
         order_state=OrderState.MATCHING if matching else OrderState.BOOKED,
         order_open=draw(st.booleans()),
-        booking_timeout_at=draw(st.sampled_from([None, NOW + timedelta(seconds=30)])),
+        **FIRST | {"booking_timeout_at": draw(st.sampled_from([None, NOW + HALF_A_MINUTE]))},
     )
 
 
@@ -115,7 +131,7 @@ def ride(status: str | None = "CALL_DRIVER", **facts: Any) -> Before:
     ended_at = NOW - timedelta(seconds=60) if status in TERMINAL else None
     state = RideState(Kind.POINT_TO_POINT, booking_id="B1", status=status, ended_at=ended_at)
     known = {"created_at": NOW, "order_state": OrderState.BOOKED, "order_open": ended_at is None}
-    return Before(state, seq=5, **(known | facts))
+    return Before(state, seq=5, **(FIRST | known | facts))
 
 
 @given(starts(), ANSWERS, st.sampled_from([1.0, 20.0]))
@@ -274,9 +290,7 @@ def test_the_final_price_is_polled_once_and_given_up_after_five_failures() -> No
 
 def test_a_booking_id_that_another_order_has_is_refused_with_the_whole_answer() -> None:
     state = RideState(Kind.SHARE, txn_id="T1", status="ALLOTMENT_PENDING")
-    before = Before(
-        state, seq=2, created_at=NOW, order_state=OrderState.MATCHING, order_open=True, taken="B7"
-    )
+    before = ride(None, order_state=OrderState.MATCHING)._replace(ride=state, seq=2, taken="B7")
     answer = Snapshot(
         booking_status="CALL_DRIVER", booking_id="B7", vehicle_number="P 1", otp="1111"
     )

@@ -45,7 +45,7 @@ from ridedash.store.models.orders import Action, InsightChange, InsightSpan, Ord
 
 Wanted = tuple[House, Span]
 Spans = Collection[Span]
-SINCE_1970: Final = datetime(1970, 1, 1, tzinfo=UTC)
+ORIGIN: Final = datetime.min.replace(tzinfo=UTC)  # instants are stored as microseconds from it
 MICROSECOND: Final = timedelta(microseconds=1)
 TOKEN_BITS: Final = 62
 MINUTES: Final = ("driver_minutes", "guest_minutes")
@@ -281,11 +281,11 @@ def _row(figures: Figures) -> tuple[Any, ...]:
 
 
 def _instant(at: datetime) -> int:
-    return (at - SINCE_1970) // MICROSECOND
+    return (at - ORIGIN) // MICROSECOND
 
 
 def _at(instant: int) -> datetime:
-    return SINCE_1970 + instant * MICROSECOND
+    return ORIGIN + instant * MICROSECOND
 
 
 def _same(key: Any) -> Any:

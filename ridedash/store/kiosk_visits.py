@@ -1,5 +1,6 @@
 """Visits of a kiosk: when, how far and how they ended. Never what was typed, or by whom."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -173,5 +174,5 @@ def _furthest(known: str | None, told: str) -> str | None:
     return told if _rank(told) > _rank(known) else known
 
 
-def _rank(screen: str | None) -> int:
-    return SCREENS.index(screen) if screen in SCREENS else -1
+def _rank(screen: str | None) -> float:
+    return SCREENS.index(screen) if screen in SCREENS else -math.inf

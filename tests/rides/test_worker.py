@@ -61,6 +61,26 @@ def test_an_order_is_sent_and_followed_while_the_loop_runs(real: World) -> None:
         until(lambda: real.service.count("track_ride") > polls + 1)
 
 
+def test_a_worker_that_has_stopped_polls_no_more(world: World) -> None:
+    stop, before = threading.Event(), set(threading.enumerate())
+    stop.set()
+    with world.worker() as worker:
+        worker.run(stop)
+    assert {each.name for each in threading.enumerate() if each not in before} == set()
+
+
+def test_a_round_does_only_those_jobs_whose_time_has_come(world: World) -> None:
+    with world.worker() as worker:
+        worker.send_only()
+        world.clock.go(1)
+        worker.send_only()
+        with world.db.read() as s:
+            assert heartbeat_age(s, world.clock()) == 1.0
+        worker.step()
+        with world.db.read() as s:
+            assert heartbeat_age(s, world.clock()) == 0.0
+
+
 def test_one_slow_send_holds_up_no_other(real: World) -> None:
     go_on = threading.Event()
 

@@ -87,7 +87,8 @@ def _encrypt_batch(
 def _count_older(db: Database, vault: TokenVault, secret: tuple[Any, Any, str, str]) -> int:
     table, _, column, _ = secret
     field = getattr(table, column)
+    # where there is no secret, SQL knows neither that it has the key nor that it has not
     first = func.substr(field, 1, len(vault.first) + 1) == f"{vault.first}."
     with db.read() as s:
-        query = select(func.count()).select_from(table).where(field.is_not(None), ~first)
+        query = select(func.count()).select_from(table).where(~first)
         return s.scalar(query) or 0

@@ -34,8 +34,15 @@ log = logging.getLogger(__name__)
 class Polling:
     """Keeps as many polls going as threads, due rides and the service's capacity allow."""
 
-    def __init__(self, tracker: Tracker, threads: int, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        tracker: Tracker,
+        threads: int,
+        wake: Callable[[], None],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.tracker, self.threads, self._wake = tracker, threads, wake
+        self._monotonic = monotonic
         self._capacity = tracker.runtime.client.traffic.capacity
         self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
         self._done: deque[Polled] = deque()
@@ -43,7 +50,7 @@ class Polling:
         self._out = 0  # claims that no thread has finished yet
         self._finished = 0  # since the last round
         self._per_second = 0.0  # polls that the threads finish
-        self._last = time.monotonic()
+        self._last = self._monotonic()
         self._more_due = False  # the last claim was full: more rides may be due
         self._threads = [
             threading.Thread(target=self._work, name=f"poll-{n}", daemon=True)
@@ -101,13 +108,13 @@ class Polling:
         with self._lock:
             self._out += len(claims)
         self._more_due = len(claims) == ahead
-        now = time.monotonic()
+        now = self._monotonic()
         for claim in claims:
             self._waiting.put((claim, now))
 
     def _ahead(self) -> int:
         """How many polls may be under way: two for each thread, and what all do in AHEAD_S."""
-        now = time.monotonic()
+        now = self._monotonic()
         with self._lock:
             finished, self._finished = self._finished, 0
         passed, self._last = max(0.001, now - self._last), now
@@ -118,7 +125,7 @@ class Polling:
         while (entry := self._waiting.get()) is not None:
             claim, claimed_at = entry
             try:
-                if time.monotonic() - claimed_at < LATEST_S:
+                if self._monotonic() - claimed_at < LATEST_S:
                     self._done.append(self.tracker.ask(claim))
             except (SQLAlchemyError, DatabaseBusy, OSError) as error:
                 log.error("poll of ride %d failed: %s", claim.ride_id, reason(error))

@@ -13,7 +13,7 @@ import pytest
 
 from ridedash.rides.tracking.claims import Claim
 from ridedash.rides.tracking.poll import Tracker
-from ridedash.rides.tracking.pool import LATEST_S, ROUND_S, Polling
+from ridedash.rides.tracking.pool import BATCH, LATEST_S, MOST_AHEAD, ROUND_S, Polling
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 from tests.rides.desk_world import World
@@ -71,6 +71,58 @@ def finished(polling: Polling, left: int) -> None:
 def pool(played: Played, threads: int = 1, woken: threading.Event | None = None) -> Polling:
     tracker: Any = played
     return Polling(tracker, threads, (woken or threading.Event()).set)
+
+
+def pool_by_hand(played: Played, now: list[float], threads: int = 2) -> Polling:
+    """With a clock that is set by hand."""
+    tracker: Any = played
+    return Polling(tracker, threads, lambda: None, lambda: now[0])
+
+
+def test_as_many_polls_go_as_the_threads_finish_in_a_quarter_of_a_second(world: World) -> None:
+    now = [100.0]
+    polling = pool_by_hand(Played(world, due=0), now)
+
+    def ahead(passed: float, finished: int) -> int:
+        """Besides the two of each thread."""
+        now[0] += passed
+        polling._finished = finished
+        return polling._ahead() - 2 * polling.threads
+
+    assert ahead(0.5, 200) == 100, "400 a second"
+    assert ahead(0.25, 0) == 50, "half of what it was, since half a second is looked back on"
+    assert ahead(0.0, 0) == 49, "a round at once changes next to nothing"
+    assert ahead(2.0, 4000) == MOST_AHEAD - 2 * polling.threads
+
+
+def test_polls_that_ended_make_room_for_more(world: World) -> None:
+    now, played = [100.0], Played(world, due=20)
+    polling = pool_by_hand(played, now)
+    polling.start()
+    polling.round()
+    played.answers.release(4)
+    finished(polling, 0)
+    now[0] += 0.5
+    polling.round()
+    assert played.bounds == [(4, 4), (6, 6)], "four in half a second: two more in a quarter of one"
+    played.answers.release(6)
+    polling.stop()
+
+
+@pytest.mark.parametrize(("waiting", "wakes"), [(BATCH - 1, True), (BATCH - 2, False)])
+def test_the_loop_is_woken_when_a_whole_batch_of_answers_waits(
+    world: World, waiting: int, wakes: bool
+) -> None:
+    played, woken, answered = Played(world, due=1), threading.Event(), list[Any](range(waiting))
+    polling = pool(played, 1, woken)
+    polling.start()
+    polling.round()
+    polling._done.extend(answered)
+    played.answers.release()
+    finished(polling, 0)
+    polling.stop()
+    assert woken.is_set() is wakes
+    assert len(played.recorded) == waiting + 1
 
 
 def test_without_a_ride_that_is_due_there_is_no_next_round(world: World) -> None:

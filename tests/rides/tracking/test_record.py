@@ -1,5 +1,6 @@
 """Many rides at once: claimed once, recorded together, and none in the way of another."""
 
+import contextvars
 import json
 import threading
 from datetime import timedelta
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 
+from ridedash.observability import hooks
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking.claims import RIDE_AND_ORDER, Bounds, claim_due, release
 from ridedash.rides.tracking.poll import Tracker
@@ -130,6 +132,15 @@ def test_what_a_dead_tracker_had_claimed_is_due_again_after_fifteen_seconds(
     assert not tracker(world).claim(10)
     world.clock.go(1)
     assert len(tracker(world).claim(10)) == 6
+
+
+def test_a_call_to_the_service_is_known_by_the_ride_that_is_polled(
+    world: World, ids: list[int]
+) -> None:
+    ours, context = tracker(world), contextvars.copy_context()
+    claim = ours.claim(1)[0]
+    context.run(ours.ask, claim)
+    assert context[hooks.step] == ("poll", claim.ride_id)
 
 
 def test_a_claim_that_is_given_back_is_due_at_once(world: World, ids: list[int]) -> None:

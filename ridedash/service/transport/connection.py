@@ -151,6 +151,8 @@ def _address(url: str) -> tuple[bytes, bytes, int | None, bytes, bytes]:
 class DeadlineBackend(httpcore.NetworkBackend):
     """Opens connections within the time for connecting, name resolution and proxy included.
 
+    `timeout`: see DeadlineStream.
+
     `tls` is for a proxy that is reached by https.
     """
 
@@ -168,7 +170,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ARG002
         local_address: str | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
@@ -205,19 +207,22 @@ class DeadlineBackend(httpcore.NetworkBackend):
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A network stream under the active deadline, which is shorter than the library's timeouts."""
+    """A network stream under the active deadline.
+
+    The library's own timeouts (`timeout`) are those of the same deadline, and are not needed.
+    """
 
     def __init__(self, inner: httpcore.NetworkStream) -> None:
         self._inner = inner
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
         """Read once. Raises ReadTimeout when the time is up."""
         left = _active.get().left()
         if left <= 0:
             raise httpcore.ReadTimeout("deadline")
         return self._inner.read(max_bytes, left)
 
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         """Write all of it.
 
         Raises WriteTimeout when the time is up. Marks the call as sent first.
@@ -238,7 +243,7 @@ class DeadlineStream(httpcore.NetworkStream):
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
         """Make the TLS handshake within the time for connecting; Python limits it as a whole."""
         left = _active.get().connect_left()

@@ -20,6 +20,7 @@ from ridedash.rides.tracking.merge import (
     ALARMS,
     CAR_SWAPPED,
     DRIVER_LOST,
+    DRIVER_STATUSES,
     HANDOVER,
     OTHER_BOOKING,
     STATUS,
@@ -311,19 +312,21 @@ def _timeline(events: tuple[Event, ...]) -> tuple[TimelineEntry, ...]:
 def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> dict[str, Any]:
     """The order's transition, whether it closes, and what becomes of an armed cancel.
 
-    A booking id books an order that was matching. The end of the ride closes the order; one that
-    was still matching has failed, unless the ride was completed.
+    A booking id books an order that was matching, and so does a driver, whose answer may lack the
+    id: the guest has to know the car. The end of the ride closes the order; one that was still
+    matching has failed.
     """
     effects: dict[str, Any] = {}
     state, is_open = before.order_state, before.order_open
     if handed_over:
         effects["armed_cancel"] = "call"
-        if state == OrderState.MATCHING:
-            state, is_open = OrderState.BOOKED, True
-            effects["transition"] = state
+    ridden = after.status in DRIVER_STATUSES or after.status == wire.COMPLETED
+    if state == OrderState.MATCHING and (handed_over or ridden):
+        state, is_open = OrderState.BOOKED, True
+        effects["transition"] = state
     if after.ended_at is not None and is_open:
         effects |= {"closes": True, "armed_cancel": "drop"}
-        if state == OrderState.MATCHING and after.status != wire.COMPLETED:
+        if state == OrderState.MATCHING:
             effects["transition"] = OrderState.FAILED
     return effects
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import text
 
+from ridedash.rides.actions.request import arm_cancel
 from ridedash.rides.health import heartbeat_age
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import facts_of, otp_of
@@ -224,6 +225,24 @@ def test_a_shared_ride_is_handed_over_from_txn_id_to_booking_id(world: World) ->
     assert asked == [{"txn_id": "T1"}, {"txn_id": "T1"}, {"booking_id": "C1"}]
     names = [moment.name for moment in world.page(order_id).events]
     assert names.count("BOOKED") == names.count("handover") == 1
+
+
+def test_a_driver_of_a_shared_ride_is_shown_also_where_the_booking_id_is_missing(
+    world: World,
+) -> None:
+    world.service.create.append(world.service.matching)
+    nameless = {"booking_id": None, "booking_status": "CALL_DRIVER", **CAB}
+    world.service.tracks["T1"] = [nameless, {**nameless, "booking_id": "C9"}]
+    with world.worker() as worker:
+        order_id = world.book(worker, kind="share")
+        page = world.page(order_id)
+        assert (page.order.state, page.order.booking_id, page.order.open) == ("BOOKED", None, True)
+        assert arm_cancel(world.db, world.clock, order_id, world.actor, "").outcome == "armed"
+        due(world, order_id)
+        worker.step()
+        worker.step()
+    assert world.page(order_id).order.booking_id == "C9"
+    assert world.service.count("cancel") == 1, "an armed cancel is sent as soon as there is an id"
 
 
 def test_a_shared_ride_that_finds_no_match_has_failed(world: World) -> None:

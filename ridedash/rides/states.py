@@ -130,6 +130,8 @@ def held_actions(order_state: OrderState = S.SCHEDULED) -> tuple[ActionAllowed, 
 def _ride_actions(
     status: str | None, kind: wire.Kind, booking_id: str | None, armed: bool, feedback_given: bool
 ) -> tuple[ActionAllowed, ...]:
+    if status == wire.COMPLETED and booking_id is None:
+        return ()  # feedback is given by the booking id
     if status == wire.COMPLETED:
         return (ActionAllowed("feedback", not feedback_given, GIVEN if feedback_given else ""),)
     if status in wire.TERMINAL:

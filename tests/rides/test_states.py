@@ -87,6 +87,7 @@ def test_the_invoice_of_an_auto_comes_after_the_ride_and_that_of_others_before_i
 def test_after_the_ride_there_is_feedback_once_and_after_a_failed_one_another_booking() -> None:
     assert offered("BOOKED", "COMPLETED") == ["feedback"]
     assert offered("BOOKED", "COMPLETED", feedback_given=True) == ["-feedback given"]
+    assert offered("BOOKED", "COMPLETED", booking_id=None) == [], "feedback is given by the id"
     for status in ENDS:
         assert offered("BOOKED", status) == ["again"]
         assert offered("BOOKED", status, booking_id=None) == ["again"]

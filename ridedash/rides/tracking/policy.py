@@ -349,9 +349,10 @@ def _schedule(
     if since is not None:
         lasts_until = time.due(since, OVERDUE_LASTS_S)
         wait_s = OVERDUE_S / speed if lasts_until is None or now < lasts_until else SLOW_S
-        return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON)
+        return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON, TOO_OLD)
     eta_s = after.facts.eta.seconds if after.facts.eta else None
-    return next_poll_s(after.status, after.kind, eta_s, speed), (), (NOT_KNOWN, POISON, NO_DRIVER)
+    # a ride was too old as well by a clock that had been set wrong
+    return next_poll_s(after.status, after.kind, eta_s, speed), (), CLEARED_BY_POLLS
 
 
 def overdue_since(

@@ -335,8 +335,13 @@ def test_a_ride_older_than_a_day_asks_for_a_person(world: World) -> None:
         order_id = world.book(worker)
         world.clock.go(25 * 3600)
         worker.step()
-    assert "too_old" in wanted(world, order_id)
-    assert wait(world, order_id) >= 270
+        assert "too_old" in wanted(world, order_id)
+        assert wait(world, order_id) >= 270
+        world.clock.go(-24.5 * 3600)  # the clock had been set wrong
+        worker.step()
+        due(world, order_id)
+        worker.step()
+    assert wanted(world, order_id) == set()
 
 
 def test_a_poison_ride_is_postponed_and_the_others_go_on(world: World) -> None:

@@ -8,7 +8,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import or_, select, text
 from sqlalchemy.orm import Session
 
 from ridedash.rides.privacy.retention import forget_guest
@@ -19,6 +19,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
+from ridedash.text import normalised
 
 ERASED: Final = "[erased]"
 PHONE_LEAST: Final = 7  # digits; a shorter number would match many other ones
@@ -103,9 +104,15 @@ def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
     query = select(Guest).where(Guest.property_id == wanted.property_id, Guest.erased_at.is_(None))
     if wanted.phone:
         return list(s.scalars(query.where(Guest.phone == wanted.phone)))
-    name, room = (wanted.name or "").casefold(), (wanted.room or "").lower()
-    in_room = s.scalars(query.where(func.lower(func.coalesce(Guest.room, "")) == room))
-    return [guest for guest in in_room if guest.name.casefold() == name]
+    name, room = wanted.name or "", wanted.room or ""
+    alike = s.scalars(query.where(Guest.folded == normalised(name)))
+    found = (_said(name), _said(room))
+    return [guest for guest in alike if (_said(guest.name), _said(guest.room or "")) == found]
+
+
+def _said(text: str) -> str:
+    """A name or a room in any case, however its accents are typed: SQLite lowers ASCII alone."""
+    return normalised(text) or text.casefold().strip()
 
 
 def _is_riding(s: Session, guest: Guest) -> bool:

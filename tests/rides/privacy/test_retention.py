@@ -1,6 +1,7 @@
 """What is kept for how long, erasing a guest, and changing the keys of what is encrypted."""
 
 import dataclasses
+import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -364,6 +365,17 @@ def test_a_guest_who_is_known_by_name_alone_is_erased(world: World) -> None:
         assert withdraw(world.db, world.clock, order_id, world.actor)
     assert erased(world, name="guest dunlin", room="") == (1, 1)
     assert guest_of(world, alone).name != guest_of(world, roomed).name == "Guest Dunlin"
+
+
+def test_a_name_and_a_room_are_found_in_any_case_of_any_letters_and_however_accents_are_typed(
+    world: World,
+) -> None:
+    order_id = world.place(guest_name="Zoë Grèbe", guest_room="Élysée 4")
+    assert withdraw(world.db, world.clock, order_id, world.actor)
+    assert erased(world, name="zoë grèbe", room="élysée 5") == (0, 0)
+    typed = unicodedata.normalize("NFD", "zoë grèbe")
+    assert erased(world, name=typed, room="élysée 4") == (1, 1)
+    assert guest_of(world, order_id).room is None
 
 
 def test_a_guest_of_another_property_stays(world: World) -> None:

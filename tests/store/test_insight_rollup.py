@@ -321,6 +321,63 @@ def test_the_place_to_which_a_ride_was_redirected_leaves_the_roll_up(desk: Desk)
     assert not any("Harbour" in each for each in figures if each)
 
 
+def kept_spans(desk: Desk, where: Place) -> set[date]:
+    """The first days of the spans of a house that are stored."""
+    query = select(InsightSpan.since).where(InsightSpan.property_id == where.house.id)
+    with desk.services.db.read() as s:
+        return {at.astimezone(where.house.tz).date() for at in s.scalars(query)}
+
+
+STORED = {date(2026, 3, 11), date(2026, 3, 21), date(2026, 4, 1)}
+
+
+def test_what_is_forgotten_of_a_ride_is_in_its_own_days_alone(desk: Desk) -> None:
+    """It was on the first instant of April, and another ride was redirected in March."""
+    story, elsewhere = Story(desk, "UTC"), Story(desk, "UTC")
+    april = (date(2026, 4, 1) - FIRST).days * 24 * 60
+    for minute in (april, april - 9 * 24 * 60):
+        story.happens("books", 1, minute)
+    for n in (0, 1):
+        story.happens("is_redirected", n, 1)
+    for each in (story, elsewhere):
+        look(desk, each.where)
+    story.happens("is_erased", 0, 1)
+    assert kept_spans(desk, story.where) == STORED - {date(2026, 4, 1)}
+    assert kept_spans(desk, elsewhere.where) == STORED, "of another house"
+
+
+def test_a_ride_that_was_never_redirected_names_no_place_to_forget(desk: Desk) -> None:
+    story = Story(desk, "UTC")
+    story.happens("books", 1, 40 * 24 * 60)
+    story.happens("is_cancelled", 0, 1)
+    look(desk, story.where)
+    story.happens("is_erased", 0, 1)
+    assert kept_spans(desk, story.where) == STORED
+
+
+def test_a_reader_of_one_house_loses_no_change_of_another(desk: Desk) -> None:
+    one, other = Story(desk, ZONES[0]), Story(desk, ZONES[0])
+    for each in (one, other):
+        each.happens("books", 1, 40 * 24 * 60)
+    look(desk, one.where)
+    one.happens("ends", 1, 5)
+    look(desk, other.where)  # it claims what it misses, and clears up
+    assert look(desk, one.where) == direct(desk, one.where)
+
+
+def test_a_whole_month_is_one_span_and_what_another_release_has_counted_goes(desk: Desk) -> None:
+    story, db = Story(desk, ZONES[0]), desk.services.db
+    story.happens("books", 1, 40 * 24 * 60)
+    look(desk, story.where)
+    with db.write() as s:
+        s.execute(update(InsightSpan).values(counted_by="another release"))
+    month = span_of(date(2026, 4, 1), date(2026, 4, 30), story.where.house.tz)
+    wanted = story.where.house, month
+    with rolled_up(db, [wanted], NOW) as rollup, db.read() as s:
+        assert rollup.insights(s, *wanted).total.rides == 1
+    assert kept_spans(desk, story.where) == {date(2026, 4, 1)}
+
+
 def test_triggers_cover_all_that_the_insights_read() -> None:
     """A column that is counted from now on needs a trigger of its own."""
     counted = import_module(f"ridedash.store.migrations.versions.{MIGRATION}").COUNTED

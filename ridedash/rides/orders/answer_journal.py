@@ -179,7 +179,7 @@ class JournalFile:
         data = os.pread(self._fd, SLOT, slot * SLOT)
         length, checksum = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:HEAD], "big")
         body = data[HEAD : HEAD + length]
-        if not 0 < length <= SLOT - HEAD or zlib.crc32(body) != checksum:
+        if not body or zlib.crc32(body) != checksum:
             return None
         record: dict[str, Any] = json.loads(body)
         return record

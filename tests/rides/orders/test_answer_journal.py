@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -87,13 +88,75 @@ def test_two_workers_lock_two_files_and_one_reads_what_the_other_left_behind(
     tmp_path: Path,
 ) -> None:
     first, second = AnswerJournal(tmp_path, slots=2), AnswerJournal(tmp_path, slots=2)
-    assert first.path != second.path
+    assert [each.path.name for each in (first, second)] == ["answers-0.box", "answers-1.box"]
     second.file.append({"mtx": "RD-2"})
     assert list(first.left_behind()) == [], "a living worker's file is its own"
     second.close()
     found = [record for file in first.left_behind() for _, record in file.pending()]
     assert found == [{"mtx": "RD-2", "evidence": ""}]
     first.close()
+
+
+def test_each_file_that_was_left_behind_is_open_until_the_next_one_is_taken(
+    tmp_path: Path,
+) -> None:
+    journals = [AnswerJournal(tmp_path, slots=1) for _ in range(4)]
+    for dead in journals[1:3]:
+        dead.close()
+    taken = [file.path.name for file in journals[0].left_behind()]
+    assert taken == ["answers-1.box", "answers-2.box"], "of the dead alone"
+    again = [JournalFile(tmp_path / name, 1) for name in taken]  # nobody holds them any more
+    for file in (*again, journals[0], journals[3]):
+        file.close()
+
+
+def test_what_was_sent_long_ago_is_dropped_of_this_worker_and_of_the_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = AnswerJournal(tmp_path, slots=1), AnswerJournal(tmp_path, slots=1)
+    second.close()
+    dropped: list[tuple[object, ...]] = []
+    monkeypatch.setattr(first.sent, "drop_old", lambda *given: dropped.append(given))
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    first.drop_old(now)
+    assert dropped == [(now,), (now, 1)]
+    first.close()
+
+
+def test_a_slot_that_is_cleared_twice_is_one_slot(tmp_path: Path) -> None:
+    journal = AnswerJournal(tmp_path, slots=2)
+    slots = [journal.file.append({"mtx": "RD-1"}) for _ in range(2)]
+    for _ in range(2):
+        journal.file.clear(slots[0])
+    journal.file.append({"mtx": "RD-3"})
+    assert not journal.ready()
+    assert sorted(record["mtx"] for _, record in journal.file.pending()) == ["RD-1", "RD-3"]
+    journal.close()
+    journal.close()
+
+
+def test_a_journal_may_be_made_larger_and_loses_nothing_when_fewer_slots_are_wanted(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "answers-0.box"
+    for slots, records, size in ((2, 1, 2), (4, 4, 4), (1, 4, 4)):
+        file = JournalFile(path, slots)
+        while len(list(file.pending())) < records:
+            file.append({"mtx": "RD-1"})
+        assert path.stat().st_size == size * SLOT
+        file.close()
+    file = JournalFile(path, 1)
+    assert len(list(file.pending())) == 4
+    assert not file.ready()
+    file.close()
+
+
+def test_a_journal_that_was_deleted_takes_no_order(tmp_path: Path) -> None:
+    journal = AnswerJournal(tmp_path, slots=1)
+    assert journal.ready()
+    journal.path.unlink()
+    assert not journal.ready()
+    journal.close()
 
 
 def test_a_file_that_can_not_be_locked_leaves_nothing_open(tmp_path: Path) -> None:

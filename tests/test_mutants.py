@@ -191,7 +191,7 @@ def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) 
         "doubled: n * 2 -> (n + 2)": "",
         "doubled: 2 -> 3": doubled,
     }, run.stdout + run.stderr
-    assert "5 of 7 noticed, 71%" in run.stdout
+    assert "5 of 7 noticed, 71%; seed 7\n" in run.stdout
     assert run.returncode == 1
 
 
@@ -207,3 +207,27 @@ def test_a_run_that_ends_early_has_no_share(
     given = ["--root", str(project), "--nice", "0", "--json", str(tmp_path / "results.jsonl")]
     assert main.main(given) == 2
     assert capsys.readouterr().out.endswith("1 noticed, 0 not, 6 not judged to the end; seed 7\n")
+
+
+def test_several_seeds_are_judged_together_and_counted_apart(
+    project: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, other = draw(7, 3, "", project), draw(9, 3, "", project)
+    asked: list[Mutant] = []
+
+    def judged(drawn: list[Mutant], _asked: object) -> list[tuple[Mutant, Verdict]]:
+        asked.extend(drawn)
+        return [(mutant, Verdict("noticed" * (mutant in one), 1.0)) for mutant in drawn]
+
+    monkeypatch.setattr(main, "run_all", judged)
+    monkeypatch.setattr(main, "stopped_by_signals", lambda: None)
+    given = ["--root", str(project), "--nice", "0", "--json", str(tmp_path / "results.jsonl")]
+    assert main.main([*given, "--seed", "7", "9", "--count", "3"]) == 1
+    assert sorted(map(str, asked)) == sorted(map(str, {*one, *other})), "none twice"
+    both = len(set(one) & set(other))
+    assert both < 3
+    share = f"{both} of 3 noticed, {both / 3:.0%}; seed 9"
+    assert capsys.readouterr().out.endswith(f"3 of 3 noticed, 100%; seed 7\n{share}\n")

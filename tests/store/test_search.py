@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
+from ridedash.store import search
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Offer, Order, Ride
 from ridedash.store.models.people import Account, Guest
@@ -175,6 +176,21 @@ def test_of_very_many_guests_of_one_name_the_newest_rides_are_found(house: House
     house.order(name="Guest", house=house.other)
     assert house.found("guest") == [*more[::-1], *few[::-1]]
     assert house.found("guest", 2) == more[:0:-1]
+
+
+@pytest.mark.sqlite_only  # its plan can be read as words
+@pytest.mark.parametrize("index", ["orders_by_booking", "orders_by_mtx"])
+def test_a_number_is_found_by_its_place_in_an_index(house: House, index: str) -> None:
+    with house.db.read() as s:
+        [condition] = {
+            named: each for named, each in search._numbers(s, "RD-1") if named == index
+        }.values()
+        query = search._by(index, select(Order.id).where(Order.property_id == house.id, condition))
+        compiled = str(query.compile(s.connection(), compile_kwargs={"literal_binds": True}))
+        rows = s.connection().exec_driver_sql("EXPLAIN QUERY PLAN " + compiled).all()
+    [plan] = [row[-1] for row in rows]
+    assert index in plan
+    assert plan.count(">?") == plan.count("<?") == 1, plan
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\t", "%", "_", "'", "\U0010ffff" * 3])

@@ -1,6 +1,6 @@
 """Whether tests notice a wrong line: change one expression at a time, and run the nearest tests.
 
-    python -m tools.mutants --seed 7 --count 150
+    python -m tools.mutants --seed 7 8 --count 150
 
 Draws single changes of the modules where a wrong line costs money, truth or security (CORE in
 changes.py). For each change the module's own test file runs without a browser until a test fails;
@@ -10,8 +10,9 @@ one run with the change, on SQLite, and what is still left on PostgreSQL.
 
 Not drawn: words for developers, asserts, and what only the type checker reads. A change that is
 known to make no difference is listed in `equivalent.txt`, with the reason, and not counted. Each
-result is a line of JSON in a file as soon as it is known. The exit code is 1 when fewer than nine
-in ten are noticed, and 2 when not all were judged.
+result is a line of JSON in a file as soon as it is known. Several seeds are judged together, since
+the tests are run unchanged but once then, and counted apart. The exit code is 1 when fewer than
+nine in ten of a seed are noticed, and 2 when not all were judged.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Draw, run and report. Returns 1 when too few are noticed, 2 when not all were judged."""
     asked = _arguments(arguments)
     known = equivalents()
-    drawn = [mutant for mutant in _wanted(asked) if mutant.name not in known]
+    wanted = {
+        name: [mutant for mutant in each if mutant.name not in known]
+        for name, each in _wanted(asked).items()
+    }
+    drawn = list(dict.fromkeys(mutant for each in wanted.values() for mutant in each))
     if asked.list:
         print("\n".join(mutant.name for mutant in drawn))
         return 0
@@ -55,26 +60,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.nice(asked.nice)
     stopped_by_signals()
     print(f"each result is added to {asked.json}", flush=True)
-    noticed = total = 0
+    found: dict[Mutant, bool] = {}
     try:
         for mutant, verdict in run_all(drawn, asked):
-            total, noticed = total + 1, noticed + (verdict.by != "")
+            found[mutant] = verdict.by != ""
             _tell(mutant, verdict, asked.json)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-    if total < len(drawn):  # whom the nearest tests have noticed comes first: their share is none
-        found = f"{noticed} noticed, {total - noticed} not"
-        print(f"{found}, {len(drawn) - total} not judged to the end; seed {asked.seed}")
+    return max(_share(name, each, found) for name, each in wanted.items())
+
+
+def _share(name: str, drawn: Sequence[Mutant], found: Mapping[Mutant, bool]) -> int:
+    """Say how many of these were noticed; as `main`."""
+    judged = [found[mutant] for mutant in drawn if mutant in found]
+    noticed = sum(judged)
+    if len(judged) < len(
+        drawn
+    ):  # whom the nearest tests have noticed comes first: no share is known
+        said = f"{noticed} noticed, {len(judged) - noticed} not"
+        print(f"{said}, {len(drawn) - len(judged)} not judged to the end; {name}")
         return 2
-    print(f"{noticed} of {total} noticed, {noticed / total:.0%}; seed {asked.seed}")
-    return int(noticed < ENOUGH * total)
+    if drawn:
+        print(f"{noticed} of {len(drawn)} noticed, {noticed / len(drawn):.0%}; {name}")
+    return int(noticed < ENOUGH * len(drawn))
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tools.mutants", description=__doc__.splitlines()[0] if __doc__ else None
     )
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=int, nargs="+", default=[7])
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--minutes", type=float, default=90, help="begin none after these")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="how many run at once")
@@ -87,17 +102,20 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--root", type=Path, default=ROOT, help="the project")
     asked = parser.parse_args(arguments)
     if asked.json is None:
-        asked.json = Path(tempfile.gettempdir()) / f"ridedash-mutants-{asked.seed}.jsonl"
+        asked.json = (
+            Path(tempfile.gettempdir()) / f"ridedash-mutants-{'-'.join(map(str, asked.seed))}.jsonl"
+        )
     return asked
 
 
-def _wanted(asked: argparse.Namespace) -> list[Mutant]:
-    """What is drawn; with --again what the tests did not notice, as far as it is still there."""
+def _wanted(asked: argparse.Namespace) -> dict[str, list[Mutant]]:
+    """What each seed draws; with --again what the tests did not notice, as far as it is there."""
     if asked.again is None:
-        return draw(asked.seed, asked.count, asked.only, asked.root)
+        seeds = dict.fromkeys(asked.seed)
+        return {f"seed {n}": draw(n, asked.count, asked.only, asked.root) for n in seeds}
     found = {line["mutant"]: line["by"] for line in map(json.loads, asked.again.open())}
     every = [m for path in modules(asked.only, asked.root) for m in mutants(path, asked.root)]
-    return [mutant for mutant in every if found.get(mutant.name, "noticed") == ""]
+    return {"again": [mutant for mutant in every if found.get(mutant.name, "noticed") == ""]}
 
 
 def _tell(mutant: Mutant, verdict: Verdict, to: Path) -> None:

@@ -19,7 +19,6 @@ SLOW_S: Final = 0.5
 DRIP_S: Final = 0.02
 SILENT_S: Final = 8.0  # longer than any deadline of a run
 NO_LINGER: Final = struct.pack("ii", 1, 0)
-RESET: Final = b"reset"
 
 
 @dataclass

@@ -110,14 +110,6 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     return True
 
 
-def help_of(s: Session, visit_id: str, kiosk_id: int) -> str:
-    """How a call for help stands: "", "asked" or "coming"."""
-    row = s.get(KioskVisit, visit_id)
-    if row is None or row.kiosk_id != kiosk_id or row.help_at is None:
-        return ""
-    return "coming" if row.help_answered_at is not None else "asked"
-
-
 def end(s: Session, visit: Visit, told: End, now: datetime) -> None:
     """Note how a visit ended; the first word about it counts."""
     row = touch(s, visit, now, told.screen)

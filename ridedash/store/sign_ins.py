@@ -90,15 +90,6 @@ def open_sign_in(
     return sid
 
 
-def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
-    """The member of staff of a sign-in; None when it has ended or they are disabled."""
-    row = s.get(SignIn, _hashed(sid))
-    if row is None or row.expires_at <= now:
-        return None
-    staff = s.get(Staff, row.staff_id)
-    return staff if staff is not None and staff.disabled_at is None else None
-
-
 def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
     """The facts of a sign-in; None when it has ended or its owner is disabled."""
     hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()

@@ -12,12 +12,13 @@ import pytest
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.actions import request
-from ridedash.rides.tracking.record import facts_of, otp_of
+from ridedash.rides.tracking.record import otp_of
 from ridedash.rides.worker import Worker
 from ridedash.sandbox import SandboxSettings, create_sandbox, mint_token
 from ridedash.sandbox.city.city import cities
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
+from ridedash.service.types.tracking import Snapshot
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.models.people import Account
 from ridedash.store.orders import OfferOwner, OrderPage, Priced, Trip, add_offer
@@ -134,7 +135,7 @@ def test_a_point_to_point_ride_from_the_press_to_the_invoice(sandbox: SandboxWor
     here = next(page.ride for page in pages if page.ride and page.ride.status == "CLIENT_LOCATED")
     assert (otp_of(here, sandbox.vault) or "").isdigit()
     last = sandbox.ride(order_id)
-    facts = facts_of(last)
+    facts = Snapshot.model_validate(last.facts)
     assert last.otp_enc is None
     assert facts.vehicle_number
     assert facts.driver_name
@@ -158,7 +159,7 @@ def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice
     assert statuses(pages)[-4:] == ["CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"]
     names = [moment.name for moment in sandbox.page(order_id).events]
     assert names.count("handover") == 1
-    facts = facts_of(sandbox.ride(order_id))
+    facts = Snapshot.model_validate(sandbox.ride(order_id).facts)
     assert facts.route, "sent while riding only, and kept"
     assert facts.price is not None
 
@@ -179,7 +180,7 @@ def test_an_auto_whose_first_driver_cancels_comes_with_another(sandbox: SandboxW
     seen = statuses(pages)
     assert "ALLOTMENT_RETRYING" in seen
     assert seen[-4:] == ["CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"]
-    trip = facts_of(sandbox.ride(order_id)).trip
+    trip = Snapshot.model_validate(sandbox.ride(order_id).facts).trip
     assert trip is not None
     assert trip.payable_amount is not None, "said at the invoice only, and kept"
     assert trip.cash_paid is not None

@@ -21,8 +21,8 @@ from ridedash.store.sign_ins import (
     close_sign_in,
     open_sign_in,
     sign_in_allowed,
+    sign_in_facts,
     sign_in_succeeded,
-    staff_for_sign_in,
 )
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -50,16 +50,16 @@ def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(
     with db.write() as s:
         first, second = (open_sign_in(s, staff.id, NOW) for _ in range(2))
         s.flush()
-        assert staff_for_sign_in(s, first, NOW + timedelta(hours=11, minutes=59))
-        assert staff_for_sign_in(s, first, NOW + timedelta(hours=12)) is None
+        assert sign_in_facts(s, first, NOW + timedelta(hours=11, minutes=59))
+        assert sign_in_facts(s, first, NOW + timedelta(hours=12)) is None
         last = timedelta(hours=12) - timedelta(milliseconds=1)
         assert properties.sign_ins_of(s, [staff.id], NOW + last) == {staff.id: 2}
         assert properties.sign_ins_of(s, [staff.id], NOW + timedelta(hours=12)) == {}
         close_sign_in(s, first)
-        assert staff_for_sign_in(s, first, NOW) is None, "a copy of the cookie is worth nothing"
-        assert staff_for_sign_in(s, second, NOW)
+        assert sign_in_facts(s, first, NOW) is None, "a copy of the cookie is worth nothing"
+        assert sign_in_facts(s, second, NOW)
         close_all_sign_ins(s, staff.id)
-        assert staff_for_sign_in(s, second, NOW) is None
+        assert sign_in_facts(s, second, NOW) is None
 
 
 def test_the_secret_of_a_sign_in_is_not_in_the_database(
@@ -81,7 +81,7 @@ def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: Staff) ->
         sid = open_sign_in(s, staff.id, NOW)
         s.get_one(Staff, staff.id).disabled_at = NOW
         s.flush()
-        assert staff_for_sign_in(s, sid, NOW) is None
+        assert sign_in_facts(s, sid, NOW) is None
         with pytest.raises(LookupError):
             open_sign_in(s, staff.id, NOW)
 

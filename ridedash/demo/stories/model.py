@@ -23,7 +23,6 @@ class Surface(StrEnum):
     PHONE = "phone"
     KIOSK = "kiosk"
     LENS = "lens"
-    LEDGER = "ledger"
 
 
 @dataclass(frozen=True)

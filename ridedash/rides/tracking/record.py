@@ -212,11 +212,6 @@ def before_of(row: Row[Any], vault: TokenVault) -> Before:
     return Before._make((ride, *_others_of(row), row.otp_enc is not None, None))
 
 
-def facts_of(ride: Ride) -> Snapshot:
-    """The merged facts of a ride, without its start code."""
-    return Snapshot.model_validate(ride.facts)
-
-
 def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
     """The start code; None when there is none, or when no key decrypts it."""
     if ride.otp_enc is None:

@@ -316,10 +316,6 @@ export class RideMap {
     this.map.invalidateSize({ animate: false });
   }
 
-  destroy() {
-    this.map.remove();
-  }
-
   /**
    * The fraction of a pixel that Leaflet rounds away from a marker, so that a slow cab moves
    * smoothly.

@@ -11,7 +11,8 @@ from sqlalchemy import text
 from ridedash.rides.actions.request import arm_cancel
 from ridedash.rides.health import heartbeat_age
 from ridedash.rides.tracking.poll import Tracker
-from ridedash.rides.tracking.record import facts_of, otp_of
+from ridedash.rides.tracking.record import otp_of
+from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import ServiceTime, Turn
 from tests.rides.desk_world import START, World
 
@@ -75,7 +76,7 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
         world.clock.go(3600)
         worker.step()
         assert world.service.count("track_ride") == polls
-    facts = facts_of(ride)
+    facts = Snapshot.model_validate(ride.facts)
     assert (facts.vehicle_number, facts.driver_name) == ("PM 01 AB 1234", "Driver Cedar")
     assert facts.price is not None
     assert [str(facts.price.fare), str(facts.price.service_tax), str(facts.price.toll_charges)] == [
@@ -167,7 +168,7 @@ def test_failed_polls_keep_the_last_facts_and_back_off(world: World) -> None:
             worker.step()
             waits.append(wait(world, order_id))
     ride = world.ride(order_id)
-    assert (ride.status, ride.errors, facts_of(ride).driver_name) == (
+    assert (ride.status, ride.errors, Snapshot.model_validate(ride.facts).driver_name) == (
         "CALL_DRIVER",
         8,
         "Driver Cedar",
@@ -220,7 +221,7 @@ def test_a_shared_ride_is_handed_over_from_txn_id_to_booking_id(world: World) ->
         assert (order.state, order.booking_id, order.txn_id) == ("BOOKED", "C1", "T1")
         due(world, order_id)
         worker.step()
-    assert facts_of(world.ride(order_id)).driver_name == "Driver Cedar"
+    assert Snapshot.model_validate(world.ride(order_id).facts).driver_name == "Driver Cedar"
     asked = [body for call, body in world.service.calls if call == "track_ride"]
     assert asked == [{"txn_id": "T1"}, {"txn_id": "T1"}, {"booking_id": "C1"}]
     names = [moment.name for moment in world.page(order_id).events]
@@ -293,7 +294,7 @@ def test_a_swapped_car_asks_for_a_person(world: World) -> None:
         due(world, order_id)
         worker.step()
     ride = world.ride(order_id)
-    assert (facts_of(ride).vehicle_number, ride.previous_plate) == (
+    assert (Snapshot.model_validate(ride.facts).vehicle_number, ride.previous_plate) == (
         "PM 05 XY 7777",
         "PM 01 AB 1234",
     )

@@ -1,4 +1,1 @@
-"""Answers to polls that changed nothing, sent before Flask.
-
-Decides nothing; can be switched off.
-"""
+"""Answers to polls that changed nothing, sent before Flask; can be switched off."""

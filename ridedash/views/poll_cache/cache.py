@@ -30,7 +30,7 @@ LATE_S: Final = 1.0  # how long an expired entry still serves while one thread m
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
 # for so long ended secrets are read again: a lower number may be committed after a higher one
 OVERLAP_S: Final = 60.0
-MAX_VIEWERS: Final = 200_000  # 1,000 bytes each as browsers send them, 1,500 at most
+MAX_VIEWERS: Final = 200_000  # 1,100 bytes each as browsers send them, 1,600 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
 NEVER: Final = float("-inf")
@@ -40,7 +40,7 @@ OFFERED: Final = "ridedash.poll"  # the list in the environ where `offer` leaves
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Audience = tuple[int, str]  # of staff: property and role; of guests: order and kind of link
-Credential = tuple[str, str]  # of staff: the cookie header, ""; of guests: path, client address
+Credential = tuple[str, ...]  # of staff: cookie header, host; of guests: path, client address, host
 Head = list[tuple[str, str]]
 
 
@@ -61,8 +61,7 @@ EntryKey = tuple[str, Audience, str | None]  # a Key, or a plain tuple that equa
 class Viewer(NamedTuple):
     """Who sent a credential: the hash of a sign-in or link, and until when it counts as verified.
 
-    `sign_in` is what Flask read from the database about a sign-in. With the viewer's next request
-    it is handed to Flask again, which then need not read it.
+    `sign_in` is what Flask read about it, and gets back with the viewer's next request.
     """
 
     secret: str
@@ -194,7 +193,7 @@ class PollCache:
                     entry.until = min(entry.until, self.moment() - LATE_S)
 
     def forget(self) -> None:
-        """Drop every entry: rows were deleted, and others may get their numbers."""
+        """Drop every entry: the service's clock was turned, or other rows may get these numbers."""
         with self._lock:
             for entry in self.entries.values():
                 entry.until = NEVER
@@ -210,8 +209,7 @@ class PollCache:
                 self._failed = False
             except Exception as error:  # each request then asks the database on its own
                 if not self._failed:
-                    text = "stored polls can't be compared with the database: %s"
-                    log.warning(text, reason(error))
+                    log.warning("stored polls can't be checked in the database: %s", reason(error))
                 self._failed = True
                 return False
             finally:
@@ -219,13 +217,11 @@ class PollCache:
         return self.moment() - self.looked_at < BEHIND_S
 
     def _look(self) -> None:
+        if (turned_at := self._turned()) != self._turned_at:
+            self._turned_at = turned_at
+            self.forget()
         began, writes = self.moment(), self.writes
         with self._lock:
-            if (turned_at := self._turned()) != self._turned_at:
-                self._turned_at = turned_at
-                for each in self.entries.values():
-                    each.until = NEVER
-                self.entries = {}
             kept = ((k, each) for k, each in self.entries.items() if began < each.until + FRESH_S)
             self.entries = dict(kept)
             watched = {each.revision.order_id for each in self.entries.values() if each.revision}

@@ -1,7 +1,7 @@
 """A WSGI middleware that answers the polls of ride pages, guests' links and the board before Flask.
 
-It learns from Flask's answers and decides nothing itself: a credential that Flask accepted, a host
-that Flask trusts, an answer that Flask made for that audience. Whatever is new, unusual or expired
+It learns from Flask's answers and decides nothing itself: a credential that Flask accepted at a
+host that it trusts, an answer that it made for that audience. Whatever is new, unusual or expired
 goes to Flask. The language of an answer is in the address of its poll and nowhere else. What is
 sent from here is counted but not logged, so it has no X-Request-Id. What runs for every poll is
 written for speed.
@@ -18,7 +18,6 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import Clock
 from ridedash.store.models.kiosks import KioskKind
 from ridedash.views.poll_cache import cache as c
-from ridedash.views.poll_cache.cache import LOOK_S
 from ridedash.views.web.current_user import KNOWN
 from ridedash.views.web.formatting import stamp
 from ridedash.wording.languages import ENGLISH
@@ -35,8 +34,6 @@ NO_BODY: Final = None, "", "0"  # how a request without a body gives its length
 # posted, because words that name a person stand in no address; nothing is written by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 LANGUAGE: Final = "lang="  # the last part of a query; without it the answer is in English
-MAX_HOSTS: Final = 1_000
-MAX_HOST: Final = 300  # characters
 SAME_TIME_S: Final = 0.01  # how long the same X-Server-Now is sent: its readers count in seconds
 
 log = logging.getLogger(__name__)
@@ -54,7 +51,6 @@ class PollMiddleware:
 
     def __init__(self, app: App, cache: c.PollCache, clock: Clock, count: Count) -> None:
         self.app, self._cache, self._clock, self._count = app, cache, clock, count
-        self._hosts: set[str] = set()  # that Flask trusts
         self._now, self._now_since = ("X-Server-Now", ""), c.NEVER
         self._complained = False
         self._answered = self._counted = 0
@@ -89,9 +85,9 @@ class PollMiddleware:
         now, viewer = cache.moment(), cache.viewers.get(credential)
         if viewer is None or viewer.until <= now:
             return None
-        if now - cache.looked_at >= LOOK_S and not self._in_touch():
+        if now - cache.looked_at >= c.LOOK_S and not self._in_touch():
             return None
-        if viewer.secret in cache.ended or environ["HTTP_HOST"] not in self._hosts:
+        if viewer.secret in cache.ended:
             return None
         key = page, viewer.audience, locale
         entry = cache.entries.get(key)
@@ -135,15 +131,11 @@ class PollMiddleware:
             now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
-            if entry.until > now:
-                if len(self._hosts) >= MAX_HOSTS:
-                    self._hosts.clear()
-                if len(environ["HTTP_HOST"]) <= MAX_HOST:
-                    self._hosts.add(environ["HTTP_HOST"])
-                if verified:  # by Flask, not by what is remembered here: that must end in time
-                    holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
-                    viewer = c.Viewer(secret, key.audience, now + holds_s, known)
-                    self._cache.admit(credential, viewer)
+            # by Flask, not by what is remembered here: that must end in time
+            if verified and entry.until > now:
+                holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
+                viewer = c.Viewer(secret, key.audience, now + holds_s, known)
+                self._cache.admit(credential, viewer)
             return self._send(entry.answer, seen, now) or sent
         except Exception:
             self._complain()
@@ -163,7 +155,8 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     """
     given = environ.get
     path: str = given("PATH_INFO", "")
-    if not path.endswith(".json") or given("REQUEST_METHOD") != "GET" or not given("HTTP_HOST"):
+    host, cookie = given("HTTP_HOST", ""), given("HTTP_COOKIE", "")
+    if not path.endswith(".json") or given("REQUEST_METHOD") != "GET" or not host:
         return None
     if given("SCRIPT_NAME") or given("CONTENT_LENGTH") not in NO_BODY:
         return None
@@ -178,14 +171,14 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
         rest = query.partition("&")[2] if query.startswith("since=") else query
         if len(rest) > MAX_QUERY:
             return None
-        return (given("HTTP_COOKIE", ""), ""), f"{BOARD}?{rest}", locale
+        return (cookie, host), f"{BOARD}?{rest}", locale
     if query or not path.endswith("/snapshot.json"):
         return None
     if path.startswith("/rides/"):
-        return (given("HTTP_COOKIE", ""), ""), path, locale
-    if not path.startswith(LINKS) or any(each in given("HTTP_COOKIE", "") for each in DEVICES):
+        return (cookie, host), path, locale
+    if not path.startswith(LINKS) or any(each in cookie for each in DEVICES):
         return None  # a paired device may not open links: Flask says so
-    return (path, given("REMOTE_ADDR", "")), LINKS, locale
+    return (path, given("REMOTE_ADDR", ""), host), LINKS, locale
 
 
 def _language(query: str) -> tuple[str, str]:
@@ -203,9 +196,7 @@ def _names(seen: str, tag: str) -> bool:
 
 def _lasting(answer: Response, *, whole: bool) -> c.Answer:
     """What of an answer can be sent again; not `whole`: as 304 only."""
-    head = Headers(answer.headers)
-    for name in OF_ONE_ANSWER:
-        head.remove(name)
+    head = Headers((name, value) for name, value in answer.headers if name not in OF_ONE_ANSWER)
     bare = Headers(head)
     remove_entity_headers(bare)
     body = answer.get_data() if whole else None

@@ -20,9 +20,8 @@ from tests.views.ride_pages import snapshot_facts
 RIDES: Final = 200
 EVERY_S: Final = 2.5
 A_MINUTE: Final = round(60 / EVERY_S)
-MOVED: Final = (
-    0.6  # fraction of cabs that move between two polls; a ride is polled every four seconds
-)
+# fraction of cabs that move between two polls of the board; a ride is polled every four seconds
+MOVED: Final = 0.6
 NEW_ETA: Final = 8  # rides whose ETA changes between two polls
 PROTECTS: Final = (
     "Five desks of a busy property watch two hundred rides all day at no noticeable cost."
@@ -79,22 +78,21 @@ def bytes_a_minute(run: Run) -> Result:
         board.poll()
 
         def ours() -> float:
-            asked = 0
+            sent = 0
             for _ in range(A_MINUTE):
                 board.moved_on()
-                asked += board.poll()
-            return asked / 1000
+                sent += board.poll()
+            return sent / 1000
 
         def plain() -> float:
-            return (
-                sum(len(board.desk.browser.get("/board.json").data) for _ in range(A_MINUTE)) / 1000
-            )
+            lists = (board.desk.browser.get("/board.json").data for _ in range(A_MINUTE))
+            return sum(map(len, lists)) / 1000
 
         return frame.side_by_side(run, ours, plain, "kB a minute")
 
 
 def _mean(
-    run: Run, before: Callable[[], object], deed: Callable[[], object]
+    run: Run, before: Callable[[], object], work: Callable[[], object]
 ) -> Callable[[], float]:
     """Milliseconds of CPU time of an action, without its preparation."""
 
@@ -103,7 +101,7 @@ def _mean(
         for _ in range(times):
             before()
             began = process_time()
-            deed()
+            work()
             spent += process_time() - began
         return spent * 1000 / times
 
@@ -115,7 +113,7 @@ class Board:
     """A property with RIDES live rides, a signed-in viewer, and a clock that the bench sets."""
 
     desk: Pages
-    dice: Random = field(default_factory=lambda: Random(7))
+    rng: Random = field(default_factory=lambda: Random(7))
     rows: dict[int, str] = field(default_factory=dict)
     v: str = ""
     moment: float = 1_000.0
@@ -146,12 +144,12 @@ class Board:
         """Two and a half seconds of updates."""
         with self.desk.desk.services.db.write() as s:
             rides = s.query(Ride).all()
-            for ride in self.dice.sample(rides, round(MOVED * RIDES)):
-                at = [-38.5 + self.dice.uniform(-0.03, 0.03), -128 + self.dice.uniform(-0.03, 0.03)]
+            for ride in self.rng.sample(rides, round(MOVED * RIDES)):
+                at = [-38.5 + self.rng.uniform(-0.03, 0.03), -128 + self.rng.uniform(-0.03, 0.03)]
                 ride.facts = ride.facts | {"position": at}
                 s.get_one(Order, ride.order_id).version += 1
-            for ride in self.dice.sample(rides, NEW_ETA):
-                ride.facts = ride.facts | {"eta": {"seconds": self.dice.randint(60, 1_500)}}
+            for ride in self.rng.sample(rides, NEW_ETA):
+                ride.facts = ride.facts | {"eta": {"seconds": self.rng.randint(60, 1_500)}}
                 s.get_one(Order, ride.order_id).version += 1
 
     def _since(self) -> str:
@@ -177,8 +175,8 @@ def _busy() -> Iterator[Board]:
             status = "CALL_DRIVER" if n % 2 else "IN_PROGRESS"
             desk.desk.order(status=status, guest=f"Guest {n}", ride={"facts": _facts(status)})
         board = Board(desk)
-        memory: Any = desk.desk.app.extensions[EXTENSION]
-        memory.moment = lambda: board.moment
+        cache: Any = desk.desk.app.extensions[EXTENSION]
+        cache.moment = lambda: board.moment
         yield board
 
 

@@ -147,14 +147,14 @@ def _pass(metrics: Callable[[], dict[str, float]], seconds: float) -> None:
 
 def _metrics(page: Any) -> Callable[[], dict[str, float]]:
     """Chromium's counters of a page: seconds of script, of tasks, of layout."""
-    line_to = page.context.new_cdp_session(page)
+    session = page.context.new_cdp_session(page)
     # CPU time, which other load doesn't affect
-    line_to.send("Performance.enable", {"timeDomain": "threadTicks"})
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def read() -> dict[str, float]:
         return {
             each["name"]: each["value"]
-            for each in line_to.send("Performance.getMetrics")["metrics"]
+            for each in session.send("Performance.getMetrics")["metrics"]
         }
 
     return read

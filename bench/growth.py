@@ -54,8 +54,8 @@ def _measured(run: Run, kind: str) -> list[Result]:
     with contextlib.ExitStack() as stack:
         grown = [stack.enter_context(_grown(size)) for size in sizes]
         found: list[Result] = [
-            _flat(run, what, deed, grown[0], other)
-            for what, deed in (
+            _flat(run, what, work, grown[0], other)
+            for what, work in (
                 ("poll route", _poll),
                 ("claims", _claims),
                 ("board's list", _list),
@@ -77,10 +77,10 @@ class Grown:
 
 
 def _flat(
-    run: Run, what: str, deed: Callable[[Grown], object], small: Grown, large: Grown
+    run: Run, what: str, work: Callable[[Grown], object], small: Grown, large: Grown
 ) -> Ratio:
     times = run.of(60, 15)
-    taken = [_in_turns(deed, small, large, times) for _ in range(run.repeats + 1)][1:]
+    taken = [_in_turns(work, small, large, times) for _ in range(run.repeats + 1)][1:]
     ratios = [ours / plain for ours, plain in taken]
     return Ratio(
         median(ours for ours, _ in taken),
@@ -93,14 +93,14 @@ def _flat(
 
 
 def _in_turns(
-    deed: Callable[[Grown], object], small: Grown, large: Grown, times: int
+    work: Callable[[Grown], object], small: Grown, large: Grown, times: int
 ) -> tuple[float, float]:
     """(large, small): milliseconds of an action, as the lower quartile, measured in turns."""
     took: dict[int, list[float]] = {small.size: [], large.size: []}
     for _ in range(times):
         for each in (small, large):
             began = perf_counter()
-            deed(each)
+            work(each)
             took[each.size].append((perf_counter() - began) * 1000)
     return quiet(took[large.size]), quiet(took[small.size])
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bench import frame
 from bench.browser import NO_BROWSER
 from bench.frame import Absent, Result, Run, line
-from bench.guests import Desk, Tally
+from bench.people import Desk, Tally
 from bench.poor_line import Line
 from tests.conftest import LAUNCH, browser_path
 from tests.running import running

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench import frame, processes
 from bench.frame import Ratio, Run, line
-from bench.guests import Desk, Tally
+from bench.people import Desk, Tally
 from bench.program import program
 from bench.serving import ROOT
 

@@ -95,9 +95,9 @@ def points_of(service: FakeService) -> list[tuple[LatLng, str]]:
     ]
 
 
-def cpu_ms(times: int, deed: Any) -> float:
+def cpu_ms(times: int, work: Any) -> float:
     """Milliseconds of CPU time of this process for one action, as the mean of many."""
     began = process_time()
     for _ in range(times):
-        deed()
+        work()
     return (process_time() - began) * 1000 / times

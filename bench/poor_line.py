@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from bench import frame
 from bench.browser import NO_BROWSER
 from bench.frame import Absent, Result, Run, line
-from bench.guests import Desk, Tally
+from bench.people import Desk, Tally
 from tests.conftest import LAUNCH, browser_path
 from tests.running import running
 

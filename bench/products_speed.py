@@ -66,10 +66,10 @@ def _cards(answer: Answer) -> object:
     )
 
 
-def _quiet_ms(times: int, deed: object) -> float:
+def _quiet_ms(times: int, work: object) -> float:
     took = []
     for _ in range(times):
         began = perf_counter()
-        deed()  # type: ignore[operator]
+        work()  # type: ignore[operator]
         took.append((perf_counter() - began) * 1000)
     return quiet(took)

@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqlalchemy import func, select
 
 from bench import frame
-from bench.guests import Desk, Tally
+from bench.people import Desk, Tally
 from bench.processes import use
 from bench.program import Program, program
 from bench.table import commit, machine

@@ -28,11 +28,11 @@ def cold(run: Run) -> Ratio:
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
             # prepares the zoom, which the first tile of a zoom waits for
             server._zoom_tiles(number, zoom)
-    dice = random.Random(run.seed)
-    return frame.alone(run, lambda: _p95_ms(dice, run.of(40, 15)), "ms")
+    rng = random.Random(run.seed)
+    return frame.alone(run, lambda: _p95_ms(rng, run.of(40, 15)), "ms")
 
 
-def _p95_ms(dice: random.Random, each: int) -> float:
+def _p95_ms(rng: random.Random, each: int) -> float:
     took = []
     for number in (0, 1):
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
@@ -40,7 +40,7 @@ def _p95_ms(dice: random.Random, each: int) -> float:
             for _ in range(each):
                 began = process_time()
                 server._zoom_tiles(number, zoom).tile(
-                    dice.randint(west, east), dice.randint(north, south)
+                    rng.randint(west, east), rng.randint(north, south)
                 ).encode()
                 took.append((process_time() - began) * 1000)
     return quantiles(took, n=20)[-1]

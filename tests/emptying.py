@@ -33,55 +33,55 @@ OTHERS: Final = """
 """
 
 
-# to each database that was emptied: a new one would fill its caches and plan each question anew
-_lines: "dict[str, psycopg.Connection[Any]]" = {}
+# one to each database that was emptied: a new connection would plan each query anew
+_connections: "dict[str, psycopg.Connection[Any]]" = {}
 
 
 def shape(server: PostgresServer, name: str) -> Any:
     """Tables, triggers, constraints and revision of a database: a test may have changed them."""
-    with server.connect(name) as line:
-        return line.execute(SHAPE).fetchone()
+    with server.connect(name) as connection:
+        return connection.execute(SHAPE).fetchone()
 
 
 def emptied(server: PostgresServer, name: str, expected: Any) -> bool:
     """Delete all rows; False when it hasn't the `expected` shape, or has too many rows."""
-    line = _without_others(server, name)
-    if line.execute(SHAPE).fetchone() != expected:
+    connection = _without_others(server, name)
+    if connection.execute(SHAPE).fetchone() != expected:
         return False
-    for filled in _filled_tables(line):
+    for filled in _filled_tables(connection):
         table = sql.Identifier(filled)
-        gone = line.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount
+        gone = connection.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount
         if gone > HEAVY:
             return False
         # without it, new rows would fill free space and lie before older ones
-        line.execute(sql.SQL("VACUUM {}").format(table))
-    line.execute(BEGIN_ANEW)
+        connection.execute(sql.SQL("VACUUM {}").format(table))
+    connection.execute(BEGIN_ANEW)
     return True
 
 
 def leave(name: str) -> None:
     """Close the connection to a database that is dropped."""
-    if name in _lines:
-        _lines.pop(name).close()
+    if name in _connections:
+        _connections.pop(name).close()
 
 
 def _without_others(server: PostgresServer, name: str) -> "psycopg.Connection[Any]":
     """The only connection to a database."""
-    if name in _lines:
+    if name in _connections:
         try:
-            _lines[name].execute(OTHERS)
+            _connections[name].execute(OTHERS)
         except psycopg.OperationalError:  # a test ended each connection
             leave(name)
         else:
-            return _lines[name]
-    line = _lines[name] = server.connect(name)
-    line.execute("SET session_replication_role = replica")  # foreign keys are not checked
-    line.execute(OTHERS)
-    return line
+            return _connections[name]
+    connection = _connections[name] = server.connect(name)
+    connection.execute("SET session_replication_role = replica")  # foreign keys are not checked
+    connection.execute(OTHERS)
+    return connection
 
 
-def _filled_tables(line: psycopg.Connection[Any]) -> list[str]:
+def _filled_tables(connection: psycopg.Connection[Any]) -> list[str]:
     """The names of the tables with rows: most are empty, and a query costs less than a DELETE."""
-    question = line.execute(FILLED).fetchone()
+    question = connection.execute(FILLED).fetchone()
     assert question is not None
-    return [str(name) for (name,) in line.execute(question[0])]
+    return [str(name) for (name,) in connection.execute(question[0])]

@@ -161,10 +161,10 @@ class CrashRun:
                 )
 
     def _guarded(
-        self, failed: list[BaseException], deed: Callable[..., object], *given: object
+        self, failed: list[BaseException], work: Callable[..., object], *given: object
     ) -> None:
         try:
-            deed(*given)
+            work(*given)
         except BaseException as error:  # raised in the waiting thread
             failed.append(error)
             self._over.set()

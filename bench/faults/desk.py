@@ -204,15 +204,15 @@ class Desk:
 
     def decide(self, press: Press) -> None:
         """Decide about an order whose outcome is unknown; the decision may be wrong."""
-        deed = self.rng.choice(("close", "close and book again", "close and reopen", "wait"))
+        choice = self.rng.choice(("close", "close and book again", "close and reopen", "wait"))
         with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
-            if deed == "wait" or not resolve_not_booked(
+            if choice == "wait" or not resolve_not_booked(
                 self.db, self.clock, press.order_id, self.staff_id, "asked by phone"
             ):
                 return
-            if deed == "close and book again":
+            if choice == "close and book again":
                 self.press("booked", press.guest, press)
-            elif deed == "close and reopen":
+            elif choice == "close and reopen":
                 reopen(self.db, self.clock, press.order_id, self.staff_id)
 
     def orders(self) -> list[Order]:

@@ -50,26 +50,26 @@ class Double:
         line = json.dumps({"what": what, "at": time.monotonic(), **facts}) + "\n"
         os.write(self._file, line.encode())
 
-    def answer(self, line: socket.socket, target: str, content: bytes) -> bool:
+    def answer(self, connection: socket.socket, target: str, content: bytes) -> bool:
         """Answer one request. Returns whether the connection stays open."""
-        path, asked = urlsplit(target).path, parse_qs(urlsplit(target).query)
+        path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
         name = path.rsplit("/", 1)[-1]
         if name == "track_ride":
-            key = (asked.get("booking_id") or asked.get("txn_id") or [""])[0]
-            return self._plain(line, self._track(key))
+            key = (query.get("booking_id") or query.get("txn_id") or [""])[0]
+            return self._plain(connection, self._track(key))
         if name == "token":
             fresh = {
                 "access_token": f"fresh-{time.monotonic_ns()}",
                 "refresh_token": "again",
                 "expires_in": 86400,
             }
-            return self._plain(line, {**fresh, "token_type": "Bearer"})
+            return self._plain(connection, {**fresh, "token_type": "Bearer"})
         body = json.loads(content)
         if name == "create":
-            return self._create(line, body)
-        return self._plain(line, self._stop(name, body))
+            return self._create(connection, body)
+        return self._plain(connection, self._stop(name, body))
 
-    def _create(self, line: socket.socket, body: dict[str, Any]) -> bool:
+    def _create(self, connection: socket.socket, body: dict[str, Any]) -> bool:
         mtx, name = body["merchant_txn_id"], body.get("coupon_code") or "booked"
         self.note("call", mtx=mtx, way=name)
         with self._lock:
@@ -80,7 +80,7 @@ class Double:
         said = body_of(
             way.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}"
         )
-        self._say(line, way, said)
+        self._say(connection, way, said)
         self.note(
             "answered",
             mtx=mtx,
@@ -107,22 +107,22 @@ class Double:
             self.note("made", mtx=mtx, booking_id=booking.booking_id, txn_id=booking.txn_id)
         return booking
 
-    def _say(self, line: socket.socket, way: Way, said: dict[str, Any] | str) -> None:
+    def _say(self, connection: socket.socket, way: Way, said: dict[str, Any] | str) -> None:
         text = said if isinstance(said, str) else json.dumps(said)
         data = http(way.status, text, way.headers, more=40 if way.manner == "truncated" else 0)
         if way.manner == "silent":
             time.sleep(SILENT_S)
         elif way.manner == "reset":
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
         elif way.manner == "slow":
             time.sleep(SLOW_S)
-            line.sendall(data)
+            connection.sendall(data)
         elif way.manner == "drip":
             for start in range(0, len(data), 40):
-                line.sendall(data[start : start + 40])
+                connection.sendall(data[start : start + 40])
                 time.sleep(DRIP_S)
         elif way.manner != "close":
-            line.sendall(data)
+            connection.sendall(data)
 
     def _track(self, key: str) -> dict[str, Any]:
         self.note("track", key=key)
@@ -160,8 +160,8 @@ class Double:
         self.note(name, booking_id=body.get("booking_id"))
         return {"status": "SUCCESS", "request_type": name.upper()}
 
-    def _plain(self, line: socket.socket, body: dict[str, Any]) -> bool:
-        line.sendall(http(200, json.dumps(body), ()))
+    def _plain(self, connection: socket.socket, body: dict[str, Any]) -> bool:
+        connection.sendall(http(200, json.dumps(body), ()))
         return True
 
 

@@ -49,7 +49,7 @@ _http = Hurried()
 class Life:
     """The settings of one process.
 
-    It sends itself the signal `deed` when it reaches `point` for the `hit`th time.
+    It sends itself the signal `ends_by` when it reaches `point` for the `hit`th time.
     """
 
     url: str
@@ -59,13 +59,12 @@ class Life:
     speed: float
     point: str = ""
     hit: int = 1
-    deed: int = signal.SIGKILL
+    ends_by: int = signal.SIGKILL
     hurry: float = 200.0  # by how much deadlines of calls are shortened
     threads: int = 8
     mutant: str = ""
-    request: dict[str, Any] = field(
-        default_factory=dict
-    )  # send this booking request instead of running the worker
+    # send this booking request instead of running the worker
+    request: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> None:
         """Run the process."""
@@ -81,7 +80,7 @@ class Life:
 
     def at(self) -> "EndAt":
         """The hook for fail points."""
-        return EndAt(self.point, self.hit, self.deed)
+        return EndAt(self.point, self.hit, self.ends_by)
 
     def worker(self, db: Database, clock: FastClock) -> Worker:
         """The production worker, built as `ridedash worker` does it."""
@@ -108,8 +107,8 @@ class Life:
 class EndAt:
     """A hook that kills or stops the process at the `hit`th visit of a fail point."""
 
-    def __init__(self, name: str, hit: int, deed: int) -> None:
-        self.name, self.left, self.deed = name, hit, deed
+    def __init__(self, name: str, hit: int, ends_by: int) -> None:
+        self.name, self.left, self.ends_by = name, hit, ends_by
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> None:
@@ -119,6 +118,6 @@ class EndAt:
         with self._lock:
             self.left -= 1
             if self.left == 0:
-                os.kill(os.getpid(), self.deed)
+                os.kill(os.getpid(), self.ends_by)
                 # Only SIGSTOP reaches this line: it takes a little time to reach each thread.
                 time.sleep(STOPS_WITHIN_S)

@@ -76,9 +76,9 @@ def _full_round(desk: Shop, service: Service, disk: "SmallDisk", wrong: Counter[
     return errors
 
 
-def _works(deed: Callable[[], Any]) -> bool:
+def _works(work: Callable[[], Any]) -> bool:
     try:
-        deed()
+        work()
     except (SQLAlchemyError, DatabaseBusy):
         return False
     return True

@@ -80,9 +80,9 @@ def asleep(case: Case) -> Verdict:
 
 def _sleeps(run: CrashRun, found: Findings, where: str, how_long_s: float) -> None:
     """Stop one worker there for longer than an order may wait, and continue it."""
-    deed = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
+    ends_by = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
     pid = run.nursery.spawn(
-        run.desk.life(point=where if deed == signal.SIGSTOP else "", deed=deed, hurry=20.0)
+        run.desk.life(point=where if ends_by == signal.SIGSTOP else "", ends_by=ends_by, hurry=20.0)
     )
     time.sleep(0.3)  # time for at least one round of the worker
     if where == "":

@@ -49,7 +49,7 @@ class Hook:
 
     point: str
     hit: int
-    deed: Callable[[], None]
+    work: Callable[[], None]
     dies: bool
 
     def __call__(self, name: str) -> None:
@@ -58,7 +58,7 @@ class Hook:
             return
         self.hit -= 1
         if self.hit == 0:
-            self.deed()
+            self.work()
             if self.dies:
                 raise Died
 

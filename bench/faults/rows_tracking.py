@@ -93,16 +93,20 @@ class Sharers(CrashRun):
             }
         cancels = Counter(line["booking_id"] for line in self.desk.ledger.of("cancel"))
         for order in orders:
-            _one(found, order, handed[order.id], cancels[order.booking_id], asked.get(order.id))
+            _check_hand_over(
+                found, order, handed[order.id], cancels[order.booking_id], asked.get(order.id)
+            )
         return found
 
 
-def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action | None) -> None:
+def _check_hand_over(
+    found: Findings, order: Order, handed: int, cancels: int, armed: Action | None
+) -> None:
     if order.state == OrderState.MATCHING:
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    # Both died, which staff can see.
+    # Both calls were made by workers that died, and the ride's page says that it is not confirmed.
     told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
     if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
         found.find(

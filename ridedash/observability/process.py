@@ -40,10 +40,10 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
 
 
 def _give_back() -> None:
-    """Let the C library hand back once a minute what it holds and nobody uses.
+    """Let the C library return free memory to the system once a minute.
 
-    Small pieces that stay lie between large ones that went: without this a worker holds more of
-    such holes with each minute, while what it uses stays the same (docs/performance.md).
+    Small blocks that stay lie between large ones that were freed. Without this a worker's memory
+    grows with each minute, although it uses no more (docs/performance.md).
     """
     with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
         trim = ctypes.CDLL(None).malloc_trim
@@ -60,9 +60,10 @@ def give_back(trim: Callable[[int], object], stop: threading.Event) -> None:
 
 
 def started() -> None:
-    """Once all is made that lives as long as the process: never look through it for garbage again.
+    """Called when everything that lives as long as the process is made.
 
-    That took a tenth of a second in the middle of some request, time and again.
+    The garbage collector then never looks through it again: each time that took a tenth of a
+    second in the middle of some request.
     """
     gc.collect()
     gc.freeze()

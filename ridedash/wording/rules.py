@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 _SLOT: Final = re.compile(r"\{(\w*)\}")
 _OPTIONAL: Final = re.compile(r"\[[^\[\]]*\]")
 _NAME: Final = re.compile(r"%\((\w+)\)([\d.]*[a-z])")
-# where a doubled one is taken out already
+# a percent sign alone, in a text from which the doubled ones were removed
 _PERCENT: Final = re.compile(r"%(?!%|\(\w+\)[\d.]*[a-z])")
 
 

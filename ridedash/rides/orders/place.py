@@ -145,9 +145,8 @@ def place(
     except CommitUnknown as lost:
         placed = _place_after_lost_commit(lambda: _place(db, request, now, beside), lost)
     except DatabaseBusy:
-        placed = _placed_before(
-            db, request
-        )  # another request with the same form may have been first
+        # another request with the same form may have been first
+        placed = _placed_before(db, request)
         if placed is None:
             raise
     if placed.created:
@@ -324,21 +323,21 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
     duplicate-booking guard.
     """
     affiliate_uid = affiliate_uid_of(s, request.account_id)
-    form_digest, back_offer = request_digest(request), None
+    form_digest = request_digest(request)
+    back_offer = _offer_back(s, request, offer, now) if request.back_at is not None else offer
     busy: dict[str | None, int | None] = {}  # the other open ride of each guest, by guard key
     stored: dict[guests.GuestDetails, Guest] = {}
     made: dict[int, int] = {}  # ids, by number
     for part in parts(request, new_group):
-        own, own_offer = part.request, offer
-        if part.back_of is not None:
-            own_offer = back_offer = back_offer or _offer_back(s, request, offer, now)
+        own = part.request
+        own_offer = offer if part.back_of is None else back_offer
         guest = stored.get(guest_of(own)) or _store_guest(s, own, now)
         stored[guest_of(own)] = guest  # one row, also of a guest who is known by name alone
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
-        another = part.group is not None and key in busy
+        of_group = part.group is not None and key in busy
         if key not in busy:
             busy[key] = _busy(s, own, guest, key, made.values())
-        guarded = not another and not request.override_guard and own.pickup_at is None
+        guarded = not of_group and not request.override_guard and own.pickup_at is None
         try:
             order = build_order(part, own_offer, guest, key if guarded else None, now)
             bill(order, affiliate_uid)
@@ -346,12 +345,12 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
             raise refused(error) from None
         order.form_digest = form_digest
         order.back_of = made.get(part.back_of or 0)
-        if another:
+        if of_group:
             order.guard_override_by = request.staff_id
         s.add(order)
         s.flush()
         transitions.add_event(s, order, "order", order.state, now)
-        _record(s, request, order, now, _Place(part, busy[key], another))
+        _record(s, request, part, order, _SecondCar(busy[key], of_group))
         made[part.number] = order.id
     return list(made.values())
 
@@ -417,18 +416,17 @@ def refused(error: ValidationError) -> RequestRefused:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """What an order is in its press: `busy` is the guest's other open ride, and `another` says that
-    an earlier car of the group is for the same guest.
+class _SecondCar:
+    """Why a guest may have a second car: beside an open ride that staff were told of, or because an
+    earlier car of the group is for the same guest.
     """
 
-    part: Part
-    busy: int | None
-    another: bool
+    beside: int | None
+    of_group: bool
 
 
 def _record(
-    s: Session, request: BookingRequest, order: Order, now: datetime, place: _Place
+    s: Session, request: BookingRequest, part: Part, order: Order, second: _SecondCar
 ) -> None:
     """The audit entry: who ordered what, and why a guest may have a second car."""
     facts: dict[str, Any] = {
@@ -436,19 +434,20 @@ def _record(
         "override": request.override_guard,
         "supersedes": request.supersedes,
     }
-    if place.busy is not None:
-        facts["second_to"] = place.busy
+    if second.beside is not None:
+        facts["second_to"] = second.beside
     if order.group_key:
-        number = place.part.number - (place.part.back_of is not None) * request.cars
+        # the ways back have the numbers after the cars
+        number = part.number if part.back_of is None else part.number - request.cars
         facts |= {"car": number, "cars": request.cars, "group": order.group_key}
-        facts["override"] = "group" if place.another else request.override_guard
+        facts["override"] = "group" if second.of_group else request.override_guard
     if order.back_of is not None:
         facts["back_of"] = order.back_of
     if order.series_key:
-        facts |= {"ride": place.part.number, "rides": len(request.series)}
+        facts |= {"ride": part.number, "rides": len(request.series)}
         facts["series"] = order.series_key
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
     who, subject = request.actor, f"orders:{order.id}"
     facts["property_id"] = order.property_id
-    audit.record(s, who, "order.place", subject, order.state, now, **facts)
+    audit.record(s, who, "order.place", subject, order.state, order.created_at, **facts)

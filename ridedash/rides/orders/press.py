@@ -43,16 +43,10 @@ def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
     if request.back_at is None:
         return out
     group = new_key() if request.cars > 1 else None
-    back = [
-        Part(
-            part.number + len(out),
-            _way_back(part.request, request.back_at),
-            group,
-            None,
-            part.number,
-        )
-        for part in out
-    ]
+    back = []
+    for part in out:
+        way_back = _way_back(part.request, request.back_at)
+        back.append(Part(part.number + request.cars, way_back, group, back_of=part.number))
     return out + back
 
 

@@ -15,15 +15,12 @@ WINDOW_S: Final = 30.0
 
 PROBE_AFTER_S: Final = 5.0
 PROBE_MAX_S: Final = 30.0
-PROBE_JITTER: Final = (
-    0.2  # waits after the first are up to a fifth shorter, not in step with a service that flaps
-)
-PROBE_LASTS_S: Final = (
-    10.0  # after so long without an answer another probe may start; a create may take a minute
-)
-CALM_S: Final = (
-    11.0  # between two closings, so that a flapping service toggles it at most 12 times a minute
-)
+# waits after the first are up to a fifth shorter, not in step with a service that flaps
+PROBE_JITTER: Final = 0.2
+# after so long without an answer another probe may start; a create may take a minute
+PROBE_LASTS_S: Final = 10.0
+# between two closings, so that a flapping service toggles it at most 12 times a minute
+CALM_S: Final = 11.0
 
 SILENT_FAILURES: Final = 2  # in a row
 SILENT_LASTS_S: Final = 120.0  # without a call for so long nothing is known

@@ -40,7 +40,7 @@ AT_EVERY_POLL: Final = frozenset(
 )
 
 
-class Key(NamedTuple):
+class RowKey(NamedTuple):
     """The inputs of a row, as far as they are known without reading its order."""
 
     version: int
@@ -53,7 +53,7 @@ class Key(NamedTuple):
 class StoredRow(NamedTuple):
     """A row, what it was made from, and until when it is valid."""
 
-    key: Key
+    key: RowKey
     item: Item
     until: datetime
     made: datetime
@@ -127,7 +127,9 @@ def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
         ours = placed_since(s, shown.property_id, shown.since)
         marks = [each for each in marks if each.order_id in ours]
     keys = {
-        each.order_id: Key(each.version, each.followed, _stale(each, now), shown.paused, turned_at)
+        each.order_id: RowKey(
+            each.version, each.followed, _stale(each, now), shown.paused, turned_at
+        )
         for each in marks
     }
     rows = {
@@ -152,29 +154,26 @@ def _stale(mark: BoardMark, now: datetime) -> bool:
     return freshness(mark.seen_at, now, mark.interval_s) in ("stale", "lost")
 
 
-def _is_valid(kept: StoredRow | None, key: Key, now: datetime) -> bool:
+def _is_valid(kept: StoredRow | None, key: RowKey, now: datetime) -> bool:
     return kept is not None and kept.key == key and kept.made <= now < kept.until
 
 
-def _made(facts: RideFacts, key: Key, before: StoredRow | None) -> StoredRow:
+def _made(facts: RideFacts, key: RowKey, before: StoredRow | None) -> StoredRow:
     """A row made from the database, or the earlier one with the new position of its cab.
 
     Most polls of the service bring nothing but a position, so most rows need not be made anew.
     """
-    inputs, now = _inputs(facts.page), facts.now
-    # the version may have risen, if the inputs have stayed the same
-    if (
-        before is not None
-        and before.inputs == inputs
-        and _is_valid(before, key._replace(version=before.key.version), now)
-    ):
-        moved = replace(before.item, cab=cab_of(facts))
-        # a stale row shows when the service last answered, which is no input: it is made anew
-        return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, inputs)
-    return _new(facts, key, inputs)
+    inputs = _inputs(facts.page)
+    # a stale row shows when the service last answered, which is no input
+    if before is None or key.stale or before.inputs != inputs:
+        return _new(facts, key, inputs)
+    # a version that rose without another input says that the cab has moved
+    if not _is_valid(before, key._replace(version=before.key.version), facts.now):
+        return _new(facts, key, inputs)
+    return before._replace(key=key, item=replace(before.item, cab=cab_of(facts)))
 
 
-def _new(facts: RideFacts, key: Key, inputs: list[Any]) -> StoredRow:
+def _new(facts: RideFacts, key: RowKey, inputs: list[Any]) -> StoredRow:
     made = item(facts, stale=key.stale, paused=key.paused)
     latest = facts.now + _ROW_VALID_FOR  # names may change while the version does not
     return StoredRow(key, made, min(made.expires, latest), facts.now, inputs)

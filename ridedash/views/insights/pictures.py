@@ -103,12 +103,12 @@ def wait_bars(minutes: Counter[int]) -> Bars:
     top, width = nice(max(counts.values(), default=0)), FULL / (LONG_WAIT + 1)
     bars = [
         Bar(
-            n * width,
-            width,
-            FULL * counts[n] / top,
-            FULL * counts[n] / top,
-            None,
-            ngettext(
+            x=n * width,
+            width=width,
+            height=FULL * counts[n] / top,
+            part=FULL * counts[n] / top,
+            before=None,
+            words=ngettext(
                 "%(num)d ride: %(minutes)s",
                 "%(num)d rides: %(minutes)s",
                 counts[n],

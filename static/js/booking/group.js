@@ -8,7 +8,10 @@ let shown = "";
 new Poller(box.dataset.groupCars, {
   waitMs: Number(box.dataset.waitMs),
   got: (body) => {
-    if (body && body.html !== shown) put((shown = body.html));
+    if (body && body.html !== shown) {
+      shown = body.html;
+      put(shown);
+    }
     return body?.wait_ms ?? Number(box.dataset.waitMs);
   },
   failed: (status) => (status === 401 || status === 404 ? "stop" : ""),

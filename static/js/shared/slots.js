@@ -80,9 +80,12 @@ export class RideSlots {
   #notices(list) {
     const box = this.root.querySelector("[data-notices]");
     const key = JSON.stringify(list);
-    if (box.dataset.key === key || (!box.dataset.key && box.children.length === list.length))
-      return void (box.dataset.key = key);
+    // without a key they are those that the page came with
+    const areShown = box.dataset.key
+      ? box.dataset.key === key
+      : box.children.length === list.length;
     box.dataset.key = key;
+    if (areShown) return;
     const reconnect = this.root.querySelector("[data-reconnect]");
     if (reconnect) reconnect.hidden = !list.some((notice) => notice.name === "reconnect");
     const pattern = this.root.querySelector("template[data-notice]");

@@ -37,7 +37,7 @@ class Desk:
         self, url: str, name: str, tally: Tally, seed: int, password: str = PASSWORD
     ) -> None:
         self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
-        self.tally, self.dice = tally, random.Random(seed)
+        self.tally, self.rng = tally, random.Random(seed)
         self.seen: dict[str, str] = {}  # path to its last ETag
         self._busy = threading.Lock()
         page = self.http.get("/sign-in").text
@@ -51,13 +51,13 @@ class Desk:
         ride = f"/rides/{order_id}"
         polls = ["/board.json"] * 3 + ([f"{ride}/snapshot.json"] * 5 if order_id else [])
         pages = ["/"] + ([ride] * 2 if order_id else []) + ["/rides/new"]
-        self._get(self.dice.choice([*polls, *pages]))
+        self._get(self.rng.choice([*polls, *pages]))
 
     def book(self, number: int) -> bool:
         """Book a ride between two places. Returns whether an order was made."""
         with self._busy:
             page = self._get("/rides/new")
-            category, trip = self.dice.choice(CATEGORIES), self._trip()
+            category, trip = self.rng.choice(CATEGORIES), self._trip()
             cards = self._get("/products.json", trip | {"category": category})
             offer = _offer_of(cards, category)
             token = re.search(r'name="form_token"[^>]*value="([^"]+)"', page)
@@ -94,7 +94,7 @@ class Desk:
     def _trip(self) -> dict[str, str]:
         places = cities()[0].places
         while True:
-            start, end = self.dice.sample(places, 2)
+            start, end = self.rng.sample(places, 2)
             if 1500 < distance_m(start.position, end.position) < 9000:
                 break
         ends = {"pickup": start, "drop": end}

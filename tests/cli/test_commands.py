@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.cli.http_server import listen, listen_patiently
+from tests.cli.in_process import run
 from tests.databases import SQLITE, kind, migrated_instance, settings_for
 from tests.running import check_files, clean_environment, running
 
@@ -156,7 +157,7 @@ def test_an_unusable_instance_folder_gives_one_sentence(
 def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
     password = "a long enough phrase"
-    added = ridedash(
+    added = run(
         tmp_path,
         "staff",
         "add",
@@ -168,7 +169,7 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
         given=password + "\n",
     )
     assert added.returncode == 0, added.stderr
-    again = ridedash(
+    again = run(
         tmp_path,
         "staff",
         "add",
@@ -181,7 +182,7 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
     assert again.returncode == 2
     assert "already" in again.stderr
     link = ["account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin"]
-    linked = ridedash(tmp_path, *link, "--affiliate-uid", "hotel-17", given="token-for-this-test\n")
+    linked = run(tmp_path, *link, "--affiliate-uid", "hotel-17", given="token-for-this-test\n")
     assert linked.returncode == 0, linked.stderr
     assert "House: ok, affiliate id hotel-17" in ridedash(tmp_path, "doctor").stdout
     if kind() == SQLITE:
@@ -213,7 +214,7 @@ def test_a_command_that_fails_explains_it_in_a_sentence(
     tmp_path: Path, words: list[str], given: str, said: str
 ) -> None:
     migrated_instance(tmp_path)
-    done = ridedash(tmp_path, *words, given=given)
+    done = run(tmp_path, *words, given=given)
     assert done.returncode == 2
     assert said in done.stderr
 

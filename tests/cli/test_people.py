@@ -12,6 +12,7 @@ from ridedash.store import accounts, properties
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import head, known
+from tests.cli.in_process import run
 from tests.cli.test_commands import RIDEDASH, ridedash
 from tests.databases import migrated_instance, settings_for
 from tests.running import clean_environment
@@ -32,10 +33,10 @@ def database(instance: Path) -> Database:
 
 
 def test_an_upgrade_prints_the_first_and_the_last_revision(tmp_path: Path) -> None:
-    first = ridedash(tmp_path, "db", "upgrade")
+    first = run(tmp_path, "db", "upgrade")
     assert first.stdout == f"The database went from no tables to revision {head()}.\n"
     db = database(tmp_path)
-    again = ridedash(tmp_path, "db", "upgrade")
+    again = run(tmp_path, "db", "upgrade")
     assert again.stdout == f"The database is current, at revision {head()}.\n"
     from alembic import command
 
@@ -46,15 +47,15 @@ def test_an_upgrade_prints_the_first_and_the_last_revision(tmp_path: Path) -> No
         config.attributes["connection"] = connection
         command.downgrade(config, known()[-2])
     db.close()
-    back = ridedash(tmp_path, "db", "upgrade")
+    back = run(tmp_path, "db", "upgrade")
     assert back.stdout == f"The database went from revision {known()[-2]} to revision {head()}.\n"
 
 
 def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
-    assert ridedash(tmp_path, *FIRST, "--role", "manager", given=PHRASE + "\n").returncode == 0
-    assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 2
-    assert ridedash(tmp_path, *LINK, given="token-for-this-test\n").returncode == 0
+    assert run(tmp_path, *FIRST, "--role", "manager", given=PHRASE + "\n").returncode == 0
+    assert run(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 2
+    assert run(tmp_path, *LINK, given="token-for-this-test\n").returncode == 0
     db = database(tmp_path)
     with db.read() as s:
         prop = properties.properties(s)[0]
@@ -73,14 +74,14 @@ def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) ->
 
 def test_the_name_of_somebody_disabled_is_refused_in_one_sentence(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
-    assert ridedash(tmp_path, *STAFF, "--new-property", given=PHRASE + "\n").returncode == 0
+    assert run(tmp_path, *STAFF, "--new-property", given=PHRASE + "\n").returncode == 0
     db = database(tmp_path)
     with db.write() as s:
         staff = properties.find_staff(s, "otter")
         assert staff is not None
         staff.disabled_at = staff.created_at
     db.close()
-    done = ridedash(tmp_path, *STAFF, given=PHRASE + "\n")
+    done = run(tmp_path, *STAFF, given=PHRASE + "\n")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "is the name of somebody who is disabled" in done.stderr
 
@@ -91,7 +92,7 @@ def test_secrets_typed_on_a_terminal_are_not_echoed(
 ) -> None:
     migrated_instance(tmp_path)
     wren = ("staff", "add", "--new-property", "--property", "Hotel A", "--name", "wren")
-    ridedash(tmp_path, *wren, given=PHRASE + "\n")
+    run(tmp_path, *wren, given=PHRASE + "\n")
     code, seen = on_a_terminal(tmp_path, words, typed)
     assert (code, "Hotel A." in seen) == (0, True), seen
     assert typed not in seen
@@ -138,24 +139,24 @@ def test_help_shows_the_defaults(tmp_path: Path) -> None:
 
 def test_a_misspelt_property_makes_no_new_one_and_the_closest_is_named(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
-    first = ridedash(tmp_path, *FIRST, given=PHRASE + "\n")
+    first = run(tmp_path, *FIRST, given=PHRASE + "\n")
     assert first.returncode == 0, first.stderr
     misspelt = ("--property", "hotle A", "--name", "wren")
     for words in (("staff", "add", *misspelt), ("account", "link", *misspelt[:2], "--label", "L")):
         more = ("--access-token-stdin",) if words[0] == "account" else ()
-        done = ridedash(tmp_path, *words, *more, given=PHRASE + "\n")
+        done = run(tmp_path, *words, *more, given=PHRASE + "\n")
         assert done.returncode == 2
         assert "no property 'hotle A'. Did you mean 'Hotel A'? " in done.stderr
         assert "--new-property" in done.stderr
-    erased = ridedash(tmp_path, "erase", "--property", "Clinic", "--guest", "+12025550143")
+    erased = run(tmp_path, "erase", "--property", "Clinic", "--guest", "+12025550143")
     assert (erased.returncode, erased.stderr) == (2, "ridedash: no property 'Clinic'.\n")
 
 
 def test_a_property_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
-    assert ridedash(tmp_path, *FIRST, given=PHRASE + "\n").returncode == 0
+    assert run(tmp_path, *FIRST, given=PHRASE + "\n").returncode == 0
     for name in ("Hotel A", "HOTEL A"):
         words = ("staff", "add", "--new-property", "--property", name, "--name", "wren")
-        again = ridedash(tmp_path, *words, given=PHRASE + "\n")
+        again = run(tmp_path, *words, given=PHRASE + "\n")
         assert again.returncode == 2
         assert "there is a property 'Hotel A'; leave --new-property out." in again.stderr

@@ -17,7 +17,7 @@ from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
 from ridedash.store.models.orders import Heartbeat
-from tests.cli.test_commands import ridedash
+from tests.cli.in_process import run
 from tests.databases import migrated_instance
 from tests.rides.desk_world import World
 from tests.rides.dumps import dump, restore
@@ -182,10 +182,10 @@ def test_a_moment_that_can_not_be_is_refused_and_nothing_is_held(
 @pytest.mark.database
 def test_the_commands_are_on_the_command_line(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
-    done = ridedash(tmp_path, "db", "accept-restore")
+    done = run(tmp_path, "db", "accept-restore")
     assert (done.returncode, done.stderr) == (0, "")
     assert "No restore waits" in done.stdout
-    done = ridedash(tmp_path, "db", "restored-at", "2026-13-01")
+    done = run(tmp_path, "db", "restored-at", "2026-13-01")
     assert (done.returncode, done.stdout) == (2, "")
     assert "is no moment" in done.stderr
-    assert "0 orders are held" in ridedash(tmp_path, "db", "restored-at", "2026-01-01T10:00").stdout
+    assert "0 orders are held" in run(tmp_path, "db", "restored-at", "2026-01-01T10:00").stdout

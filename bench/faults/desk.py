@@ -26,7 +26,8 @@ from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault
-from ridedash.store.orders import OfferOwner, Order, OrderState, Priced, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import add_property, add_staff
 from tests import backing
 from tests.databases import new_database

@@ -17,7 +17,8 @@ from bench.faults.light import LIVE, Reader, honest
 from bench.faults.shop import Service, Shop, csrf_of
 from ridedash.rides.actions.request import abort, cancel, change_drop, feedback
 from ridedash.service.errors import ServiceError
-from ridedash.store.orders import Action, OfferOwner, Order, OrderState, Ride, Trip
+from ridedash.store.offers import OfferOwner, Trip
+from ridedash.store.orders import Action, Order, OrderState, Ride
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from tests.rides.desk_world import DROP, PICKUP
 from tests.service.bodies import CREATED

@@ -19,7 +19,8 @@ from ridedash.rides.runtime import Runtime
 from ridedash.rides.tickets import Looked, look_up, pin_of, ride_number
 from ridedash.store.actors import by_kiosk
 from ridedash.store.models.kiosks import Kiosk, Ticket
-from ridedash.store.orders import OfferOwner, OrderState, Priced, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import OrderState
 
 KEY: Final = "a secret of this installation"
 TZ: Final = ZoneInfo("Asia/Kolkata")

@@ -32,16 +32,8 @@ from ridedash.service.throttle.traffic import Permit, Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.actors import Actor, by_staff
-from ridedash.store.orders import (
-    OfferOwner,
-    Order,
-    OrderPage,
-    Priced,
-    Ride,
-    Trip,
-    add_offer,
-    order_page,
-)
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import Order, OrderPage, Ride, order_page
 from ridedash.store.properties import add_property, add_staff
 from tests.databases import new_database
 from tests.rides.desk_world import DROP, PICKUP, Clock, FakeService

@@ -21,7 +21,7 @@ from ridedash.store.accounts import default_account
 from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Staff
-from ridedash.store.orders import OfferOwner, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Trip, add_offer
 from tests import databases
 from tests.processes.fleet import WAIT_S, Fleet, fleet, wait_for
 from tests.rides.dumps import dump, restore

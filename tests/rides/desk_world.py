@@ -32,16 +32,8 @@ from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.orders import (
-    OfferOwner,
-    Order,
-    OrderPage,
-    Priced,
-    Ride,
-    Trip,
-    add_offer,
-    order_page,
-)
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import Order, OrderPage, Ride, order_page
 from ridedash.store.properties import add_property, add_staff
 from tests.databases import new_database
 

@@ -10,7 +10,7 @@ from ridedash.rides.orders.place import Placed
 from ridedash.rides.tickets import pin_of
 from ridedash.store.actors import by_kiosk
 from ridedash.store.models.kiosks import Kiosk, Ticket
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from tests.rides.desk_world import DROP, PICKUP, World
 
 KEY = "a secret of this installation"

@@ -21,7 +21,8 @@ from ridedash.service.transport.http import Http
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.models.people import Account
-from ridedash.store.orders import OfferOwner, OrderPage, Priced, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import OrderPage
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database

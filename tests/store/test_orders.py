@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,15 +16,9 @@ from ridedash.store.models.orders import OrderState, PathPoint
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import (
     Offer,
-    OfferOwner,
     Order,
     OrderPage,
-    Priced,
     RecentDrop,
-    Trip,
-    add_offer,
-    fixed_price_categories,
-    offer_signature,
     order_of_actor,
     order_of_form,
     order_of_staff,
@@ -34,7 +27,6 @@ from ridedash.store.orders import (
     path_of,
     placed_by,
     recent_drops,
-    trip_of,
 )
 from tests.views.ride_pages import NOON, Desk
 
@@ -213,64 +205,6 @@ def test_guests_on_a_kiosk_act_on_what_was_ordered_on_one_of_its_property(desk: 
         assert order_of_form(s, home, form) == booked
         assert order_of_form(s, desk.ids["other.property"], form) is None
         assert order_of_form(s, home, "none") is None
-
-
-def test_an_offer_is_stored_as_it_was_shown_and_to_whom(desk: Desk) -> None:
-    trip = Trip(LatLng(1.0, 2.0), "Door", LatLng(3.0, 4.0), "Airport")
-    priced = Priced("mini", "auto", "Mini", "INR", "₹1", {"a": 1}, "fare", {"": "1"}, {"c": 2})
-    with desk.services.db.write() as s:
-        home, staff, account = (desk.ids[k] for k in ("desk.property", "desk", "desk.account"))
-        owner = OfferOwner(home, by_staff(staff), account)
-        row = add_offer(s, owner, trip, priced, NOON)
-        assert row.id
-        assert trip_of(row) == trip
-        assert (row.property_id, row.staff_id, row.kiosk_id) == (home, staff, None)
-        assert (row.account_id, row.fetched_at) == (account, NOON)
-        assert (row.category, row.kind, row.display_name) == ("mini", "auto", "Mini")
-        assert (row.currency, row.price_text, row.product) == ("INR", "₹1", {"a": 1})
-        assert (row.fare_id, row.seat_prices, row.cancellation) == ("fare", {"": "1"}, {"c": 2})
-        assert row.signature == offer_signature(trip, priced)
-        bare = replace(trip, drop=None, drop_name=None)
-        least = Priced("mini", "auto", "Mini", None, None, {})
-        row = add_offer(s, OfferOwner(home, by_kiosk(3)), bare, least, NOON)
-        assert trip_of(row) == bare
-        assert (row.kiosk_id, row.staff_id, row.seat_prices, row.cancellation) == (
-            3,
-            None,
-            {},
-            None,
-        )
-        row.drop_lat = 3.0
-        assert trip_of(row).drop is None
-
-
-def test_categories_have_the_fixed_price_of_their_newest_offer_with_a_drop(desk: Desk) -> None:
-    home, other = desk.ids["desk.property"], desk.ids["other.property"]
-    drop = LatLng(3.0, 4.0)
-
-    def offer(
-        s: Any, category: str, fare: str | None, text: str | None = "₹1", **more: Any
-    ) -> None:
-        trip = Trip(LatLng(1.0, 2.0), None, more.get("drop", drop))
-        priced = Priced(category, "auto", category, None, text, {}, fare)
-        add_offer(s, OfferOwner(more.get("home", home), by_staff(None)), trip, priced, NOON)
-
-    with desk.services.db.write() as s:
-        assert fixed_price_categories(s, home) == frozenset()
-        offer(s, "fixed", None)
-        offer(s, "fixed", "F")
-        offer(s, "fixed", None, drop=None)
-        offer(s, "fixed", None, "")
-        offer(s, "metered", "F")
-        offer(s, "metered", None)
-        offer(s, "no card", "F", None)
-        offer(s, "theirs", "F", home=other)
-        assert fixed_price_categories(s, home) == {"fixed", "no card"}
-        for _ in range(300 - 4):
-            offer(s, "crowd", None)
-        assert fixed_price_categories(s, home) == {"fixed", "no card"}
-        offer(s, "crowd", None)
-        assert fixed_price_categories(s, home) == {"no card"}
 
 
 def test_the_last_drops_of_a_property_have_a_name_a_place_and_how_long_it_took(desk: Desk) -> None:

@@ -15,7 +15,8 @@ from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import BadKeys, DecryptionFailed, TokenVault, new_key
 from ridedash.store.models.people import Account, Staff
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_page, recent_drops
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import order_page, recent_drops
 from ridedash.store.sign_ins import (
     close_all_sign_ins,
     close_sign_in,

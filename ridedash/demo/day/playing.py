@@ -32,7 +32,7 @@ from ridedash.store.actors import Actor
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner, Trip
+from ridedash.store.offers import OfferOwner, Trip
 from ridedash.store.properties import cost_centres_of, favourites_of, set_favourite
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 

@@ -31,7 +31,7 @@ from ridedash.rides.orders.place import PlaceError, TokenReused, place
 from ridedash.rides.share_links import LinkKind, RideOver, TooManyLinks, make_link
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner
+from ridedash.store.offers import OfferOwner
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import clock_time, zone

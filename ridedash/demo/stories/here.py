@@ -11,7 +11,7 @@ from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError
 from ridedash.store.accounts import default_account
 from ridedash.store.models.people import Account, Property
-from ridedash.store.orders import OfferOwner, Trip
+from ridedash.store.offers import OfferOwner, Trip
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff

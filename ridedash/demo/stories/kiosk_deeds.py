@@ -24,7 +24,7 @@ from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind, Ticket
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner
+from ridedash.store.offers import OfferOwner
 from ridedash.views.web.formatting import zone
 
 VISIT_LENGTH: Final = 16

@@ -32,14 +32,8 @@ from ridedash.store.guests import GuestDetails, lock_guest, store_guest
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Account, Guest, Property
 from ridedash.store.models.restores import LostOrder
-from ridedash.store.orders import (
-    OfferOwner,
-    Priced,
-    Trip,
-    add_offer,
-    order_of_staff,
-    placed_by,
-)
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import order_of_staff, placed_by
 
 RELEASED: Final = "released"  # timeline events
 RECOVERED: Final = "recovered"

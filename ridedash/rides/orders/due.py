@@ -50,7 +50,8 @@ from ridedash.store.actors import WORKER
 from ridedash.store.database.database import retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import OfferOwner, Trip, add_offer, placed_by, trip_of
+from ridedash.store.offers import OfferOwner, Trip, add_offer, trip_of
+from ridedash.store.orders import placed_by
 
 LEASE: Final = timedelta(seconds=60)  # longer than the requests of one attempt take
 LATE: Final = timedelta(seconds=60)  # later than this after the due time is shown to people

@@ -32,7 +32,8 @@ from ridedash.store.actors import WORKER, Actor
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner, add_offer, placed_by, trip_of
+from ridedash.store.offers import OfferOwner, add_offer, trip_of
+from ridedash.store.orders import placed_by
 from ridedash.wire import Kind
 
 SHORTEST: Final = timedelta(minutes=10)

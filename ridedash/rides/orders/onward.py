@@ -34,7 +34,8 @@ from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import OfferOwner, Trip, add_offer, order_of_staff, trip_of
+from ridedash.store.offers import OfferOwner, Trip, add_offer, trip_of
+from ridedash.store.orders import order_of_staff
 from ridedash.wire import Kind
 
 

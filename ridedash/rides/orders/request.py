@@ -29,7 +29,7 @@ from ridedash.service.types.products import Product
 from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import Priced
+from ridedash.store.offers import Priced
 from ridedash.wire import PICKUP_NOW, Kind
 
 # Without I, L, O and U: people read it out on the telephone.

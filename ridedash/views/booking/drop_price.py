@@ -7,7 +7,8 @@ from ridedash.extensions import limiter
 from ridedash.forms import TripForm
 from ridedash.geo import LatLng, distance_m
 from ridedash.inputs import row_id
-from ridedash.store.orders import OrderPage, Trip, trip_of
+from ridedash.store.offers import Trip, trip_of
+from ridedash.store.orders import OrderPage
 from ridedash.views.booking.estimates import SAME_PLACE_M, EstimateFailedError
 from ridedash.views.booking.form import estimator, own_offer
 from ridedash.views.rides.access import own_order

@@ -22,7 +22,7 @@ from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttle
 from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.accounts import account_of
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offers, fixed_price_categories
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offers, fixed_price_categories
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
 from ridedash.views.booking.product_cards import (
     Card,

@@ -20,7 +20,8 @@ from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, date
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
-from ridedash.store.orders import Offer, OfferOwner, OrderPage, OrderState, order_page
+from ridedash.store.offers import OfferOwner
+from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.flights import flight_of

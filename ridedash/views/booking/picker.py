@@ -16,7 +16,8 @@ from ridedash.rides.orders.request import ordered_value
 from ridedash.rides.states import has_failed
 from ridedash.store.models.desk import Favourite
 from ridedash.store.models.people import Account, Guest, Property
-from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
+from ridedash.store.offers import Trip
+from ridedash.store.orders import Offer, OrderPage, OrderState
 from ridedash.views.booking.estimates import (
     EstimateFailedError,
     Estimates,

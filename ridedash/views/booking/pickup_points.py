@@ -6,7 +6,7 @@ from typing import Final
 from ridedash.geo import LatLng, distance_m
 from ridedash.places import Geocoder, coordinates_text, parse_coordinates
 from ridedash.service.types.products import HotspotZone, PickupPoint
-from ridedash.store.orders import Trip
+from ridedash.store.offers import Trip
 from ridedash.wording import gettext as _
 
 

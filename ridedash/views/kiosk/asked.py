@@ -19,7 +19,7 @@ from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner
+from ridedash.store.offers import OfferOwner
 from ridedash.views.booking.estimates import Estimator
 from ridedash.views.kiosk.device import the_kiosk
 from ridedash.views.web.own_words import languages_for, speak_as

@@ -13,7 +13,8 @@ from ridedash.rides.orders.kiosk_rules import offered_here
 from ridedash.service.types.products import Product
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
-from ridedash.store.orders import Offer, Trip
+from ridedash.store.offers import Trip
+from ridedash.store.orders import Offer
 from ridedash.views.booking.estimates import Estimates
 from ridedash.views.booking.product_cards import Card
 from ridedash.wire import Kind

@@ -22,7 +22,8 @@ from ridedash.rides.orders.place import OfferStale, Placed, is_fresh
 from ridedash.service.types.products import Product
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import AskState, Kiosk, WhoPays
-from ridedash.store.orders import Offer, trip_of
+from ridedash.store.offers import trip_of
+from ridedash.store.orders import Offer
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.product_cards import card

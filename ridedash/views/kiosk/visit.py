@@ -24,7 +24,8 @@ from ridedash.store import kiosk_visits
 from ridedash.store.kiosk_visits import End
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
-from ridedash.store.orders import Offer, Trip, recent_drops
+from ridedash.store.offers import Trip
+from ridedash.store.orders import Offer, recent_drops
 from ridedash.store.properties import favourites_of
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates

@@ -15,7 +15,8 @@ from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.schedule_times import LATEST, SERIES_LATEST
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Account
-from ridedash.store.orders import OfferOwner, Order, Priced, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import Order
 from ridedash.store.properties import add_property
 from tests.rides.desk_world import DROP, PICKUP, World
 from tests.rides.orders.test_due import HOURS, LEAD, planned, wanted

@@ -17,7 +17,7 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import new_device, revoke
 from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import Kiosk, KioskKind
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.properties import add_property
 from ridedash.views.rides.view_model import kiosk_words
 from tests.rides.desk_world import DROP, PICKUP, World

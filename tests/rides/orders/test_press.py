@@ -24,15 +24,8 @@ from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
 from ridedash.store.audit import AuditRow
 from ridedash.store.board import LATELY, NEWEST, OF_LATE, board_marks
 from ridedash.store.database.database import Database
-from ridedash.store.orders import (
-    OfferOwner,
-    Order,
-    OrderPage,
-    Priced,
-    Trip,
-    add_offer,
-    fixed_price_categories,
-)
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer, fixed_price_categories
+from ridedash.store.orders import Order, OrderPage
 from tests.rides.desk_world import PICKUP, START, World
 from tests.rides.orders.test_due import HOURS, LEAD, offered
 from tests.rides.orders.test_side_by_side import at_once

@@ -1,5 +1,6 @@
 """Heartbeats: readiness, the pages and the metrics agree which workers are alive."""
 
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,6 +28,11 @@ from tests.views.ride_pages import make_desk
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+
+
+def test_a_machine_is_named_by_the_beginning_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "desk" + "-of-the-night" * 9)
+    assert this_host() == ("desk" + "-of-the-night" * 9)[:40]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from sqlalchemy.exc import OperationalError
 
 from ridedash.rides.health import can_send, counts, heartbeat_age
 from ridedash.rides.orders import transitions
-from ridedash.rides.worker import Worker
+from ridedash.rides.tracking.pool import Polling
+from ridedash.rides.worker import REST_S, Worker
 from ridedash.store.models.orders import Order, OrderState
 from tests.rides.desk_world import World
 
@@ -67,6 +68,24 @@ def test_a_worker_that_has_stopped_polls_no_more(world: World) -> None:
     with world.worker() as worker:
         worker.run(stop)
     assert {each.name for each in threading.enumerate() if each not in before} == set()
+
+
+@pytest.mark.parametrize("error", [OSError("the disk"), ValueError("a mistake of ours")])
+def test_after_a_round_that_failed_the_worker_rests(
+    world: World, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests: list[float | None] = []
+
+    def fails() -> bool:
+        raise error
+
+    with world.worker() as worker:
+        stop = threading.Event()
+        monkeypatch.setattr(worker, "_recurring_jobs", fails)
+        monkeypatch.setattr(stop, "wait", rests.append)
+        worker.wake()
+        worker._round(Polling(worker.tracker, 1, worker.wake), stop)
+    assert rests == [REST_S]
 
 
 def test_a_round_does_only_those_jobs_whose_time_has_come(world: World) -> None:

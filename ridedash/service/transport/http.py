@@ -77,7 +77,7 @@ class Request:
     fresh: bool = False
     secrets: tuple[str, ...] = field(default=(), repr=False)
     attempt: int = 1
-    marks: Marks | None = field(default=None, repr=False)
+    marks: Marks | None = None
 
     def sent_headers(self) -> dict[str, str]:
         """All headers that are sent but those that HTTP itself adds, names in lower case but ours.

@@ -12,7 +12,13 @@ from flask import Flask
 from flask_babel import Babel
 
 from ridedash.forms import BookingForm
-from ridedash.rides.orders.fields import CHANGEABLE, FIELDS, BookingRequest, control_of
+from ridedash.rides.orders.fields import (
+    CHANGEABLE,
+    FIELDS,
+    BookingRequest,
+    TextControl,
+    control_of,
+)
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Order
@@ -167,3 +173,14 @@ def test_a_field_is_added_by_the_table_the_template_and_a_migration_alone(tmp_pa
     )
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
     assert "1 passed" in run.stdout
+
+
+def test_what_a_text_field_refuses_is_what_its_message_says() -> None:
+    limited = [
+        each.control
+        for each in FIELDS
+        if isinstance(each.control, TextControl) and each.control.longest
+    ]
+    assert limited
+    for control in limited:
+        assert f" {control.longest} characters" in control.too_long

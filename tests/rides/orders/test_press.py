@@ -52,6 +52,7 @@ def test_a_way_back_is_a_planned_order_with_the_ends_swapped(world: World) -> No
     out, back = pages(world)
     assert placed.order_ids == (out.order.id, back.order.id)
     assert (out.order.state, back.order.state) == ("READY", "SCHEDULED")
+    assert (out.order.group_key, back.order.group_key) == (None, None), "one car is no group"
     assert (back.order.back_of, out.way_back) == (out.order.id, back.order.id)
     assert back.order.pickup_at == back_at
     assert (back.offer.pickup_name, back.offer.drop_name) == ("Airport", "Lobby")
@@ -135,6 +136,15 @@ def test_a_way_back_at_a_wrong_time_orders_nothing(world: World, minutes: int) -
     with pytest.raises(RequestRefused) as refused:
         world.placed(back_at=world.clock() + timedelta(minutes=minutes))
     assert (refused.value.field, world.orders()) == ("back_at", [])
+
+
+def test_the_way_back_of_a_planned_ride_is_after_it(world: World) -> None:
+    there = world.clock() + HOURS
+    for minutes in (-60, 0):
+        with pytest.raises(RequestRefused) as refused:
+            world.placed(pickup_at=there, back_at=there + timedelta(minutes=minutes))
+        assert refused.value.field == "back_at"
+    assert world.placed(pickup_at=there, back_at=there + timedelta(minutes=1)).created
 
 
 def test_a_series_is_a_planned_order_for_each_of_its_times(world: World) -> None:

@@ -9,11 +9,13 @@ import httpcore
 import pytest
 
 from ridedash.service.transport.connection import (
+    Connection,
     Deadline,
     DeadlineBackend,
     DeadlineStream,
     active,
     resolve,
+    simple_get,
 )
 from ridedash.service.transport.egress import Egress
 from tests.service.servers import answer, serving
@@ -143,6 +145,15 @@ def test_each_address_of_a_name_gets_its_share_of_the_time():
     with active(Left(0.6)), pytest.raises(httpcore.ConnectTimeout, match="slow"):
         backend.connect_tcp("192.0.2.9", 443)
     assert network.given[3:] == [("192.0.2.9", 0.6)], "an address needs no look-up"
+
+
+def test_a_connection_that_does_not_open_is_tried_once():
+    connection = Connection(ssl.create_default_context())
+    connection._network._inner = network = FakeNetwork("")
+    request = simple_get("http://192.0.2.1/v1/products", {}, None, {})
+    with active(Deadline(LONG_S, LONG_S)), pytest.raises(httpcore.ConnectTimeout):
+        connection.send(request)
+    assert len(network.given) == 1
 
 
 def test_the_machine_looks_up_each_address_once_and_no_name_that_is_none():

@@ -148,3 +148,7 @@ def test_this_machine_and_the_listed_hosts_are_called_directly(host, through):
     egress = Egress(proxy="http://proxy.example:3128", direct=("hotel.example", "10.0.0.7"))
     assert egress.goes_through_proxy(host) is through
     assert not Egress().goes_through_proxy(host)
+
+
+def test_the_password_of_a_proxy_is_in_no_text_of_its_settings():
+    assert "secret" not in repr(Egress(proxy="http://desk:secret@proxy.example:3128"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from alembic import command
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import alembic_config
@@ -13,6 +13,7 @@ from ridedash.store.history import (
     Outcome,
     RideFilter,
     Totals,
+    by_index,
     categories,
     outcome_of,
     page,
@@ -239,3 +240,15 @@ def test_text_is_compared_without_case_accents_and_spaces() -> None:
         "",
         "",
     ]
+
+
+def test_postgresql_reads_an_index_alone_in_that_transaction_and_no_other(desk: Desk) -> None:
+    if desk.services.db.dialect == "sqlite":
+        pytest.skip("its planner has no such settings")
+    settings = [text(f"SHOW {name}") for name in ("enable_seqscan", "enable_bitmapscan", "jit")]
+    with desk.services.db.read() as s:
+        usual = [s.scalar(each) for each in settings]
+        by_index(s)
+        assert [s.scalar(each) for each in settings] == ["off"] * 3
+    with desk.services.db.read() as s:
+        assert [s.scalar(each) for each in settings] == usual != ["off"] * 3

@@ -412,3 +412,11 @@ def test_close_closes_the_transport_that_was_given():
     given = Given(lambda _request: httpx.Response(200))
     Http(given).close()
     assert given.closed
+
+
+def test_only_the_usual_certificates_and_those_of_the_settings_are_trusted(tmp_path, monkeypatch):
+    of_the_environment = tmp_path / "ca.pem"
+    of_the_environment.write_text("no certificate")
+    monkeypatch.setenv("SSL_CERT_FILE", str(of_the_environment))
+    with Http() as http:
+        assert http._tls.cert_store_stats()["x509_ca"] > 0

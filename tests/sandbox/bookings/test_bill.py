@@ -1,9 +1,13 @@
 """Bills of rides: inside their estimate, with an advance at the airport and charges at night."""
 
 from datetime import timedelta
+from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 
+from ridedash.sandbox.bookings.bill import driven
+from ridedash.sandbox.pricing.rates import Driven
 from tests.sandbox.sandbox_desk import HOTEL, NIGHT, PORT, SALT, far_drop
 
 RIDES = {
@@ -95,3 +99,8 @@ def test_a_category_with_a_night_charge_says_it_and_its_estimate_contains_it(
 def test_categories_without_a_night_charge_say_na(desk):
     for card in desk.products(category="mini")["categories"][0]["fare_breakup"]:
         assert (card["night_time_charges"], card["night_time_duration"]) == ("NA", "NA")
+
+
+def test_a_booking_that_never_became_a_ride_has_driven_nothing():
+    plan = SimpleNamespace(ride=None, first=lambda _status: None)
+    assert driven(SimpleNamespace(plan=plan)) == Driven(Decimal(0), Decimal(0))

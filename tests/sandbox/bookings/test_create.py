@@ -1,8 +1,13 @@
 """Create booking: the three shapes of success, every failure, our own failure codes."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ridedash.sandbox import mint_token
+from ridedash.sandbox.bookings.create import _shared_scenario
+from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.trips import planner
 from tests.sandbox.sandbox_desk import HOTEL, OCEAN, PORT, SALT, bearer, far_drop, middle
 
 CREATE = "/v1.5/bookings/create"
@@ -245,3 +250,33 @@ def test_a_body_that_is_not_a_json_object_is_a_json_failure(desk, body, status):
     answer = desk.web.post(CREATE, data=body, headers=desk.headers, content_type="application/json")
     assert answer.status_code == status
     assert answer.json["status"] == "FAILURE"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "retry", "near", "chance", "played"),
+    [
+        (planner.NORMAL, False, True, 0.0, planner.SHARE_IMMEDIATE),
+        (planner.NORMAL, True, True, 0.6, planner.SHARE_IMMEDIATE),
+        (planner.NORMAL, True, True, 0.59, planner.SHARE_RETRY),
+        (planner.NORMAL, True, False, 0.9, planner.SHARE_RETRY),
+        (planner.SHARE_IMMEDIATE, True, True, 0.0, planner.SHARE_IMMEDIATE),
+        (planner.SHARE_IMMEDIATE, True, False, 0.9, planner.SHARE_RETRY),
+        (planner.SLOW_ALLOTMENT, True, True, 0.9, planner.SHARE_RETRY_SLOW),
+        (planner.SHARE_RETRY_SLOW, True, False, 0.9, planner.SHARE_RETRY_SLOW),
+        (planner.NO_CAB, True, True, 0.9, planner.SHARE_RETRY_FAIL),
+        (planner.SHARE_RETRY_FAIL, True, True, 0.9, planner.SHARE_RETRY_FAIL),
+        (planner.SHARE_RETRY, True, True, 0.9, planner.SHARE_RETRY),
+    ],
+)
+def test_a_shared_ride_is_found_at_once_or_on_a_retry(scenario, retry, near, chance, played):
+    rng = SimpleNamespace(random=lambda: chance)
+    assert _shared_scenario(scenario, retry, near, rng) == played
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_without_a_retry_a_shared_ride_is_found_at_once_or_refused(near):
+    rng = SimpleNamespace(random=lambda: 0.0)
+    if near:
+        assert _shared_scenario(planner.NORMAL, False, near, rng) == planner.SHARE_IMMEDIATE
+    with pytest.raises(Refusal):
+        _shared_scenario(planner.NO_CAB if near else planner.NORMAL, False, near, rng)

@@ -8,6 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, extensions
+from ridedash.phones import tel
 from ridedash.services import build_services, redis_trust
 from ridedash.views import registry
 from ridedash.views.ops import file_server, static_files
@@ -16,7 +17,6 @@ from ridedash.views.poll_cache.middleware import PollMiddleware
 from ridedash.views.web import (
     compression,
     errors,
-    formatting,
     permissions,
     request_checks,
     request_log,
@@ -50,7 +50,7 @@ def create_app(
     compression.init_app(app)
     errors.init_app(app)
     app.jinja_env.add_extension(responses.NoIndentation)
-    app.jinja_env.filters["tel"] = formatting.tel
+    app.jinja_env.filters["tel"] = tel
     permissions.init_app(app)
     registry.init_app(app)
     if settings.demo:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-import phonenumbers
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
@@ -26,6 +25,7 @@ from wtforms.widgets import CheckboxInput
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.inputs import calendar_day, flight_number, is_flight_number, row_id, whole_number
+from ridedash.phones import PhoneError, read_phone
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import (
     FIELDS,
@@ -45,41 +45,7 @@ from ridedash.wording import lazy as _
 from ridedash.wording import ngettext
 from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
 
-# Two-letter country codes: a number of one of these countries needs no country calling code.
-COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
 LIST_MAX: Final = 20_000  # characters of a pasted list of guests
-
-
-class PhoneError(ValueError):
-    """A phone number that can't be parsed; the message says what to type instead."""
-
-
-def read_phone(text: str, country: str | None) -> str | None:
-    """A phone number in any notation as E.164; None for an empty text. Raises PhoneError.
-
-    `country` (two letters) is the country of a number that is typed without its country code.
-
-    >>> read_phone("(0)22 2778 3300", "IN")
-    '+912227783300'
-    """
-    typed = text.strip()
-    if not typed:
-        return None
-    if country is None and typed.startswith("00"):
-        typed = "+" + typed[2:]
-    try:
-        number = phonenumbers.parse(typed, country)
-    except phonenumbers.NumberParseException as error:
-        message = _("Type the phone number with its country code, such as +91 22 2778 3300.")
-        raise PhoneError(message) from error
-    if not phonenumbers.is_valid_number(number):
-        raise PhoneError(
-            _(
-                "No phone has this number. Check the digits; a number from abroad needs its "
-                "country code."
-            )
-        )
-    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
 def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None:

@@ -29,7 +29,7 @@ LAYERS = [  # a package may import from packages of a lower layer, and from itse
     {"rides"},
     {"wording", "maps", "places", "turns"},
     {"services"},
-    {"several"},
+    {"several", "phones"},
     {"forms"},  # messages of forms and sources of places are below them
     {"extensions"},
     {"views"},

@@ -250,7 +250,7 @@ def require_mode(services: Services) -> None:
 
 
 def _erase(services: Services, options: argparse.Namespace) -> None:
-    # imported here: it loads the forms, which a worker does not need
+    # imported here: it loads the rules of phone numbers, which a worker does not need
     from ridedash.cli import upkeep
 
     _require_current(services)

@@ -3,7 +3,7 @@
 import argparse
 
 from ridedash.cli.errors import CommandError, no_property
-from ridedash.forms import PhoneError, read_phone
+from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.services import Services
 from ridedash.store import properties

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ridedash import wire
+from ridedash.phones import tel
 from ridedash.rides.actions.acknowledge import NOT_BOOKED
 from ridedash.rides.actions.door_marks import mark_of
 from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import Notice
-from ridedash.views.web.formatting import tel
 from ridedash.wording import action_words
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import door_words

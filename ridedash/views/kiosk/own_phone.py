@@ -18,8 +18,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import csrf, limiter, reader_language, services
-from ridedash.forms import PhoneError, read_phone
 from ridedash.inputs import row_id
+from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.orders.kiosk_rules import LONGEST_NAME, rule_now, who_is
 from ridedash.service.types.products import Product
 from ridedash.store import own_phones

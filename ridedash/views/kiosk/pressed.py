@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from ridedash.extensions import language, services
-from ridedash.forms import PhoneError, read_phone
 from ridedash.inputs import whole_number
+from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place, kiosk_rules
 from ridedash.rides.orders.kiosk_asks import AskNow, NewAsk, Wish
 from ridedash.rides.orders.kiosk_codes import OpenCode

@@ -98,15 +98,6 @@ def _known(locale: str) -> Locale | str:
         return locale
 
 
-def tel(number: str | None) -> str:
-    """The address that dials a number; "" for none.
-
-    The plus stands as it is: not every phone reads "%2B" as one.
-    """
-    digits = "".join(each for each in number or "" if each in "+0123456789")
-    return f"tel:{digits}" if digits.strip("+") else ""
-
-
 def zone(name: str) -> ZoneInfo:
     """The zone of a property; UTC when its name is not one."""
     try:

@@ -1,0 +1,39 @@
+"""Phone numbers in any notation."""
+
+import pytest
+
+from ridedash.phones import PhoneError, read_phone
+
+
+@pytest.mark.parametrize(
+    ("typed", "country", "kept"),
+    [
+        ("022 2778 3300", "IN", "+912227783300"),
+        ("(022) 2778-3300", "IN", "+912227783300"),
+        ("+91 22 2778 3300", "DE", "+912227783300"),
+        ("0091 22 2778 3300", "IN", "+912227783300"),
+        ("0091 22 2778 3300", None, "+912227783300"),
+        ("+44 20 7946 0958", "IN", "+442079460958"),
+        ("tel:+44-20-7946-0958", "IN", "+442079460958"),
+        ("०२२ २७७८ ३३००", "IN", "+912227783300"),
+        ("+٩١٢٢٢٧٧٨٣٣٠٠", None, "+912227783300"),
+        ("  ", "IN", None),
+    ],
+)
+def test_a_phone_number_in_any_notation_is_stored_as_e164(
+    typed: str, country: str | None, kept: str | None
+) -> None:
+    assert read_phone(typed, country) == kept
+
+
+@pytest.mark.parametrize(
+    "typed", ["12", "the red one", "+999 1234567", "022 2778 33001234567890", "{{7*191}}", "+"]
+)
+def test_an_invalid_phone_number_is_refused_with_advice(typed: str) -> None:
+    with pytest.raises(PhoneError, match="country code"):
+        read_phone(typed, "IN")
+
+
+def test_a_number_without_country_code_needs_the_propertys_country() -> None:
+    with pytest.raises(PhoneError):
+        read_phone("022 2778 3300", None)

@@ -33,6 +33,7 @@ from ridedash.rides.codes import (
 )
 from ridedash.rides.orders import request, transitions
 from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.orders.request import OpenOrder
 from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
 from ridedash.rides.runtime import Runtime
@@ -327,6 +328,6 @@ def guard_key(s: Session, order: Order) -> str | None:
     return key
 
 
-def _is_other(order: Order, ride: Order) -> bool:
+def _is_other(order: Order, ride: OpenOrder) -> bool:
     """Whether a ride is none of the cars that belong to the first one of the order's own group."""
     return ride.guard_key is not None or not order.group_key or ride.group_key != order.group_key

@@ -17,6 +17,8 @@ from ridedash.rides.orders import schedule_times, transitions
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest
 from ridedash.rides.orders.press import Part, parts, tokens_of
 from ridedash.rides.orders.request import (
+    OPEN_ORDER,
+    OpenOrder,
     bill,
     build_order,
     guard_of,
@@ -264,11 +266,11 @@ def _check_replaced(s: Session, request: BookingRequest) -> None:
     The guard alone doesn't tell: a car of a group, a second car and a planned ride have none.
     """
     alive = or_(Order.open, Order.state.in_(UNSENT))
-    newer = select(Order).where(Order.supersedes == request.supersedes, alive)
-    _check_seen(s, request, s.scalars(newer).all())
+    newer = select(*OPEN_ORDER).where(Order.supersedes == request.supersedes, alive)
+    _check_seen(s, request, [OpenOrder(*row) for row in s.execute(newer)])
 
 
-def _check_seen(s: Session, request: BookingRequest, rides: Sequence[Order]) -> None:
+def _check_seen(s: Session, request: BookingRequest, rides: Sequence[OpenOrder]) -> None:
     """Raises GuardBusy unless a second car is booked on purpose beside each of these rides.
 
     A ride that came after the notice was shown is none that the person knows of: two desks that
@@ -277,11 +279,11 @@ def _check_seen(s: Session, request: BookingRequest, rides: Sequence[Order]) -> 
     seen = request.second_to if request.override_guard else ()
     if all(each.id in seen for each in rides):
         return
-    newest_first = sorted(rides, key=lambda order: order.id, reverse=True)
+    newest_first = sorted(rides, reverse=True)
     raise GuardBusy([_open_ride(s, each) for each in newest_first], request)
 
 
-def _open_ride(s: Session, order: Order) -> OpenRide:
+def _open_ride(s: Session, order: OpenOrder) -> OpenRide:
     owner = s.get(Staff, order.staff_id) if order.staff_id else None
     return OpenRide(order.id, owner.name if owner else None, order.created_at)
 

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
@@ -84,12 +84,29 @@ def guard_of(
     return f"{property_id}|{hashed}|{cell}"
 
 
-def open_rides(s: Session, guest: Guest, key: str) -> list[Order]:
-    """The open orders of a guest from a pickup cell: those with a guard, then those without."""
+class OpenOrder(NamedTuple):
+    """What a press has to know of an order that is open; read without a lock."""
+
+    id: int
+    staff_id: int | None
+    created_at: datetime
+    guard_key: str | None
+    group_key: str | None
+
+
+OPEN_ORDER: Final = tuple(getattr(Order, name) for name in OpenOrder._fields)
+
+
+def open_rides(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
+    """The open orders of a guest from a pickup cell: those with a guard, then those without.
+
+    None is locked: polls are recorded in transactions that lock many orders, and a press that did
+    the same in another sequence would end one of them.
+    """
     return [*_guarded(s, guest, key), *_unguarded(s, guest.property_id, key)]
 
 
-def _guarded(s: Session, guest: Guest, key: str) -> list[Order]:
+def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
     """Open orders with the guard `key`, or with an earlier one of this guest and pickup cell.
 
     A guard is made of what was known of a guest when they were booked: the phone, the name or the
@@ -99,29 +116,25 @@ def _guarded(s: Session, guest: Guest, key: str) -> list[Order]:
         Order.guest_id == guest.id,
         Order.guard_key.endswith(key[key.rindex("|") :], autoescape=True),
     )
-    query = select(Order).where(Order.open)
+    query = select(*OPEN_ORDER).where(Order.open)
     found = query.where(Order.guard_key == key), query.where(same)  # each by an index of its own
-    return list(dict.fromkeys(order for each in found for order in s.scalars(each)))
+    return list(dict.fromkeys(OpenOrder(*row) for each in found for row in s.execute(each)))
 
 
-def _unguarded(s: Session, property_id: int, key: str) -> list[Order]:
+def _unguarded(s: Session, property_id: int, key: str) -> list[OpenOrder]:
     """Open orders without a guard, to which the guard `key` would belong.
 
     A car of a group after the first, or a second car on purpose: once the order that has the guard
     is over, the guest's others are found only like this.
     """
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
-    query = select(Order.id, Guest, Offer).where(*without_guard)  # locks no order of other guests
+    query = select(*OPEN_ORDER, Guest, Offer).where(*without_guard)
     query = query.join(Guest, Guest.id == Order.guest_id).join(Offer, Offer.id == Order.offer_id)
-    theirs = [
-        order_id
-        for order_id, guest, offer in s.execute(query)
+    return [
+        OpenOrder(*row)
+        for *row, guest, offer in s.execute(query.order_by(Order.id))
         if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key
     ]
-    if not theirs:
-        return []
-    found = select(Order).where(Order.id.in_(theirs), Order.open).order_by(Order.id)
-    return list(s.scalars(found))
 
 
 def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBooking:

@@ -54,6 +54,7 @@ Reading = tuple[datetime, float]  # the database's time, and the monotonic time 
 SQLITE_BUSY, SQLITE_FULL = 5, 13
 
 
+DEADLOCK: Final = "40P01"
 GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
 FOR_APPLICATIONS: Final = """SELECT CAST(current_setting('max_connections') AS integer)
     - CAST(current_setting('superuser_reserved_connections') AS integer)"""
@@ -67,6 +68,10 @@ class DatabaseBusy(Exception):
 
     Nothing was written.
     """
+
+
+class Deadlocked(DatabaseBusy):
+    """Two transactions waited for each other, and the server undid this one: it may run again."""
 
 
 class CommitUnknown(SQLAlchemyError):
@@ -165,7 +170,8 @@ class Database:
                 yield session
                 session.flush()
             except (OperationalError, NoConnectionLeft) as error:
-                raise DatabaseBusy("the database takes no write: nothing was written") from error
+                busy = Deadlocked if _sqlstate(error) == DEADLOCK else DatabaseBusy
+                raise busy("the database takes no write: nothing was written") from error
             _commit(session)
             self.after_commit(session.info)
 
@@ -233,11 +239,14 @@ def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
 
 
 def retry_conflict(attempt: Callable[[], T]) -> T:
-    """Run `attempt`; after a conflict again, when the other process's row is visible."""
+    """Run `attempt`; after a conflict again, when the other process's row is visible.
+
+    Two people who name the same guests at once may also wait for each other's rows.
+    """
     for _ in range(2):
         try:
             return attempt()
-        except IntegrityError:
+        except (IntegrityError, Deadlocked):
             time.sleep(0)  # let the other transaction end
     return attempt()
 
@@ -313,7 +322,12 @@ def _undone(error: DBAPIError) -> bool:
     """Whether a failed commit certainly wrote nothing: the database itself refused it."""
     if error.connection_invalidated:
         return False
-    code = getattr(error.orig, "sqlstate", None)
-    if code is not None:
-        return not str(code).startswith(GOING_DOWN)
+    code = _sqlstate(error)
+    if code:
+        return not code.startswith(GOING_DOWN)
     return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (SQLITE_BUSY, SQLITE_FULL)
+
+
+def _sqlstate(error: Exception) -> str:
+    """PostgreSQL's code of an error; "" for one of SQLite, or without a server's answer."""
+    return str(getattr(getattr(error, "orig", None), "sqlstate", None) or "")

@@ -22,6 +22,7 @@ from ridedash.store.database.database import (
     Database,
     DatabaseBusy,
     UnknownRevision,
+    retry_conflict,
 )
 from ridedash.store.database.migrate import HalfMigrated, OldRevision, alembic_config, known
 from ridedash.store.database.postgresql import BoundedConnection, lift_limits
@@ -185,6 +186,26 @@ def test_a_database_that_stays_busy_is_said_to_be(db: Database) -> None:
                 "reading goes on"
             )
     holder.close()
+
+
+class Deadlock(Exception):
+    """As psycopg raises it."""
+
+    sqlstate = "40P01"
+
+
+def test_what_the_server_undid_because_of_a_deadlock_is_done_again(db: Database) -> None:
+    tries = []
+
+    def attempt() -> int:
+        with db.write() as s:
+            add_property(s, f"House {len(tries)}", "UTC", NOW)
+            tries.append(s)
+            if len(tries) < 3:
+                raise OperationalError("UPDATE", {}, Deadlock())
+            return s.scalar(text("SELECT count(*) FROM properties")) or 0
+
+    assert (retry_conflict(attempt), len(tries)) == (1, 3)
 
 
 def test_an_exception_undoes_all_of_a_write(db: Database) -> None:

@@ -50,7 +50,9 @@ def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(
         assert "MALLOC_ARENA_MAX=1" in environment_of_child(demo.process.pid)
 
 
-def test_files_in_an_instance_folder_that_existed_are_of_their_user_alone(tmp_path: Path) -> None:
+def test_files_are_of_their_user_alone_and_a_second_start_keeps_the_password(
+    tmp_path: Path,
+) -> None:
     instance = tmp_path / "instance"
     instance.mkdir()
     instance.chmod(0o755)
@@ -64,6 +66,8 @@ def test_files_in_an_instance_folder_that_existed_are_of_their_user_alone(tmp_pa
         os.umask(before)
     assert {path.name for path in ours} >= {"sandbox.db", "blackbox", "metrics"}
     assert set(modes.values()) == {"0o0"}, modes
+    with running(instance) as second:
+        assert second.password == demo.password
 
 
 def environment_of_child(parent: int) -> list[str]:
@@ -97,17 +101,10 @@ def test_a_worker_that_ends_by_itself_ends_the_process_so_that_it_is_restarted(
     assert "the worker ended by itself" in done.stderr
 
 
-def test_a_second_start_keeps_password_and_accounts(tmp_path: Path) -> None:
-    with running(tmp_path / "instance") as first:
-        password = first.password
-    with running(tmp_path / "instance") as second:
-        assert second.password == password
-
-
 def test_a_busy_port_gives_one_sentence_that_names_the_setting(tmp_path: Path) -> None:
-    with running(tmp_path / "first") as demo:
-        port = demo.url.rsplit(":", 1)[1]
-        done = ridedash(tmp_path / "second", "up", RIDEDASH_PORT=port, RIDEDASH_SANDBOX_PORT="0")
+    with listen("127.0.0.1", 0, "RIDEDASH_PORT") as taken:
+        port = str(taken.getsockname()[1])
+        done = ridedash(tmp_path, "up", RIDEDASH_PORT=port, RIDEDASH_SANDBOX_PORT="0")
     assert done.returncode == 2
     assert "RIDEDASH_PORT" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -111,14 +111,6 @@ def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Runnin
     expect(page.locator("main")).to_contain_text(booking_id)
 
 
-def test_a_shared_ride_without_a_match_shows_that(staff_page: StaffPage, desk: Running) -> None:
-    control(desk, "next", scenario="share_retry_fail")
-    page = staff_page()
-    story.book(page, "share", "Guest Dunlin", seats=1)
-    expect(page.locator("#headline")).to_contain_text("No shared ride was found")
-    story.look(page, "share-retry-failed")
-
-
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light")])
 def test_an_auto_through_all_of_its_states_to_its_bill(
     staff_page: StaffPage, desk: Running, size: str, scheme: str
@@ -150,14 +142,3 @@ def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk
     expect(page.locator(".plate")).to_be_hidden()  # the plate of a former driver is not shown
     story.reach(page, desk, "CALL_DRIVER")
     assert story.statuses(page)[-2:] == ["ALLOTMENT_RETRYING", "CALL_DRIVER"]
-
-
-def test_a_ride_without_a_driver_shows_what_to_do_next(
-    staff_page: StaffPage, desk: Running
-) -> None:
-    control(desk, "next", scenario="no_cab")
-    page = staff_page()
-    story.book(page, "mini", "Guest Smew")
-    expect(page.locator("#headline")).to_contain_text("No driver found")
-    expect(page.get_by_role("button", name=re.compile("again", re.IGNORECASE))).to_be_visible()
-    story.look(page, "taxi-no-driver")

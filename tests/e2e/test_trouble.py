@@ -41,21 +41,6 @@ def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
     story.wait_status(page, "COMPLETED")
 
 
-def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(
-    staff_page: StaffPage, desk: Running
-) -> None:
-    control(desk, "faults", operation="create", fault="cut_before", times=1)
-    page = staff_page()
-    first = story.book(page, "mini", "Guest Godwit")
-    expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
-    page.get_by_label("How do you know?").fill("Support found no booking under our reference")
-    page.get_by_role("button", name="Close as not booked").click()
-    expect(page.locator("#headline")).to_contain_text("Closed as not booked")
-    page.goto("/")
-    expect(page.get_by_text(re.compile("1 unknown"))).to_be_hidden()
-    assert first
-
-
 def test_a_lost_link_is_connected_again_from_the_rides_page(
     staff_page: StaffPage, desk: Running
 ) -> None:
@@ -78,25 +63,16 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(
     story.reach(page, desk, "COMPLETED")
 
 
-@pytest.mark.parametrize(
-    ("account", "words"),
-    [
-        ("Account with a pending payment", "payment"),
-        ("Banned account", "blocked"),
-    ],
-)
-def test_an_account_that_may_not_book_is_explained(
-    staff_page: StaffPage, account: str, words: str
-) -> None:
+def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage) -> None:
     page = staff_page()
     story.choose_trip(page)
     story.choose_car(page, "mini")
     page.locator("summary", has_text="More").click()
-    page.get_by_label("Account").select_option(label=account)
+    page.get_by_label("Account").select_option(label="Banned account")
     story.press_book(page, "Guest Teal")
-    expect(page.locator("main")).to_contain_text(re.compile(words, re.IGNORECASE))
+    expect(page.locator("main")).to_contain_text(re.compile("blocked", re.IGNORECASE))
     expect(page.get_by_role("button", name=re.compile("again", re.IGNORECASE))).to_be_visible()
-    story.look(page, f"refused-{words}")
+    story.look(page, "refused-blocked")
 
 
 def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
@@ -142,24 +118,6 @@ def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -
     expect(page.get_by_text("To this drop:")).to_be_visible()
     page.get_by_role("button", name="Change drop").click()
     expect(page.locator(".trip-drop")).to_contain_text(wanted)
-
-
-def test_typed_text_is_kept_when_a_field_is_missing(staff_page: StaffPage) -> None:
-    page = staff_page()
-    story.choose_trip(page)
-    story.choose_car(page, "mini")
-    page.locator("summary", has_text="More").click()
-    page.get_by_label("Note for the desk").fill("Two suitcases")
-    page.get_by_label("Phone", exact=True).fill("12")
-    page.get_by_role("button", name=re.compile("^Book ")).click()
-    expect(page.get_by_label("Guest name")).to_be_focused()  # the browser itself asks for the name
-    page.get_by_label("Guest name").fill("Guest Merlin")
-    page.get_by_role("button", name=re.compile("^Book ")).click()
-    expect(page.locator("[aria-invalid=true]").first).to_be_visible()
-    expect(page.get_by_label("Note for the desk")).to_have_value("Two suitcases")
-    expect(page.get_by_label("Phone", exact=True)).to_have_value("12")
-    expect(page.get_by_label("Guest name")).to_have_value("Guest Merlin")
-    story.look(page, "picker-errors")
 
 
 def test_the_picker_shows_that_the_service_is_down(staff_page: StaffPage, desk: Running) -> None:

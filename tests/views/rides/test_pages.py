@@ -369,6 +369,22 @@ def test_the_page_has_the_snapshot_as_data_and_no_foreign_script(
     )
 
 
+@pytest.mark.parametrize(
+    ("state", "status", "kind", "headline"),
+    [
+        ("BOOKED", "ALLOTMENT_FAILED", "point_to_point", "No driver found"),
+        ("FAILED", "ALLOTMENT_FAILED", "share", "No shared ride was found"),
+    ],
+)
+def test_a_ride_for_which_no_car_was_found_says_so_and_can_be_tried_again(
+    desk: Desk, browser: FlaskClient, state: str, status: str, kind: str, headline: str
+) -> None:
+    order_id = desk.order(state, status, kind)
+    page = browser.get(f"/rides/{order_id}").text
+    assert headline in page.split('id="headline"')[1][:200]
+    assert f"/rides/new?again={order_id}" in page
+
+
 class Service:
     """A client with set answers, which records its calls."""
 

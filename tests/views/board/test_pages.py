@@ -15,7 +15,7 @@ from ridedash.store.models.people import Account, Guest
 from ridedash.store.orders import Attention, Order, Ride, TimelineEvent
 from ridedash.views.board.pages import NOTHING, known
 from ridedash.views.poll_cache.cache import EXTENSION
-from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
+from tests.views.ride_pages import NOON, ORDER_STATES, Desk, make_desk, snapshot_facts
 
 pytestmark = pytest.mark.database
 
@@ -192,6 +192,12 @@ def test_time_alone_changes_the_text_of_a_row(desk: Desk, browser: FlaskClient) 
     first = poll(browser)
     desk.now += timedelta(seconds=12)
     assert [row["why"] for row in poll(browser, since=has(first))["rows"]] == ["Long search"]
+
+
+def test_a_row_waits_until_its_order_has_left_sending(desk: Desk, browser: FlaskClient) -> None:
+    orders = {desk.order(state): state for state in ORDER_STATES}
+    waiting = {orders[row["id"]] for row in poll(browser)["rows"] if row.get("waiting")}
+    assert waiting == {"SCHEDULED", "WAITING", "READY", "SENDING"}
 
 
 def test_a_search_grows_no_longer_while_the_clock_of_a_demo_is_held(

@@ -43,7 +43,7 @@ def gettext(text: str, **facts: object) -> str:
         translated = text
     said = translated % isolated(facts) if facts else translated
     if text in reading.unread and text not in reading.own:
-        _remember(text % facts if facts else text, said)
+        _remember(text % _in_english(facts) if facts else text, said)
     return said
 
 
@@ -110,7 +110,7 @@ def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
         said = fill(context, *texts, **isolated(facts))
         if facts and texts[-1] in _reading().unread:
             with in_language("en"):
-                english = fill(context, *texts, **facts)
+                english = fill(context, *texts, **_in_english(facts))
             _remember(english, str(said))
         return said
 
@@ -236,6 +236,26 @@ def _log_once(locale: str, error: str) -> None:
     log.error("the catalogue of %s can't be read, English is shown: %s", locale, error)
 
 
+class Fact(str):
+    """A fact as the reader's language writes it; `english` as English does: "15 ₹" and "₹15".
+
+    Its English stands in a sentence's English, which would show the amount in foreign order.
+    """
+
+    english: str
+
+    def __new__(cls, shown: str, english: str = "") -> "Fact":
+        """Both of them. A copy is made without its English, and given it then."""
+        made = super().__new__(cls, shown)
+        made.english = english or shown
+        return made
+
+
+def _in_english(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a sentence for its English."""
+    return {name: getattr(fact, "english", fact) for name, fact in facts.items()}
+
+
 class Audience(StrEnum):
     """Who reads a text. Guests read nothing about accounts."""
 
@@ -274,7 +294,7 @@ def _said(sentence: str, filled: str, facts: Mapping[str, str | None]) -> str:
     if _reading().unread:
         english = g.get("english", {}).get(sentence)
         if english:
-            _remember(_fill(_drop_unknown(english, facts), facts), filled)
+            _remember(_fill(_drop_unknown(english, facts), _in_english(facts)), filled)
     return filled
 
 
@@ -295,12 +315,11 @@ def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
     """The facts of a sentence, ready to be filled in.
 
     A text with letters of the other writing direction gets Unicode isolates around it, so that it
-    doesn't reorder the sentence. Values that are not exactly `str`, such as Markup, stay as they
-    are.
+    doesn't reorder the sentence. Values of other types, such as Markup, stay as they are.
     """
     right_to_left = _reading().right_to_left
     return {
-        name: _isolate(fact, right_to_left) if type(fact) is str else fact
+        name: _isolate(fact, right_to_left) if type(fact) is str or isinstance(fact, Fact) else fact
         for name, fact in facts.items()
     }
 

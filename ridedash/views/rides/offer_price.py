@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from babel.numbers import get_currency_symbol
 from pydantic import ValidationError
@@ -12,6 +13,9 @@ from ridedash.store.models.orders import Offer
 from ridedash.views.web.formatting import listed, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
+from ridedash.wording.say import Fact
+
+SPAN: Final = "{least}–{most}"  # in English
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,12 @@ def needs_drop() -> str:
 
 def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
     """Two amounts as a span, the currency named once: ₹210–260, 210–260 ₹."""
+    # filled in here: one amount with its sign runs in one direction, in any sentence
+    shown = _span(_("{least}–{most}"), low, high, currency, locale)
+    return shown if locale == "en" else Fact(shown, _span(SPAN, low, high, currency, "en"))
+
+
+def _span(pattern: str, low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
     first, second = money(low, currency, locale), money(high, currency, locale)
     if first == second:
         return first
@@ -100,8 +110,7 @@ def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) 
         second = second.removeprefix(symbol).strip()
     elif symbol and second.endswith(symbol):
         first = first.removesuffix(symbol).strip()
-    # filled in here: one amount with its sign runs in one direction, in any sentence
-    return _("{least}–{most}").replace("{least}", first).replace("{most}", second)
+    return pattern.replace("{least}", first).replace("{most}", second)
 
 
 def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:

@@ -20,6 +20,7 @@ from babel.numbers import format_currency, format_decimal
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.languages import formats_of
+from ridedash.wording.say import Fact
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 HUNDREDTH: Final = Decimal("0.01")
@@ -28,9 +29,17 @@ LONGEST_PLATE: Final = 16  # characters; a longer text is no plate and is not sp
 
 @lru_cache(maxsize=4096)
 def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> str:
-    """An amount in its currency, without cents when there are none; "" when unknown."""
+    """An amount in its currency, without cents when there are none; "" when unknown.
+
+    In another language a `Fact`, which knows how English writes it.
+    """
     if amount is None:
         return ""
+    shown = _money(amount, currency, locale)
+    return shown if locale == "en" else Fact(shown, _money(amount, currency, "en"))
+
+
+def _money(amount: Decimal, currency: str | None, locale: str) -> str:
     # as totals.minor does: a ride and the history that adds it up say the same cents
     amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
     known, whole = _known(locale), amount == amount.to_integral_value()

@@ -29,6 +29,7 @@ def test_answers_and_the_document_bring_it_for_languages_that_nobody_has_read(
         assert cars["english"][f"⟨de⟩{CASH}"] == CASH
         fees = [said for said in cars["english"].values() if said.startswith("Free to cancel for")]
         assert len(fees) == len({car["fee"] for car in cars["cars"]} & cars["english"].keys()) > 0
+        assert all(re.fullmatch(r"Free to cancel for \d+ min, then ₹\d+\.", each) for each in fees)
         refused = lobby.post("order", lang="de", offer="", form_token=lobby.token)
         assert refused["english"] == {f"⟨de⟩{NOT_HERE}": NOT_HERE}
         words = document(lobby)

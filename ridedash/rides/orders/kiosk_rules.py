@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
+from unicodedata import digit
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
@@ -89,7 +90,7 @@ class Guesswork:
 def who_is(typed: str) -> Guesswork | None:
     """A typed first name or room number; None for nothing, or more than 20 letters.
 
-    What holds a digit is a room.
+    What holds a digit is a room, in the desk's digits whatever keyboard wrote them.
 
     >>> who_is(" Ana "), who_is("4 12"), who_is("")
     (Guesswork(name='Ana', room=None), Guesswork(name='412', room='412'), None)
@@ -99,7 +100,7 @@ def who_is(typed: str) -> Guesswork | None:
         return None
     if not any(char.isdigit() for char in words):
         return Guesswork(words)
-    room = words.replace(" ", "")
+    room = "".join(str(digit(char, char)) for char in words if char != " ")
     return Guesswork(room, room)
 
 

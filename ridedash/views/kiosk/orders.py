@@ -95,7 +95,7 @@ def booked(at: Here) -> Response:
         facts = {"offer": new.offer_id, "old": new.old, "new": new.new}
         return answer("changed", kiosk_words("changed", old=new.old, new=new.new), changed=facts)
     except NotNow as why:
-        return answer(why.state, why.words)
+        return answer(why.state, why.words, **({"field": why.field} if why.field else {}))
     except KioskRefused as refused:
         return _refused(at, refused.why)
     except GuardBusy:

@@ -113,6 +113,7 @@ def beat() -> Response:
         soonest_min=soonest,
         help=rings,
         hand=hand,
+        clock=_clock(now),
     )
     answer.headers["Cache-Control"] = "no-store"
     return answer
@@ -187,8 +188,17 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),
         "csrf": generate_csrf(),
-        "now": stamp(now),
+        "clock": _clock(now),
     }
+
+
+def _clock(now: datetime) -> dict[str, Any]:
+    """What the page's clock shows now, and how many seconds it goes on in one.
+
+    In a demo it is that of the rides, which may leap or stand still.
+    """
+    time = services().time()
+    return {"now": stamp(time.shown(now)), "speed": time.shown_speed}
 
 
 def _band_in(codes: Iterable[str]) -> dict[str, str]:

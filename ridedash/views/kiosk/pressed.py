@@ -50,11 +50,13 @@ class Changed(Exception):
 
 
 class NotNow(Exception):
-    """Nothing is ordered; the page shows these words."""
+    """Nothing is ordered; the page shows these words, and asks again for the `field` if one is
+    named.
+    """
 
-    def __init__(self, state: str, words: Said) -> None:
+    def __init__(self, state: str, words: Said, field: str = "") -> None:
         super().__init__(state)
-        self.state, self.words = state, words
+        self.state, self.words, self.field = state, words, field
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,11 @@ def _wish(at: Here, offer: Offer) -> Wish:
     """Who the ride is for, as the form says. Raises NotNow."""
     who = who_is(one_line(at.said.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:
-        raise NotNow("refused", kiosk_words("name"))
+        raise NotNow("refused", kiosk_words("name"), "name")
     try:
         phone = read_phone(at.said.get("phone", "")[:60], at.home.country)
     except PhoneError:
-        raise NotNow("refused", kiosk_words("phone")) from None
+        raise NotNow("refused", kiosk_words("phone"), "phone") from None
     seats = None
     if offer.kind == Kind.SHARE:
         seats = whole_number(at.said.get("seats", ""), 1, 2)

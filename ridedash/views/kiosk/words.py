@@ -71,6 +71,7 @@ WORDS: Final[dict[str, Text]] = {
     "phone": lazy("Phone number, if you like"),
     "phone_why": lazy("So our desk can reach you about this ride. Deleted after 30 days."),
     "next": lazy("Next"),
+    "phone_wrong": lazy("This phone number can't be right."),
     "name_needed": lazy("Please type a first name or a room number."),
     # E: check
     "check": lazy("Is everything right?"),

@@ -320,6 +320,11 @@ export class Booking {
       visit.code = "";
       return k.leap("code");
     }
+    if (answer.field) {
+      visit.unfit = true;
+      visit.field = answer.field; // which has to be typed again, and nothing else
+      return k.leap("who");
+    }
     if (state === "changed") {
       visit.changed = answer.changed;
       visit.car = { ...visit.car, offer: answer.changed.offer };

@@ -9,6 +9,8 @@ const PHONE_DIGITS = 16;
 const CODE_DIGITS = 6;
 const PIN_DIGITS = 4;
 const NUMBER_DIGITS = 4;
+const LEAST_PHONE = 5; // digits of any phone's number
+const NAMES = /[\p{L}\p{N}]/u; // somebody, and no row of points
 
 /** D. A name or a room number, and a phone number if the guest likes. */
 export function who(k) {
@@ -33,8 +35,16 @@ export function who(k) {
       },
     ],
     next: k.t("next"),
-    missing: () => (visit.name.trim() ? "" : k.t("name_needed")),
-    go: () => k.go("check"),
+    problem: visit.unfit && visit.words ? `${visit.words.headline} ${visit.words.next}` : "",
+    missing: () => {
+      if (!NAMES.test(visit.name)) return k.t("name_needed");
+      const digits = visit.phone.replace("+", "").length;
+      return visit.phone && digits < LEAST_PHONE ? k.t("phone_wrong") : "";
+    },
+    go: () => {
+      visit.unfit = false;
+      k.go("check");
+    },
   });
 }
 

@@ -20,6 +20,8 @@ export class Frame {
     this.sheets = root.querySelector("[data-sheets]");
     this.covered = root.querySelector("[data-frame]");
     this.dark = null; // what covers the screen of a guest who listens
+    this.clocks = {}; // how each language writes a time
+    this.setClock(k.data.clock);
     setInterval(() => this.tick(), 1_000);
   }
 
@@ -99,17 +101,27 @@ export class Frame {
     return Boolean(this.sheets.querySelector(`[data-sheet="${name}"]`));
   }
 
+  /** What the server's clock shows now. A demo's may leap or stand still; ours may be set. */
+  setClock({ now, speed }) {
+    this.shown = { now: Date.parse(now), speed, from: performance.now() };
+  }
+
   tick() {
-    const { timezone } = this.k.data.property;
-    const how = {
+    const { language } = this.k.visit;
+    const { now, speed, from } = this.shown;
+    const at = now + (performance.now() - from) * speed;
+    const text = (this.clocks[language] ??= this.#clockIn(language)).format(at);
+    if (this.clock.textContent !== text) this.clock.textContent = text;
+  }
+
+  #clockIn(language) {
+    return new Intl.DateTimeFormat(language, {
       hour: "2-digit",
       minute: "2-digit",
       hourCycle: "h23", // a car at 7:10 must not be read as one in the evening
       numberingSystem: "latn",
-      timeZone: timezone || undefined,
-    };
-    const text = new Intl.DateTimeFormat(this.k.visit.language, how).format(this.k.now);
-    if (this.clock.textContent !== text) this.clock.textContent = text;
+      timeZone: this.k.data.property.timezone || undefined,
+    });
   }
 
   /** On its control again; where that is gone, or the screen is another one, on the question. */

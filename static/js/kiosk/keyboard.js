@@ -25,6 +25,9 @@ const MOST_OTHERS = 4; // keys in the last row that are no letters, the space tw
 const OWN = new Set(["ar", "hi"]); // scripts of their own, with Latin letters behind a key
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SIGN = /\p{M}/u;
+const MOST_SIGNS = 3; // on one letter, as `ridedash/text.py` leaves them
+// what a real keyboard may send and nobody reads: controls, signs of direction, halves of a letter
+const SEEN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \u200c\u200d]$/u;
 
 export class Keyboard {
   /**
@@ -61,12 +64,14 @@ export class Keyboard {
   /** A letter, from a key of ours or of a real keyboard. */
   type(letter) {
     const { field } = this;
-    const taken = { digits: /[0-9]/, phone: /[0-9+]/ }[field.kind];
-    if (taken && !taken.test(letter)) return;
+    const phone = field.value ? /[0-9]/ : /[0-9+]/;
+    const taken = { digits: /[0-9]/, phone }[field.kind] ?? SEEN;
+    if (!taken.test(letter) || (SIGN.test(letter) && !carries(field.value))) return;
     if ([...field.value].length >= field.most) return;
     if (letter === " " && (!field.value || field.value.endsWith(" "))) return;
     const begins = field.kind === "text" && /(^|[ -])$/.test(field.value);
-    field.value += begins ? letter.toLocaleUpperCase(this.k.visit.language) : letter;
+    const capital = letter.toLocaleUpperCase(this.k.visit.language);
+    field.value += begins && [...capital].length === 1 ? capital : letter;
     this.k.speak([field.masked ? this.k.t("star") : letter], true);
     this.changed();
   }
@@ -184,6 +189,12 @@ export class Keyboard {
 
 function shown(letter) {
   return SIGN.test(letter) && [...letter].length === 1 ? `◌${letter}` : letter;
+}
+
+/** Whether a text ends in a letter that can have one more sign: a pile of them covers lines. */
+function carries(text) {
+  const [, letter, signs] = /([\p{L}\p{N}]?)((?:\p{M}|\u200c|\u200d)*)$/u.exec(text);
+  return Boolean(letter) && [...signs].length < MOST_SIGNS;
 }
 
 /** The letters of a narrow screen by their order, which everybody knows. */

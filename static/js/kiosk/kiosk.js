@@ -30,7 +30,6 @@ export class Kiosk {
     this.data = data;
     this.root = root;
     this.choices = data.languages;
-    this.skew = Date.parse(data.now) - Date.now() || 0;
     this.status = { open: true, soonest: null, trouble: "", closedWords: "" };
     const { id } = data.kiosk;
     this.server = new Server(data.csrf, id, (answer) => this.visit.hear(answer));
@@ -95,10 +94,6 @@ export class Kiosk {
 
   directionOf(tag) {
     return this.choices.find((each) => each.tag === tag)?.dir ?? "ltr";
-  }
-
-  get now() {
-    return new Date(Date.now() + this.skew);
   }
 
   /** How the desk is called, where the property has a number. */
@@ -172,6 +167,7 @@ export class Kiosk {
       this.#watch();
     }
     this.idle.touched();
+    this.panel.touched();
     this.frame.lighten();
   }
 

@@ -44,9 +44,15 @@ export class Panel {
   open() {
     this.k.end("left");
     this.pin = "";
+    this.#ask("");
+    this.touched();
+  }
+
+  /** Somebody is at it: measuring a screen takes longer than a minute, and a guest finds none. */
+  touched() {
+    if (!this.isOpen) return;
     clearTimeout(this.closing);
     this.closing = setTimeout(() => this.close(), OPEN_MS);
-    this.#ask("");
   }
 
   close() {
@@ -96,12 +102,14 @@ export class Panel {
 
   async #deed(deed, fields = {}) {
     const { k } = this;
-    let answer;
+    let answer = null;
     try {
       answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed, ...fields });
     } catch {
-      return this.#menuOrPin(k.t("staff_failed"), deed);
+      // said below
     }
+    if (!this.isOpen) return null; // nobody is there any more
+    if (!answer) return this.#menuOrPin(k.t("staff_failed"), deed);
     if (answer.state === "wrong" || answer.state === "blocked") {
       this.pin = "";
       return this.#ask(k.t(answer.state === "wrong" ? "staff_wrong" : "staff_blocked"));

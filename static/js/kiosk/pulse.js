@@ -5,6 +5,7 @@
  */
 
 import { canWrite } from "../shared/letters.js";
+import { Refused } from "./server.js";
 import { helpSheet } from "./sheets.js";
 
 const BEAT_MS = 20_000;
@@ -27,7 +28,11 @@ export class Pulse {
   constructor(k) {
     this.k = k;
     this.began = Date.now();
+    // a demo's clock leaps, and its rides with it
+    this.usual = k.root.dataset.pollWithin ? HELP_MS : BEAT_MS;
+    this.fonts = null; // the languages that this device can write
     this.missed = 0; // since when no beat was answered
+    this.doubted = 0; // when a beat was refused that told nothing
     this.help = null; // {at, state} while help is asked
     this.timer = null;
     this.shifted = 0;
@@ -50,7 +55,7 @@ export class Pulse {
       release: k.data.release,
       screen: k.screen,
       voices: k.speech.languages.join(","),
-      fonts: fonts(k.choices),
+      fonts: (this.fonts ??= fonts(k.choices)),
       clock_ms: String(Date.now()),
       mode: this.help ? "help" : "",
     };
@@ -59,7 +64,7 @@ export class Pulse {
       if (visit !== k.visit) answer.help = ""; // it was somebody else who called
       this.#heard(answer);
     } catch (error) {
-      this.#unheard(error);
+      await this.#unheard(error);
     }
   }
 
@@ -72,6 +77,7 @@ export class Pulse {
     const { k } = this;
     this.missed = 0;
     k.server.csrf = k.beats.csrf = answer.csrf || k.server.csrf;
+    if (answer.clock) k.frame.setClock(answer.clock);
     const before = JSON.stringify(k.status);
     k.status = {
       open: answer.open !== false,
@@ -85,7 +91,7 @@ export class Pulse {
     this.#helped(answer.help);
     if (answer.hand && !k.visit.begun) this.#handed(answer.hand);
     if (this.#wantsReload(answer)) return void location.reload();
-    this.#again(this.help ? HELP_MS : BEAT_MS);
+    this.#again(this.help ? HELP_MS : this.usual);
   }
 
   /** Nothing moves under a finger: a screen in use is left as it is. */
@@ -109,12 +115,30 @@ export class Pulse {
     k.begin();
   }
 
-  #unheard(error) {
-    // this device is no kiosk of ours any more: the document that pairs it says so
-    if (error.status === 404 || error.status === 401) return void location.reload();
+  async #unheard(error) {
+    if (error instanceof Refused && (await this.#isNoKiosk())) return void location.reload();
     this.missed ||= Date.now();
     if (Date.now() - this.missed > GRACE_MS || !navigator.onLine) this.lost();
     this.#again(AGAIN_MS);
+  }
+
+  /**
+   * A beat was refused. Whether this device is no kiosk any more, or another one, its document's
+   * own address says: what stands between us and the server may refuse once too, and nobody's
+   * visit is for that. The token that comes with the document mends a form that was not taken.
+   */
+  async #isNoKiosk() {
+    const { k } = this;
+    if (Date.now() - this.doubted < GRACE_MS) return false;
+    this.doubted = Date.now();
+    try {
+      const found = await k.beats.document(GRACE_MS);
+      if (found?.kiosk.id !== k.data.kiosk.id) return true;
+      k.server.csrf = k.beats.csrf = found.csrf;
+    } catch {
+      // nobody knows: it is as if no beat had been answered
+    }
+    return false;
   }
 
   /**
@@ -194,7 +218,7 @@ export class Pulse {
   /** A visit is over, and with it its call for help. */
   ended() {
     this.help = null;
-    this.#again(this.missed ? AGAIN_MS : BEAT_MS);
+    this.#again(this.missed ? AGAIN_MS : this.usual);
   }
 
   /** Two pixels a minute, so that nothing burns in while nobody is there. */

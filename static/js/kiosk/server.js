@@ -1,6 +1,8 @@
 /** The kiosk's requests. Each ends within seconds, and none outlives the visit that made it. */
 
 const WITHIN_MS = 8_000;
+const HOME = "/kiosk";
+const DOCUMENT = /data-kiosk>(.*?)<\/script>/s;
 
 /** Our server did not answer. */
 export class Lost extends Error {}
@@ -38,6 +40,19 @@ export class Server {
     return this.#ask(`${path}?${query}`, {}, WITHIN_MS);
   }
 
+  /**
+   * What the document holds that this device would get now; null where it is told to be paired.
+   * Throws Lost for an answer that is somebody else's, such as a proxy's.
+   */
+  async document(within) {
+    const answer = await this.#fetched(HOME, { headers: { Accept: "text/html" } }, within);
+    const { pathname } = new URL(answer.url);
+    if (pathname === `${HOME}/pair`) return null;
+    const found = DOCUMENT.exec(await answer.text());
+    if (!found) throw new Lost("no document");
+    return JSON.parse(found[1]);
+  }
+
   /** The last word of a visit, which needs no answer and survives the page. */
   tell(path, fields) {
     const body = this.#form(fields);
@@ -48,17 +63,22 @@ export class Server {
     return new URLSearchParams({ ...fields, kiosk: this.kiosk, csrf_token: this.csrf });
   }
 
-  async #ask(path, options, within) {
+  async #fetched(path, options, within) {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(within)]);
-    const headers = { Accept: "application/json" };
     let answer;
     try {
-      answer = await fetch(path, { ...options, headers, signal, cache: "no-store" });
+      answer = await fetch(path, { ...options, signal, cache: "no-store" });
     } catch {
       throw new Lost("no answer");
     }
     if (answer.status >= 500) throw new Lost(`status ${answer.status}`);
     if (!answer.ok) throw new Refused(answer.status);
+    return answer;
+  }
+
+  async #ask(path, options, within) {
+    const headers = { Accept: "application/json" };
+    const answer = await this.#fetched(path, { ...options, headers }, within);
     if (answer.status === 204) return {};
     let body;
     try {

@@ -51,6 +51,7 @@ export class Visit {
     this.ride = null; // {number, pin, link, qr, …} after Book
     this.view = null; // what is known of the ride now
     this.words = null; // of the last refusal
+    this.unfit = false; // whether that was about who it is for
     this.english = {}; // of critical sentences that nobody has read in another language
   }
 

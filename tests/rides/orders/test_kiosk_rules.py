@@ -100,6 +100,7 @@ def test_a_name_is_compared_as_people_write_it_and_a_room_before_a_name() -> Non
         Guesswork("Ana", "412").folded == Guesswork("Bo", "412").folded != Guesswork("Ana").folded
     )
     assert kiosk_rules.who_is("a" * 20) == Guesswork("a" * 20)
+    assert kiosk_rules.who_is("٤١٢b") == Guesswork("412b", "412b"), "as the desk reads it"
 
 
 def test_a_kiosk_books_with_its_own_account_or_the_default_one(desk: Desk) -> None:

@@ -111,10 +111,13 @@ class FakeKiosk:
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.away = False  # no network
         self.failing: set[str] = set()  # routes that our server answers with an error
+        self.refusing: dict[str, int] = {}  # routes, and the status with which it refuses them
+        self.paired = True
+        self.csrf = "token"  # of the document
         self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
         self.order: list[dict[str, Any]] = []  # answers, one after the other; the last one stays
         self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
-            "beat": lambda _: self.beat | {"release": "r1", "csrf": "token"},
+            "beat": lambda _: self.beat | {"release": "r1", "csrf": self.csrf},
             "places.json": lambda given: {"results": self.found(given)},
             "cars": lambda given: self.cars(given),
             "order": lambda _: self.order.pop(0) if len(self.order) > 1 else self.order[0],
@@ -153,8 +156,8 @@ class FakeKiosk:
             "english": english,
             "demo": {},
             "release": "r1",
-            "csrf": "token",
-            "now": NOON.isoformat(),
+            "csrf": self.csrf,
+            "clock": {"now": NOON.isoformat(), "speed": 1},
         }
 
     def found(self, given: dict[str, str]) -> list[dict[str, Any]]:
@@ -221,14 +224,19 @@ class FakeKiosk:
         name = urlsplit(request.url).path.removeprefix("/kiosk").strip("/")
         if self.away:
             route.abort("internetdisconnected")
+        elif not name and not self.paired:
+            route.fulfill(status=303, headers={"Location": "/kiosk/pair"})
         elif not name:
             route.fulfill(body=self._html(), content_type="text/html", headers=self.headers())
+        elif name == "pair" and request.method == "GET":
+            route.fulfill(body="<h1>Pair this screen</h1>", content_type="text/html")
         else:
             query = request.post_data or urlsplit(request.url).query
             given = dict(parse_qsl(query, keep_blank_values=True))
             self.asked.append((name, given))
-            if name in self.failing:
-                route.fulfill(status=500, body="")
+            status = 500 if name in self.failing else self.refusing.get(name, 200)
+            if status != 200:
+                route.fulfill(status=status, body="")
                 return
             answer = self.answers[name](given)
             if answer is None:

@@ -153,6 +153,46 @@ def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
     assert "order" not in [name for name, _given in kiosk.asked]
 
 
+def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_more(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    press(page, "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    type_on(page, "anna")
+    name = page.locator(".is-chosen input")
+    for status in (404, 401, 400):  # of a proxy; and of a form whose token is not the session's
+        kiosk.refusing, kiosk.csrf = {"beat": status}, f"after-{status}"
+        with page.expect_request("**/kiosk"):  # asks its own address
+            page.clock.fast_forward(20_000)
+        kiosk.refusing = {}
+        fresh = f"csrf_token={kiosk.csrf}"
+        with page.expect_request(lambda sent, fresh=fresh: fresh in (sent.post_data or "")):
+            page.clock.fast_forward(6_000)
+        page.keyboard.press("Shift")  # somebody is there
+        expect(name).to_have_value("Anna")
+    kiosk.refusing, kiosk.paired = {"beat": 404}, False
+    page.clock.fast_forward(20_000)
+    expect(page.locator("h1")).to_have_text("Pair this screen")
+
+
+def test_the_clock_follows_the_servers_although_the_page_is_never_loaded_again(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    clock = expect(page.locator("[data-clock]"))
+    clock.to_have_text("14:00")
+    kiosk.beat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 0}
+    page.clock.fast_forward(20_000)
+    clock.to_have_text("02:00")
+    page.clock.fast_forward(19_000)
+    clock.to_have_text("02:00")  # it stands still
+    kiosk.beat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 60}
+    page.clock.fast_forward(2_000)
+    press(page, "lang-hi")
+    page.clock.fast_forward(10_000)
+    clock.to_have_text(re.compile(r"02:1\d"))
+
+
 def test_a_server_that_comes_back_in_time_costs_nothing(kiosk: FakeKiosk, page: Page) -> None:
     press(page, "start")
     kiosk.away = True

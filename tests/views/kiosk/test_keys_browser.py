@@ -269,8 +269,48 @@ def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeK
     press(page, *(f"pin-{digit}" for digit in "246810"))
     expect(page.get_by_role("dialog")).to_contain_text("Set out of order")
     assert page.locator("a").count() == 0
+    for _ in range(3):  # who measures a screen takes longer than a minute
+        page.clock.fast_forward(40_000)
+        press(page, "deed_sound")
+    expect(page.get_by_role("dialog")).to_contain_text("Set out of order")
     press(page, "panel-close")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+# an emoji, controls, signs of direction, a private letter, an IME, markup, a mark on nothing
+ODD = ("\U0001f600", "\0", "\u202e", "\u200f", "\ue000", "Process", "Unidentified", "<", "\u0301")
+SEND = """(keys) => keys.forEach((key) => dispatchEvent(
+  new KeyboardEvent("keydown", { key, cancelable: true })))"""
+
+
+def test_a_joker_leaves_nothing_that_covers_or_breaks_a_screen(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    press(page, "lang-hi", "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    name = page.locator('[data-field="name"]')
+    page.evaluate(SEND, [*ODD])
+    expect(name).to_have_value("<")
+    press(page, "next")
+    expect(page.locator(".k-problem")).to_have_text(kiosk.document()["words"]["hi"]["name_needed"])
+    page.evaluate(SEND, ["Backspace", "ß", "क", *("ु" * 9), "\u0301", "a"])
+    expect(name).to_have_value("ßकुुुa")
+    page.evaluate(SEND, ["x"] * 99)
+    expect(name).to_have_value("ßकुुुa" + "x" * 14)
+    press(page, "field-phone")
+    page.evaluate(SEND, [*ODD, *"+4+9a १"])
+    expect(page.locator('[data-field="phone"]')).to_have_value("+49")
+    press(page, "next")
+    wrong = expect(page.locator(".k-problem"))
+    wrong.to_have_text(kiosk.document()["words"]["hi"]["phone_wrong"])
+    page.evaluate(SEND, [*"30123456"])
+    press(page, "next")
+    kiosk.order = [{"state": "refused", "field": "phone", "words": {"headline": "A", "next": "B"}}]
+    press(page, "book")
+    wrong.to_have_text("A B")
+    expect(page.locator(".is-chosen input")).to_have_value("+4930123456")
+    press(page, "next")
+    expect(page.locator("body")).to_have_attribute("data-screen", "check")
 
 
 def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None:

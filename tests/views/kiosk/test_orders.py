@@ -165,6 +165,7 @@ def test_offers_of_others_are_no_cars_here(lobby: Lobby) -> None:
 @pytest.mark.parametrize(
     ("form", "headline"),
     [
+        ({"name": "\U0001f600\U0001f600"}, "Who is the ride for?"),
         ({"name": ""}, "Who is the ride for?"),
         ({"name": "a" * 21}, "Who is the ride for?"),
         ({"name": "\u202e…"}, "Who is the ride for?"),
@@ -176,7 +177,9 @@ def test_what_a_guest_says_of_themselves_is_checked(
 ) -> None:
     told = lobby.order(**form)
     assert (told["state"], told["words"]["headline"]) == ("refused", headline)
+    assert told["field"] == next(iter(form)), "which the page asks for again"
     assert lobby.orders() == []
+    assert lobby.order(name="Ana", phone="")["state"] == "sending", "the same press, mended"
 
 
 def test_a_room_is_a_room_and_a_phone_is_for_the_desk_alone(lobby: Lobby) -> None:

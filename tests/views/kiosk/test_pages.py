@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import kiosks
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Heartbeat
+from ridedash.views.web.formatting import stamp
 from tests.views.kiosk.devices import new_device, pair, row_of
 from tests.views.ride_pages import Desk
 
@@ -117,6 +119,23 @@ def test_a_beat_says_how_the_house_is(desk: Desk) -> None:
     assert said("open", "out_of_order", "trouble") == [False, True, "service"]
     desk.add(lambda s: s.delete(s.get_one(Heartbeat, "w")))
     assert said("trouble") == ["worker"]
+
+
+def test_the_clock_is_the_servers_at_each_beat_and_in_a_demo_the_rides(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that was set, leaps or stands still is shown so, without loading the page again."""
+    browser, _ = pair(desk)
+    data = document(browser)
+    assert data["clock"] == {"now": stamp(desk.now), "speed": 1.0}
+    desk.now += timedelta(hours=3)
+    assert beat(browser, data["csrf"])["clock"] == {"now": stamp(desk.now), "speed": 1.0}
+    evening = desk.now + timedelta(hours=5)
+    line = ServiceTime((Turn(desk.now, evening, 0.0),))
+    monkeypatch.setattr(desk.services, "time", lambda: line)
+    desk.now += timedelta(minutes=9)
+    held = {"now": stamp(evening), "speed": 0.0}
+    assert (beat(browser, data["csrf"])["clock"], document(browser)["clock"]) == (held, held)
 
 
 def test_a_database_that_takes_no_writes_is_trouble_and_no_failure(

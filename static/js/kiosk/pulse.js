@@ -90,8 +90,18 @@ export class Pulse {
     else if (JSON.stringify(k.status) !== before && this.#mayRedraw()) k.draw();
     this.#helped(answer.help);
     if (answer.hand && !k.visit.begun) this.#handed(answer.hand);
-    if (this.#wantsReload(answer)) return void location.reload();
     this.#again(this.help ? HELP_MS : this.usual);
+    if (this.#wantsReload(answer)) this.#loadAnew(answer);
+  }
+
+  /** Nobody mends a screen that was left on a proxy's error: first it is seen that a page comes. */
+  async #loadAnew(answer) {
+    try {
+      await this.k.beats.document(GRACE_MS);
+    } catch {
+      return; // a beat will say it again
+    }
+    if (this.#wantsReload(answer)) location.reload(); // nobody has come meanwhile
   }
 
   /** Nothing moves under a finger: a screen in use is left as it is. */

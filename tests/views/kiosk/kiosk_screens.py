@@ -114,10 +114,11 @@ class FakeKiosk:
         self.refusing: dict[str, int] = {}  # routes, and the status with which it refuses them
         self.paired = True
         self.csrf = "token"  # of the document
+        self.release = "r1"
         self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
         self.order: list[dict[str, Any]] = []  # answers, one after the other; the last one stays
         self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
-            "beat": lambda _: self.beat | {"release": "r1", "csrf": self.csrf},
+            "beat": lambda _: self.beat | {"release": self.release, "csrf": self.csrf},
             "places.json": lambda given: {"results": self.found(given)},
             "cars": lambda given: self.cars(given),
             "order": lambda _: self.order.pop(0) if len(self.order) > 1 else self.order[0],
@@ -155,7 +156,7 @@ class FakeKiosk:
             "words": words,
             "english": english,
             "demo": {},
-            "release": "r1",
+            "release": self.release,
             "csrf": self.csrf,
             "clock": {"now": NOON.isoformat(), "speed": 1},
         }
@@ -226,6 +227,8 @@ class FakeKiosk:
             route.abort("internetdisconnected")
         elif not name and not self.paired:
             route.fulfill(status=303, headers={"Location": "/kiosk/pair"})
+        elif not name and "document" in self.refusing:
+            route.fulfill(status=self.refusing["document"], body="of a proxy")
         elif not name:
             route.fulfill(body=self._html(), content_type="text/html", headers=self.headers())
         elif name == "pair" and request.method == "GET":

@@ -176,6 +176,17 @@ def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_
     expect(page.locator("h1")).to_have_text("Pair this screen")
 
 
+def test_a_new_release_is_loaded_once_it_comes(kiosk: FakeKiosk, page: Page) -> None:
+    kiosk.release, kiosk.refusing = "r2", {"document": 502}
+    with page.expect_response("**/kiosk"):
+        page.clock.fast_forward(20_000)
+    at(page, "start")
+    kiosk.refusing = {}
+    with page.expect_event("load"):
+        page.clock.fast_forward(20_000)
+    at(page, "start")
+
+
 def test_the_clock_follows_the_servers_although_the_page_is_never_loaded_again(
     kiosk: FakeKiosk, page: Page
 ) -> None:

@@ -68,14 +68,14 @@ class Door {
   #failed(status) {
     if (status !== 404) return undefined;
     this.missing += 1;
-    if (this.missing > 1) return (location.reload(), "stop");
-    setTimeout(() => this.poller.now(), AGAIN_MS);
+    if (this.missing > 1) loadAnew();
+    else setTimeout(() => this.poller.now(), AGAIN_MS);
     return undefined;
   }
 
   #show(body) {
-    if (this.release && body.release !== this.release) return void location.reload();
-    this.release = body.release;
+    this.release ??= body.release;
+    if (body.release !== this.release) loadAnew();
     document.documentElement.dataset.look = body.look;
     this.body = body;
     const gone = new Set(this.nodes.keys());
@@ -201,10 +201,19 @@ class Door {
       mark: button.dataset.mark,
       csrf_token: document.querySelector("meta[name=csrf-token]").content,
     });
-    if ([400, 401].includes(answer.status)) return void location.reload(); // its key is too old
+    if ([400, 401].includes(answer.status)) return void loadAnew(); // its key is too old
     this.poller.anew();
     for (const each of item.querySelectorAll("button")) each.disabled = false;
   }
+}
+
+/**
+ * Load the page again once it comes. A proxy's error would hang at the door until somebody noticed:
+ * what is shown stays meanwhile, and is asked for again.
+ */
+async function loadAnew() {
+  const answer = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);
+  if (answer?.ok) location.reload();
 }
 
 /** A line below the rows, from its pattern; hidden when there is nothing to say. */

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
+from ridedash.store import kiosks
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Order, Ride
 from tests.views.kiosk.doors import device_page
 from tests.views.ride_pages import NOON
@@ -113,6 +115,26 @@ def test_without_an_answer_all_is_grey_and_its_age_is_said(served: Served) -> No
     page.context.set_offline(False)
     page.clock.resume()
     expect(page.locator(".door-when")).to_be_visible()
+
+
+def test_it_is_loaded_anew_once_its_page_comes_and_is_paired_again_where_it_was_revoked(
+    served: Served,
+) -> None:
+    served.desk.order("BOOKED", "CALL_DRIVER")
+    page = device_page(served, "door", TABLET)
+    page.goto("/door")
+    body = page.evaluate("JSON.parse(document.querySelector('[data-points]').textContent)")
+    page.route("**/door", lambda route: route.fulfill(status=502, body="of a proxy"))
+    newer = body | {"release": "newer"}
+    page.route("**/door/rows.json*", lambda route: route.fulfill(json=newer))
+    with page.expect_response("**/door"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # polls at once
+    expect(page.locator(".door-row .plate")).to_have_text("KA 01 AB 1234")
+    page.unroute("**/door")
+    page.unroute("**/door/rows.json*")
+    with served.desk.services.db.write() as s:
+        kiosks.revoke(s.query(Kiosk).one(), served.desk.now)
+    expect(page.get_by_label("Pairing code")).to_be_visible(timeout=20_000)
 
 
 def test_a_day_of_cars_leaves_no_more_nodes_or_listeners_than_a_few_cars(served: Served) -> None:

@@ -70,12 +70,12 @@ export class Booking {
    */
   async #patiently(asked, grace = GRACE_MS) {
     const { round } = this;
-    const from = Date.now();
+    const from = performance.now();
     for (;;) {
       try {
         return await asked();
       } catch (error) {
-        if (!(error instanceof Lost) || Date.now() - from > grace) throw error;
+        if (!(error instanceof Lost) || performance.now() - from > grace) throw error;
         await new Promise((done) => setTimeout(done, AGAIN_MS));
         if (round !== this.round) throw error;
       }

@@ -32,7 +32,7 @@ export class Pulse {
     this.usual = k.root.dataset.pollWithin ? HELP_MS : BEAT_MS;
     this.fonts = null; // the languages that this device can write
     this.missed = 0; // since when no beat was answered
-    this.doubted = 0; // when a beat was refused that told nothing
+    this.doubted = -Infinity; // when a beat was refused that told nothing
     this.help = null; // {at, state} while help is asked
     this.timer = null;
     this.shifted = 0;
@@ -127,8 +127,8 @@ export class Pulse {
 
   async #unheard(error) {
     if (error instanceof Refused && (await this.#isNoKiosk())) return void location.reload();
-    this.missed ||= Date.now();
-    if (Date.now() - this.missed > GRACE_MS || !navigator.onLine) this.lost();
+    this.missed ||= performance.now();
+    if (performance.now() - this.missed > GRACE_MS || !navigator.onLine) this.lost();
     this.#again(AGAIN_MS);
   }
 
@@ -139,8 +139,8 @@ export class Pulse {
    */
   async #isNoKiosk() {
     const { k } = this;
-    if (Date.now() - this.doubted < GRACE_MS) return false;
-    this.doubted = Date.now();
+    if (performance.now() - this.doubted < GRACE_MS) return false;
+    this.doubted = performance.now();
     try {
       const found = await k.beats.document(GRACE_MS);
       if (found?.kiosk.id !== k.data.kiosk.id) return true;
@@ -157,7 +157,7 @@ export class Pulse {
    */
   lost() {
     const { k } = this;
-    this.missed ||= Date.now();
+    this.missed ||= performance.now();
     if (this.help) this.#helped("failed");
     if (k.status.broken) return null;
     k.status = { ...k.status, broken: true };
@@ -197,7 +197,7 @@ export class Pulse {
   async ask() {
     const { k } = this;
     k.visit.begun = true;
-    this.help = { at: Date.now(), state: "" };
+    this.help = { at: performance.now(), state: "" };
     const { id, language } = k.visit;
     this.#helped("asked");
     try {
@@ -216,7 +216,7 @@ export class Pulse {
   #helped(said) {
     if (!this.help || !said) return;
     const { k } = this;
-    const late = said === "asked" && Date.now() - this.help.at > LATE_MS;
+    const late = said === "asked" && performance.now() - this.help.at > LATE_MS;
     const state = late ? "late" : said;
     if (state === this.help.state) return;
     const first = !this.help.state;

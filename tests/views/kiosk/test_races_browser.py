@@ -117,6 +117,14 @@ def test_a_call_for_help_does_not_end_a_wait_for_the_desk(kiosk: FakeKiosk) -> N
 
 def test_no_clock_that_jumps_keeps_a_guest_on_the_screen(kiosk: FakeKiosk) -> None:
     page = kiosk.page(before=lambda page: page.clock.install())
+    press(page, "start")
+    kiosk.failing = {"cars"}
+    press(page, "place-0")
+    page.evaluate(JUMP, -3_600_000)
+    page.clock.fast_forward(6_000)
+    at(page, "sorry")  # and no ring that turns for an hour
+    kiosk.failing = set()
+    press(page, "bar-over")
     to_check(page)
     page.evaluate(JUMP, -3_600_000)
     page.clock.fast_forward(112_000)

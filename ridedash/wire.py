@@ -111,6 +111,18 @@ CREATE_CODES: Final = frozenset(
     }
 )
 
+# these refuse the partner or the account, whatever was asked: they say nothing of a booking
+CODES_OF_CALLER: Final = frozenset(
+    {
+        INVALID_PARTNER_KEY,
+        RATE_LIMIT,
+        BANNED_USER,
+        OUTSTANDING_DUE,
+        PAYMENT_PENDING,
+        SVC_CREDIT_DUE,
+    }
+)
+
 # request words
 PICKUP_NOW: Final = "now"
 PICKUP_LATER: Final = "later"
@@ -128,3 +140,8 @@ def normal_code(code: str) -> str:
     True
     """
     return "_".join(code.replace("_", " ").replace("-", " ").upper().split())
+
+
+def refuses_key(code: str | None) -> bool:
+    """Whether a code refuses the partner's key, which no user's token can mend."""
+    return normal_code(code or "") == normal_code(INVALID_PARTNER_KEY)

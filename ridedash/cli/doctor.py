@@ -157,10 +157,8 @@ def _service(here: CheckContext) -> str:
 
 def _refuses_key(error: BadStatus | Refused) -> bool:
     """Whether the partner key is refused: products are read without a user's token."""
-    named = wire.normal_code(error.code or "") == wire.normal_code(wire.INVALID_PARTNER_KEY)
-    return (
-        named or (error.http_status if isinstance(error, Refused) else error.status) in KEY_REFUSED
-    )
+    status = error.http_status if isinstance(error, Refused) else error.status
+    return wire.refuses_key(error.code) or status in KEY_REFUSED
 
 
 def _get(out: Egress, url: str, accept: str = "application/json", total_s: float = 5) -> Answer:

@@ -9,11 +9,16 @@
     ├── Refused              the service understood and refused: code, message, header, text
     └── Unreadable           an answer that does not have the documented form
 
-The body decides, not the HTTP status (docs/field-notes.md 8), except for 401 and 429. No
-error of this tree holds a token, in its text, its fields or its chain of causes.
+The body decides, not the HTTP status (docs/field-notes.md 8), except for 401 and 429; of these a
+401 that names the partner's key is a refusal, since no other token would be accepted. No error of
+this tree holds a token, in its text, its fields or its chain of causes.
 """
 
 from typing import Final
+
+from ridedash import wire
+
+_CODES_OF_CALLER: Final = frozenset(map(wire.normal_code, wire.CODES_OF_CALLER))
 
 
 class ServiceError(Exception):
@@ -75,7 +80,7 @@ class BadStatus(ServiceError):
 
 
 class Unauthorized(BadStatus):
-    """401: the bearer token (or the partner key, see `code`) is refused."""
+    """401: the bearer token is refused. A 401 that names the partner's key is Refused instead."""
 
 
 class RateLimited(BadStatus):
@@ -109,6 +114,11 @@ class Refused(ServiceError):
         self.text = text
         self.reason = reason
         self.http_status = http_status
+
+    @property
+    def is_of_caller(self) -> bool:
+        """Whether the partner or the account is refused, so that it says nothing of a booking."""
+        return wire.normal_code(self.code or "") in _CODES_OF_CALLER
 
 
 class Unreadable(ServiceError):

@@ -67,7 +67,8 @@ def object_of(answer: Answer) -> dict[str, Any]:
     except Unreadable as exc:
         unreadable = exc
     got = row(body)
-    if answer.status in {401, 429}:
+    key_refused = answer.status == 401 and wire.refuses_key(text(got.get("code")))
+    if answer.status in {401, 429} and not key_refused:
         raise bad_status(answer, got)
     if _refuses(got, answer.status):
         raise _refusal(got, answer.status)

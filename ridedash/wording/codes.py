@@ -265,6 +265,18 @@ _RIDE: Final[dict[str, _Entry]] = {
         _("Check the number, or contact support with the reference."),
         _("Please ask our staff"),
     ),
+    wire.INVALID_PARTNER_KEY: _Entry(
+        _("The ride company refused this desk's key"),
+        _("Nothing has changed."),
+        _("Ask the manager to check the link to the ride company."),
+        _("That was not possible. Please ask our staff"),
+    ),
+    wire.RATE_LIMIT: _Entry(
+        _("The ride company wants no more questions just now"),
+        _("Nothing has changed."),
+        _("Try again, or call the driver."),
+        _("That was not possible. Please ask our staff"),
+    ),
 }
 
 _OTHER: Final = _Entry(

@@ -66,6 +66,13 @@ def test_a_refusal_of_cancel_carries_reason_header_and_text():
     )
 
 
+@pytest.mark.parametrize("more", [{}, {"status": "FAILURE"}])
+def test_a_401_that_names_the_partners_key_says_nothing_about_the_users_token(more):
+    with pytest.raises(Refused) as caught:
+        responses.object_of(wire_answer({"code": "INVALID_PARTNER_KEY", **more}, 401))
+    assert (caught.value.code, caught.value.http_status) == ("INVALID_PARTNER_KEY", 401)
+
+
 def test_an_unlisted_code_refuses_but_not_out_of_a_gateway():
     with pytest.raises(Refused):
         responses.object_of(wire_answer({"message": "no", "code": "NEW_ONE"}, 409))
@@ -77,7 +84,7 @@ def test_an_unlisted_code_refuses_but_not_out_of_a_gateway():
 @pytest.mark.parametrize(
     ("body", "status", "error"),
     [
-        ({"code": "invalid_partner_key", "message": "no"}, 401, Unauthorized),
+        ({"code": "invalid_token", "message": "no"}, 401, Unauthorized),
         (b"<html>", 401, Unauthorized),
         ({"status": "FAILURE", "code": "rate_limit"}, 429, RateLimited),
         (b"", 429, RateLimited),

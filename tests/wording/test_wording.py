@@ -256,6 +256,15 @@ def test_every_action_has_a_button_and_every_outcome_a_sentence(name: str) -> No
         assert not NEVER.search(said.headline + said.detail)
 
 
+@pytest.mark.parametrize("name", ["abort", "cancel", "drop", "feedback"])
+@pytest.mark.parametrize("code", ["invalid_partner_key", "rate_limit"])
+def test_an_action_that_is_refused_for_our_key_or_pace_says_nothing_of_booking(
+    name: str, code: str
+) -> None:
+    said = wording.outcome_words(name, "refused", code=code, text="Refused")
+    assert not re.search(r"book|order", f"{said.headline} {said.detail}", re.IGNORECASE)
+
+
 @pytest.mark.parametrize(
     "note", ["no_booking_id", "armed", "too_late", "too_early", "on_trip", "ended", "given"]
 )

@@ -70,7 +70,8 @@ def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:
 def _of_answer(answer: CreateAnswer, reference: str) -> Outcome:
     # a 401 or 429 that names a booking proves no more than any other 4xx
     names_id = answer.names_id
-    if answer.http_status == 401 and not names_id:
+    key_refused = answer.body is not None and wire.refuses_key(answer.body.code)
+    if answer.http_status == 401 and not names_id and not key_refused:
         return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT)
     if answer.http_status == 429 and not names_id:
         return Outcome(

@@ -193,6 +193,8 @@ def _check(runtime: Runtime, order: Order, offer: Offer, booking_id: str) -> Che
             lambda token: client.track_ride(token, booking_id=booking_id, priority=Priority.PAGE),
         )
     except Refused as error:
+        if error.is_of_caller:  # the number may be right: nobody may conclude the contrary
+            return Checked("no_answer")
         return Checked("not_found", text=error.message or error.text)
     except BadStatus as error:
         return Checked("not_found" if error.status in {400, 404} else "no_answer")

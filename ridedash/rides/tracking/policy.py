@@ -375,7 +375,8 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
         next_poll = _next_poll(max(MIN_INTERVAL_S, wait_s), now, pacing.spread)
         return Decision(next_poll, status, answered=False)
     errors = before.errors + 1
-    unknown_id = before.unknown_id + 1 if isinstance(error, Refused) else 0
+    is_of_ride = isinstance(error, Refused) and not error.is_of_caller
+    unknown_id = before.unknown_id + 1 if is_of_ride else 0
     raised: tuple[Item, ...] = ()
     if unknown_id >= NOT_KNOWN_AFTER and not ended:  # the service may forget a ride after its end
         raised = (Item(NOT_KNOWN, error.code if isinstance(error, Refused) else None),)

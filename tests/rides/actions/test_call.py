@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import select
 
 from ridedash.rides.actions import call
 from ridedash.rides.actions.call import ActionResult, Caller, result_of_error
+from ridedash.rides.actions.request import abort
 from ridedash.rides.codes import RECONNECT
 from ridedash.service.errors import (
     BadStatus,
@@ -24,6 +26,7 @@ from ridedash.service.errors import (
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Action, Order, Ride
+from ridedash.store.models.people import Account
 from tests.rides.desk_world import World
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -269,3 +272,17 @@ def test_a_followed_ride_is_polled_soon_after_an_action(
         call._poll_soon(s, order, world.clock())
     expected = world.clock() if soon else facts.get("next_poll_at", later)
     assert world.ride(order).next_poll_at == expected
+
+
+def test_a_wrong_partner_key_costs_no_account_its_link(world: World) -> None:
+    """Also one whose long-lived token has no refresh token beside it, which can't be had anew."""
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).refresh_token_enc = None
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    refused = {"status": "FAILURE", "code": "invalid_partner_key", "message": "No"}
+    world.service.answers["abort"] = [httpx.Response(401, json=refused)]
+    result = abort(world.runtime, order_id, world.actor)
+    assert (result.outcome, result.code) == ("refused", "invalid_partner_key")
+    with world.db.read() as s:
+        assert s.get_one(Account, world.account_id).state == "ok"

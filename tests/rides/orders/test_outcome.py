@@ -161,6 +161,16 @@ def test_401_and_429_are_not_sent_and_may_be_tried_once_more() -> None:
     assert (limited.state, limited.retry, limited.retry_after_s) == ("NOT_SENT", "rate", 7)
 
 
+def test_a_401_for_the_partners_key_is_a_refusal_and_no_reason_to_link_an_account() -> None:
+    for more in ({}, {"status": "FAILURE"}):
+        outcome = classify(answer(401, code="invalid_partner_key", **more), MTX)
+        assert (outcome.state, outcome.retry, outcome.code) == (
+            "REJECTED",
+            "",
+            "invalid_partner_key",
+        )
+
+
 def test_only_proof_that_no_byte_left_makes_an_error_not_sent() -> None:
     assert classify(NoAnswer("ConnectError", sent=False), MTX).state == "NOT_SENT"
     for error in (

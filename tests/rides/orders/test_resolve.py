@@ -60,6 +60,8 @@ def row(world: World, order_id: int) -> Order:
 NO_ANSWERS = (
     (Refused("NO_BOOKING", message="None such"), Checked("not_found", text="None such")),
     (Refused("NO_BOOKING", text="Unknown"), Checked("not_found", text="Unknown")),
+    (Refused("invalid_partner_key", http_status=403), Checked("no_answer")),
+    (Refused("rate_limit"), Checked("no_answer")),
     (BadStatus(400), Checked("not_found")),
     (BadStatus(404), Checked("not_found")),
     (BadStatus(500), Checked("no_answer")),

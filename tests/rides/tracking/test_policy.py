@@ -276,6 +276,13 @@ def test_the_third_refusal_in_a_row_asks_for_a_person() -> None:
     assert decide(ride("COMPLETED", unknown_id=2), error, NOW, EVEN).raised == ()
 
 
+@pytest.mark.parametrize("code", ["invalid_partner_key", "rate_limit", "BANNED USER"])
+def test_a_refusal_of_us_does_not_say_that_the_ride_is_not_known(code: str) -> None:
+    decision = decide(ride(errors=2, unknown_id=2), Refused(code), NOW, EVEN)
+    assert (decision.raised, decision.ride["unknown_id"]) == ((), 0)
+    assert wait_s(decision) < policy.SLOW_S
+
+
 def test_the_final_price_is_polled_once_and_given_up_after_five_failures() -> None:
     ended = decide(ride("IN_PROGRESS"), Snapshot(booking_status="COMPLETED"), NOW, EVEN)
     assert wait_s(ended) == FINAL_S

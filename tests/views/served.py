@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from axe_playwright_python.sync_playwright import Axe
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ridedash.extensions import limiter
@@ -20,7 +20,7 @@ from ridedash.views.ops.demo_tiles import TILE
 from tests.running import whole
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
-PHONE = {"width": 390, "height": 844}
+PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 AXE = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],  # passed rules need no list of nodes

@@ -30,6 +30,16 @@ TEXT_AT = """(part) => {
   const { left, right } = range.getBoundingClientRect();
   return (left + right) / 2;
 }"""
+# what fixed and sticky bars leave of the window's height
+COVERED = """() => {
+  const bars = [...document.body.querySelectorAll("*")].filter(
+    (node) => /fixed|sticky/.test(getComputedStyle(node).position) && node.checkVisibility());
+  const rows = [...Array(innerHeight).keys()].filter((y) => !bars.some((bar) => {
+    const { top, bottom, width } = bar.getBoundingClientRect();
+    return width > innerWidth / 2 && top <= y && y < bottom;
+  }));
+  return rows.length;
+}"""
 NOBODYS = "\ue123"  # for private use: no face has it
 TRANSLATIONS = Path(__file__).parents[2] / "translations"
 LEFT_AND_RIGHT = """() => {
@@ -123,6 +133,20 @@ def test_no_words_are_cut_off_covered_or_outside_of_a_page(served: Served, tmp_p
             found += [f"{name} {each}" for each in faults(staff, path, 1280)]
         for path in (*links, "/sign-in"):
             found += [f"{name} {each}" for each in faults(phone, path, 320, 390)]
+    assert found == []
+
+
+def test_pages_hold_at_twice_their_size(served: Served) -> None:
+    """A window of 1280 x 800 px at a zoom of 200 %: half as many pixels of twice the size."""
+    ids = rides(served)
+    size = ViewportSize(width=640, height=400)
+    page = served.staff("boss", viewport=size, device_scale_factor=2)
+    found = []
+    for path in ("/", "/rides/new", f"/rides/{ids['coming']}", "/history", "/insights"):
+        page.goto(path)
+        found += [f"{path}: {fault}" for fault in layout_faults(page)]
+        covered = page.evaluate(COVERED)
+        found += [f"{path}: bars leave only {covered} px"] if covered < size["height"] / 2 else []
     assert found == []
 
 

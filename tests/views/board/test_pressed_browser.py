@@ -14,6 +14,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 PRESSED = "[data-pressed] .row"
 TOPS = """() => [...document.querySelectorAll("[data-group] .row")]
     .map((row) => row.getBoundingClientRect().top)"""
+MOVES = """() => {
+  window.moved = [];
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...how) {
+    if (this.matches(".row")) window.moved.push(this.dataset.id);
+    return animate.apply(this, how);
+  };
+}"""
 
 
 def to_the_form(url: str) -> bool:
@@ -36,6 +44,7 @@ def test_a_press_is_a_row_before_the_server_answers_and_then_the_ride_itself(
     fill(page)
     page.fill("#guest_room", "412")
     page.route(to_the_form, lambda route: held.append(route))
+    page.evaluate(MOVES)
     tops = page.evaluate(TOPS)
     with page.expect_request(lambda asked: to_the_form(asked.url)):
         page.keyboard.press("Control+Enter")
@@ -55,6 +64,7 @@ def test_a_press_is_a_row_before_the_server_answers_and_then_the_ride_itself(
     expect(page.locator('[data-group] .row[data-id="2"]')).to_contain_text("Guest Heron")
     expect(page.locator(PRESSED)).to_have_count(0)
     assert (len(held), len(desk.orders())) == (1, 2)
+    assert page.evaluate("moved") == ["2"]
     assert browsed.faults == []
 
 
@@ -63,8 +73,10 @@ def test_a_press_without_an_answer_says_so_until_somebody_knows(
 ) -> None:
     page = browsed.page
     page.clock.install()
+    page.emulate_media(reduced_motion="reduce")
     browsed.open("/")
     fill(page)
+    page.evaluate(MOVES)
     page.route(to_the_form, lambda route: route.abort())
     page.keyboard.press("Control+Enter")
     expect(page.locator(PRESSED)).to_contain_text("No answer yet")
@@ -78,6 +90,7 @@ def test_a_press_without_an_answer_says_so_until_somebody_knows(
     expect(page.locator('[data-group] .row[data-id="1"]')).to_contain_text("Guest Heron")
     expect(page.locator(PRESSED)).to_have_count(0)
     assert len(desk.orders()) == 1
+    assert page.evaluate("moved") == []
 
 
 def test_a_press_that_the_server_refuses_says_why_and_keeps_what_was_typed(

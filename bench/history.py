@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
-from bench.growth import BASE, copied, in_bulk, known
+from bench.growth import BASE, copied, in_bulk, known, spread
 from bench.page_desk import Pages, pages
 from ridedash.observability.process import started
 from ridedash.store.history import PageKey, RideFilter, page, records, totals
@@ -245,14 +245,9 @@ def busy(vary: Callable[[Session], None] | None = None) -> Iterator[BusyProperty
 
 def _spread(s: Session) -> None:
     """One ride every five minutes, of some thousands of guests, with different ends."""
-    minutes = "(id % 1000000) * 5"
-    if s.get_bind().dialect.name == "sqlite":
-        earlier = f"strftime('%Y-%m-%d %H:%M:%f000', created_at, '-' || ({minutes}) || ' minutes')"
-    else:
-        earlier = f"created_at - {minutes} * interval '1 minute'"
+    spread(s, "created_at", "happens_at")
     for statement in (
-        f"UPDATE orders SET created_at = {earlier}, happens_at = {earlier}, room = CAST(100 + id % "
-        "400 AS TEXT),"
+        "UPDATE orders SET room = CAST(100 + id % 400 AS TEXT),"
         " currency = 'INR',"
         " ended_as = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END,"
         " total_minor = CASE WHEN id % 20 = 0 THEN NULL ELSE 20000 + id % 9000 END",

@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 from bench import frame, processes
 from bench.frame import Ratio, Run, line
@@ -15,7 +17,7 @@ from bench.people import Desk, Tally
 from bench.program import program
 from bench.serving import ROOT
 
-PROTECTS = (
+PROTECTS: Final = (
     "A property runs its desk on the smallest machine that it can rent, beside other programs."
 )
 
@@ -88,16 +90,17 @@ def _later(pid: int) -> float:
     return processes.rss_mb(pid)
 
 
-def _until(condition: object, patience_s: float = 120) -> None:
+def _until(condition: Callable[[], bool], patience_s: float = 120) -> None:
     end = time.monotonic() + patience_s
-    while not condition():  # type: ignore[operator]
+    while not condition():
         if time.monotonic() > end:
             raise RuntimeError("the worker is too slow, or does nothing")
         time.sleep(0.5)
 
 
 @contextlib.contextmanager
-def _worker(environ: dict[str, str], folder: Path):  # type: ignore[no-untyped-def]
+def _worker(environ: dict[str, str], folder: Path) -> Iterator[int]:
+    """The process id of a worker that runs until the end of the block."""
     command = [sys.executable, "-m", "ridedash.cli", "worker"]
     with (
         (folder / "log.txt").open("w") as log,

@@ -29,9 +29,8 @@ def bare() -> Flask:
 
     def unchanged() -> BaseResponse:
         answer = Response(body, mimetype="application/json")
-        answer.headers["ETag"] = request.headers.get(
-            "If-None-Match", '"x"'
-        )  # the client knows the current version
+        # the client knows the current version
+        answer.headers["ETag"] = request.headers.get("If-None-Match", '"x"')
         return answer.make_conditional(request)
 
     @app.get("/t/<token>/snapshot.json")

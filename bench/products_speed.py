@@ -1,5 +1,6 @@
 """Our processing of an answer of products, against the call that fetches it."""
 
+from collections.abc import Callable
 from time import perf_counter
 
 from bench import frame, serving
@@ -66,10 +67,10 @@ def _cards(answer: Answer) -> object:
     )
 
 
-def _quiet_ms(times: int, work: object) -> float:
+def _quiet_ms(times: int, work: Callable[[], object]) -> float:
     took = []
     for _ in range(times):
         began = perf_counter()
-        work()  # type: ignore[operator]
+        work()
         took.append((perf_counter() - began) * 1000)
     return quiet(took)

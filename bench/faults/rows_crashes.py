@@ -50,9 +50,8 @@ def _killed(case: Case, kills: int, slots: int) -> Verdict:
         if tally.found or tally.exits:
             break
     whole = verdict(tally)
-    return replace(
-        whole, ok=whole.ok and tally.found.states["BOOKED"] > 0
-    )  # otherwise nothing was tested
+    # otherwise nothing was tested
+    return replace(whole, ok=whole.ok and tally.found.states["BOOKED"] > 0)
 
 
 def _enough(tally: Tally) -> bool:

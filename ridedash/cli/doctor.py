@@ -234,9 +234,8 @@ def _tiles(here: CheckContext) -> str:
     settings = here.services.settings
     tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
-    answer = _get(
-        egress(settings), url, "image/*", 15
-    )  # slow for the sandbox's first tile of a zoom level
+    # slow for the sandbox's first tile of a zoom level
+    answer = _get(egress(settings), url, "image/*", 15)
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
         return f"{url} is a picture"

@@ -22,9 +22,8 @@ from ridedash.service.transport.http import Answer
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
-NO_CONNECTION: Final = frozenset(
-    {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
-)  # of NoAnswer.why
+# of NoAnswer.why
+NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
 
 _ID: Final = re.compile(
     rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE

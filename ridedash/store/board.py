@@ -11,7 +11,7 @@ from ridedash.store.encryption import key_of
 from ridedash.store.models.orders import UNSETTLED, Attention, Order, OrderState, Ride
 from ridedash.store.models.people import Account
 
-# a failed order needs attention for half an hour
+# longer than the half hour for which a failed order needs attention
 LATELY: Final = timedelta(minutes=40)
 NEWEST: Final = 30
 # attention items that have no meaning once the ride is over

@@ -83,9 +83,8 @@ def not_started_words(code: str | None, price: str, ceiling: str) -> str:
     return say(_FOR_GUESTS.get(code, _ASK_DESK), {"price": price, "ceiling": ceiling})
 
 
-PLANNED: Final = frozenset(
-    {"not_ordered_yet", "not_started", "plan_failed"}
-)  # their detail is a code
+# their detail is a code
+PLANNED: Final = frozenset({"not_ordered_yet", "not_started", "plan_failed"})
 _KIOSK_LIMITS: Final[dict[str, Text]] = {
     "hourly": _("It takes 30 orders an hour."),
     "live": _("Three of its rides have no guest aboard yet."),

@@ -53,9 +53,8 @@ def test_offline_a_ride_can_not_be_booked_and_is_not_when_the_network_comes_back
         f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
     )
     page.goto(f"{seen.url}/rides/new?show=1&{trip}")
-    with page.expect_response(
-        "**/guests.json"
-    ):  # the guest search posts the typed text shortly after
+    # the guest search posts the typed text shortly after
+    with page.expect_response("**/guests.json"):
         page.fill("[name=guest_name]", "Guest Heron")
     seen.posted.clear()
     page.context.set_offline(True)

@@ -26,9 +26,8 @@ import httpcore
 
 from ridedash.service.transport.egress import DIRECT, PORTS, Egress, open_tunnel
 
-IDLE_S: Final = (
-    5.0  # shorter than any server's idle limit, so that a kept connection is rarely dead
-)
+# shorter than any server's idle limit, so that a kept connection is rarely dead
+IDLE_S: Final = 5.0
 WRITE_STEP: Final = 4096  # bytes; the deadline is checked between steps
 
 SocketOption = (

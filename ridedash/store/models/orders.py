@@ -59,9 +59,8 @@ class Offer(Base):
     kind: Mapped[str] = mapped_column(ShortText(16))  # wire.Kind
     display_name: Mapped[str] = mapped_column(ShortText(300))
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    price_text: Mapped[str | None] = mapped_column(
-        ShortText(300)
-    )  # as its card said it, to whoever booked; None: no card; "": no price
+    # as its card said it, to whoever booked; None: no card; "": no price
+    price_text: Mapped[str | None] = mapped_column(ShortText(300))
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(ShortText(500))
     # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}

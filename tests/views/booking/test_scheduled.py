@@ -23,9 +23,8 @@ from tests.views.ride_pages import compact
 __all__ = ["desk"]
 pytestmark = pytest.mark.database
 LATER = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
-PICKUP = datetime(
-    2026, 3, 4, 23, 40, tzinfo=UTC
-)  # 05:10 in Kolkata; the desk's clock starts at 14:30 of the day before
+# 05:10 in Kolkata; the desk's clock starts at 14:30 of the day before
+PICKUP = datetime(2026, 3, 4, 23, 40, tzinfo=UTC)
 
 
 def plan(desk: Desk, **changes: str) -> int:

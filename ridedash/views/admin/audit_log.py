@@ -23,7 +23,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.properties import staff_of
 from ridedash.text import one_line
 from ridedash.views.history.csv_export import csv_text, with_cut_line
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import clock_time, day_text, joined, zone
 from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
 from ridedash.views.web.request_log import reference
@@ -230,7 +230,7 @@ def show() -> str:
 
 @bp.post("/export.csv")
 @needs(AUDIT)
-@limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
+@limiter.limit("5/hour", key_func=by_staff_key)
 def export() -> Response:
     """The entries of this query as a CSV file, the newest first; it names no guest.
 

@@ -14,7 +14,7 @@ from ridedash.face.logo import make_logo
 from ridedash.store.models.people import Property
 from ridedash.store.properties import GROUNDS, keep_logo, locked_property, make_door
 from ridedash.views.admin.property import Answer, property_page, record
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
@@ -62,7 +62,7 @@ class Chosen(NamedTuple):
 
 @bp.post("/face")
 @needs(MANAGE)
-@limiter.limit("60/hour", key_func=by_staff)
+@limiter.limit("60/hour", key_func=by_staff_key)
 def save() -> Answer:
     """Store the face, or show why the file or the colour can't be used."""
     wrong: dict[str, str] = {}

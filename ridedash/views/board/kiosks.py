@@ -28,8 +28,7 @@ from ridedash.store.kiosks import device_of, devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskAsk, KioskKind
 from ridedash.store.models.people import Property
 from ridedash.views.rides.offer_price import offer_price_text
-from ridedash.views.web.current_user import by_staff as whose_desk
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import clock_time, stamp, zone
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale, wants_json
@@ -121,7 +120,7 @@ def come(visit_id: str) -> Answer:
 
 @bp.post("/kiosk-codes")
 @needs(BOOK)
-@limiter.limit("30/minute", key_func=whose_desk)
+@limiter.limit("30/minute", key_func=by_staff_key)
 def new_code() -> Answer:
     """A desk code for a guest at a kiosk. It is shown once: only its hash is stored."""
     me, s, now = current_staff(), services(), services().clock()

@@ -24,7 +24,7 @@ from ridedash.views.booking.picker import End, Picker
 from ridedash.views.booking.pickup_points import Zone, coordinates_words
 from ridedash.views.booking.suggestions import suggested
 from ridedash.views.web import formatting
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
@@ -39,7 +39,7 @@ OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
 @bp.get("/products.json")
 @needs(BOOK)
-@limiter.limit("120/minute", key_func=by_staff)
+@limiter.limit("120/minute", key_func=by_staff_key)
 def products() -> Answer:
     """Product cards for a trip as markup, and the hotspot for the map. Stores their offers."""
     picker = trip_picker(TripForm(request.args), search=False)
@@ -57,7 +57,7 @@ def products() -> Answer:
 
 @bp.get("/places.json")
 @needs(BOOK)
-@limiter.limit("300/minute", key_func=by_staff)
+@limiter.limit("300/minute", key_func=by_staff_key)
 def places() -> Answer:
     """Places for a typed text, the best first; coordinates are a place too.
 
@@ -84,7 +84,7 @@ def places() -> Answer:
 
 @bp.post("/guests.json")
 @needs(BOOK)
-@limiter.limit("300/minute", key_func=by_staff)
+@limiter.limit("300/minute", key_func=by_staff_key)
 def find_guests() -> Answer:
     """Guests of the property by room, name or phone; without a text, the latest ones.
 

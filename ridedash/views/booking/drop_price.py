@@ -13,7 +13,7 @@ from ridedash.views.booking.estimates import SAME_PLACE_M, EstimateFailedError
 from ridedash.views.booking.form import estimator, own_offer
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.offer_price import offer_price_text
-from ridedash.views.web.current_user import by_staff
+from ridedash.views.web.current_user import by_staff_key
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -24,7 +24,7 @@ Answer = Response | tuple[Response, int]
 
 @bp.get("/rides/<int:order_id>/drop-price.json")
 @needs(BOOK)
-@limiter.limit("120/minute", key_func=by_staff)
+@limiter.limit("120/minute", key_func=by_staff_key)
 def show(order_id: int) -> Answer:
     """The price of a ride's car to the point `drop_lat`, `drop_lng`, beside the booked one.
 
@@ -45,7 +45,7 @@ def show(order_id: int) -> Answer:
 
 @bp.get("/return-price.json")
 @needs(BOOK)
-@limiter.limit("120/minute", key_func=by_staff)
+@limiter.limit("120/minute", key_func=by_staff_key)
 def way_back() -> Answer:
     """The price of now of an offer's car for its trip with the ends swapped, as `words`.
 

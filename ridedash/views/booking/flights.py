@@ -13,7 +13,7 @@ from ridedash.inputs import whole_number
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.store.models.people import Property
 from ridedash.views.booking.picker import Picker
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import planned_time, zone
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
@@ -41,7 +41,7 @@ class Proposal:
 
 @bp.get("/flight-time.json")
 @needs(BOOK)
-@limiter.limit("300/minute", key_func=by_staff)
+@limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
     """The proposal for a flight that `departs` then, `minutes` on the road; both as texts."""
     with services().db.read() as s:

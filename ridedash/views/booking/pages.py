@@ -28,7 +28,7 @@ from ridedash.views.booking.form import (
 )
 from ridedash.views.booking.guest_start import let_guest_start
 from ridedash.views.booking.picker import Picker, page_map, read_ends
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import wants_json
 from ridedash.wire import Kind
@@ -93,7 +93,7 @@ def _plan_page(plan: OrderPage) -> Answer:
 
 @bp.post("/rides/new")
 @needs(BOOK)
-@limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before, cost=cars_asked)
+@limiter.limit("60/minute", key_func=by_staff_key, exempt_when=sent_before, cost=cars_asked)
 def create() -> Answer:
     """A press of Book: place the order of this form, then redirect to its page.
 

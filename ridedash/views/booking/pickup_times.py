@@ -22,7 +22,7 @@ from ridedash.rides.orders.time_words import TimeWords
 from ridedash.rides.orders.typed_time import NotATime, read_time
 from ridedash.store.models.people import Property
 from ridedash.views.web import formatting
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -36,7 +36,7 @@ CLOCKS: Final = ("06:00", "20:00")
 
 @bp.get("/pickup-time.json")
 @needs(BOOK)
-@limiter.limit("300/minute", key_func=by_staff)
+@limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
     """What a typed time means: `day` and `clock` on the property's clock, and `said`, in full.
 

@@ -16,7 +16,7 @@ from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of
 from ridedash.views.booking.groups import GroupCar, car_of, pages_together
 from ridedash.views.booking.undo import bring_back, undo_of
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
@@ -40,7 +40,7 @@ class SeriesLine:
 
 @bp.get("/series.json")
 @needs(BOOK)
-@limiter.limit("300/minute", key_func=by_staff)
+@limiter.limit("300/minute", key_func=by_staff_key)
 def preview() -> BaseResponse:
     """The dates of a series as `html` before it is made, and the `key` that says they were shown;
     or `words` of what has to be chosen first. `days` are weekdays, as "0,2" for Monday, Wednesday.

@@ -36,7 +36,7 @@ from ridedash.store.history import (
 )
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query
 from ridedash.views.history.rows import outcomes
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import belonging, plate
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
@@ -102,7 +102,7 @@ class CutShort(Exception):
 
 @bp.post("/history.csv")
 @needs(EXPORT)
-@limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
+@limiter.limit("5/hour", key_func=by_staff_key)
 def export() -> Response:
     """The rides that the history page shows for this query, the newest first.
 

@@ -16,7 +16,7 @@ from ridedash.store.history import records
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.history.rows import RecordLine, line
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time, full_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
@@ -63,7 +63,7 @@ def show() -> str:
 
 @bp.post("/notes")
 @needs(BOOK)
-@limiter.limit("60/hour", key_func=lambda: f"staff-{current_staff().id}")
+@limiter.limit("60/hour", key_func=by_staff_key)
 def add() -> Answer:
     """Write a note."""
     typed = request.form.get("text", "")[: 4 * LONGEST]

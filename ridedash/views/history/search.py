@@ -16,7 +16,7 @@ from ridedash.store.search import find_orders
 from ridedash.text import one_line
 from ridedash.views.history.filters import decrypted_words, encrypted
 from ridedash.views.history.rows import RecordLine, line
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
@@ -28,9 +28,7 @@ MOST: Final = 20
 LISTED: Final = 8  # in the list below the box
 WORDS: Final = 80
 # of the page and the list together: as fast as a person can type
-searches: Final = limiter.shared_limit(
-    "240/minute", scope="search", key_func=lambda: f"staff-{current_staff().id}"
-)
+searches: Final = limiter.shared_limit("240/minute", scope="search", key_func=by_staff_key)
 
 
 @bp.get("/search")

@@ -18,7 +18,7 @@ from ridedash.store.insights import Figures, Insights
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.insights.periods import Period
 from ridedash.views.insights.reading import Asked, Group, Month, asked_for, read
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
 from ridedash.views.web.top_bar import demo_words, marked
@@ -51,7 +51,7 @@ COLUMNS: Final = (
 
 @bp.post("/insights.csv")
 @needs(EXPORT)
-@limiter.limit("20/hour", key_func=lambda: f"staff-{current_staff().id}")
+@limiter.limit("20/hour", key_func=by_staff_key)
 def export() -> Response:
     """The figures of this query. The audit entry is written before the export begins."""
     with services().db.read() as db:

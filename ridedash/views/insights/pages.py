@@ -11,7 +11,7 @@ from ridedash.views.insights.periods import common
 from ridedash.views.insights.pictures import day_bars, heat, minute_words, wait_bars
 from ridedash.views.insights.reading import Asked, Month, asked_for, read
 from ridedash.views.insights.tables import days_table, tables, tiles
-from ridedash.views.web.current_user import by_staff, current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -22,7 +22,7 @@ HOURS: Final = tuple(range(24))
 
 @bp.get("/insights")
 @needs(MANAGE)
-@limiter.limit("60/minute", key_func=by_staff)
+@limiter.limit("60/minute", key_func=by_staff_key)
 def show() -> tuple[str, int]:
     """Figures, pictures and tables; 422 with a message for days that make no period."""
     with services().db.read() as db:

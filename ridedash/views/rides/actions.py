@@ -21,8 +21,7 @@ from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.page_context import SAYABLE, SAYABLE_CODES
 from ridedash.views.rides.pages import Answer, bp, render_order
-from ridedash.views.web.current_user import by_staff as member_key
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import forward_form
 
@@ -117,7 +116,7 @@ def release(order_id: int) -> Answer:
 
 @bp.post("/<int:order_id>/start")
 @needs(BOOK)
-@limiter.limit("60/minute", key_func=member_key)
+@limiter.limit("60/minute", key_func=by_staff_key)
 def start(order_id: int) -> Answer:
     """Order a WAITING ride for the guest who was to start it, within the same limits."""
     own_order(order_id)

@@ -32,7 +32,7 @@ from ridedash.views.rides.messages import ready_message
 from ridedash.views.rides.print_assets import qr_code, still_map
 from ridedash.views.rides.receipt import receipt
 from ridedash.views.rides.view_model import RideView, ride_view
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time, driver_words, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import forward_form, locale, wants_json
@@ -51,9 +51,7 @@ FORWARDED: Final = {
     "end": "outgoing.end_all_links",
 }
 # one limit for every way to see a start code: on the ride's page, on a card, behind a new link
-showings: Final = limiter.shared_limit(
-    "10/hour", scope="start_code", key_func=lambda: f"staff:{current_staff().get_id()}"
-)
+showings: Final = limiter.shared_limit("10/hour", scope="start_code", key_func=by_staff_key)
 
 
 @dataclass(frozen=True)

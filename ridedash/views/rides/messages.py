@@ -22,7 +22,7 @@ from ridedash.views.rides import components as parts
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_language
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale, wants_json
 from ridedash.wording import gettext as _
@@ -66,7 +66,7 @@ class Message:
 
 @bp.post("")
 @needs(BOOK)
-@limiter.limit("120/hour", key_func=lambda: f"staff:{current_staff().get_id()}")
+@limiter.limit("120/hour", key_func=by_staff_key)
 def prepare(order_id: int) -> str | BaseResponse:
     """Record that a message was prepared; without a script, show its link with the words."""
     page = own_order(order_id)

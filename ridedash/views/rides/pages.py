@@ -19,7 +19,7 @@ from ridedash.views.rides.handouts import reveal, showings
 from ridedash.views.rides.page_context import page_context
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.rides.view_model import RideView, ride_view
-from ridedash.views.web.current_user import by_staff, current_sign_in
+from ridedash.views.web.current_user import by_staff_key, current_sign_in
 from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
 from ridedash.views.web.responses import Snapshot, poll_response, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
@@ -48,7 +48,7 @@ def snapshot(order_id: int) -> BaseResponse:
 
 @bp.get("/<int:order_id>/path.json")
 @needs(SEE)
-@limiter.limit("240/minute", key_func=by_staff)
+@limiter.limit("240/minute", key_func=by_staff_key)
 def path(order_id: int) -> BaseResponse:
     """The path that the guest's cab has driven, as [[lat, lng], …]; empty once it was removed.
 

@@ -125,6 +125,6 @@ def safe_next(target: str | None) -> str:
     return target
 
 
-def by_staff() -> str:
+def by_staff_key() -> str:
     """The key of a rate limit for each member of staff: a property shares one IP address."""
     return f"staff-{current_staff().id}"

@@ -17,7 +17,7 @@ from ridedash.rides.privacy.retention import forget_guest
 from ridedash.store import insight_queries as queries
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.history import RideFilter, totals
-from ridedash.store.insight_rollup import rolled_up
+from ridedash.store.insight_rollup import _held, rolled_up
 from ridedash.store.insights import Insights, Span, insights, span_of
 from ridedash.store.models.orders import (
     Action,
@@ -328,6 +328,16 @@ def kept_spans(desk: Desk, where: Place) -> set[date]:
         return {at.astimezone(where.house.tz).date() for at in s.scalars(query)}
 
 
+def true_spans(desk: Desk, where: Place) -> set[date]:
+    """Those of them whose figures hold."""
+    tz = where.house.tz
+    spans = [span_of(date(2026, 3, 11), date(2026, 3, 20), tz)]
+    spans += [span_of(date(2026, 3, 21), date(2026, 3, 31), tz)]
+    spans += [span_of(date(2026, 4, 1), date(2026, 4, 30), tz)]
+    with desk.services.db.read() as s:
+        return {each.since.astimezone(tz).date() for each in _held(s, where.house, spans)}
+
+
 STORED = {date(2026, 3, 11), date(2026, 3, 21), date(2026, 4, 1)}
 
 
@@ -362,6 +372,8 @@ def test_a_reader_of_one_house_loses_no_change_of_another(desk: Desk) -> None:
     look(desk, one.where)
     one.happens("ends", 1, 5)
     look(desk, other.where)  # it claims what it misses, and clears up
+    assert true_spans(desk, other.where) == STORED, "what changed is none of its own"
+    assert true_spans(desk, one.where) == STORED - {date(2026, 4, 1)}
     assert look(desk, one.where) == direct(desk, one.where)
 
 

@@ -56,6 +56,7 @@ def test_a_mark_is_of_one_language_and_can_be_taken_back(desk: Desk) -> None:
         unmark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar")
     with desk.services.db.read() as s:
         assert reviews_of(s, desk.ids["desk.property"]) == {}
+    assert stored(desk) == (3, []), "pages are made anew after each"
 
 
 def test_words_of_another_property_stay_as_they_are(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from ridedash.rides.actions import call
 from ridedash.rides.actions.call import ActionResult, Caller, result_of_error
@@ -186,6 +186,22 @@ def test_what_is_due_is_called_the_longest_waiting_first_and_once(world: World, 
         entry = s.scalars(select(AuditRow).where(AuditRow.what == "ride.cancel")).one()
         assert (entry.who, entry.subject, entry.result) == ("worker", f"orders:{order}", "done")
         assert (entry.property_id, entry.facts) == (world.property_id, {"code": row.code})
+
+
+@pytest.mark.database
+def test_a_repeated_call_locks_its_own_order_and_no_other(world: World, order: int) -> None:
+    stored(world, world.place(), state="done")
+    action_id, loaded = stored(world, order), set[int]()
+
+    def note(row: Order, _context: object) -> None:
+        loaded.add(row.id)
+
+    event.listen(Order, "load", note)
+    try:
+        assert Caller(world.runtime).again(action_id)
+    finally:
+        event.remove(Order, "load", note)
+    assert loaded == {order}
 
 
 @pytest.mark.database

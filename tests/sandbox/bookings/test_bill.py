@@ -1,13 +1,15 @@
 """Bills of rides: inside their estimate, with an advance at the airport and charges at night."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
 
-from ridedash.sandbox.bookings.bill import driven
-from ridedash.sandbox.pricing.rates import Driven
+from ridedash import wire
+from ridedash.sandbox.bookings.bill import agreed, driven
+from ridedash.sandbox.pricing.rates import Driven, Terms
 from tests.sandbox.sandbox_desk import HOTEL, NIGHT, PORT, SALT, far_drop
 
 RIDES = {
@@ -104,3 +106,19 @@ def test_categories_without_a_night_charge_say_na(desk):
 def test_a_booking_that_never_became_a_ride_has_driven_nothing():
     plan = SimpleNamespace(ride=None, first=lambda _status: None)
     assert driven(SimpleNamespace(plan=plan)) == Driven(Decimal(0), Decimal(0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "drop_changed", "stays"),
+    [
+        (wire.Kind.POINT_TO_POINT, False, True),
+        (wire.Kind.POINT_TO_POINT, True, False),
+        (wire.Kind.SHARE, False, True),
+        (wire.Kind.SHARE, True, True),
+    ],
+)
+def test_a_fixed_price_ends_with_another_drop_unless_the_ride_is_shared(kind, drop_changed, stays):
+    fixed = Terms(Decimal(1), False, False, None, Decimal(240))
+    request = SimpleNamespace(terms=fixed, drop_changed=drop_changed)
+    agreed_on = agreed(SimpleNamespace(request=request, kind=kind))
+    assert agreed_on == (fixed if stays else replace(fixed, fixed=None))

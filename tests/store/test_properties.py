@@ -6,14 +6,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
+from ridedash.face import Logo
 from ridedash.geo import LatLng
-from ridedash.store import accounts, properties
+from ridedash.store import accounts, insights, properties
 from ridedash.store.actors import by_staff
 from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import BadKeys, DecryptionFailed, TokenVault, new_key
+from ridedash.store.guests import GuestDetails, store_guest, store_stranger
+from ridedash.store.invitations import invite_to_new_password, open_invitation
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Account, Staff
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.orders import order_page, recent_drops
@@ -25,6 +30,7 @@ from ridedash.store.sign_ins import (
     sign_in_facts,
     sign_in_succeeded,
 )
+from tests.views.ride_pages import NOON, Desk
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
@@ -239,3 +245,142 @@ def test_a_sign_in_name_is_taken_also_by_somebody_who_is_disabled(
         s.get_one(Staff, staff.id).disabled_at = NOW
         assert properties.is_taken(s, "Desk Otter")
         assert properties.find_staff(s, "Desk Otter") is None
+
+
+@pytest.fixture
+def other(db: Database, staff: Staff) -> int:
+    """Another property, beside that of `staff`."""
+    with db.write() as s:
+        return properties.add_property(s, "Harbour House", "UTC", NOW).id
+
+
+def test_a_property_is_found_by_its_name_among_all(db: Database, staff: Staff, other: int) -> None:
+    with db.read() as s:
+        assert [each.id for each in properties.properties(s)] == [staff.property_id, other]
+        found = [properties.find_property(s, name) for name in ("Harbour House", "harbour")]
+        assert [each and each.id for each in found] == [other, None]
+
+
+def test_staff_and_cost_centres_are_those_of_a_property_who_may_act_first(
+    db: Database, staff: Staff, other: int
+) -> None:
+    with db.write() as s:
+        gone = properties.add_staff(s, staff.property_id, "Ada", "hash", "concierge", NOW)
+        gone.disabled_at = NOW
+        theirs = properties.add_staff(s, other, "Bea", "hash", "concierge", NOW)
+        centres = [
+            CostCentre(property_id=where, name=name, closed_at=closed)
+            for where, name, closed in (
+                (staff.property_id, "A", NOW),
+                (staff.property_id, "Bar", None),
+                (other, "Spa", None),
+            )
+        ]
+        s.add_all(centres)
+        s.flush()
+        here = staff.property_id
+        assert [each.id for each in properties.staff_of(s, here)] == [staff.id, gone.id]
+        assert properties.staff_member(s, here, gone.id) is gone
+        assert properties.staff_member(s, here, theirs.id) is None
+        assert [each.name for each in properties.cost_centres_of(s, here)] == ["Bar", "A"]
+        assert properties.cost_centre_of(s, here, centres[1].id) is centres[1]
+        assert properties.cost_centre_of(s, here, centres[2].id) is None
+        names = insights.staff_names(s, [gone.id, theirs.id])
+        assert names == {gone.id: "Ada", theirs.id: "Bea"}
+        assert insights.centre_names(s, [other]) == {centres[2].id: "Spa"}
+
+
+def test_a_favourite_is_the_place_that_was_stored_last_on_its_slot(
+    db: Database, staff: Staff, other: int
+) -> None:
+    here = staff.property_id
+    with db.write() as s:
+        for name, lat in (("Pier", 1.5), ("Airport", 2.5)):
+            properties.set_favourite(s, here, "drop", 1, name, LatLng(lat, 3.5))
+            s.flush()
+        properties.set_favourite(s, here, "pickup", 1, "Gate", LatLng(4.5, 5.5))
+        properties.set_favourite(s, other, "drop", 1, "Dock", LatLng(6.5, 7.5))
+        s.flush()
+        found = properties.favourites_of(s, here)
+        assert {key: (row.name, row.lat, row.lng) for key, row in found.items()} == {
+            ("drop", 1): ("Airport", 2.5, 3.5),
+            ("pickup", 1): ("Gate", 4.5, 5.5),
+        }
+
+
+def test_a_logo_is_shown_until_another_comes_and_no_other_house_loses_its_own(
+    db: Database, staff: Staff, other: int
+) -> None:
+    first, second, theirs = (
+        Logo(name=f"{name}.png", width=30, height=20 + n, content=name.encode())
+        for n, name in enumerate(("first", "second", "theirs"))
+    )
+    with db.write() as s:
+        here, there = (properties.locked_property(s, n) for n in (staff.property_id, other))
+        properties.keep_logo(s, there, theirs)
+        for logo in (first, second):
+            properties.keep_logo(s, here, logo)
+            s.flush()
+        assert (here.logo, here.logo_width, here.logo_height) == ("second.png", 30, 21)
+        contents = [properties.logo_content(s, each.name) for each in (first, second, theirs)]
+        assert contents == [None, b"second", b"theirs"]
+        properties.keep_logo(s, here, None)
+        s.flush()
+        assert (here.logo, here.logo_width, here.logo_height) == (None, None, None)
+        assert properties.logo_content(s, "second.png") is None
+        assert properties.logo_content(s, "theirs.png") == b"theirs"
+
+
+@pytest.mark.database
+def test_planned_pickups_are_those_of_the_house_that_are_not_ordered_yet(desk: Desk) -> None:
+    first = desk.order("SCHEDULED")
+    for state in ("SCHEDULED", "BOOKED"):
+        desk.order(state)
+    desk.order("SCHEDULED", prop="other")
+    with desk.services.db.write() as s:
+        s.get_one(Order, first).pickup_at = NOON + timedelta(hours=9)
+    with desk.services.db.read() as s:
+        found = properties.planned_pickups(s, desk.ids["desk.property"])
+        mine = Order.property_id == desk.ids["desk.property"], Order.state == "SCHEDULED"
+        expected = {at for at in s.scalars(select(Order.pickup_at).where(*mine)) if at}
+    assert found == sorted(expected)
+    assert found[-1] == NOON + timedelta(hours=9)
+
+
+def test_staff_who_are_disabled_or_get_another_role_lose_sign_ins_and_links(
+    db: Database, staff: Staff
+) -> None:
+    for name, value in (("role", "manager"), ("disabled_at", NOW)):
+        with db.write() as s:
+            row = s.get_one(Staff, staff.id)
+            sid = open_sign_in(s, staff.id, NOW)
+            s.flush()
+            _link, secret = invite_to_new_password(s, row, staff.id, NOW)
+            s.flush()
+            assert open_invitation(s, secret, NOW) is not None
+            row.name = "Desk Heron"
+            s.flush()
+            assert sign_in_facts(s, sid, NOW), "a new name ends nothing"
+            setattr(row, name, value)
+        with db.write() as s:
+            assert sign_in_facts(s, sid, NOW) is None
+            assert open_invitation(s, secret, NOW) is None
+
+
+def test_a_strangers_row_is_new_and_unverified_and_a_named_guests_stays_as_it_is(
+    db: Database, staff: Staff
+) -> None:
+    here = staff.property_id
+    with db.write() as s:
+        known = store_guest(s, here, GuestDetails("Guest Heron", room="412"), NOW, staff.id)
+        typed = GuestDetails("Ana", "+912227783300", "7", language="es")
+        rows = [store_stranger(s, here, typed, NOW) for _ in range(2)]
+        assert len({known.id, *(row.id for row in rows)}) == 3
+        row = rows[0]
+        assert (row.name, row.phone, row.room, row.language) == ("Ana", "+912227783300", "7", "es")
+        assert (row.unverified, row.staff_id, row.created_at, row.seen_at) == (True, None, NOW, NOW)
+        named = GuestDetails("Ana", guest_id=known.id)
+        assert store_stranger(s, here, named, NOW + timedelta(days=1)) is known
+        assert (known.name, known.seen_at, known.unverified) == ("Guest Heron", NOW, False)
+        there = properties.add_property(s, "Harbour House", "UTC", NOW).id
+        assert store_stranger(s, there, named, NOW).name == "Ana", "is no guest of theirs"

@@ -83,12 +83,90 @@ def test_a_coupon_is_a_separate_discount():
 
 @pytest.mark.parametrize(
     ("hour", "day", "surge"),
-    [(9, 4, "1.3"), (10, 4, "1"), (19, 4, "1.3"), (12, 4, "1"), (9, 7, "1")],
+    [
+        (7, 4, "1"),
+        (8, 4, "1.3"),
+        (9, 4, "1.3"),
+        (10, 4, "1"),
+        (12, 4, "1"),
+        (17, 4, "1"),
+        (18, 4, "1.3"),
+        (19, 4, "1.3"),
+        (20, 4, "1"),
+        (9, 6, "1.3"),
+        (9, 7, "1"),
+    ],
 )
 def test_surge_applies_on_weekdays_in_the_morning_and_evening(hour, day, surge):
     when = datetime(2026, 3, day, hour, 15, tzinfo=UTC)
     assert rates.surge(INR.find("mini"), when) == Decimal(surge)
     assert rates.surge(INR.find("auto"), when) == 1
+
+
+def test_a_shared_ride_surges_less():
+    assert rates.surge(INR.find("share"), datetime(2026, 3, 4, 9, tzinfo=UTC)) == Decimal("1.2")
+
+
+def test_the_night_is_from_eleven_to_five_by_the_clocks_of_the_city():
+    night = [rates.is_night(datetime(2026, 3, 4, hour, 59, tzinfo=UTC)) for hour in range(24)]
+    assert [hour for hour, at_night in enumerate(night) if at_night] == [0, 1, 2, 3, 4, 23]
+    assert rates.local(0.0, "Asia/Kolkata").isoformat() == "1970-01-01T05:30:00+05:30"
+
+
+def test_trips_of_the_airport_have_its_card_where_there_is_one():
+    cards = {
+        (category, airport): rates.card_for(INR.find(category), airport).type
+        for category in ("mini", "auto")
+        for airport in (False, True)
+    }
+    assert cards == {
+        ("mini", False): "flat_rate",
+        ("mini", True): "airport_rate",
+        ("auto", False): "standard_rate",
+        ("auto", True): "standard_rate",
+    }
+
+
+def test_a_fixed_price_pays_the_toll_first_and_no_more_than_itself():
+    at_airport = replace(PLAIN, airport=True, fixed=Decimal(165))
+    assert price("mini", at_airport) == rates.Price(Decimal(100), Decimal(5), Decimal(60))
+    cheap = price("mini", replace(at_airport, fixed=Decimal(40)))
+    assert (cheap.fare, cheap.tax, cheap.toll) == (0, 0, 40)
+    assert price("rental", replace(PLAIN, airport=True)).toll == 0
+
+
+def test_a_coupon_takes_its_percentage_of_the_fare_and_another_text_nothing():
+    found = {
+        coupon: price("suv", replace(PLAIN, coupon=coupon)).discount
+        for coupon in ("WELCOME10", "HARBOUR20", "SPRING", None)
+    }
+    assert found == {
+        "WELCOME10": Decimal("30.75"),
+        "HARBOUR20": Decimal("61.50"),
+        "SPRING": 0,
+        None: 0,
+    }
+
+
+def test_waiting_is_free_for_two_minutes():
+    waits = [price("suv", trip=replace(TEN_KM, waiting=Decimal(n))).fare for n in (0, 2, 3)]
+    assert waits == [300, 300, Decimal("302.50")]
+
+
+def test_an_upfront_price_and_a_shared_one_are_in_steps_of_the_city():
+    # 50 + 8 km at 12 + 20 minutes at 1.50 + 3 of waiting at 1.50, and 5 % of tax
+    assert rates.fixed_total(INR, INR.find("mini"), PLAIN, TEN_KM) == 190
+    alone, shared = rates.share_cost(INR, INR.find("share"), PLAIN, TEN_KM, 1)
+    for_two = rates.share_cost(INR, INR.find("share"), PLAIN, TEN_KM, 2)
+    assert (alone, shared) == (173, 139)
+    assert for_two == (277, 222)
+    assert rates.rounded(Decimal("4.55"), Decimal("0.10")) == Decimal("4.60")
+    assert [rates.number(Decimal(each)) for each in ("4", "4.50")] == [4, 4.5]
+
+
+def test_only_an_auto_has_a_convenience_charge():
+    charges = [rates.convenience_charge(INR, INR.find(each)) for each in ("auto", "mini")]
+    assert charges == [5, 0]
 
 
 def test_prices_of_the_second_city_are_multiples_of_a_tenth():

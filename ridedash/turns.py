@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, Final, NamedTuple
 
 from ridedash.observability.exceptions import reason
@@ -50,6 +50,8 @@ class SandboxTime:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._missed = 0  # readings in a row
+        self._questions = count(1)
+        self._heard = 0  # the last question that was answered
 
     def __call__(self) -> ServiceTime:
         """The line as it was last read, a second ago at most."""
@@ -68,6 +70,7 @@ class SandboxTime:
 
     def read(self) -> None:
         """Read the turns now; for whoever has just turned the clock."""
+        question = next(self._questions)
         try:
             answer = self._http.call(Request("GET", self._url, WITHIN_S, CONTROL))
             body = answer.json()
@@ -77,7 +80,9 @@ class SandboxTime:
             if self._missed == TOLD_AFTER:
                 log.warning("the sandbox does not tell its time: %s", reason(error))
             return
-        self._missed = 0
+        if question < self._heard:  # the thread asked before a turn, and hears it after its reader
+            return
+        self._missed, self._heard = 0, question
         line, stopped = self._known
         if stopped is not None and turns == stopped.turns:
             line = stopped  # the stop has come, as was known

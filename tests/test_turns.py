@@ -54,6 +54,25 @@ def test_a_stop_is_a_turn_at_its_own_time_though_nobody_has_read_it_since(tmp_pa
     desk.close()
 
 
+def test_an_answer_of_before_a_turn_that_comes_late_is_not_taken(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    sandbox, late = httpx.WSGITransport(desk.app), []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        found = sandbox.handle_request(request)
+        found.read()
+        if not late:  # on its way, the clock is turned, and who did so has read that
+            late.append(found)
+            desk.web.post("/control/clock", json={"speed": 0}, headers=CONTROL)
+            time.read()
+        return httpx.Response(found.status_code, content=found.content)
+
+    time = SandboxTime(Http(httpx.MockTransport(answer)), URL, 1.0, desk.clock)
+    time.read()
+    assert time._line.held
+    desk.close()
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -51,6 +51,8 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
         order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
+    with s.db.write() as session:  # there is no page that could: the desk needn't look for a guest
+        _note_ticket(session, run, deed.ride, kiosk_id, order_id)
     s.wake()
     return _noted(run, deed, order_id)
 
@@ -100,7 +102,6 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
     """
     s, kiosk_id = services(), _kiosk(run.property_id)
     order_id = _order(run, deed)
-    visit, _page = _visit(run, deed.ride)
     with s.db.write() as session:
         found = deed.right
         if not _is_done(session, run, kiosk_id, deed):
@@ -108,8 +109,7 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
             if found and deed.code:
                 _show_code(session, kiosk_id, order_id)
         if found:
-            seen = kiosk_visits.Visit(visit, kiosk_id, run.property_id)
-            kiosk_visits.note_ticket(session, seen, order_id, s.clock())
+            _note_ticket(session, run, deed.ride, kiosk_id, order_id)
     if found is not deed.right:
         raise NotPlayed("the kiosk took a wrong PIN, or refused the right one")
     name = "opened" if deed.right else "wrong_pin"
@@ -117,6 +117,12 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
         name = "code"
     noted = {"noted": [*run.kept.get("noted", ()), name]}
     return noted | _link(kiosk_id, order_id, _secret(run, deed, kiosk_id))
+
+
+def _note_ticket(s: Session, run: Run, ride: str, kiosk_id: int, order_id: int) -> None:
+    """The guest has seen number and PIN."""
+    seen = kiosk_visits.Visit(_visit(run, ride)[0], kiosk_id, run.property_id)
+    kiosk_visits.note_ticket(s, seen, order_id, services().clock())
 
 
 def _order(run: Run, deed: KioskLook) -> int:

@@ -11,6 +11,7 @@ export class Driven {
     this.map = null;
     this.address = `${address}/path.json`;
     this.points = [];
+    this.newest = null; // where the cab is now; null once the ride is over
     this.known = false; // whether the points have no gap
     this.asking = false;
     this.plate = null;
@@ -35,7 +36,8 @@ export class Driven {
     if (!this.map || !status) return;
     if (!this.known || this.points.length > MOST) this.#ask();
     this.glides = Boolean(position) && !this.map.jumps;
-    if (position) this.#add([position.lat, position.lng]);
+    this.newest = position ? [position.lat, position.lng] : null;
+    if (this.newest) this.#add(this.newest);
     this.#draw();
   }
 
@@ -54,10 +56,9 @@ export class Driven {
     try {
       const answer = await fetch(this.address, { credentials: "same-origin" });
       if (!answer.ok || this.ended) return;
-      const newest = this.points.at(-1);
       this.points = (await answer.json()).path;
       this.known = true;
-      if (newest) this.#add(newest);
+      if (this.newest) this.#add(this.newest);
       this.#draw();
     } catch {
       // no answer: the next poll asks again

@@ -67,6 +67,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         kiosk = page.frame_locator("iframe[name=kiosk]")  # it is paired, and pressed as by a guest
         expect(kiosk.locator(".k-demo")).to_have_text("عرض تجريبي: ليست رحلات حقيقية")
         expect(kiosk.locator(".k-pin")).to_be_visible(timeout=3 * WAIT_MS)  # ten screens later
+        expect(kiosk.locator("[data-clock]")).to_have_text("22:10")  # the story's, held
         expect(desk.locator(".row-link", has_text="Lapwing")).to_have_count(1, timeout=WAIT_MS)
         expect(page.locator("[data-title-step]")).to_have_text("1 / 7", timeout=WAIT_MS)
         page.set_viewport_size({"width": 390, "height": 844})

@@ -11,22 +11,33 @@ const KEY_MS = 60;
 const PAGES = 4; // of a list, at most
 const PRESSES = 3;
 const HEARD_MS = 2_000; // within which a screen goes on
+const VISITS = 3; // until one is not cut short
+const BEFORE = new Set(["start", "trouble", "broken"]); // screens of no visit
 
 /**
- * Book {language, drop, car, name} under the references {visit, form_token}. Resolves to whether
- * the ticket is shown. `page()` is the kiosk's document, which may be on its way.
+ * Book {language, drop, car, name} under the references {visit, form_token}: one order, however
+ * often. Resolves to whether the ticket is shown. `page()` is the kiosk's document, which may be on
+ * its way.
  */
 export async function book(page, wanted) {
+  for (let visit = 0; visit < VISITS; visit += 1) {
+    if (await booked(page, wanted)) return true;
+    if (!isBefore(page)) return false; // it stands where it was left: no visit was cut short
+  }
+  return false;
+}
+
+async function booked(page, wanted) {
   if (!(await begin(page, wanted.language))) return false;
   const detail = { id: wanted.visit, formToken: wanted.form_token };
   page().dispatchEvent(new CustomEvent("ridedash:visit", { detail }));
   if (!(await leaveStart(page, "start"))) return false;
   if (!(await choose(page, "place-", ".k-place-name", wanted.drop))) return false;
   if (!(await choose(page, "car-", ".k-car-name", wanted.car))) return false;
-  if (!(await until(() => isAt(page, "who")))) return false;
+  if (!(await during(page, () => isAt(page, "who")))) return false;
   await type(page, wanted.name);
   for (const name of ["next", "book"]) if (!(await press(page, name))) return false;
-  return Boolean(await until(() => isAt(page, "booked")));
+  return Boolean(await during(page, () => isAt(page, "booked")));
 }
 
 /** Type {number, pin}; with `code` show the start code. Resolves to whether the kiosk answered. */
@@ -43,9 +54,10 @@ export async function look(page, wanted) {
   return Boolean(await until(() => page()?.querySelector('[data-from="code"]')));
 }
 
-/** The start screen in a language; whoever stood there before is gone. */
+/** The start screen in a language; whoever stood there before is gone, and so is any trouble. */
 async function begin(page, language) {
-  if (!(await until(() => page()?.body?.dataset.screen && find(page, "bar-help")))) return false;
+  const isReady = () => (isAt(page, "start") ? find(page, "bar-help") : find(page, "bar-over"));
+  if (!(await until(isReady))) return false;
   if (!isAt(page, "start") && !(await press(page, "bar-over"))) return false;
   if (!(await until(() => isAt(page, "start")))) return false;
   if (!language) return true;
@@ -68,7 +80,7 @@ async function choose(page, kind, part, name) {
   const isIt = (card) =>
     card.querySelector(part)?.textContent.trim().toLowerCase() === name.toLowerCase();
   for (let turned = 0; turned < PAGES; turned += 1) {
-    if (!(await until(() => cards().length))) return false;
+    if (!(await during(page, () => cards().length))) return false;
     const card = cards().find(isIt);
     if (card) return press(page, card.dataset.press);
     if (!find(page, "more") || !(await press(page, "more"))) return false;
@@ -87,7 +99,7 @@ async function type(page, text) {
 }
 
 async function press(page, name) {
-  const node = await until(() => {
+  const node = await during(page, () => {
     const found = find(page, name);
     return found && !found.disabled && found;
   });
@@ -109,4 +121,14 @@ function find(page, name) {
 
 function isAt(page, screen) {
   return page()?.body?.dataset.screen === screen;
+}
+
+function isBefore(page) {
+  return BEFORE.has(page()?.body?.dataset.screen);
+}
+
+/** As `until`, for what a visit shows; null at once where the visit was cut short. */
+async function during(page, shown) {
+  const found = await until(() => shown() || isBefore(page));
+  return found === true && !shown() ? null : found;
 }

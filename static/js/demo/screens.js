@@ -157,17 +157,19 @@ export class Screens {
     for (const part of this.parts.values()) part.classList.remove("is-shown");
   }
 
-  /** Frame the element that is pointed at; again after its page has drawn it anew. */
+  /** Frame the element that is pointed at; again after its page has drawn it anew or changed it. */
   point() {
     if (!this.pointed) return;
     const { screen, selector } = this.pointed;
     const found = [...(this.page(screen)?.querySelectorAll(selector) ?? [])].find(
       (each) => each.getClientRects().length,
     );
-    if (!found || found === this.pointed.element) return;
-    this.pointed.element = found;
+    if (!found) return;
+    const { height } = found.getBoundingClientRect();
+    if (found === this.pointed.element && height === this.pointed.height) return;
+    Object.assign(this.pointed, { element: found, height });
     Object.assign(found.style, { outline: POINTED, outlineOffset: "4px" });
-    found.scrollIntoView({ block: "nearest" });
+    reveal(found);
   }
 
   #unpoint() {
@@ -240,4 +242,10 @@ export class Screens {
     const drawer = page?.querySelector("[data-lens]");
     if (drawer && drawer.hidden === open) page.querySelector("[data-lens-open]")?.click();
   }
+}
+
+/** Scroll down from the top of its page to an element: the same is seen, whatever was before. */
+function reveal(element) {
+  element.ownerDocument.scrollingElement.scrollTop = 0;
+  element.scrollIntoView({ block: "nearest" });
 }

@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -87,7 +89,8 @@ def result_of(operation: str, got: str, failure: str) -> str:
     return one_line(str(said), RESULT_CHARS)
 
 
-def object_in(text: str) -> dict[str, Any]:
+@lru_cache(maxsize=4)  # of one call several things are asked
+def object_in(text: str) -> Mapping[str, Any]:
     """The JSON object that a text is; {} for any other."""
     try:
         found = json.loads(text)

@@ -27,6 +27,7 @@ _PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re
 _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
 _SAID: Final = frozenset({"text"})  # a member of otp that is words for people
 _LONGEST_NAME: Final = 64  # of a member whose judgement is remembered: few names are in use
+_LONGEST_TEXT: Final = 2_000  # of one that is remembered: rides have many texts in common
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -110,6 +111,7 @@ def _judged(name: str) -> tuple[str, _Means]:
 
 
 _remembered: Final = lru_cache(maxsize=512)(_judged)
+_known: Final = lru_cache(maxsize=512)(without_shapes)
 
 
 def _clean(value: Any, codes: set[str]) -> Any:
@@ -117,7 +119,7 @@ def _clean(value: Any, codes: set[str]) -> Any:
     if isinstance(value, Number):
         return value
     if isinstance(value, str):
-        return without_shapes(value)
+        return _known(value) if len(value) <= _LONGEST_TEXT else without_shapes(value)
     if isinstance(value, Object):
         return Object([_member(name, each, codes) for name, each in value])
     if isinstance(value, list):

@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from ridedash.demo.lens import scrubbing
 from ridedash.demo.lens.operations import ids_of, name_of, result_of, unmoved
 from ridedash.observability.hooks import Exchange
+from ridedash.service.client import TRACK
 
 MOST_CALLS: Final = 5_000
 MOST_BYTES: Final = 50_000_000  # of bodies and headers
@@ -50,10 +51,14 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """Equal polls of one ride in a row: its row, and what is still to be written there."""
+    """Equal polls of one ride in a row: its row, and what is still to be written there.
+
+    `likeness` is known once a poll has come that this process has read.
+    """
 
     number: int
     digest: str
+    likeness: int | None = None
     added: int = 0
     last: Seen | None = None  # the last one, while its answer is not written
 
@@ -109,14 +114,17 @@ class Writer:
             self._insert(seen, "")
             return
         column, key = polled
-        digest = _digest(seen.exchange)
-        run = self._runs.get(key)
+        alike = _alike(seen.exchange)
+        run, likeness = self._runs.get(key), hash(alike)  # keyed anew in each process
         if run is None:
             row = self._db.execute(_LATEST[column], (key,)).fetchone()
             run = Run(*row) if row else None
-        if run is None or run.digest != digest:
-            self._runs[key] = Run(self._insert(seen, digest), digest)
-            return
+        if run is None or run.likeness != likeness:
+            digest = _digest(alike)
+            if run is None or run.digest != digest:
+                self._runs[key] = Run(self._insert(seen, digest), digest, likeness)
+                return
+            run.likeness = likeness
         self._runs[key] = run
         run.added, run.last = run.added + 1, seen
         changed[run.number] = self._late[run.number] = run
@@ -205,16 +213,22 @@ class Writer:
 
 def _polled(call: Exchange) -> tuple[str, str] | None:
     """The id by which a ride was polled, and its column; None for any other call."""
-    if name_of(call.operation) != "track_ride" or not call.request.params:
+    if call.operation != TRACK.path or not call.request.params:
         return None
-    (name, value), *_ = call.request.params.items()
+    name, value = next(iter(call.request.params.items()))
     return (name, value) if name in _LATEST else None
 
 
-def _digest(call: Exchange) -> str:
+def _alike(call: Exchange) -> tuple[str, int, str, bytes]:
     """Equal for two polls of a ride whose answers differ by the cab's position alone."""
     status, body = (0, b"") if call.answer is None else (call.answer.status, call.answer.body)
-    text = f"{call.outcome} {status} {call.failure} ".encode() + unmoved(body)
+    return call.outcome, status, call.failure, unmoved(body)
+
+
+def _digest(alike: tuple[str, int, str, bytes]) -> str:
+    """The same from one process to the next."""
+    outcome, status, failure, body = alike
+    text = f"{outcome} {status} {failure} ".encode() + body
     return hashlib.blake2b(text, digest_size=12).hexdigest()
 
 

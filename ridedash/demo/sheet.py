@@ -57,7 +57,7 @@ FIVE: Final = Cut(
         ),
         Line(
             "1:20",
-            lazy("Press ~ at the desk. Point at the plate, then open one call."),
+            lazy("Press ~, then Point at a fact. Move to the plate, then open one call."),
             lazy("Each word on the screen comes from your interface. Here is the call."),
             lens=True,
         ),

@@ -133,6 +133,14 @@ def test_the_sheet_names_no_story_that_is_not_there(stage: Stage) -> None:
     assert STORIES.keys() >= {"receipt", "unknown", "down"}
 
 
+def test_what_the_sheet_lets_a_presenter_press_is_on_the_stage(stage: Stage) -> None:
+    told = compact(stage.web.get("/demo/sheet").text)
+    there = stage.web.get("/demo/stage").text + stage.web.get("/").text  # the desk in its frame
+    for name in ("Play", "Pause", "60×", "Point at a fact", "More", "Reset", "End"):
+        assert name in told, name
+        assert re.search(rf"[>\"\s]{name}[<\"\s]", there), name
+
+
 def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> None:
     order_id, home = stage.desk.order("BOOKED", "CALL_DRIVER"), stage.desk.ids["desk.property"]
     runs = Runs(stage.desk.services.settings.instance)

@@ -131,6 +131,7 @@ export class StageStory {
     this.moment = answer;
     this.done = null;
     this.screens.calm();
+    if (this.root.dataset.layout === "3") this.screens.arrange("1"); // the calls cover the desk
     await this.screens.reload("desk", "/");
     this.changed();
     return this.moment;

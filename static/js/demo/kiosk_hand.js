@@ -17,17 +17,17 @@ const BEFORE = new Set(["start", "trouble", "broken"]); // screens of no visit
 /**
  * Book {language, drop, car, name} under the references {visit, form_token}: one order, however
  * often. Resolves to whether the ticket is shown. `page()` is the kiosk's document, which may be on
- * its way.
+ * its way. `stands()`, asked before the press, resolves to whether the ride is still to be booked.
  */
-export async function book(page, wanted) {
+export async function book(page, wanted, stands) {
   for (let visit = 0; visit < VISITS; visit += 1) {
-    if (await booked(page, wanted)) return true;
+    if (await booked(page, wanted, stands)) return true;
     if (!isBefore(page)) return false; // it stands where it was left: no visit was cut short
   }
   return false;
 }
 
-async function booked(page, wanted) {
+async function booked(page, wanted, stands) {
   if (!(await begin(page, wanted.language))) return false;
   const detail = { id: wanted.visit, formToken: wanted.form_token };
   page().dispatchEvent(new CustomEvent("ridedash:visit", { detail }));
@@ -36,7 +36,8 @@ async function booked(page, wanted) {
   if (!(await choose(page, "car-", ".k-car-name", wanted.car))) return false;
   if (!(await during(page, () => isAt(page, "who")))) return false;
   await type(page, wanted.name);
-  for (const name of ["next", "book"]) if (!(await press(page, name))) return false;
+  if (!(await press(page, "next")) || !(await stands())) return false;
+  if (!(await press(page, "book"))) return false;
   return Boolean(await during(page, () => isAt(page, "booked")));
 }
 

@@ -133,7 +133,7 @@ export class RideView {
       JSON.stringify(before.route) !== JSON.stringify(body.route)
     )
       this.#drawTrip({ fit: false });
-    if (before.live && !body.live) this.driven.gap(); // its last points may have come between polls
+    if (before.live && !body.live) this.driven.gap(); // its last points: polls may miss some
     this.#moveCab(body.poll_ms);
     if (before.live && !body.live) this.#drawTrip();
     if (before.booking_status !== body.booking_status || before.order_state !== body.order_state)

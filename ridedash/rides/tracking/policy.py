@@ -213,24 +213,23 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
         order=order,
         start_code=after.otp if after.otp != before.ride.otp else None,
         needs_currency=needs_currency,
-        point=_point(before.ride, after, now, pacing.time.polling_speed),
+        point=_point(before.ride, after, now, pacing.time),
         **_order_effects(before, after, handed_over="booking_id" in order),
     )
 
 
-def _point(old: RideState, after: RideState, now: datetime, speed: float) -> LatLng | None:
+def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -> LatLng | None:
     """Where the cab is, if its path gets a point now: it has moved, and a new slot of time began.
 
-    The slots are counted from the beginning of time, so that nothing has to be remembered.
+    The slots are counted from the beginning of time, so that nothing has to be remembered; where
+    the service's clock can be turned they are of what it shows.
     """
     here = after.facts.position
     if here is None or after.position_at != now or here == old.facts.position:
         return None
-    slot_s = max(MIN_INTERVAL_S, PATH_S / speed)
-    last = old.position_at
-    if last is not None and last.timestamp() // slot_s == now.timestamp() // slot_s:
-        return None
-    return here
+    slot_s = PATH_S if time.turns else max(MIN_INTERVAL_S, PATH_S / time.polling_speed)
+    seen = [time.shown(at).timestamp() // slot_s for at in (old.position_at or now, now)]
+    return None if old.position_at is not None and seen[0] == seen[1] else here
 
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:

@@ -12,10 +12,11 @@ from sqlalchemy import select, text, update
 
 from ridedash.observability import hooks
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.tracking.claims import RIDE_AND_ORDER, Bounds, claim_due, release
+from ridedash.rides.tracking.claims import RIDE_AND_ORDER, Bounds, claim_due, make_due, release
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import Polled
 from ridedash.service.errors import Throttled
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.models.orders import Order, PathPoint, Ride
 from tests.rides.desk_world import World
 from tests.rides.tracking.played import START, Played
@@ -66,8 +67,24 @@ def test_a_cab_that_moves_leaves_a_path_with_a_point_in_ten_seconds(
     assert path(world, ids[0]) == [-38.5]
 
 
-def tracker(world: World) -> Tracker:
-    return Tracker(Runtime(world.db, world.client, world.tokens, world.clock))
+def test_where_a_clock_is_led_a_path_has_a_point_for_ten_seconds_of_what_it_shows(
+    world: World, ids: list[int]
+) -> None:
+    world.clock.go(10 - world.clock().timestamp() % 10)
+    turns = [Turn(START, START, 0)]
+    ours = tracker(world, time=lambda: ServiceTime(tuple(turns)))
+    for n in range(1, 4):  # within ten seconds of people's time
+        world.clock.go(1)
+        turns.append(Turn(world.clock(), START + timedelta(minutes=n), 0))
+        world.service.tracks["C2"] = [says(2, driver_lat=-38.5 - n / 100)]
+        world.clock.go(1)
+        make_due(world.db, world.clock())
+        ours.record(ours.read([ours.ask(claim) for claim in ours.claim(10)]))
+    assert path(world, ids[1]) == [-38.5, -38.51, -38.52, -38.53]
+
+
+def tracker(world: World, **more: Any) -> Tracker:
+    return Tracker(Runtime(world.db, world.client, world.tokens, world.clock, **more))
 
 
 def test_polls_without_events_are_recorded_together_and_show_what_moved(

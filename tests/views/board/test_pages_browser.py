@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 WIDE = {"width": 1280, "height": 800}
 CAB = "[data-board] .desk-map"
-PARTS_3, PARTS_4 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (3, 4))  # of a line
+PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))  # of a line
 
 
 VIEW = """() => { const map = window[document.querySelector("[data-map]").dataset.map];
@@ -510,17 +510,18 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
     served.desk.add(driven)
     page = opened(served, f"/?ride={order_id}")
     line = page.locator(f"{CAB} path.map-line")
-    expect(line).to_have_attribute("d", PARTS_3)
+    expect(line).to_have_attribute("d", PARTS_4)
 
     def arrived(s: Any) -> None:  # where it was last, no poll of this page has seen
-        s.add(PathPoint(order_id=order_id, at=NOON, lat=-38.506, lng=-128.006))
+        for lat, lng in ((-38.506, -128.002), (-38.503, -128.009)):
+            s.add(PathPoint(order_id=order_id, at=NOON, lat=lat, lng=lng))
         s.get(Order, order_id).version += 1
         ride = s.query(Ride).filter(Ride.order_id == order_id).one()
         ride.status, ride.facts = "COMPLETED", snapshot_facts("point_to_point", "COMPLETED")
         ride.ended_at = NOON
 
     served.desk.add(arrived)
-    expect(line).to_have_attribute("d", PARTS_4)
+    expect(line).to_have_attribute("d", PARTS_5)
     page.keyboard.press("Escape")  # no ride is chosen any more
     expect(page.locator(f"{CAB} path.map-line")).to_have_count(0)
 

@@ -5,9 +5,12 @@ Rides keep their money, their times and where they began and ended.
 
 import re
 import sqlite3
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import phonenumbers
 from sqlalchemy import or_, select, text
 from sqlalchemy.orm import Session
 
@@ -17,17 +20,21 @@ from ridedash.store import audit
 from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import ShiftNote
-from ridedash.store.models.orders import UNSETTLED, Order, Ride
+from ridedash.store.models.orders import UNSETTLED, Action, Order, Ride
 from ridedash.store.models.people import Guest
 from ridedash.text import normalised
 
 ERASED: Final = "[erased]"
 PHONE_LEAST: Final = 7  # digits; a shorter number would match many other ones
+GAP: Final = r"[\s().\-/·\u2010-\u2015]*"  # what people write between the digits of a number
+TRUNK: Final = "[08]"  # dialled before a number at home; 8 in Russia and Kazakhstan
+APOSTROPHES: Final = "\u2018\u2019\u02bc"
 FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may write anything
     (ShiftNote, "text"),
     (Guest, "note"),
     (Order, "note"),
     (Order, "resolve_reason"),
+    (Action, "text"),
 )
 # tables that may have had a guest's data
 REWRITTEN: Final = (
@@ -126,31 +133,67 @@ def _is_riding(s: Session, guest: Guest) -> bool:
 
 
 def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None:
-    """Replace names and numbers in hand-over notes and in notes about other guests and rides."""
+    """Replace names and numbers in hand-over notes and in texts about other guests and rides."""
     patterns = [re.compile(each, re.IGNORECASE) for word in words if (each := _pattern(word))]
     for table, column in FREE_TEXT:
         field = getattr(table, column)
         rows = select(table).where(table.property_id == property_id, field.is_not(None))
         for row in s.scalars(rows):
-            written = left = getattr(row, column)
-            for pattern in patterns:
-                left = pattern.sub(ERASED, left)
+            written = getattr(row, column)
+            left = _left_of(written, patterns)
             if left != written:
                 setattr(row, column, left)
+    for action in s.scalars(select(Action).where(Action.property_id == property_id)):
+        payload = {
+            name: _left_of(value, patterns) if isinstance(value, str) else value
+            for name, value in action.payload.items()
+        }
+        if payload != action.payload:
+            action.payload = payload
+
+
+def _left_of(written: str, patterns: Sequence[re.Pattern[str]]) -> str:
+    """A text with what the patterns find replaced; the same text if they find nothing."""
+    left = unicodedata.normalize("NFC", written)
+    for pattern in patterns:
+        found = [each.span() for each in pattern.finditer(_plain(left))]
+        for begin, end in reversed(found):
+            left = f"{left[:begin]}{ERASED}{left[end:]}"
+    return left if ERASED in left else written
+
+
+def _plain(written: str) -> str:
+    """A text as patterns look at it: composed letters, ASCII digits, one kind of apostrophe.
+
+    It is as long as its composed form.
+    """
+    return "".join(
+        str(int(char)) if char.isdecimal() else "'" if char in APOSTROPHES else char
+        for char in unicodedata.normalize("NFC", written)
+    )
 
 
 def _pattern(word: str) -> str:
-    """A phone in any spacing, with or without its country code; a name as a whole word.
+    """A phone in any spacing, as people at home and abroad write it; a name as whole words.
 
     Empty for one letter.
     """
-    digits = re.sub(r"\D", "", word)
-    if word.startswith("+") and len(digits) >= PHONE_LEAST:
-        gap = r"[\s().\-/]*"
-        head, tail = digits[:-10], digits[-10:]
-        start = rf"(?:\+?{gap.join(head)}{gap})?" if head else r"\+?"
-        return rf"(?<!\d){start}0?{gap.join(tail)}(?!\d)"
-    return rf"(?<!\w){re.escape(word)}(?!\w)" if len(word) > 1 else ""
+    if word.startswith("+") and len(word) > PHONE_LEAST:
+        return _phone_pattern(word)
+    parts = _plain(word).split()
+    said = r"\s+".join(map(re.escape, parts))
+    return rf"(?<!\w){said}(?!\w)" if len("".join(parts)) > 1 else ""
+
+
+def _phone_pattern(phone: str) -> str:
+    """With its country code or without, and with the digit that is dialled before it at home."""
+    try:
+        number = phonenumbers.parse(phone)
+    except phonenumbers.NumberParseException:  # of a country that there is not
+        return rf"(?<!\d)\+?{GAP.join(re.escape(phone[1:]))}(?!\d)"
+    digits = phonenumbers.national_significant_number(number)
+    abroad = rf"(?:(?:\+|00)?{GAP.join(str(number.country_code))}{GAP})?"
+    return rf"(?<!\d){abroad}(?:{TRUNK}{GAP})?{GAP.join(digits)}(?!\d)"
 
 
 def _rewrite(connection: sqlite3.Connection) -> None:

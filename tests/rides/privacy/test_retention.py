@@ -350,6 +350,58 @@ def test_a_guest_is_found_by_name_and_room_too_in_any_case(world: World) -> None
     assert guest_of(world, other).name == "Guest Other"
 
 
+@pytest.mark.parametrize(
+    ("phone", "written"),
+    [
+        ("+33123456789", "01 23 45 67 89"),
+        ("+33123456789", "0033 1 23 45 67 89"),
+        ("+6561234567", "6123-4567"),
+        ("+971501234567", "050 123 4567"),
+        ("+4930123456", "+49 (0)30 123456"),
+        ("+919845012345", "0 98450\u201112345"),
+        ("+919845012345", "\u096f\u096e\u096a\u096b\u0966 \u0967\u0968\u0969\u096a\u096b"),
+        ("+79121234567", "8 (912) 123-45-67"),
+        ("+390612345678", "06 1234 5678"),
+    ],
+)
+def test_a_number_goes_from_notes_as_people_of_its_country_write_it(
+    world: World, phone: str, written: str
+) -> None:
+    ridden(world, phone=phone)
+    with world.db.write() as s:
+        s.execute(update(ShiftNote).values(text=f"Ring {written}, not 1{written}7."))
+    assert erased(world, phone=phone) == (1, 1)
+    with world.db.read() as s:
+        assert [note.text for note in s.query(ShiftNote)] == [f"Ring [erased], not 1{written}7."]
+
+
+def test_a_name_and_a_room_are_found_in_any_spelling_of_their_letters(world: World) -> None:
+    order_id = ridden(world, "Guest Zo\u00eb O\u2019Wren", phone=None, room="\u00d6st 4")
+    with world.db.write() as s:
+        s.execute(update(ShiftNote).values(text="Guest  Zoe\u0308\nO'Wren rang"))
+        s.execute(update(Action).values(payload={"reason": "x"}))
+    named = {"name": "guest zoe\u0308 o'wren", "room": "\u00f6st 4"}
+    assert erased(world, **named) == (1, 1)
+    assert guest_of(world, order_id).room is None
+    with world.db.read() as s:
+        assert [note.text for note in s.query(ShiftNote)] == ["[erased] rang"]
+
+
+def test_a_name_goes_also_from_what_was_typed_at_another_guests_ride(world: World) -> None:
+    ridden(world)
+    other = ridden(world, "Guest Other", "+911234500000", "9")
+    with world.db.write() as s:
+        payload = {"reason": f"{NAME} takes this car", "armed": True}
+        mine = Action.order_id == other
+        s.execute(update(Action).where(mine).values(payload=payload, text=f"for {NAME}"))
+    assert erased(world, phone=PHONE) == (1, 1)
+    assert hits(world, NAME, PHONE) == set()
+    with world.db.read() as s:
+        kept = s.scalars(select(Action).where(mine)).one()
+    assert kept.payload == {"reason": "[erased] takes this car", "armed": True}
+    assert kept.text == "for [erased]"
+
+
 def test_a_guest_under_way_is_not_erased(world: World) -> None:
     order_id = ridden(world)
     with world.db.write() as s:

@@ -43,14 +43,19 @@ def invite_to_new_password(
     s: Session, staff: Staff, made_by: int | None, now: datetime
 ) -> tuple[Invitation, str]:
     """The same for a member of staff who sets a new password; their older link ends."""
-    older = update(Invitation).where(
-        Invitation.staff_id == staff.id, Invitation.used_at.is_(None), Invitation.expires_at > now
-    )
-    s.execute(older.values(expires_at=now))
+    end_password_links(s, staff.id, now)
     row, secret = invite(s, staff.property_id, staff.role, staff.name, made_by, now)
     row.staff_id = staff.id
     s.flush()
     return row, secret
+
+
+def end_password_links(s: Session, staff_id: int, now: datetime) -> None:
+    """End the links by which a person could set a new password."""
+    older = update(Invitation).where(
+        Invitation.staff_id == staff_id, Invitation.used_at.is_(None), Invitation.expires_at > now
+    )
+    s.execute(older.values(expires_at=now))
 
 
 def open_invitation(

@@ -9,11 +9,11 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import or_, select
+from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.orm import Session
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit
+from ridedash.store.models.kiosks import Kiosk, KioskCode, KioskKind, KioskVisit
 
 LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # of pairing codes: none looks like another one
 CODE_LENGTH: Final = 8  # 6 * 10**11 codes
@@ -92,6 +92,17 @@ def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
     )
     kiosk = s.scalars(query.with_for_update()).first()
     return None if kiosk is None else (kiosk, begin(kiosk, now))
+
+
+def end_codes_of(connection: Connection, staff_id: int) -> None:
+    """End the codes that a person made and that nobody has used: of pairing, and of the desk.
+
+    Devices that are paired stay so. A desk code expires at the instant at which it was made.
+    """
+    pairing = update(Kiosk).where(Kiosk.paired_by == staff_id, Kiosk.pairing_hash.is_not(None))
+    connection.execute(pairing.values(pairing_hash=None, pairing_until=None))
+    desk = update(KioskCode).where(KioskCode.made_by == staff_id, KioskCode.used_at.is_(None))
+    connection.execute(desk.values(expires_at=KioskCode.made_at))
 
 
 def begin(kiosk: Kiosk, now: datetime) -> str:

@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import UtcDateTime, insert_if_new
 from ridedash.store.invitations import end_links_of
+from ridedash.store.kiosks import end_codes_of
 from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
@@ -203,11 +204,15 @@ def _dialect(s: Session | Connection) -> str:
 
 @event.listens_for(Staff, "after_update")
 def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
-    """End the sign-ins and links of staff who are disabled, or get another role or property."""
+    """End what staff hold who are disabled, or get another role or property.
+
+    That are their sign-ins, and the links and codes that they made.
+    """
     facts = inspect(staff).attrs
     if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
         _end(connection, SignIn.staff_id == staff.id)
         end_links_of(connection, staff.id)
+        end_codes_of(connection, staff.id)
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:

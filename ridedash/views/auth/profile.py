@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import reader_language, services, staff_languages
 from ridedash.store import audit, passwords
 from ridedash.store.actors import by_staff
+from ridedash.store.invitations import end_password_links
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import sign_ins_of
 from ridedash.store.sign_ins import (
@@ -74,12 +75,16 @@ def change_password() -> Answer:
 
 
 def _store_password(staff: Staff, new_password: str, address: str) -> None:
-    """Store the password and end all sign-ins; this browser gets a new one with the old expiry."""
+    """Store the password; end all sign-ins, and links by which somebody could set another one.
+
+    This browser gets a new sign-in with the old expiry.
+    """
     s, before, hashed = services(), current_sign_in(), passwords.hashed(new_password)
     with s.db.write() as db:
         db.get_one(Staff, staff.id).password_hash = hashed
         sign_in_succeeded(db, staff.sign_in_name, address)
         close_all_sign_ins(db, staff.id)
+        end_password_links(db, staff.id, s.clock())
         sid = open_sign_in(
             db, staff.id, s.clock(), property_id=before.property_id, until=before.expires_at
         )

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.rides.orders.kiosk_codes import NewCode, make_code, open_code
 from ridedash.store import properties
 from ridedash.store.invitations import invite
+from ridedash.store.kiosks import make_pairing_code, new_device
 from ridedash.store.models.desk import Invitation
+from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Staff
 from tests.views.admin.test_property import NEW, link_of, post
 from tests.views.ride_pages import HASH, NOON, PASSWORD, Desk, make_desk, token
@@ -97,6 +100,42 @@ def test_a_password_link_ends_when_its_person_is_disabled_or_gets_another_role(d
     link = password_link(heron, desk.ids["wren"])
     post(boss, f"{wren}/role", role="admin")
     assert stranger.get(link).status_code == 404
+
+
+def test_a_password_link_ends_when_its_person_changes_the_password(desk: Desk) -> None:
+    heron, wren, stranger = desk.client(name="heron"), desk.client(name="wren"), desk.client(False)
+    link = password_link(heron, desk.ids["wren"])
+    another = password_link(heron, member(desk, "owl", "concierge"))
+    form = {"current": PASSWORD, "password": NEW, "repeated": NEW}
+    assert post(wren, "/me/password", **form).status_code == 303
+    assert [stranger.get(each).status_code for each in (link, another)] == [404, 200]
+
+
+@pytest.mark.parametrize("taken_by", ["disable", "demote"])
+def test_codes_for_devices_end_with_the_right_of_whoever_made_them(
+    desk: Desk, taken_by: str
+) -> None:
+    heron, boss, stranger = desk.client(name="heron"), desk.client(), desk.client(False)
+    s, home = desk.services, desk.ids["desk.property"]
+    with s.db.write() as db:
+        lobby = new_device(db, home, KioskKind.KIOSK, "Lobby", NOON)
+        door = new_device(db, home, KioskKind.DOOR, "Door", NOON)
+        theirs = make_pairing_code(lobby, desk.ids["heron"], NOON)
+        another = make_pairing_code(door, desk.ids["tern"], NOON)
+    paying = NewCode(home, desk.ids["heron"], house_pays=True)
+    code = make_code(s.db, NOON, s.settings.secret_key, paying)
+    change = {"disable": {}, "demote": {"role": "concierge"}}[taken_by]
+    address = f"/admin/staff/{desk.ids['heron']}/{'role' if change else 'disable'}"
+    assert heron.get("/admin/kiosks").status_code == 200
+    assert post(boss, address, **change).status_code == 303
+    csrf = token(stranger, "/kiosk/pair")
+    tried = [
+        stranger.post("/kiosk/pair", data={"csrf_token": csrf, "code": each}).status_code
+        for each in (theirs, another)
+    ]
+    assert tried == [422, 303]
+    with s.db.read() as db:
+        assert open_code(db, s.settings.secret_key, home, code, NOON) is None
 
 
 def test_the_right_of_the_maker_is_checked_when_the_link_is_used(desk: Desk) -> None:

@@ -23,7 +23,7 @@ _NAMES: Final = r"(?<![A-Za-z])(?:passw(?:or)?d|authori[sz]ation|otp|start[_ -]?
 _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
-_SESSION: Final = re.compile(r"((?:ridedash_sid|__Host-sid)=)[^;,\s\"']+")
+_SESSION: Final = re.compile(r"((?:ridedash_|__Host-)(?:sid|kiosk|door)=)[^;,\s\"']+")
 _MEMBER: Final = re.compile(  # of a JSON object; its value may be one of two levels, cut off
     r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)[^"]{0,40}"\s*:\s*)'
     r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}?[^{}]*)?\}?|[^\s,}\]]+)',
@@ -36,7 +36,7 @@ _NAMED: Final = re.compile(
 )
 _BEARER: Final = re.compile(r"\bBearer\s+[\w.~+/=-]+", re.IGNORECASE)
 _IN_ADDRESS: Final = re.compile(r"(://[^\s:/@]*:)[^\s/@]+@")
-_SHARED: Final = re.compile(r"((?<![\w-])t/[\w-]{4})[\w-]{8,}")
+_SHARED: Final = re.compile(r"((?<![\w-])(?:t|k|invite)/[\w-]{4})[\w-]{8,}")
 _OPAQUE: Final = re.compile(
     r"(?<![\w-])(?=[\w-]*[0-9])(?=[\w-]*[A-Z])(?=[\w-]*[a-z])([\w-]{4})[\w-]{18,}={0,2}(?![\w-])"
 )

@@ -5,6 +5,7 @@ See docs/security.md ASVS 6.3.1, ASVS 7.2.
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -139,6 +140,9 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
     At 0.0 the attempt is counted as failed until `sign_in_succeeded`: counting before verifying
     stops guesses made in parallel.
     """
+    closed = _closed_s(s, (_address_key(address), "all"), now)
+    if closed > 0:
+        return closed
     keys = _name_key(name), _address_key(address), "all"  # locked in this order by every caller
     rows = {key: _row(s, key, now) for key in keys}
     wait = max(_wait_s(row, now) for row in rows.values())
@@ -157,6 +161,9 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
     thirty devices in ten minutes.
     """
     limits = {f"pairing:{address[:64]}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
+    closed = _closed_s(s, limits, now)
+    if closed > 0:
+        return closed
     rows = {key: _row(s, key, now) for key in limits}  # locked in this order by every caller
     wait = max(_wait_s(row, now) for row in rows.values())
     if wait <= 0:
@@ -213,6 +220,12 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
         _end(connection, SignIn.staff_id == staff.id)
         end_links_of(connection, staff.id)
         end_codes_of(connection, staff.id)
+
+
+def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
+    """For how long a limit of many tries is reached: those that it refuses leave no rows."""
+    until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
+    return max(((at - now).total_seconds() for at in s.scalars(until) if at), default=0.0)
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:

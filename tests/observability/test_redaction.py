@@ -32,8 +32,11 @@ KEY = "partner-key/of+this house"
         ("driver_number 9876543245 rang", "driver_number ••••45 rang"),
         ("at 12.9715987,77.594566", "at 12.97,77.59"),
         ("GET /t/abcdEFGH1234567890abcd done", "GET /t/abcd… done"),
+        ("GET /k/abcdefghijklmnopqrstuv/car done", "GET /k/abcd…/car done"),
+        ("at /invite/ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF", "at /invite/ABCD…"),
         ("Set-Cookie: ridedash_sid=abc.def; Path=/", "Set-Cookie: [removed]"),
         ("went with ridedash_sid=abc.def; more", "went with ridedash_sid=[removed]; more"),
+        ("it was __Host-kiosk=abc_def; Path=/", "it was __Host-kiosk=[removed]; Path=/"),
         ("password='a phrase of words' wrong", "password=[removed] wrong"),
         (
             "https://x.example/cb?code=1&refresh_token=qwerty",

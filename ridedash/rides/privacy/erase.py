@@ -28,7 +28,7 @@ ERASED: Final = "[erased]"
 PHONE_LEAST: Final = 7  # digits; a shorter number would match many other ones
 GAP: Final = r"[\s().\-/·\u2010-\u2015]*"  # what people write between the digits of a number
 TRUNK: Final = "[08]"  # dialled before a number at home; 8 in Russia and Kazakhstan
-APOSTROPHES: Final = "\u2018\u2019\u02bc"
+APOSTROPHES: Final = str.maketrans("\u2018\u2019\u02bc", "'''")
 FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may write anything
     (ShiftNote, "text"),
     (Guest, "note"),
@@ -167,10 +167,8 @@ def _plain(written: str) -> str:
 
     It is as long as its composed form.
     """
-    return "".join(
-        str(int(char)) if char.isdecimal() else "'" if char in APOSTROPHES else char
-        for char in unicodedata.normalize("NFC", written)
-    )
+    plain = unicodedata.normalize("NFC", written).translate(APOSTROPHES)
+    return "".join(str(int(char)) if char.isdecimal() else char for char in plain)
 
 
 def _pattern(word: str) -> str:

@@ -28,7 +28,7 @@ from ridedash.store.models.orders import (
     Ride,
     TimelineEvent,
 )
-from ridedash.store.models.people import Guest
+from ridedash.store.models.people import Guest, Throttle
 
 BATCH: Final = 200  # rows in one transaction, short enough that others need not wait for it
 PATH_BATCH: Final = 2_000  # points of paths: small rows, and some hundred of each ride
@@ -97,6 +97,7 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
             s, delete(OwnPhone), OwnPhone.token_hash, OwnPhone.made_at < before(2)
         ),
         lambda s: _remove_visits(s, before(days.audit)),
+        lambda s: _change_batch(s, delete(Throttle), Throttle.key, Throttle.since < day),
     )
     return sum(_in_batches(db, step) for step in steps)
 

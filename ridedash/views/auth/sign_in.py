@@ -13,10 +13,11 @@ from flask import Blueprint, Response, current_app, redirect, render_template, r
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
+from werkzeug.exceptions import TooManyRequests
 from werkzeug.security import check_password_hash
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import login_manager, reader_language, services
+from ridedash.extensions import limiter, login_manager, reader_language, services
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit, passwords
 from ridedash.store.actors import VISITOR, by_staff
@@ -66,9 +67,8 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
     with s.db.write() as db:
         wait_s = sign_in_allowed(db, name, address, s.clock())
         staff = find_staff(db, name) if not wait_s else None
-        if wait_s:
-            audit.record(db, VISITOR, "sign_in", "staff:?", "throttled", s.clock(), address=address)
     if wait_s:
+        note_throttled("sign_in", "staff:?", address)
         return _wait(target, name, wait_s)
     if not password_holds(staff, password) or staff is None:
         with s.db.write() as db:
@@ -134,6 +134,25 @@ def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
         services().clock(),
         property_id=property_id,
     )
+
+
+def note_throttled(what: str, subject: str, address: str) -> None:
+    """An audit entry for a try that was refused unseen.
+
+    A few a minute: who goes on trying, and needs no sign-in for it, must not fill the database.
+    """
+    try:
+        _count_note()
+    except TooManyRequests:
+        return
+    s = services()
+    with s.db.write() as db:
+        audit.record(db, VISITOR, what, subject, "throttled", s.clock(), address=address)
+
+
+@limiter.shared_limit("6/minute", scope="throttled tries", key_func=lambda: "all")
+def _count_note() -> None:
+    """Raise TooManyRequests when a minute has its audit entries for refused tries."""
 
 
 def password_holds(staff: Staff | None, password: str) -> bool:

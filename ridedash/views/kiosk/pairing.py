@@ -20,6 +20,7 @@ from ridedash.store.actors import VISITOR, by_kiosk
 from ridedash.store.kiosks import WrongPin
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.sign_ins import code_allowed
+from ridedash.views.auth.sign_in import note_throttled
 from ridedash.views.kiosk.device import HOME, pair_browser, the_kiosk, unpair_browser
 from ridedash.views.web.permissions import SHARED, needs
 from ridedash.views.web.responses import reading
@@ -62,10 +63,10 @@ def pair() -> tuple[str | Response, int] | BaseResponse:
         paired = kiosks.pair(db, typed, now) if not wait_s else None
         if paired is not None:
             _record(db, paired[0], "paired", "ok", now)
-        elif typed.strip():
-            result = "throttled" if wait_s else "refused"
-            audit.record(db, VISITOR, "kiosk.paired", "kiosks:?", result, now, address=address)
+        elif typed.strip() and not wait_s:
+            audit.record(db, VISITOR, "kiosk.paired", "kiosks:?", "refused", now, address=address)
     if wait_s:
+        note_throttled("kiosk.paired", "kiosks:?", address)
         seconds = max(1, round(wait_s))
         words = _("Too many tries. Wait %(n)d s, then try again.", n=seconds)
         answer = current_app.make_response((_form(words), 429))

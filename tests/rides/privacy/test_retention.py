@@ -25,7 +25,8 @@ from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import Action, Attention, Order, PathPoint, Ride, TimelineEvent
-from ridedash.store.models.people import Account, Guest
+from ridedash.store.models.people import Account, Guest, Throttle
+from ridedash.store.sign_ins import sign_in_allowed
 from tests.rides.desk_world import KEYS, START, World
 
 pytestmark = pytest.mark.database
@@ -253,6 +254,15 @@ def test_answers_go_after_thirty_days_and_the_record_after_a_year(world: World) 
     remove_old_data(world.db, START + 366 * DAY, RetentionDays(), KEY)
     with world.db.read() as s:
         assert s.query(AuditRow).filter_by(what="sign_in").count() == 0
+
+
+def test_counts_of_failed_sign_ins_go_after_a_day(world: World) -> None:
+    with world.db.write() as s:
+        sign_in_allowed(s, "somebody", "10.0.0.1", START)
+    for days, kept in ((0.9, 3), (1.1, 0)):
+        remove_old_data(world.db, START + days * DAY, RetentionDays(), KEY)
+        with world.db.read() as s:
+            assert s.query(Throttle).count() == kept
 
 
 def test_the_days_are_settings(world: World) -> None:

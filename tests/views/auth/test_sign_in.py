@@ -10,7 +10,8 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.secrets_file import demo_secrets
-from ridedash.store.models.people import SignIn, Staff
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.people import SignIn, Staff, Throttle
 from ridedash.views.auth import sign_in
 from ridedash.views.web import current_user
 from ridedash.views.web.permissions import OPEN, needs
@@ -138,6 +139,27 @@ def test_of_a_thousand_guesses_few_are_ever_verified(
     for i in range(200):
         client.post("/sign-in", data={"name": f"name {i % 7}", "password": f"guess {i}", **form})
     assert len(tried) <= 40
+
+
+def test_who_is_refused_unseen_fills_neither_the_tries_nor_the_audit_log(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_in, "check_password_hash", lambda _hash, _password: False)
+    client, other = desk.client(signed_in=False), desk.client(signed_in=False)
+    form, code = {"csrf_token": token(client)}, {"csrf_token": token(other, "/kiosk/pair")}
+
+    def kept(count: int) -> tuple[int, int, int]:
+        for n in range(count):
+            name = f"name {count} {n}"
+            client.post("/sign-in", data={"name": name, "password": "guess", **form})
+            other.post("/kiosk/pair", data={"code": f"WRQNGC{n}", **code})
+        with desk.services.db.read() as s:
+            told = s.query(AuditRow.result).all()
+            results = [row.result for row in told]
+            return s.query(Throttle).count(), results.count("refused"), results.count("throttled")
+
+    assert kept(30)[:2] == (34, 60)
+    assert kept(25) == (34, 60, 6)
 
 
 def test_no_form_is_accepted_without_its_token(desk: Desk) -> None:

@@ -32,6 +32,7 @@ from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import wants_json
 from ridedash.wire import Kind
+from ridedash.wording import gettext as _
 
 bp = Blueprint("booking", __name__)
 Answer = str | Response | tuple[str | Response, int]
@@ -104,18 +105,15 @@ def create() -> Answer:
     # No place search here: it would be a network call before the order is stored.
     picker = trip_picker(TripForm(request.form), search=False)
     offer = own_offer(picker.form.offer.data)
+    moved = offer is not None and "drop" in request.form and not picker.is_trip_of(offer)
     picker.again = _order(picker.form.supersedes.data)
     edit_plan(picker, _order(picker.form.change.data))
     if quick := request.form.get("quick"):
         picker.form.choose_time(quick)
     if quick or "show" in request.form:
         return _retry(picker, None, 200)
-    if not picker.form.validate():
-        # A form that is sent again may have become invalid after its order was placed.
-        order_id = _order_of_token(picker.form.form_token.data)
-        if order_id:
-            return _reused(order_id), 409
-        return _retry(picker, offer, 422)
+    if not picker.form.validate() or moved:
+        return _not_yet(picker, offer, moved=moved)
     try:
         if picker.changing:
             return change_plan(picker, _booking_request(picker, offer))
@@ -130,6 +128,26 @@ def create() -> Answer:
     if placed.created:
         services().wake()
     return _placed_response(placed, wanted)
+
+
+def _not_yet(picker: Picker, offer: Offer | None, *, moved: bool) -> Answer:
+    """What has to be put right before anything is ordered. `moved`: the trip was changed after the
+    prices were shown, and an order would go where the offer goes.
+    """
+    # A form that is sent again may have become invalid after its order was placed.
+    order_id = _order_of_token(picker.form.form_token.data)
+    if order_id:
+        return _reused(order_id), 409
+    if not moved or offer is None:
+        return _retry(picker, offer, 422)
+    picker.category = offer.category
+    if picker.form.errors:
+        return _retry(picker, None, 422)
+    picker.message = _(
+        "The trip was changed after its prices were shown. Nothing was ordered. Look at the new "
+        "price, then press again."
+    )
+    return _retry(picker, None, 409)
 
 
 def _order_of_token(form_token: str | None) -> int | None:

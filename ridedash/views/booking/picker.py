@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ridedash.forms import BookingForm, TripForm
-from ridedash.geo import LatLng, contains
+from ridedash.geo import LatLng, contains, distance_m
 from ridedash.maps import DEFAULT_ZOOM, MapParts, Shapes, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
 from ridedash.rides.orders.due import GUARD_BUSY
@@ -16,9 +16,10 @@ from ridedash.rides.orders.request import ordered_value
 from ridedash.rides.states import has_failed
 from ridedash.store.models.desk import Favourite
 from ridedash.store.models.people import Account, Guest, Property
-from ridedash.store.offers import Trip
+from ridedash.store.offers import Trip, trip_of
 from ridedash.store.orders import Offer, OrderPage, OrderState
 from ridedash.views.booking.estimates import (
+    SAME_POINT_M,
     EstimateFailedError,
     Estimates,
     Estimator,
@@ -132,6 +133,14 @@ class Picker:
         self.drop = End()
         if offer.drop_lat is not None and offer.drop_lng is not None:
             self.drop = End(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
+
+    def is_trip_of(self, offer: Offer) -> bool:
+        """Whether the two ends of the fields are those of an offer's trip."""
+        there = trip_of(offer)
+        if there.drop is None and self.drop.name:
+            return False
+        ends = (self.pickup.point, there.pickup), (self.drop.point, there.drop)
+        return all(mine == its or _same_point(mine, its) for mine, its in ends)
 
     def refill(self, page: OrderPage, occasion: Refill) -> None:
         """Fill in the form from an earlier order, as the table of fields states; no form token."""
@@ -249,6 +258,11 @@ def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
             points=tuple(point.position for point in zone.points) if zone else (),
         ),
     )
+
+
+def _same_point(one: LatLng | None, other: LatLng | None) -> bool:
+    """Whether two points are known and are one; those of a page are rounded."""
+    return one is not None and other is not None and distance_m(one, other) <= SAME_POINT_M
 
 
 def _named(estimator: Estimator, end: End) -> End:

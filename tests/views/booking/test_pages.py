@@ -380,6 +380,41 @@ def test_an_invalid_field_is_marked_and_typed_text_is_kept(
     assert desk.orders() == []
 
 
+OTHER_DROP = {"drop": "Museum", "drop_lat": "-38.6", "drop_lng": "-128.1", "drop_for": "Museum"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        (OTHER_DROP, 409, "The trip was changed after its prices were shown"),
+        ({"drop": "-38.6, -128.1"}, 409, "Nothing was ordered"),  # typed where no script runs
+        ({"pickup_lat": "-38.51"}, 409, "Nothing was ordered"),
+        (OTHER_DROP | {"guest_phone": "12"}, 422, "No phone has this number"),
+    ],
+)
+def test_no_car_is_ordered_to_another_place_than_the_fields_say(
+    desk: Desk, changes: dict[str, str], status: int, words: str
+) -> None:
+    form = desk.form(category="suv")
+    answer = desk.press(form, **changes)
+    assert (answer.status_code, desk.orders()) == (status, [])
+    assert words in unescape(answer.text)
+    shown = filled(answer.text)
+    assert shown["drop"] == changes.get("drop", "Airport")
+    assert shown.get("offer") != form["offer"]
+    if changes == OTHER_DROP:
+        assert desk.press(shown).status_code == 303
+        assert (desk.offers()[-1].drop_name, desk.orders()[0].category) == ("Museum", "suv")
+
+
+def test_a_form_that_made_its_order_leads_to_it_although_its_trip_was_changed(desk: Desk) -> None:
+    form = desk.form()
+    desk.press(form)
+    answer = desk.press(form, **OTHER_DROP)
+    assert f'href="/rides/{desk.orders()[0].id}"' in answer.text
+    assert len(desk.orders()) == 1
+
+
 def test_an_expired_price_is_requested_again_and_shown_beside_the_old_one(desk: Desk) -> None:
     form = desk.form()
     desk.now += timedelta(seconds=121)

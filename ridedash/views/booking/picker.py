@@ -124,7 +124,9 @@ class Picker:
         category = before.category if before else self.category
         open_end = before is not None and before.drop_lat is None
         self.chosen = preferred(self.estimates.cards, category, self.usual, open_end=open_end)
-        if before and self.chosen and self.chosen.category == before.category:
+        if before and self.chosen and self.chosen.category != before.category:
+            self.chosen = None  # no other car in place of one that is not offered any more
+        if before and self.chosen:
             self.changed = _price_change(before, self.chosen, estimator.locale)
 
     def use_trip_of(self, offer: Offer) -> None:

@@ -517,6 +517,19 @@ def test_a_price_that_changed_on_renewal_is_marked(desk: Desk) -> None:
     assert "₹240 fixed to ₹265 fixed" in body["html"]
 
 
+def test_no_other_car_takes_the_place_of_a_chosen_one_that_is_gone(desk: Desk) -> None:
+    form = desk.form(category="suv")
+    desk.service.categories = [each for each in desk.service.categories if each["id"] != "suv"]
+    asked = TRIP | {"before": form["offer"], "category": "suv"}
+    body = desk.client.get("/products.json", query_string=asked).get_json()
+    assert 'data-product="mini"' in body["html"]
+    assert " checked" not in body["html"]
+    desk.now += timedelta(seconds=121)
+    answer = desk.press(form)
+    assert (answer.status_code, desk.orders()) == (409, [])
+    assert "offer" not in filled(answer.text)
+
+
 def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: Desk) -> None:
     form = desk.form()
     desk.service.down = True

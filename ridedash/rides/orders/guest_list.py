@@ -10,6 +10,8 @@ from typing import Final
 
 from ridedash.text import one_line
 
+# the form counts the same lines before the press (static/js/booking/guest_list.js)
+LINE_ENDS: Final = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 SEPARATORS: Final = "\t;,"  # the first one that a line has
 CELLS: Final = 3  # name, room, phone
 CELL_MAX: Final = 200  # characters that are read of a cell
@@ -33,13 +35,17 @@ class GuestLine:
 
 
 def guest_lines(text: str) -> list[GuestLine]:
-    """The lines of a list that are not blank.
+    """The lines of a list of which anything is seen.
 
     >>> [(each.name, each.room, each.phone) for each in guest_lines("Heron; 412; +91 98450 00000")]
     [('Heron', '412', '+91 98450 00000')]
     """
-    lines = text.splitlines()[:LINES_MAX]
-    return [_line(number, line) for number, line in enumerate(lines, 1) if line.strip(" \t;,")]
+    lines = LINE_ENDS.split(text)[:LINES_MAX]
+    return [_line(number, line) for number, line in enumerate(lines, 1) if _is_seen(line)]
+
+
+def _is_seen(line: str) -> bool:
+    return bool(one_line(line, CELL_MAX).strip(' ;,"'))
 
 
 def _line(number: int, line: str) -> GuestLine:

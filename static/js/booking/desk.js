@@ -12,6 +12,7 @@
 import { ask, formData } from "../shared/ask.js";
 import { counted } from "../shared/counts.js";
 import { BookForm } from "./form.js";
+import { guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
 
 const SAID_MS = 20_000; // after this the list shows the state of the ride
@@ -232,9 +233,12 @@ class DeskForm {
 
   async #refill({ order, how }) {
     if (this.sending) return;
+    const mine = (this.refilling = {});
     const { ok, status, body } = await ask(this.form.book.action, {
       [how === "return" ? "return" : "again"]: order,
     });
+    // another ride fills the form, or what stands in it is on its way
+    if (mine !== this.refilling || this.sending) return;
     if (!ok || !body.html)
       return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed, true);
     this.#say("");
@@ -253,21 +257,20 @@ class DeskForm {
 
 /** What the list shows of a form that was pressed. */
 function pressOf(data) {
-  const listed = String(data.get("guests") ?? "").trim();
+  const listed = guestsOf(String(data.get("guests") ?? ""));
   return {
     guest: firstGuest(data),
-    room: listed ? "" : String(data.get("guest_room") ?? "").trim(),
+    room: listed.length ? "" : String(data.get("guest_room") ?? "").trim(),
     to: String(data.get("drop") ?? "").trim(),
-    n: listed ? listed.split("\n").length : Number(data.get("cars") ?? 1),
+    n: listed.length || Number(data.get("cars") ?? 1),
     later: data.get("when") === "later",
   };
 }
 
 /** The name of the guest of a form, or of the first one on its list. */
 function firstGuest(data) {
-  const [listed] = String(data.get("guests") ?? "")
-    .trim()
-    .split(/[\t\n;,]/);
+  const [first = ""] = guestsOf(String(data.get("guests") ?? ""));
+  const [listed] = first.trim().split(/[\t;,]/);
   return listed.trim() || String(data.get("guest_name")).trim();
 }
 

@@ -6,6 +6,8 @@
 import { setText } from "../shared/slots.js";
 
 const MOST = 6; // cars of one press
+// what ends a line for the server too: lists of word processors have other ends than \n
+const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
 
 export class GuestList {
   /** `part` is the form's part with the list; null where a form has none. */
@@ -21,11 +23,11 @@ export class GuestList {
 
   /** The number of guests in the list; 0 for an empty one. */
   get count() {
-    return this.#lines.filter(isGuest).length;
+    return guestsOf(this.text?.value ?? "").length;
   }
 
   get #lines() {
-    return (this.text?.value ?? "").split("\n");
+    return (this.text?.value ?? "").split(LINE_ENDS);
   }
 
   /** Whether lines are the same and nobody has said that they are meant. */
@@ -80,8 +82,14 @@ export class GuestList {
   }
 }
 
+/** The lines of a pasted list that name a guest. */
+export function guestsOf(text) {
+  return text.split(LINE_ENDS).filter(isGuest);
+}
+
+/** Whether anything of a line is seen, but for what separates or quotes its cells. */
 function isGuest(line) {
-  return /[^\s;,]/.test(line);
+  return /[^\s;,"\p{C}]/u.test(line);
 }
 
 /** The cells of a line, however they are spaced and separated. */

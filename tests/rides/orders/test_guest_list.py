@@ -33,6 +33,11 @@ def test_lines_keep_the_numbers_that_a_person_counts() -> None:
     assert [(each.number, each.name) for each in lines] == [(1, "Guest Heron"), (4, "Guest Wren")]
 
 
+def test_a_line_of_which_nothing_is_seen_names_nobody() -> None:
+    lines = guest_lines('Guest Heron\n\u00a0\n\u200b\u202e,\n"";""\nGuest Wren')
+    assert [(each.number, each.name) for each in lines] == [(1, "Guest Heron"), (5, "Guest Wren")]
+
+
 def test_what_stands_behind_the_phone_is_not_lost() -> None:
     (line,) = guest_lines("Heron, Guest, 412, +91 98450 00000, late")
     assert line.more == "+91 98450 00000, late"

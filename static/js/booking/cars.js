@@ -4,15 +4,19 @@
  */
 
 import { ask } from "../shared/ask.js";
+import { clocks, passed } from "../shared/clocks.js";
 
 const SKELETON_MS = 300; // after this a skeleton is shown
 const SLOW_MS = 4_000;
+const AGAIN_MS = 5_000; // after a renewal that nobody answered
+const EARLY_MS = 500; // how much earlier a timer may seem to end
 const CLEAR = 8; // px between the chosen card and the bar below it
 
 export class Cars extends EventTarget {
-  constructor(box, { path, words, skeleton, empty, status, signal }) {
+  /** `skeleton`, `empty` and `unanswered` are the templates of what the box shows without cars. */
+  constructor(box, { path, words, skeleton, empty, unanswered, status, signal }) {
     super();
-    Object.assign(this, { box, path, words, skeleton, empty, status });
+    Object.assign(this, { box, path, words, skeleton, empty, unanswered, status });
     this.running = null;
     this.trip = null;
     this.timer = null;
@@ -22,10 +26,14 @@ export class Cars extends EventTarget {
     // the category that the user chose; empty: the server's first choice
     this.picked = box.dataset.category;
     box.addEventListener("change", (event) => this.#changed(event.target));
-    document.addEventListener("visibilitychange", () => this.#wake(), { signal });
+    for (const [target, kind] of [
+      [document, "visibilitychange"],
+      [window, "online"],
+    ])
+      target.addEventListener(kind, () => this.wake(), { signal });
     signal?.addEventListener("abort", () => this.#end());
-    this.at = this.chosen ? Date.now() : 0;
-    if (this.chosen) this.#later();
+    this.at = box.querySelector("[data-products]") ? clocks() : null; // when prices came
+    if (this.at) this.#later();
   }
 
   /** The radio button of the chosen car, or null. */
@@ -102,7 +110,7 @@ export class Cars extends EventTarget {
     const mine = (this.running = new AbortController());
     const timers = trip.compare ? [] : this.#waiting(); // a renewal shows no progress
     const before = this.choice;
-    const picked = this.picked;
+    const { picked, usual } = this;
     const { pickup, drop } = trip;
     const { ok, status, body, stopped } = await ask(
       this.path,
@@ -114,7 +122,7 @@ export class Cars extends EventTarget {
         drop_lat: drop?.lat,
         drop_lng: drop?.lng,
         category: picked,
-        usual: this.usual,
+        usual,
         seats: before?.seats,
         before: trip.compare ? before?.offer : "",
         account: trip.account,
@@ -124,11 +132,32 @@ export class Cars extends EventTarget {
     );
     timers.forEach(clearTimeout);
     if (stopped || mine !== this.running) return null;
+    if (trip.compare && !body.html && status !== 401) return this.#keep();
     this.box.removeAttribute("aria-busy");
     const now = this.choice; // the user may have chosen while the cards were on their way
+    const listed = this.box.querySelector("[data-product]") !== null;
     this.#paint(ok, status, body, Boolean(trip.compare));
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
+    else if (trip.compare && listed && !now) this.#unchoose();
+    // so may the guest, who has a usual car
+    if (this.usual !== usual) this.prefer(this.usual);
     return { ok, ...body };
+  }
+
+  /**
+   * A renewal without an answer: what is shown stays, and is asked for again. A price that is too
+   * old by then is not ordered; the server asks for a new one.
+   */
+  #keep() {
+    this.#later(AGAIN_MS);
+    return null;
+  }
+
+  /** A renewal chooses no car for a user who has chosen none. */
+  #unchoose() {
+    if (!this.chosen) return;
+    this.chosen.checked = false;
+    this.#tell();
   }
 
   /** Choose the car and the seats of an earlier choice again, where the new cards have them. */
@@ -144,7 +173,7 @@ export class Cars extends EventTarget {
 
   #clear() {
     this.running = null;
-    this.at = 0;
+    this.at = null;
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
     this.box.style.minBlockSize = "";
@@ -156,22 +185,26 @@ export class Cars extends EventTarget {
   }
 
   #paint(ok, status, body, renewing) {
+    const inside = this.box.contains(document.activeElement);
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
       if (!renewing || !renew(this.box, fresh))
         replace(this.box, fresh, renewing ? note(this.box) : null);
     } else {
-      const line = document.createElement("p");
-      line.className = "cars-empty";
-      line.setAttribute("role", "alert");
-      line.textContent = status === 401 ? this.words.signedOut : body.message || this.words.failed;
+      const line = this.unanswered.content.cloneNode(true);
+      const words = status === 401 ? this.words.signedOut : body.message || this.words.failed;
+      line.querySelector("p").textContent = words;
+      line.querySelector("button").hidden = status === 401;
       this.box.replaceChildren(line);
     }
+    // beside the list a digit is no car's, but a drop's
+    if (inside && !this.box.contains(document.activeElement))
+      this.box.focus({ preventScroll: true });
     const count = this.box.querySelectorAll("[data-product]").length;
     this.status.classList.add("visually-hidden"); // the count is for screen readers
     if (!renewing)
       this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
-    this.at = ok ? Date.now() : 0;
+    this.at = ok ? clocks() : null;
     if (ok) this.#later();
     this.#tell();
   }
@@ -234,19 +267,20 @@ export class Cars extends EventTarget {
   #end() {
     clearTimeout(this.timer);
     this.running?.abort();
-    this.running = null;
-    this.at = 0;
+    this.running = this.at = null;
   }
 
-  #later() {
+  #later(ms = this.freshMs) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#wake(), this.freshMs);
+    this.timer = setTimeout(() => this.wake(), ms);
   }
 
-  /** Renew prices that expired while the page was hidden. */
-  #wake() {
-    if (document.hidden || !this.at || Date.now() - this.at < this.freshMs - 500) return;
-    this.dispatchEvent(new Event("old"));
+  /** Renew prices that are old, also those that grew old while the page was hidden. */
+  wake() {
+    if (document.hidden || !this.at) return;
+    const left = this.freshMs - passed(this.at);
+    if (left > EARLY_MS) this.#later(left);
+    else this.dispatchEvent(new Event("old"));
   }
 }
 

@@ -68,6 +68,7 @@ export class BookForm extends EventTarget {
       path: say.products,
       skeleton: document.querySelector("[data-skeleton]"),
       empty: document.querySelector("[data-no-cars]"),
+      unanswered: document.querySelector("[data-unanswered]"),
       status,
       words: {
         loading: say.sayLoading,
@@ -125,6 +126,7 @@ export class BookForm extends EventTarget {
     const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
     this.failed = false;
+    if (!this.#known) this.shownTrip = ""; // the cards go
     const guest = this.guests.guest?.id;
     const answering = this.cars.load(this.#known ? { ...asked, account, guest, compare } : null);
     this.button();
@@ -193,7 +195,9 @@ export class BookForm extends EventTarget {
       this.flight.propose();
     });
     this.when.addEventListener("changed", () => this.button());
-    const renew = () => this.sending || this.reload({ compare: true });
+    // not while another trip is typed or its cars are on their way; `wake` comes back to it
+    const renew = () =>
+      this.sending || this.trip.loose || this.cars.busy || this.reload({ compare: true });
     this.cars.addEventListener("old", renew);
     // the clock of a demo was turned: prices may be others
     document.addEventListener("ridedash:prices", renew, { signal: this.signal });
@@ -230,6 +234,7 @@ export class BookForm extends EventTarget {
       },
       typed: () => this.trip.typed(end),
       waits: () => !this.trip.at(end), // Enter in a field with a place leads on
+      settled: () => Boolean(this.trip.at(end)),
       say: (count) => this.#sayFound(this.say.sayFound, count),
     });
     fields.input.addEventListener("blur", () => this.trip.left(end));
@@ -300,7 +305,10 @@ export class BookForm extends EventTarget {
   #wireTrip() {
     const swap = this.body.querySelector("[data-swap]");
     swap.hidden = false;
-    swap.addEventListener("click", () => this.trip.swap());
+    swap.addEventListener("click", () => {
+      this.trip.swap();
+      this.#pickupMoved();
+    });
     this.trip.addEventListener("loose", () => {
       this.#tell("ends");
       this.button();
@@ -310,10 +318,10 @@ export class BookForm extends EventTarget {
       this.keys.forget();
       this.failed = false;
       this.openEnd &&= !this.trip.at("drop");
-      if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
-      if (end === "pickup") this.#suggestDrops();
+      if (end === "pickup") this.#pickupMoved();
       // the trip of the shown cards again, while another is requested
       if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon();
+      else this.cars.wake();
     });
     this.zoneList.addEventListener("click", (event) => {
       const link = event.target.closest("[data-zone-point]");
@@ -325,6 +333,11 @@ export class BookForm extends EventTarget {
       const link = this.zoneList.querySelector(`[data-zone-point="${CSS.escape(target.value)}"]`);
       if (link) this.trip.put("pickup", placeOf(link));
     });
+  }
+
+  #pickupMoved() {
+    if (!this.trip.at("pickup")) this.drawZone(null, "");
+    this.#suggestDrops();
   }
 
   /** Show the pickup points of a zone, as the server's markup. */
@@ -410,6 +423,7 @@ export class BookForm extends EventTarget {
     this.sending = false;
     this.go.removeAttribute("aria-busy");
     this.button();
+    this.cars.wake();
   }
 
   #tell(name, detail = {}) {

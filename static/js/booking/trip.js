@@ -104,17 +104,19 @@ export class Trip extends EventTarget {
     input.setAttribute("aria-describedby", error.id);
   }
 
-  /** Swap pickup and drop. */
+  /** Swap pickup and drop, and words that are no place yet. */
   swap() {
-    const [pickup, drop] = [this.at("pickup"), this.at("drop")];
+    const [pickup, drop] = ["pickup", "drop"].map(
+      (end) => this.at(end) ?? { name: this.ends[end].input.value },
+    );
     this.put("pickup", drop, { quiet: true });
     this.put("drop", pickup);
   }
 
   #point(end, place) {
     const fields = this.ends[end];
-    fields.lat.value = place ? place.lat : "";
-    fields.lng.value = place ? place.lng : "";
+    fields.lat.value = place?.lat ?? "";
+    fields.lng.value = place?.lng ?? "";
     fields.input.removeAttribute("aria-invalid");
     fields.error.hidden = true;
     this.#update(end);

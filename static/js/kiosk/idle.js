@@ -1,5 +1,7 @@
 /** Watches whether anybody is there: "Still there?", and the end of a visit that nobody goes on. */
 
+import { clocks, passed } from "../shared/clocks.js";
+
 const TICK_MS = 250;
 
 export class Idle {
@@ -55,16 +57,6 @@ export class Idle {
     this.asked = seconds;
     this.asks(seconds);
   }
-}
-
-/** Both clocks of a device: one may be set back, the other stands still while it sleeps. */
-function clocks() {
-  return [Date.now(), performance.now()];
-}
-
-/** Milliseconds since then, by the clock that has gone on for longer. */
-function passed(from) {
-  return Math.max(...clocks().map((now, i) => now - from[i]));
 }
 
 /** A short tone, so that "Still there?" is heard too; browsers may refuse it before a touch. */

@@ -1,9 +1,12 @@
-"""Sending the compact form, without a server: a clear outcome, or the same bytes again."""
+"""The form's scripts without a server: one clear outcome of a press, prices, a list of guests."""
 
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
+from ridedash.rides.orders.guest_list import guest_lines
+from tests.views.served import SET_BACK
 from tests.views.web.test_scripts_browser import page
 
 __all__ = ["page"]
@@ -38,6 +41,38 @@ UNDO = """async () => {
   await new Promise((done) => new MutationObserver(done).observe(form, {attributes: true}));
   return [...first, form.hidden, form.querySelector("span").textContent];
 }"""
+# the cars of a form; the test answers each question for them in its turn
+CARS = """async () => {
+  document.body.innerHTML = `<div data-cars tabindex="-1" data-fresh-ms="60000"
+    data-category=""></div>
+    <p data-status></p><template data-unanswered><div role="alert"><p></p>
+    <button data-retry>Again</button></div></template><template data-other></template>`;
+  const part = (name) => document.querySelector(`[data-${name}]`);
+  const {Cars} = await import("/static/js/booking/cars.js");
+  const other = part("other"), signal = new AbortController().signal;
+  const words = {cars: "{n}", failed: "No answer", signedOut: "Signed out"};
+  window.held = [];
+  window.fetch = (url) => new Promise((answer, cut) =>
+    held.push({url: new URL(url, location), cut: () => cut(new TypeError("cut")),
+      answer: (cars) =>
+        answer(new Response(JSON.stringify({html: `<ul data-products>${cars}</ul>`})))}));
+  window.cars = new Cars(part("cars"), {path: "/cars", words, skeleton: other, empty: other,
+    unanswered: part("unanswered"), status: part("status"), signal});
+  window.old = 0;
+  cars.addEventListener("old", () => (old += 1));
+  window.trip = {pickup: {name: "Lobby", lat: 1, lng: 2}, drop: {name: "Pier", lat: 3, lng: 4}};
+  window.card = (category, offer, checked = "") => `<li data-product="${category}">
+    <input type="radio" name="offer" id="${category}" value="${offer}" data-group=""
+      data-category="${category}" ${checked}><b>${category}</b></li>`;
+  window.chosen = () => cars.chosen && `${cars.chosen.dataset.category} ${cars.chosen.value}`;
+}"""
+LISTS = [
+    "Heron\vWren\u2028Lark",  # lines within a paragraph, as word processors end them
+    "Heron\r\nWren\rLark\n",
+    'Heron\n\u00a0\n\u200b\u202e,\n"";""\n ;, \nWren',
+    "Heron\t412\x85Wren, 7\f\fLark",
+    "\u05d0\u05d1\u200f\n\u2067\n\U0001f6ba\n",
+]
 ASKED = "POST application/json manual the-form"
 
 
@@ -79,3 +114,95 @@ def test_after_three_tries_the_outcome_is_shown_as_unknown(page: Any) -> None:
 
 def test_the_seconds_for_undoing_are_counted_and_then_the_button_goes(page: Any) -> None:
     assert page.evaluate(UNDO) == [False, "1 s", True, ""]
+
+
+def test_old_prices_are_renewed_although_the_clock_is_set_back(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(CARS)
+    page.evaluate(
+        "async () => { const done = cars.load(trip); held[0].answer(card('mini', 1)); await done; }"
+    )
+    page.evaluate(SET_BACK)
+    page.clock.run_for(61_000)
+    assert page.evaluate("old") == 1
+
+
+def test_a_renewal_without_an_answer_keeps_the_cars_and_is_asked_for_again(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(CARS)
+    shown = page.evaluate("""async () => {
+      const first = cars.load(trip);
+      held[0].answer(card("mini", 1, "checked") + card("suv", 2));
+      await first;
+      document.querySelector("#suv").click();
+      const renewal = cars.load({...trip, compare: true});
+      held[1].cut();
+      return [await renewal, chosen()];
+    }""")
+    assert shown == [None, "suv 2"]
+    page.clock.run_for(6_000)
+    assert page.evaluate("old") == 0  # they are not old yet
+    page.clock.run_for(60_000)
+    assert page.evaluate("old") == 1
+
+
+def test_a_question_for_cars_that_nobody_answered_can_be_asked_again(page: Any) -> None:
+    page.evaluate(CARS)
+    page.evaluate("async () => { const done = cars.load(trip); held[0].cut(); await done; }")
+    expect(page.get_by_role("alert")).to_contain_text("No answer")
+    expect(page.get_by_role("button", name="Again")).to_be_visible()
+
+
+def test_a_renewal_chooses_no_car_for_a_user_who_has_chosen_none(page: Any) -> None:
+    page.evaluate(CARS)
+    assert (
+        page.evaluate("""async () => {
+      const first = cars.load(trip);
+      held[0].answer(card("mini", 1));
+      await first;
+      const renewal = cars.load({...trip, compare: true});
+      held[1].answer(card("mini", 3, "checked") + card("suv", 4));
+      await renewal;
+      return chosen();
+    }""")
+        is None
+    )
+
+
+def test_the_focus_stays_among_the_cars_when_the_focused_one_is_gone(page: Any) -> None:
+    page.evaluate(CARS)
+    assert page.evaluate("""async () => {
+      const first = cars.load(trip);
+      held[0].answer(card("mini", 1) + card("suv", 2, "checked"));
+      await first;
+      cars.focus();
+      const renewal = cars.load({...trip, compare: true});
+      held[1].answer(card("mini", 3));
+      await renewal;
+      return document.activeElement.hasAttribute("data-cars");
+    }""")
+
+
+def test_a_guest_who_is_chosen_while_cars_come_gets_their_usual_car(page: Any) -> None:
+    page.evaluate(CARS)
+    assert (
+        page.evaluate("""async () => {
+      const first = cars.load(trip);
+      cars.prefer("suv");
+      held[0].answer(card("mini", 1, "checked") + card("suv", 2));
+      await first;
+      return chosen();
+    }""")
+        == "suv 2"
+    )
+
+
+def test_a_list_names_as_many_guests_before_the_press_as_after_it(page: Any) -> None:
+    counted = page.evaluate(
+        """async (lists) => {
+          const {guestsOf} = await import("/static/js/booking/guest_list.js");
+          return lists.map((each) => guestsOf(each).length);
+        }""",
+        LISTS,
+    )
+    assert counted == [len(guest_lines(each)) for each in LISTS] == [3, 3, 2, 3, 2]

@@ -69,7 +69,7 @@ export class Groups {
     return this.#misplaced(rows);
   }
 
-  /** Remove old marks that nobody points at, at an instant in ms. */
+  /** Remove old marks that nobody points at, at an instant of performance.now(). */
   tick(now) {
     if (!this.marks.size || this.body.querySelector(POINTED)) return;
     const anchor = this.#anchor();
@@ -117,7 +117,7 @@ export class Groups {
     setText(mark.querySelector("[data-who]"), row.guest);
     setText(mark.querySelector("[data-where]"), this.sections.get(row.group).dataset.title);
     node.before(mark);
-    this.marks.set(row.id, { node: mark, since: Date.now() });
+    this.marks.set(row.id, { node: mark, since: performance.now() });
   }
 
   #unmark(id) {

@@ -102,7 +102,7 @@ export class RideList {
 
   /** Update the timers and ages, at an instant of the server's clock in ms. */
   tick(now) {
-    this.groups.tick(Date.now());
+    this.groups.tick(performance.now());
     for (const row of this.ticking) {
       const cells = this.#cellsOf(this.nodes.get(row.id));
       if (row.timer) setText(cells.timer, timerText(row.timer, now));

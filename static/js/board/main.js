@@ -1,6 +1,7 @@
 /** The board: one poll for the list, the map and the chosen ride, and the shortcuts for them. */
 
 import { ageText, patternsOf } from "../shared/ages.js";
+import { clocks, passed } from "../shared/clocks.js";
 import { showBar } from "../shared/top_bar.js";
 import { Known } from "./feed.js";
 import { Kiosks } from "./kiosks.js";
@@ -39,7 +40,7 @@ class Board {
     });
     this.chime = new Chime(root.dataset.sound === "1");
     this.offset = 0;
-    this.lastAnswerAt = Date.now();
+    this.answeredAt = clocks();
     this.stopped = false;
     this.map = this.fleet = this.draft = this.chosenMap = null; // until the map is there
     this.detail = null; // until a ride is chosen
@@ -56,7 +57,7 @@ class Board {
     root.addEventListener("click", (event) => this.#click(event));
     document.addEventListener("ridedash:booked", () => this.#acted());
     // a hidden page does not poll
-    document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
+    document.addEventListener("visibilitychange", () => (this.answeredAt = clocks()));
     wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
     setInterval(() => this.#tick(), TICK_MS);
     const id = Number(new URLSearchParams(location.search).get("ride"));
@@ -218,7 +219,7 @@ class Board {
 
   #got(body, answer) {
     this.offset = clockOffset(answer, this.offset);
-    this.lastAnswerAt = Date.now();
+    this.answeredAt = clocks();
     if (body) this.#show(body, answer);
     else this.detail?.take(null, answer);
     this.#tick();
@@ -300,7 +301,7 @@ class Board {
     this.list.tick(Date.now() + this.offset);
     this.kiosks.tick(Date.now() + this.offset);
     if (this.box.querySelector(".peek:not(:focus-within)")) this.#peek(this.known.ride);
-    const quietS = (Date.now() - this.lastAnswerAt) / 1000;
+    const quietS = passed(this.answeredAt) / 1000;
     const cut = quietS > LATE_S || !navigator.onLine;
     const chip = root.querySelector("[data-live-chip]");
     chip.classList.toggle("is-cut", cut || this.stopped);

@@ -14,7 +14,7 @@ from ridedash.store.models.orders import PathPoint
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
 from tests.views.ride_pages import NOON, snapshot_facts
-from tests.views.served import Served, map_there, served_desk, violations
+from tests.views.served import SET_BACK, Served, map_there, served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -317,6 +317,7 @@ def test_a_mark_goes_by_itself_where_nobody_points_and_the_updates_stand_in_the_
     page.clock.run_for(3_000)
     expect(page.locator("#now .row-left")).to_have_count(1)
     expect(row(page, second).locator(".row-link")).to_be_focused()
+    page.evaluate(SET_BACK)
     page.clock.run_for(9_000)
     expect(page.locator("#now .row-left")).to_have_count(0)
 
@@ -552,6 +553,7 @@ def test_a_silent_server_is_shown_until_it_answers(served: Served) -> None:
     chip = page.locator("[data-live-chip]")
     expect(chip).to_have_text("Live · just now")
     page.route("**/board.json*", lambda route: route.abort())
+    page.evaluate(SET_BACK)
     for _ in range(4):
         page.clock.fast_forward(4_000)
     expect(chip).to_contain_text("No answer from ridedash.")

@@ -21,7 +21,7 @@ from ridedash.store.orders import Order, Ride, TimelineEvent
 from ridedash.store.properties import set_favourite
 from tests.views.fake_service import FakeService
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
-from tests.views.served import carry_sign_in, on_a_port
+from tests.views.served import SET_BACK, carry_sign_in, on_a_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -182,6 +182,7 @@ def test_a_silent_server_is_shown_beside_the_headline_until_it_answers(browsed: 
     page.clock.install()
     browsed.open_ride("CALL_DRIVER")
     page.route("**/snapshot.json", lambda route: route.abort())
+    page.evaluate(SET_BACK)
     expect(page.locator("[data-cut]")).to_be_hidden()
     for _ in range(3):  # ten seconds in all, without waiting for them
         page.clock.fast_forward(3_500)

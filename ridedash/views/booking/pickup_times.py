@@ -41,23 +41,25 @@ def read() -> Response:
     """What a typed time means: `day` and `clock` on the property's clock, and `said`, in full.
 
     `words` is a text; `day` and `clock` are those of a calendar. `error` says why a time can't be
-    a pickup, and `kept` is the time that it may have all the same. `quick` are choices for now.
+    a pickup, and `kept` is the time that it may have all the same. `quick` are choices for `now`.
     """
     now, tz = services().clock(), _zone()
-    quick = list(quick_times(now, tz, time_words(locale())))
+    always = {
+        "now": formatting.stamp(now),
+        "quick": list(quick_times(now, tz, time_words(locale()))),
+    }
     texts = PickupTexts(*(request.args.get(name, "")[:200] for name in ("words", "day", "clock")))
     if not (texts.words.strip() or texts.clock):
-        return jsonify(quick=quick)
+        return jsonify(always)
     try:
         found = texts.read(now, tz, time_words(locale()))
     except TimeRefused as error:
-        return jsonify(quick=quick, error=str(error))
+        return jsonify(always | {"error": str(error)})
     here = found.at.astimezone(tz)
-    answer = {
+    answer = always | {
         "day": f"{here:%Y-%m-%d}",
         "clock": f"{here:%H:%M}",
         "said": in_full(found, now, tz),
-        "quick": quick,
     }
     try:
         if f"{here:%Y-%m-%dT%H:%M}" != request.args.get("kept", ""):

@@ -7,6 +7,7 @@
 import { ask } from "../shared/ask.js";
 
 const PAUSE_MS = 250; // while somebody types a date
+const AGAIN_MS = 3_000; // after a question that nobody answered
 
 export class Several extends EventTarget {
   /** `part` is the form's part with these fields; null where a form has none. */
@@ -15,6 +16,7 @@ export class Several extends EventTarget {
     this.part = part;
     this.say = part?.dataset ?? {};
     this.offer = ""; // whose way back was priced
+    this.signal = signal;
     if (!part) return;
     const find = (name) => part.querySelector(`[data-${name}]`);
     this.back = part.querySelector("[name=back]");
@@ -108,6 +110,8 @@ export class Several extends EventTarget {
     const mine = (this.asking = {});
     const { status, body } = await ask("/series.json", asked);
     if (mine !== this.asking) return; // another date was typed meanwhile
+    if (![200, 401].includes(status) && !this.signal?.aborted)
+      this.waiting = setTimeout(() => this.#load(), AGAIN_MS);
     const words = body.words ?? (status === 200 ? "" : this.say.sayFailed);
     this.#show(body.html ?? "", body.key ?? "", words);
   }

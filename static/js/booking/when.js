@@ -14,6 +14,7 @@ const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
 const DEBOUNCE_MS = 150;
 const EVERY_MS = 30_000; // "in 40 min" grows old
+const AGAIN_MS = 3_000; // after a question that nobody answered
 
 export class When extends EventTarget {
   /** `signal` ends the form. */
@@ -34,8 +35,14 @@ export class When extends EventTarget {
     this.asked = 0; // number of the last question: older answers are ignored
     box.addEventListener("input", ({ target }) => this.#edited(target));
     box.addEventListener("click", (event) => this.#chosen(event));
-    const timer = setInterval(() => this.later && !document.hidden && this.#renew(), EVERY_MS);
-    signal?.addEventListener("abort", () => clearInterval(timer));
+    this.signal = signal;
+    const renew = () => this.later && !document.hidden && this.#renew();
+    document.addEventListener("visibilitychange", renew, { signal });
+    const timer = setInterval(renew, EVERY_MS);
+    signal?.addEventListener("abort", () => {
+      clearInterval(timer);
+      clearTimeout(this.pause);
+    });
     if (this.later && this.words.value && !this.time.value) this.#read();
   }
 
@@ -83,12 +90,16 @@ export class When extends EventTarget {
     const exact = this.time.value
       ? { day: this.date.value, clock: this.time.value.slice(0, 5) }
       : {};
-    const { ok, body } = await ask(this.say.read, {
+    const { ok, status, body } = await ask(this.say.read, {
       ...(this.time.value ? exact : { words: this.words.value }),
       kept: this.say.kept,
       series: this.say.ofSeries,
     });
     if (mine !== this.asked) return;
+    if (!ok && status !== 401 && this.later && !this.signal?.aborted)
+      this.pause = setTimeout(() => this.#read(), AGAIN_MS);
+    // the clock of this machine may have been set since
+    if (body.now) this.#follow(body.now);
     this.wrong = Boolean(body.error);
     const words = (ok ? (body.error ?? body.said) : this.say.sayUnread) ?? "";
     this.said.classList.toggle("is-wrong", this.wrong || !ok);
@@ -100,6 +111,14 @@ export class When extends EventTarget {
     }
     this.#offer(body.quick);
     this.#tell();
+  }
+
+  /** The time is now this, in the property: a form that stood overnight begins with today. */
+  #follow(now) {
+    this.offset = Date.parse(now) - Date.now();
+    const today = this.#day(0);
+    this.date.min = today;
+    if (!this.time.value && this.date.value < today) this.date.value = today;
   }
 
   #offer(texts) {

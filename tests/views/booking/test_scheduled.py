@@ -134,6 +134,7 @@ def test_a_typed_time_is_read_on_the_propertys_clock_and_said_in_full(desk: Desk
     def read(**query: str) -> dict[str, Any]:
         told = desk.client.get("/pickup-time.json", query_string=query).get_json()
         assert told.pop("quick") == ["+30 min", "+1 hour", "today 20:00", "tomorrow 06:00"]
+        assert told.pop("now") == "2026-03-04T09:00:00.000Z"
         return dict(told)
 
     tomorrow = {

@@ -1,14 +1,14 @@
 """Scheduled rides in Chromium: the button shows the time, the keyboard is enough, axe is silent."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.views.booking.test_pages import PASSWORD, TRIP, Desk, desk
 from tests.views.booking.test_pages_browser import Browsed, browsed
-from tests.views.served import violations
+from tests.views.served import SET_BACK, violations
 
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -20,6 +20,7 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
 ) -> None:
     page = browsed.page
     browsed.open(READY)
+    page.evaluate(SET_BACK)  # today and tomorrow are the server's
     go = page.locator("[data-book-go]")
     expect(go).to_have_text("Book Mini · ₹240 fixed")
     expect(page.locator("#pickup_words")).to_be_hidden()
@@ -64,11 +65,26 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     assert browsed.faults == []
 
 
-def test_choosing_now_again_restores_the_price(browsed: Browsed) -> None:
+def test_a_time_that_nobody_has_read_is_asked_again(browsed: Browsed) -> None:
+    page = browsed.page
+    page.clock.install()
+    browsed.open(READY)
+    page.route("**/pickup-time.json*", lambda route: route.abort())
+    page.locator(".when-choice", has_text="Later").click()
+    page.locator("#pickup_words").fill("tomorrow 6")
+    expect(page.locator("[data-when-said]")).to_contain_text("could not be read")
+    page.unroute("**/pickup-time.json*")
+    page.clock.run_for(4_000)
+    expect(page.locator("[data-book-go]")).to_have_text("Plan Mini for 06:00 tomorrow")
+
+
+def test_choosing_now_again_restores_the_price(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(READY)
+    desk.now += timedelta(hours=10)  # the page stood there past midnight
     page.locator(".when-choice", has_text="Later").click()
     expect(page.locator("[data-book-go]")).to_have_text("Choose day and time")
+    expect(page.locator("#pickup_date")).to_have_value("2026-03-05")
     page.locator(".when-choice", has_text="Now").click()
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
     expect(page.locator("#pickup_date")).to_be_hidden()

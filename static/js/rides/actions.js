@@ -3,18 +3,22 @@
  * actions change.
  */
 
+import { patience } from "../shared/ask.js";
+
 export class ActionPanels {
   /**
    * `address` is the page's own; `shown` is the snapshot that its panels belong to; `replaced()` is
-   * called after new panels were inserted.
+   * called after new panels were inserted. `signal` ends them: another ride takes their place.
    */
-  constructor(root, address, shown, replaced, headers = {}) {
+  constructor(root, address, shown, replaced, { headers = {}, signal } = {}) {
     this.root = root;
     this.address = address;
     this.shown = shown;
     this.replaced = replaced;
     this.headers = { Accept: "text/html", ...headers };
+    this.signal = signal;
     this.asking = false;
+    this.off = false; // whether panels are hidden that could not be fetched
     root.addEventListener("click", (event) => this.#click(event));
     root.addEventListener("keydown", (event) => this.#escape(event));
   }
@@ -24,13 +28,15 @@ export class ActionPanels {
    * so a failure is retried.
    */
   async follow(now) {
-    if (this.asking || key(this.shown) === key(now)) return;
+    if (this.asking || (!this.off && key(this.shown) === key(now))) return;
     this.asking = true;
     try {
       const page = await this.#page();
+      if (this.signal?.aborted) return;
       const theirs = JSON.parse(page.querySelector("[data-points]").textContent).snapshot;
       this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);
       this.shown = theirs;
+      this.off = false;
     } catch {
       this.#switchOff(now); // there was no answer: hide what is not allowed any more
     } finally {
@@ -43,6 +49,7 @@ export class ActionPanels {
       headers: this.headers,
       credentials: "same-origin",
       cache: "no-store",
+      signal: patience(this.signal),
     });
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -61,7 +68,9 @@ export class ActionPanels {
     const focused = section.contains(document.activeElement);
     const panels = [...fresh.children].map((panel) => {
       const name = panel.dataset.action;
-      return stays.has(name) && kept.has(name) ? kept.get(name) : document.adoptNode(panel);
+      if (!stays.has(name) || !kept.has(name)) return document.adoptNode(panel);
+      kept.get(name).hidden = panel.hidden; // it may have been switched off
+      return kept.get(name);
     });
     section.replaceChildren(...panels);
     section.hidden = panels.length === 0;
@@ -71,6 +80,7 @@ export class ActionPanels {
   }
 
   #switchOff(now) {
+    this.off = true;
     const allowed = new Set(
       (now.actions ?? []).filter((action) => action.allowed).map((action) => action.name),
     );
@@ -87,7 +97,8 @@ export class ActionPanels {
 
   #escape(event) {
     const panel = event.key === "Escape" && event.target.closest("details.action[open]");
-    if (!panel || event.defaultPrevented) return;
+    // that of an input method ends the letters that are being chosen
+    if (!panel || event.defaultPrevented || event.isComposing) return;
     event.preventDefault(); // the ride stays open
     this.#close(panel);
   }

@@ -3,6 +3,8 @@
  * after a gap, and from each poll in between.
  */
 
+import { patience } from "../shared/ask.js";
+
 const MOST = 600; // points of a page that stays open; a thinned path is asked for then
 
 export class Driven {
@@ -53,10 +55,13 @@ export class Driven {
   async #ask() {
     if (this.asking) return;
     this.asking = true;
+    const { plate } = this;
     try {
-      const answer = await fetch(this.address, { credentials: "same-origin" });
-      if (!answer.ok || this.ended) return;
-      this.points = (await answer.json()).path;
+      const answer = await fetch(this.address, { credentials: "same-origin", signal: patience() });
+      if (!answer.ok) return;
+      const { path } = await answer.json();
+      if (this.ended || plate !== this.plate) return; // another cab's by now
+      this.points = path;
       this.known = true;
       if (this.newest) this.#add(this.newest);
       this.#draw();

@@ -54,6 +54,7 @@ export class DropForm {
         /^[1-9]$/.test(words) ? this.favourites.find(({ slot }) => slot === Number(words)) : null,
       // a chosen place: the next Enter leads to the button
       waits: () => !this.form.elements.lat.value,
+      settled: () => Boolean(this.form.elements.lat.value),
     });
   }
 

@@ -3,6 +3,7 @@
  * answer; it is shown too, with a button that copies it.
  */
 
+import { patience } from "../shared/ask.js";
 import { copy } from "../shared/copy.js";
 import { showMessage, watchMessage } from "./message.js";
 
@@ -28,6 +29,7 @@ async function press(box, form, button) {
       headers: { Accept: "application/json" },
       body,
       credentials: "same-origin",
+      signal: patience(),
     });
     const answered = await answer.json();
     await show(box, answered, button.dataset.linkUse);

@@ -3,8 +3,12 @@
  * A screen that is turned to the guest shows it as long as the panel does.
  */
 
+import { patience } from "../shared/ask.js";
+import { setText } from "../shared/slots.js";
+
 const MASK = "••••";
 let hiding = null;
+let asked = null; // the press whose code is on its way: one that comes after it has no place
 
 export function watchCode(root) {
   const form = root.querySelector("[data-code]");
@@ -12,14 +16,14 @@ export function watchCode(root) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (hiding) hideCode(root);
-    else reveal(root, form);
+    else if (!asked) reveal(root, form);
   });
 }
 
 /** Mask the code: its time is over, or the ride has a new status. */
 export function hideCode(root) {
   clearTimeout(hiding);
-  hiding = null;
+  hiding = asked = null;
   const form = root.querySelector("[data-code]");
   show(root, "", form.dataset.show_label);
 }
@@ -35,17 +39,25 @@ function show(root, code, label) {
 
 async function reveal(root, form) {
   const token = document.querySelector('meta[name="csrf-token"]').content;
+  const mine = (asked = {});
+  const line = root.querySelector("[data-key-said]");
+  setText(line, "");
   try {
     const answer = await fetch(form.action, {
       method: "POST",
       headers: { Accept: "application/json", "X-CSRFToken": token },
       credentials: "same-origin",
+      signal: patience(),
     });
-    if (!answer.ok) return;
+    if (!answer.ok) throw new Error(String(answer.status));
     const { code, seconds } = await answer.json();
+    if (mine !== asked) return; // the ride was left, or has a new status
+    asked = null;
     show(root, code, form.querySelector("[data-code-button]").dataset.hide);
     hiding = setTimeout(() => hideCode(root), seconds * 1000);
   } catch {
-    hideCode(root); // no answer: the user can press again
+    if (mine !== asked) return;
+    hideCode(root);
+    setText(line, form.dataset.failed);
   }
 }

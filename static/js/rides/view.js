@@ -2,6 +2,7 @@
 
 import { ageText, freshness, patternsOf, span, timerText } from "../shared/ages.js";
 import { Cab } from "../shared/cab.js";
+import { clocks, passed } from "../shared/clocks.js";
 import { clockOffset } from "../shared/poller.js";
 import { ActionPanels } from "./actions.js";
 import { hideCode, watchCode } from "./start_code.js";
@@ -33,20 +34,17 @@ export class RideView {
     this.intervalMs = Number(this.root.dataset.interval);
     this.slots = new RideSlots(root);
     this.cab = new Cab(null);
-    this.lastAnswerAt = Date.now(); // of the last answer of our own server
+    this.answeredAt = clocks(); // the last answer of our own server
     this.missed = 0;
     this.cabAt = 0; // when the position last changed
     // the page of the ride, also after a form came back with an error
     this.address = `/rides/${this.root.dataset.ride}`;
     this.driven = new Driven(this.address);
-    this.panels = new ActionPanels(
-      root,
-      this.address,
-      this.snapshot,
-      () => this.#dropForm(),
-      headers,
-    );
     this.ending = new AbortController();
+    this.panels = new ActionPanels(root, this.address, this.snapshot, () => this.#dropForm(), {
+      headers,
+      signal: this.ending.signal,
+    });
   }
 
   start() {
@@ -92,7 +90,7 @@ export class RideView {
   }
 
   #awake() {
-    this.lastAnswerAt = Date.now();
+    this.answeredAt = clocks();
     this.driven.gap();
   }
 
@@ -108,7 +106,7 @@ export class RideView {
     this.offset = clockOffset(answer, this.offset);
     const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
     if (Number.isFinite(seen)) this.seenAt = seen;
-    this.lastAnswerAt = Date.now();
+    this.answeredAt = clocks();
     this.missed = 0;
     if (body) this.#take(body);
     this.panels.follow(this.snapshot);
@@ -244,7 +242,7 @@ export class RideView {
    * outdated.
    */
   #tickCut(age) {
-    const silentMs = Date.now() - this.lastAnswerAt;
+    const silentMs = passed(this.answeredAt);
     const cut =
       !this.snapshot.stop &&
       !document.hidden &&

@@ -43,15 +43,20 @@ export async function bodyOf(answer) {
   }
 }
 
-async function answered(address, { signal, ...how }) {
+/** What ends a request that nobody answers; `signal` ends it earlier. */
+export function patience(signal) {
   const limits = [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean);
+  return AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1);
+}
+
+async function answered(address, { signal, ...how }) {
   try {
     const answer = await fetch(address, {
       ...how,
       headers: { Accept: "application/json" },
       credentials: "same-origin",
       cache: "no-store",
-      signal: AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1),
+      signal: patience(signal),
     });
     const body = await bodyOf(answer);
     // a page of some proxy says nothing about what was asked, whatever its status

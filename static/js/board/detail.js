@@ -5,7 +5,7 @@
 
 import { RideView } from "../rides/view.js";
 import { openPanel } from "../rides/keys.js";
-import { formData } from "../shared/ask.js";
+import { formData, patience } from "../shared/ask.js";
 
 const HEADERS = { "X-Part": "beside", Accept: "text/html" };
 const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that open a page of their own
@@ -52,8 +52,8 @@ export class Detail {
   async #fetch(id) {
     this.#leave(); // the forms of the other ride must not be used for this one
     this.id = id;
-    const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
-    if (html !== null) this.#mount(html, true);
+    const root = await this.#ask(`/rides/${id}`, { headers: HEADERS });
+    if (root) this.#mount(root, true);
   }
 
   /** Draw the chosen ride on `map` from now on. */
@@ -88,8 +88,7 @@ export class Detail {
     this.view = null;
   }
 
-  #mount(html, asked) {
-    const root = new DOMParser().parseFromString(html, "text/html").querySelector("[data-ride]");
+  #mount(root, asked) {
     this.#end();
     this.map?.clear();
     this.box.replaceChildren(document.adoptNode(root));
@@ -101,26 +100,18 @@ export class Detail {
     root.querySelector("#form-error")?.focus();
   }
 
-  /** A page of ours as text; null when it is not wanted any more, or did not come. */
+  /**
+   * The ride of a page of ours; null when it is not wanted any more, or did not come. That a press
+   * did nothing is said to a user who has gone on to another ride, too.
+   */
   async #ask(address, options) {
     const round = (this.round += 1);
-    try {
-      const answer = await fetch(address, {
-        credentials: "same-origin",
-        cache: "no-store",
-        ...options,
-      });
-      if (round !== this.round) return null;
-      if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
-      else if (answer.ok || answer.status === 422) return await answer.text();
-    } catch {
-      // reported below
-    }
-    if (round === this.round) {
-      this.coming = null; // the next press asks again
-      this.failed();
-    }
-    return null;
+    const { root, done } = await ridePage(address, options);
+    const left = round !== this.round;
+    if (left ? options.method === "POST" && !done : !root) this.failed();
+    if (left) return null;
+    if (!root) this.coming = null; // the next press asks again
+    return root;
   }
 
   async #submit(event) {
@@ -132,15 +123,36 @@ export class Detail {
     event.preventDefault();
     if (address.endsWith("/again") || form.hasAttribute("aria-busy")) return;
     form.setAttribute("aria-busy", "true");
-    const html = await this.#ask(address, {
+    const root = await this.#ask(address, {
       method: "POST",
       headers: HEADERS,
       body: new URLSearchParams(formData(form, event.submitter)),
     });
     form.removeAttribute("aria-busy");
-    if (html === null) return;
-    this.#mount(html, false);
+    if (!root) return;
+    this.#mount(root, false);
     this.box.querySelector("#said, #form-error")?.focus({ preventScroll: true });
     this.done();
   }
+}
+
+/** A page of ours: {root: of its ride, or null; done: whether it says that all went well}. */
+async function ridePage(address, options) {
+  try {
+    const answer = await fetch(address, {
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: patience(),
+      ...options,
+    });
+    if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
+    else if (answer.ok || answer.status === 422) {
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const root = page.querySelector("[data-ride]");
+      return { root, done: answer.ok && Boolean(root) };
+    }
+  } catch {
+    // no answer, or one that broke off
+  }
+  return { root: null, done: false };
 }

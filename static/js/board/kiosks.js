@@ -8,6 +8,8 @@ import { askQuietly, formData } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 import { setText } from "../shared/slots.js";
 
+const MOVED_MS = 700; // in which a person sees that cards have moved
+
 export class Kiosks {
   /**
    * `root` is the board's element; `patterns` are those of ages; `done()` runs after an answer, and
@@ -31,6 +33,7 @@ export class Kiosks {
 
   /** Show these calls. One that is shown stays as it is: somebody may be choosing a reason. */
   show(calls) {
+    const before = [...this.box.children];
     const names = new Set(calls.map((call) => call.name));
     const nodes = new Map(Array.from(this.box.children, (node) => [node.dataset.call, node]));
     for (const [name, node] of nodes) if (!names.has(name)) node.remove();
@@ -39,6 +42,14 @@ export class Kiosks {
       if (shown) this.#fill(shown, call);
       else this.box.append(this.#fill(this.#made(call), call));
     }
+    if (before.some((node, at) => node !== this.box.children[at])) this.#shield();
+  }
+
+  /** Cards have moved: a press that was meant for one of them must not answer another guest. */
+  #shield() {
+    this.box.classList.add("is-moved");
+    clearTimeout(this.shielded);
+    this.shielded = setTimeout(() => this.box.classList.remove("is-moved"), MOVED_MS);
   }
 
   /** Write how long each has waited, or how long there is to answer. */
@@ -93,8 +104,10 @@ function wireCode(dialog, failed) {
   if (!dialog) return;
   const part = (name) => dialog.querySelector(`[data-kcode-${name}]`);
   const form = part("form");
+  let asked = null; // the press whose code is on its way
   findGuests(form, failed);
   dialog.addEventListener("ridedash:open", () => {
+    asked = null; // that code is another guest's
     form.reset();
     form.elements.guest_id.value = "";
     form.hidden = false;
@@ -103,7 +116,11 @@ function wireCode(dialog, failed) {
   form.addEventListener("submit", async (event) => {
     if (event.defaultPrevented) return;
     event.preventDefault();
+    if (asked) return;
+    const mine = (asked = {});
     const { ok, body } = await askQuietly("/kiosk-codes", Object.fromEntries(new FormData(form)));
+    if (mine !== asked) return;
+    asked = null;
     part("failed").hidden = ok;
     if (!ok) return void setText(part("failed").querySelector("span"), body.message ?? failed);
     setText(part("digits"), `${body.code.slice(0, 3)} ${body.code.slice(3)}`);
@@ -118,12 +135,14 @@ function wireCode(dialog, failed) {
 function findGuests(form, failed) {
   const input = form.querySelector("#code-guest");
   const id = form.elements.guest_id;
+  let heard = true; // whether the last search was answered
   new Combobox(input, form.querySelector("#code-guest-list"), {
     find: async (words) => {
       const { ok, body } = await askQuietly("/guests.json", {
         q: words,
         csrf_token: form.elements.csrf_token.value,
       });
+      heard = ok;
       const places = (body.guests ?? []).map((guest) => ({
         ...guest,
         kind: guest.room,
@@ -137,20 +156,31 @@ function findGuests(form, failed) {
     },
     typed: () => (id.value = ""),
     say: () => {},
-    waits: () => false,
+    // whose ride it is: Enter before the list has come makes no code for nobody
+    waits: (words) => Boolean(words) && !id.value,
+    settled: () => Boolean(id.value),
+    best: (guests) => (guests.length ? 0 : -1),
+    none: () => {
+      if (heard) form.querySelector("[type=submit]").focus();
+      return heard;
+    },
     eager: false,
   });
 }
 
 function wireHand(dialog, failed, say) {
+  let asked = null;
+  dialog?.addEventListener("ridedash:open", () => (asked = null));
   dialog?.addEventListener("submit", async (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method !== "post") return;
     event.preventDefault();
+    if (asked) return;
+    const mine = (asked = {});
     const data = formData(form, event.submitter);
     const path = new URL(form.action, location.href).pathname;
     const { ok } = await askQuietly(path, Object.fromEntries(data));
-    dialog.close();
+    if (mine === asked) dialog.close(); // it may be open again for another guest
     say(ok ? "" : failed);
   });
 }

@@ -42,6 +42,7 @@ export class GuestFinder extends EventTarget {
       typed: () => this.#typed(),
       none: () => this.#sort(),
       waits: (words) => ROOM.test(words) || PHONE.test(words),
+      settled: () => Boolean(this.guest),
       say,
       eager: false,
     });

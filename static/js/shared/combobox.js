@@ -7,8 +7,9 @@
  * `typed(value)` runs on input; `say(count)` announces the number of results.
  * `best(places)` is the index that is marked first, and that Enter takes (-1: none; then `none()`
  * may use the words, and returns whether it did). `waits(words)`: whether Enter waits for an
- * answer. `quick(words)` is a place that these words stand for by themselves: it is taken after a
- * pause, or at once by Enter or Tab. `eager` opens the list when an empty field gets the focus.
+ * answer. `settled()`: whether the field holds a choice, which Enter leaves as it is.
+ * `quick(words)` is a place that these words stand for by themselves: it is taken after a pause, or
+ * at once by Enter or Tab. `eager` opens the list when an empty field gets the focus.
  */
 
 const DEBOUNCE_MS = 180;
@@ -26,11 +27,13 @@ export class Combobox {
       best = () => 0,
       none = () => false,
       waits = () => true,
+      settled = () => false,
       quick = () => null,
       eager = true,
     },
   ) {
-    Object.assign(this, { input, list, find, chosen, typed, say, best, none, waits, quick, eager });
+    Object.assign(this, { input, list, find, chosen, typed, say, best, none, waits, settled });
+    Object.assign(this, { quick, eager });
     this.short = null; // the place that the typed words stand for
     this.places = [];
     this.words = ""; // the words that the shown list answers
@@ -197,9 +200,11 @@ export class Combobox {
   #enter(event) {
     const index = this.active;
     const answered = this.open && this.#fresh;
-    if (!(answered && index >= 0) && !this.waits(this.input.value.trim())) return;
+    // a list that was only looked at takes nothing away from what was chosen before
+    const meant = answered && index >= 0 && (this.moved || !this.settled());
+    if (!meant && !this.waits(this.input.value.trim())) return;
     event.preventDefault();
-    if (answered && index >= 0) this.#choose(index, true);
+    if (meant) this.#choose(index, true);
     // search for words that were not typed, but do not choose
     else if (!answered) this.#ask({ first: this.dirty });
     else if (this.none()) this.close();

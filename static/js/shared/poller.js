@@ -7,6 +7,7 @@
 const BACKOFF_MAX_MS = 30_000;
 const ANSWER_WITHIN_MS = 8_000;
 const DEFAULT_MS = 4_000;
+const ASKED_MAX_MS = 120_000; // a longer wait that somebody asks for would look like a standstill
 // the longest wait of a page that must follow quickly (a demo whose clock leaps); 0: no such page
 const WITHIN_MS = Number(document.body.dataset.pollWithin ?? 0);
 
@@ -95,9 +96,10 @@ export class Poller {
       return this.#missed(round, answer.status, answer);
     const body = answer.status === 200 ? await answer.json() : null;
     if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile
-    this.errors = 0;
-    this.etag = answer.headers.get("ETag") ?? this.etag;
     const wait = this.got(body, answer);
+    this.errors = 0;
+    // an answer that could not be shown is asked for again, and so is one after anew()
+    if (round === this.round) this.etag = answer.headers.get("ETag") ?? this.etag;
     if (wait !== null) this.waitMs = wait;
     return wait;
   }
@@ -108,7 +110,7 @@ export class Poller {
     if (this.failed(status) === "stop") return null;
     const asked = Number(answer?.headers.get("Retry-After")) * 1000;
     const grown = Math.min(this.waitMs * 2 ** this.errors, BACKOFF_MAX_MS);
-    return Math.max(asked || 0, grown * (0.75 + Math.random() / 2));
+    return Math.max(Math.min(asked || 0, ASKED_MAX_MS), grown * (0.75 + Math.random() / 2));
   }
 }
 

@@ -424,6 +424,25 @@ def test_enter_takes_the_marked_place_and_not_the_one_below_a_resting_pointer(
     expect(page.locator("#drop")).to_have_value("Arcade")
 
 
+def test_enter_keeps_the_chosen_place_when_its_list_was_only_looked_at(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    arcade = next(each for each in desk.service.places if each["name"] == "Arcade")
+    desk.service.places.append(arcade | {"id": "arc2", "lat": -38.52})
+    browsed.open("/rides/new")
+    page.fill("#drop", "arc")
+    expect(page.locator("#drop-list [data-index]")).to_have_count(2)
+    page.press("#drop", "ArrowDown")
+    page.press("#drop", "Enter")
+    expect(page.locator("[name=drop_lat]")).to_have_value("-38.52")
+    page.click("#drop")
+    expect(page.locator("#drop-list [data-index]")).to_have_count(2)
+    page.press("#drop", "Enter")
+    expect(page.locator("#drop-list")).to_be_hidden()
+    expect(page.locator("[name=drop_lat]")).to_have_value("-38.52")
+
+
 def test_the_form_does_not_move_when_its_script_takes_over(browsed: Browsed) -> None:
     page = browsed.page
     page.route("**/js/booking/main.js", lambda route: route.abort())

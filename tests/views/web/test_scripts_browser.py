@@ -169,8 +169,40 @@ def test_the_poller_sends_its_revision_survives_errors_and_obeys_stop(page: Any)
     assert done == {"got": [1, None, 2], "asked": ["", "a", "a", "a", "a"], "failed": [0, 503]}
 
 
+def test_an_answer_that_could_not_be_shown_is_asked_for_whole_again(page: Any) -> None:
+    asked = page.evaluate("""async () => {
+      const {Poller} = await import("/static/js/shared/poller.js");
+      const asked = [];
+      window.fetch = async (url, {headers}) => {
+        asked.push(headers["If-None-Match"] ?? "");
+        return new Response("{}", {headers: {ETag: "a"}});
+      };
+      return await new Promise((done) => {
+        const got = () => {
+          if (asked.length < 2) throw new Error("not shown");
+          return done(asked) ?? null;
+        };
+        new Poller("/x.json", {waitMs: 1, got}).now();
+      });
+    }""")
+    assert asked == ["", ""]
+
+
 def test_the_poller_stops_after_a_sign_out(page: Any) -> None:
     assert page.evaluate(POLLER, [[200, {"n": 1}], [401, None]])["failed"] == [401]
+
+
+def test_nobody_who_asks_for_a_long_wait_stops_the_poller(page: Any) -> None:
+    waited = page.evaluate("""async () => {
+      const {Poller} = await import("/static/js/shared/poller.js");
+      const headers = {"Retry-After": "99999999"}, usual = setTimeout;
+      window.fetch = async () => new Response(null, {status: 503, headers});
+      return await new Promise((done) => {
+        window.setTimeout = (act, ms) => (ms ? done(ms) : usual(act, 0));
+        new Poller("/x.json", {got: () => 1}).now();
+      });
+    }""")
+    assert waited == 120_000  # a timer of more than 2^31 ms would end at once
 
 
 def test_a_page_of_a_demo_waits_no_longer_than_it_says(page: Any) -> None:

@@ -16,6 +16,8 @@ import { guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
 
 const SAID_MS = 20_000; // after this the list shows the state of the ride
+// answers of a form that made nothing by this try; what an earlier try made, they don't know
+const TURNED_AWAY = new Set(["limited", "out", "refused"]);
 const PREPARES = new Set(["show", "quick"]); // buttons that send the form and order nothing
 
 class DeskForm {
@@ -133,8 +135,10 @@ class DeskForm {
       later: this.sending.get("when") === "later",
     });
     this.posting = false;
-    if (result.kind === "lost") return this.#stillLost();
+    if (result.kind === "lost" || (this.doubted && TURNED_AWAY.has(result.kind)))
+      return this.#stillLost();
     this.sending = null;
+    this.doubted = false;
     this.#lock(false);
     const here =
       // a user who went elsewhere stays there
@@ -173,6 +177,7 @@ class DeskForm {
   }
 
   #lost() {
+    this.doubted = true;
     this.#say(this.say.sayLost, true);
     this.#tellPress("lost", { words: this.say.sayLost });
   }

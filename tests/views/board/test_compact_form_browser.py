@@ -11,6 +11,7 @@ from ridedash.geo import LatLng
 from ridedash.rides.health import write_heartbeat
 from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import set_favourite
+from tests.views.board.test_scripts_browser import HOLD
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import EVIL, Browsed, browsed
 from tests.views.desk_page import PATH
@@ -143,6 +144,11 @@ def test_while_the_outcome_is_unknown_fields_are_locked_and_the_button_sends_aga
     page.clock.run_for(300_000)
     expect(go(page)).to_have_text("Ask again")
     expect(go(page)).to_be_enabled()
+    page.route(lambda url: url.endswith("/rides/new"), lambda route: route.fulfill(status=400))
+    go(page).press("Enter")  # what refuses this try doesn't know of the ones before
+    expect(page.locator("[data-desk-said]")).to_contain_text(
+        "Nobody knows yet whether this was ordered"
+    )
     page.unroute_all()
     go(page).press("Enter")
     expect(page.locator("#guest-find")).to_have_value("")
@@ -284,6 +290,40 @@ def test_a_drop_after_all_shows_its_prices(browsed: Browsed, desk: Desk) -> None
     page.locator("#guest-find").focus()
     expect(go(page)).to_have_text("Choose a drop")
     expect(page.locator("[data-product]")).to_have_count(0)
+
+
+def test_a_drop_that_is_taken_out_and_chosen_again_shows_its_cars(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.get_by_role("button", name="Clear Drop").click()
+    expect(go(page)).to_have_text("Choose a drop")
+    fill(page)
+    page.fill("#drop", "harb")  # words that are no place yet are swapped too
+    page.get_by_role("button", name="Swap pickup and drop").press("Enter")
+    expect(page.locator("#pickup")).to_have_value("harb")
+    expect(page.locator("#drop")).to_have_value("Grand Hotel, lobby")
+
+
+def test_the_ride_that_was_pressed_last_fills_the_form(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    expect(page.locator("[data-desk-form].has-script")).to_be_visible()
+    page.evaluate(HOLD)
+    page.evaluate("""async () => {
+      const body = document.querySelector("[data-desk-body]").innerHTML;
+      const fill = (order) => document.dispatchEvent(
+        new CustomEvent("ridedash:refill", {detail: {order, how: "again"}}));
+      const html = (name) =>
+        body.replace('id="guest-find"', `value="${name}" id="guest-find"`);
+      fill(1);
+      fill(2);
+      held[1].answer({html: html("Guest Wren")});
+      await turns();
+      held[0].answer({html: html("Guest Heron")});
+      await turns();
+    }""")
+    expect(page.locator("#guest-find")).to_have_value("Guest Wren")
 
 
 def test_three_cars_are_booked_with_one_press_and_confirmed(browsed: Browsed, desk: Desk) -> None:

@@ -81,3 +81,46 @@ def test_evidence_is_short_printable_and_without_secrets():
 @pytest.mark.parametrize("unit", ['"otp":{', '"token" : ', '"', "+1 ", "Bearer ", '"otp" "'])
 def test_evidence_of_hostile_bodies_is_made_at_once(unit):
     assert len(evidence((unit * 8192).encode())) <= 2048
+
+
+def test_an_error_has_its_words_and_all_that_was_told():
+    bad = BadStatus(503, retry_after_s=7.0, code="X", message="later", evidence="{}")
+    assert str(bad) == "HTTP 503, X"
+    assert str(BadStatus(503)) == "HTTP 503"
+    assert vars(bad) == {
+        "status": 503,
+        "retry_after_s": 7.0,
+        "code": "X",
+        "message": "later",
+        "evidence": "{}",
+    }
+    odd = Unreadable(200, "too long", "{{")
+    assert str(odd) == "unreadable answer: too long (HTTP 200)"
+    assert vars(odd) == {"http_status": 200, "why": "too long", "evidence": "{{"}
+    silent = NoAnswer("ConnectError", sent=False, cause="refused")
+    assert str(silent) == "no answer (ConnectError), nothing was sent"
+    assert str(NoAnswer("ReadTimeout", sent=True)) == "no answer (ReadTimeout), sent"
+    assert vars(silent) == {"why": "ConnectError", "sent": False, "cause": "refused"}
+    full = Throttled(Throttled.LIMITED, 3.0)
+    assert (full.why, full.sent, full.wait_s) == ("limited", False, 3.0)
+
+
+def test_a_refusal_is_named_by_the_first_of_its_words():
+    words = {"reason": "r", "header": "h", "message": "m", "text": "t"}
+    assert str(Refused("C", **words)) == "C"
+    assert [str(Refused(**{name: words[name]})) for name in words] == ["r", "h", "m", "refused"]
+    assert vars(Refused("C", **words)) == {"code": "C", **words, "http_status": 200}
+
+
+@pytest.mark.parametrize(
+    ("error", "limited"),
+    [
+        (RateLimited(429), True),
+        (Throttled(Throttled.LIMITED, 1.0), True),
+        (Throttled(Throttled.SILENT, 1.0), False),
+        (NoAnswer("x", sent=True), False),
+        (BadStatus(503), False),
+    ],
+)
+def test_a_rate_limit_is_the_services_or_ours(error, limited):
+    assert errors.is_rate_limited(error) is limited

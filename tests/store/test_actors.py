@@ -2,7 +2,16 @@
 
 import pytest
 
-from ridedash.store.actors import CLI, WORKER, Actor, ActorKind, actor_of, by_guest, by_staff
+from ridedash.store.actors import (
+    CLI,
+    WORKER,
+    Actor,
+    ActorKind,
+    actor_of,
+    by_guest,
+    by_kiosk,
+    by_staff,
+)
 from ridedash.wording.actions import KINDS, actor_words
 
 
@@ -30,6 +39,10 @@ def test_only_staff_have_the_id_of_a_member_of_staff() -> None:
     assert by_staff(3).staff_id == 3
     assert by_guest(3).staff_id is None
     assert WORKER.staff_id is None
+
+
+def test_only_a_kiosk_has_the_id_of_a_kiosk() -> None:
+    assert [by_kiosk(3).kiosk_id, by_staff(3).kiosk_id, WORKER.kiosk_id] == [3, None, None]
 
 
 def test_every_kind_of_actor_has_words_and_staff_their_names() -> None:

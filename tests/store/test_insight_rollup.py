@@ -354,6 +354,9 @@ def test_what_is_forgotten_of_a_ride_is_in_its_own_days_alone(desk: Desk) -> Non
     story.happens("is_erased", 0, 1)
     assert kept_spans(desk, story.where) == STORED - {date(2026, 4, 1)}
     assert kept_spans(desk, elsewhere.where) == STORED, "of another house"
+    look(desk, story.where)
+    story.happens("is_erased", 1, 1)
+    assert kept_spans(desk, story.where) == STORED - {date(2026, 3, 21)}
 
 
 def test_a_ride_that_was_never_redirected_names_no_place_to_forget(desk: Desk) -> None:

@@ -137,6 +137,20 @@ def test_the_first_word_about_the_end_of_a_visit_counts(lobby: Lobby) -> None:
         assert s.info[ENDED_VISITS] == ends
 
 
+def test_what_another_process_has_written_of_a_visit_counts(lobby: Lobby) -> None:
+    with lobby.db.write() as s:
+        for name in ("mine", "lost"):
+            kiosk_visits.touch(s, mine(lobby, name), NOON, "car")
+        s.flush()
+        rows = s.query(KioskVisit).all()
+        s.connection().exec_driver_sql(
+            "UPDATE kiosk_visits SET screen = 'booked', ended_at = began_at, how = 'done'"
+        )
+        kiosk_visits.touch(s, mine(lobby), LATER, "where")
+        kiosk_visits.end_lost(s, "lost", LATER)
+        assert [(row.screen, row.how) for row in rows] == [("booked", "done")] * 2
+
+
 def test_visits_that_nobody_ended_are_open_while_their_kiosk_is_silent(lobby: Lobby) -> None:
     ten, day = NOON - 10 * MINUTE, NOON - timedelta(days=1)
     heard = lobby.kiosk("heard", id=11, seen_at=ten)

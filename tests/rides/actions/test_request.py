@@ -14,6 +14,7 @@ from ridedash.rides.actions.call import Caller
 from ridedash.rides.actions.request import ActionResult
 from ridedash.rides.codes import RECONNECT
 from ridedash.rides.worker import Worker
+from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Action
 from ridedash.store.models.people import Account
 from tests.rides.desk_world import DROP, World
@@ -315,6 +316,27 @@ def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None
         assert state(world, order_id)[0] == "done"
         worker.step()
     assert world.service.count("cancel") == 1
+
+
+def test_a_cancel_is_armed_for_a_ride_of_the_house_that_has_no_number_yet(world: World) -> None:
+    with world.worker() as worker:
+        order_id, booked = matching(world, worker), world.book(worker)
+    for asked, who, code in (
+        (order_id + 9, world.actor, "NOT_FOUND"),
+        (order_id, by_staff(world.staff_id + 9), "NOT_FOUND"),
+        (booked, world.actor, "too_late"),
+    ):
+        found = request.arm_cancel(world.db, world.clock, asked, who, "changed mind")
+        assert found == ActionResult("not_now", code)
+    armed = [
+        request.arm_cancel(world.db, world.clock, order_id, world.actor, "x" * 900)
+        for _ in range(2)
+    ]
+    assert armed[0] == armed[1] == ActionResult("armed", action_id=armed[0].action_id)
+    with world.db.read() as s:
+        row = s.query(Action).one()
+    assert (row.state, row.calls, row.called_at, row.payload["armed"]) == ("armed", 0, None, True)
+    assert len(row.payload["reason"]) == request.LONGEST_REASON
 
 
 def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(

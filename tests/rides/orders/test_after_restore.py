@@ -244,6 +244,13 @@ def test_the_trip_of_a_lost_order_is_the_one_that_the_service_tells(
     assert facts["sent_at"] == SENT.isoformat()
 
 
+def test_a_lost_order_whose_answer_proved_nothing_still_needs_its_number(world: World) -> None:
+    lose(world, outcome={"state": "UNKNOWN", "code": "UNCLEAR"})
+    page = taken_up(world)
+    assert page.order.state == "UNKNOWN"
+    assert items(world, page.order.id) == {"unknown": REFERENCE}
+
+
 @pytest.mark.parametrize("usual", [(-38.45, -128.02), (None, None), (-38.45, None)])
 def test_where_the_service_is_silent_a_lost_order_begins_at_the_usual_pickup(
     world: World, usual: tuple[float | None, float | None]

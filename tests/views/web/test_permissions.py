@@ -391,11 +391,12 @@ def test_a_refused_action_is_audited_and_a_refused_page_is_not(desk: Desk) -> No
         "/admin/staff",
         data={"csrf_token": token_without_page(client), "name": "Guest Wren", "role": "admin"},
     )
-    assert recorded(desk) == ["route:admin_staff.invite_somebody"]
+    assert recorded(desk) == [("route:admin_staff.invite_somebody", {"needs": "manage"})]
 
 
 def recorded(desk: Desk) -> list[Any]:
     from ridedash.store.audit import AuditRow
 
     with desk.services.db.read() as s:
-        return [row.subject for row in s.query(AuditRow).filter_by(what="refused")]
+        rows = s.query(AuditRow).filter_by(what="refused")
+        return [(row.subject, row.facts) for row in rows]

@@ -45,10 +45,17 @@ class CheckContext(NamedTuple):
 
 def doctor(environ: Mapping[str, str]) -> int:
     """Print the report; 0 when every check passed, 1 otherwise."""
+    return print_report(environ, examine)
+
+
+def print_report(
+    environ: Mapping[str, str], findings: Callable[[Services], Iterator[Finding]]
+) -> int:
+    """Print each of the findings as a line; 0 when all are well, 1 otherwise."""
     services = build_services(config.load(environ), utc_now)
     well = True
     try:
-        for finding in examine(services):
+        for finding in findings(services):
             well = well and finding.ok
             print(report_line(finding), flush=True)
     finally:

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from ridedash import config
 from ridedash.__about__ import __version__
-from ridedash.cli.doctor import report_line
+from ridedash.cli.doctor import print_report
 from ridedash.cli.doctor_stores import Finding
 from ridedash.config import is_loopback
 from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
-from ridedash.services import Services, build_services, utc_now
+from ridedash.services import Services
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.properties import properties
@@ -19,15 +18,7 @@ from ridedash.wording.languages import LANGUAGES
 
 def check(environ: Mapping[str, str]) -> int:
     """Print the report; 0 when nothing is missing, 1 otherwise."""
-    services = build_services(config.load(environ), utc_now)
-    well = True
-    try:
-        for finding in examine(services):
-            well = well and finding.ok
-            print(report_line(finding), flush=True)
-    finally:
-        services.db.close()
-    return 0 if well else 1
+    return print_report(environ, examine)
 
 
 def examine(services: Services) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.store import audit
 from ridedash.store.actors import Actor
 from ridedash.store.database.database import Database
+from ridedash.store.encryption import secret_hash
 from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
@@ -94,7 +95,7 @@ def give_link(db: Database, now: datetime, order_id: int, who: Actor, token: str
 
     Raises RideOver, and LookupError when there is no such order.
     """
-    known = select(Link).where(Link.token_hash == _hash(token))
+    known = select(Link).where(Link.token_hash == secret_hash(token))
     with db.read() as s:
         if s.scalars(known).first() is not None:
             return
@@ -136,7 +137,7 @@ def find_link(s: Session, token: str, now: datetime) -> tuple[ValidLink | None, 
 
     Every token takes one and the same query.
     """
-    found = s.execute(_FIND, {"token_hash": _hash(token)}).first()
+    found = s.execute(_FIND, {"token_hash": secret_hash(token)}).first()
     if found is None or not _is_valid(*found._tuple(), now):
         return None, found is not None
     return _valid_link(*found._tuple()), True
@@ -191,7 +192,7 @@ def _keep_link(
     s: Session, order: Order, kind: LinkKind, who: Actor, token: str, now: datetime
 ) -> Link:
     row = Link(
-        token_hash=_hash(token),
+        token_hash=secret_hash(token),
         property_id=order.property_id,
         order_id=order.id,
         kind=kind.value,
@@ -252,10 +253,6 @@ def _revoke(s: Session, rows: list[Link], now: datetime) -> int:
     if rows:
         tell_ended(s, select(Link.token_hash).where(Link.id.in_([row.id for row in rows])))
     return len(rows)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _record(s: Session, who: Actor, what: str, row: Link, now: datetime, replaced: int) -> None:

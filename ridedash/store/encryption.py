@@ -5,6 +5,7 @@ See docs/security.md 7.
 
 import base64
 import binascii
+import hashlib
 import secrets
 from typing import Final
 
@@ -74,6 +75,11 @@ class TokenVault:
             raise DecryptionFailed(
                 f"the secret in {table}.{column} of row {row} can't be read"
             ) from error
+
+
+def secret_hash(secret: str) -> str:
+    """A secret that its holder alone keeps, as it is stored: no reader of the table can use it."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def key_of(text: str) -> str:

@@ -1,6 +1,5 @@
 """Invitations: a link for a new member of staff or a new password, valid once and for a day."""
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,6 +7,7 @@ from typing import Final
 from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.orm import Session
 
+from ridedash.store.encryption import secret_hash
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Staff
 
@@ -25,7 +25,7 @@ def invite(
     """Invite a new member of staff. Returns the row and its secret, which only the link has."""
     secret = secrets.token_urlsafe(24)
     row = Invitation(
-        token_hash=_hashed(secret),
+        token_hash=secret_hash(secret),
         property_id=property_id,
         role=role,
         name=name,
@@ -65,7 +65,7 @@ def open_invitation(
 
     `hold` locks the row, so that no other session uses it meanwhile.
     """
-    query = select(Invitation).where(Invitation.token_hash == _hashed(secret))
+    query = select(Invitation).where(Invitation.token_hash == secret_hash(secret))
     row = s.scalars(query.with_for_update() if hold else query).first()
     if row is None or row.used_at is not None or row.expires_at <= now:
         return None
@@ -97,7 +97,3 @@ def end_links_of(connection: Connection, staff_id: int) -> None:
     theirs = or_(Invitation.made_by == staff_id, Invitation.staff_id == staff_id)
     ended = update(Invitation).where(theirs, Invitation.used_at.is_(None))
     connection.execute(ended.values(expires_at=Invitation.made_at))
-
-
-def _hashed(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

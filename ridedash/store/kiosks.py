@@ -4,7 +4,6 @@ A device is no person. It is paired once by an 8-character code, and then known 
 bits in a cookie; the database has hashes of both (docs/security.md 9).
 """
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,6 +12,7 @@ from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.orm import Session
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import Kiosk, KioskCode, KioskKind, KioskVisit
 
 LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # of pairing codes: none looks like another one
@@ -72,7 +72,7 @@ def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
     Until it is used the device that is paired now stays so.
     """
     code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
-    kiosk.pairing_hash, kiosk.pairing_until = _hashed(code), now + CODE_LASTS
+    kiosk.pairing_hash, kiosk.pairing_until = secret_hash(code), now + CODE_LASTS
     kiosk.paired_by = staff_id
     return code
 
@@ -86,7 +86,7 @@ def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
     """
     code = "".join(typed.upper().split()).replace("-", "")
     query = select(Kiosk).where(
-        Kiosk.pairing_hash == _hashed(code),
+        Kiosk.pairing_hash == secret_hash(code),
         Kiosk.pairing_until > now,
         Kiosk.revoked_at.is_(None),
     )
@@ -108,7 +108,7 @@ def end_codes_of(connection: Connection, staff_id: int) -> None:
 def begin(kiosk: Kiosk, now: datetime) -> str:
     """Pair a device: its new token. Earlier tokens and a code that is still open end."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    kiosk.token_hash, kiosk.old_token_hash = _hashed(token), None
+    kiosk.token_hash, kiosk.old_token_hash = secret_hash(token), None
     kiosk.replaced_at = kiosk.confirmed_at = kiosk.paired_at = now
     kiosk.pairing_hash = kiosk.pairing_until = None
     kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
@@ -129,7 +129,7 @@ def revoke(kiosk: Kiosk, now: datetime) -> None:
 
 def device_with(s: Session, kind: KioskKind, token: str, now: datetime) -> Kiosk | None:
     """The paired device of a token; None for a token that is unknown, ended or of another kind."""
-    hashed = _hashed(token)
+    hashed = secret_hash(token)
     query = select(Kiosk).where(
         or_(Kiosk.token_hash == hashed, Kiosk.old_token_hash == hashed),
         Kiosk.kind == kind.value,
@@ -146,7 +146,7 @@ def is_due(kiosk: Kiosk, token: str, now: datetime) -> bool:
     """Whether `renewed` has something to do: confirm the new token, or replace the old one."""
     if kiosk.replaced_at is None:
         return False
-    if _hashed(token) == kiosk.token_hash:
+    if secret_hash(token) == kiosk.token_hash:
         return kiosk.confirmed_at is None or now >= kiosk.replaced_at + REPLACED_AFTER
     # has it lost the answer with the new one?
     return kiosk.confirmed_at is None and now >= kiosk.replaced_at + OLD_LASTS
@@ -158,7 +158,7 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
     Needs a write session. The old one stays valid until the device has come with the new one, and
     ten minutes more: an answer that is lost on its way must not end a pairing.
     """
-    row, hashed = s.get(Kiosk, kiosk_id, with_for_update=True), _hashed(token)
+    row, hashed = s.get(Kiosk, kiosk_id, with_for_update=True), secret_hash(token)
     if row is None or hashed not in (row.token_hash, row.old_token_hash):
         return None
     if not is_due(row, token, now):
@@ -167,7 +167,7 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
         row.confirmed_at = now
         return None
     fresh = secrets.token_urlsafe(TOKEN_BYTES)
-    row.token_hash, row.old_token_hash = _hashed(fresh), hashed
+    row.token_hash, row.old_token_hash = secret_hash(fresh), hashed
     row.replaced_at, row.confirmed_at = now, None
     return fresh
 
@@ -236,7 +236,3 @@ def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
 def forget_tries(kiosk: Kiosk) -> None:
     """Forget the wrong PINs, after a right one."""
     kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
-
-
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -3,7 +3,6 @@
 A link is opened by one browser, within ten minutes, and books once. The database has hashes alone.
 """
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import OwnPhone
 
 OPEN_FOR: Final = timedelta(minutes=10)  # until somebody opens it
@@ -30,7 +30,7 @@ def make_link(s: Session, kiosk_id: int, property_id: int, visit_id: str, now: d
     token = secrets.token_urlsafe(16)
     s.add(
         OwnPhone(
-            token_hash=hashed(token),
+            token_hash=secret_hash(token),
             kiosk_id=kiosk_id,
             property_id=property_id,
             visit_id=visit_id,
@@ -56,8 +56,8 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
 
     The browser that booked may come back for a day.
     """
-    row = s.get(OwnPhone, hashed(token))
-    if row is None or row.session_hash is None or row.session_hash != hashed(session):
+    row = s.get(OwnPhone, secret_hash(token))
+    if row is None or row.session_hash is None or row.session_hash != secret_hash(session):
         return None
     until = row.used_at + KEPT if row.used_at else row.expires_at
     return row if now < until else None
@@ -68,21 +68,16 @@ def open_link(s: Session, token: str, now: datetime) -> str | None:
 
     None for a link that is unknown, past its time, or another browser's.
     """
-    row = s.get(OwnPhone, hashed(token), with_for_update=True)
+    row = s.get(OwnPhone, secret_hash(token), with_for_update=True)
     if row is None or row.opened_at is not None or now >= row.expires_at:
         return None
     session = secrets.token_urlsafe(24)
-    row.opened_at, row.session_hash, row.expires_at = now, hashed(session), now + BOOK_FOR
+    row.opened_at, row.session_hash, row.expires_at = now, secret_hash(session), now + BOOK_FOR
     return session
 
 
 def use_up(s: Session, token: str, now: datetime) -> None:
     """Note that the link has booked its one ride. Needs a write session."""
-    row = s.get(OwnPhone, hashed(token), with_for_update=True)
+    row = s.get(OwnPhone, secret_hash(token), with_for_update=True)
     if row is not None and row.used_at is None:
         row.used_at = now
-
-
-def hashed(text: str) -> str:
-    """A token or session as it is stored."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -3,7 +3,6 @@
 See docs/security.md ASVS 6.3.1, ASVS 7.2.
 """
 
-import hashlib
 import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -26,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import UtcDateTime, insert_if_new
+from ridedash.store.encryption import secret_hash
 from ridedash.store.invitations import end_links_of
 from ridedash.store.kiosks import end_codes_of
 from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
@@ -84,7 +84,7 @@ def open_sign_in(
         raise LookupError("no such staff")
     sid = secrets.token_urlsafe(32)
     row = SignIn(
-        id_hash=_hashed(sid), property_id=property_id or staff.property_id, staff_id=staff_id
+        id_hash=secret_hash(sid), property_id=property_id or staff.property_id, staff_id=staff_id
     )
     row.created_at, row.expires_at = now, until or now + SIGN_IN_LASTS
     s.add(row)
@@ -94,7 +94,7 @@ def open_sign_in(
 
 def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
     """The facts of a sign-in; None when it has ended or its owner is disabled."""
-    hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()
+    hashed = secret_hash(sid)
     row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
     return SignInFacts(*row) if row else None
 
@@ -114,7 +114,7 @@ _SIGN_IN: Final = (  # Built once, because every page runs it.
 
 def close_sign_in(s: Session, sid: str) -> None:
     """End one sign-in. A copy of its cookie is useless afterwards, in all processes within 2 s."""
-    _end(s, SignIn.id_hash == _hashed(sid))
+    _end(s, SignIn.id_hash == secret_hash(sid))
 
 
 def close_all_sign_ins(s: Session, staff_id: int) -> None:
@@ -260,12 +260,8 @@ def _count_window(row: Throttle, limit: int, now: datetime) -> None:
         row.blocked_until = row.since + WINDOW
 
 
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _name_key(name: str) -> str:
-    return "name:" + _hashed(sign_in_key(name))
+    return "name:" + secret_hash(sign_in_key(name))
 
 
 def _address_key(address: str) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides import share_links
 from ridedash.rides.actions.acknowledge import STOPPED
 from ridedash.rides.share_links import (
     LONGEST,
@@ -23,6 +22,7 @@ from ridedash.rides.share_links import (
 )
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.audit import AuditRow
+from ridedash.store.encryption import secret_hash
 from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, TimelineEvent
 from ridedash.store.models.people import EndedSignIn
@@ -171,7 +171,7 @@ def test_a_ride_has_five_valid_links_of_each_kind(desk: Desk) -> None:
         entry = s.query(AuditRow).order_by(AuditRow.id.desc()).first()
         assert (entry.what, entry.facts) == ("link.made", {"kind": "rider", "replaced": 5})
         ended = {row.id_hash for row in s.query(EndedSignIn)}
-        assert ended == {share_links._hash(token) for token in tokens}
+        assert ended == {secret_hash(token) for token in tokens}
 
 
 def test_a_link_tells_its_order_and_until_when_it_is_valid(desk: Desk) -> None:
@@ -181,7 +181,7 @@ def test_a_link_tells_its_order_and_until_when_it_is_valid(desk: Desk) -> None:
         found, was_there = find_link(s, token, NOON)
         assert find_link(s, "unknown", NOON) == (None, False)
         entry = s.query(AuditRow).one()
-    secret = share_links._hash(token)
+    secret = secret_hash(token)
     assert (found, was_there) == (
         ValidLink(FOLLOWER, order_id, home, NOON, NOON + LONGEST, secret),
         True,

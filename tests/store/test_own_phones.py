@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from ridedash.store import own_phones
+from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import OwnPhone
 from tests.locks import locked
 from tests.store.lobby import NOON, Lobby
@@ -39,9 +40,9 @@ def test_a_new_link_ends_those_of_its_visit_that_nobody_has_opened(lobby: Lobby)
         ended, other, theirs = link("a"), link("b"), link("a", lobby.theirs)
         last = link("a")
         kept = set(s.scalars(select(OwnPhone.token_hash)))
-        assert kept == {own_phones.hashed(each) for each in (opened, other, theirs, last)}
+        assert kept == {secret_hash(each) for each in (opened, other, theirs, last)}
         assert ended not in kept
-        row = s.get_one(OwnPhone, own_phones.hashed(last))
+        row = s.get_one(OwnPhone, secret_hash(last))
         assert (row.kiosk_id, row.property_id, row.visit_id) == (lobby.lobby, lobby.id, "a")
         assert (row.made_at, row.expires_at) == (NOON, NOON + 10 * MINUTE)
         assert len(last) == 22, "128 bits"
@@ -68,7 +69,7 @@ def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
         assert own_phones.phone_of(s, token, "", NOON) is None, "nobody has opened it"
         session = own_phones.open_link(s, token, LATER)
         assert session
-        row = s.get_one(OwnPhone, own_phones.hashed(token))
+        row = s.get_one(OwnPhone, secret_hash(token))
         end = LATER + 20 * MINUTE
         assert own_phones.phone_of(s, token, session, end - MOMENT) is row
         assert own_phones.phone_of(s, token, session, end) is None

@@ -3,7 +3,6 @@
 See docs/service-interface.md Authentication, 2, and docs/security.md 7.
 """
 
-import hashlib
 import secrets
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -18,7 +17,7 @@ from ridedash.store import audit
 from ridedash.store.accounts import account_of, default_account, keep_tokens
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
-from ridedash.store.encryption import TokenVault
+from ridedash.store.encryption import TokenVault, secret_hash
 from ridedash.store.models.people import Account, LinkStart
 
 LASTS: Final = timedelta(minutes=10)
@@ -104,7 +103,9 @@ class Linker:
         )
         s.execute(delete(Account).where(*abandoned))
         row = LinkStart(
-            state_hash=_hashed(state), sign_in_hash=_hashed(owner.sign_in), expires_at=now + LASTS
+            state_hash=secret_hash(state),
+            sign_in_hash=secret_hash(owner.sign_in),
+            expires_at=now + LASTS,
         )
         row.property_id, row.staff_id = owner.property_id, owner.staff_id
         row.account_id, row.order_id = account_id, order_id
@@ -136,8 +137,8 @@ class Linker:
     def _use_state(self, request: CallbackRequest) -> LinkStart:
         """The start of this `state`, which is deleted by this. Raises LinkFailed."""
         with self.db.write() as s:
-            start = s.get(LinkStart, _hashed(request.state), with_for_update=True)
-            if start is None or start.sign_in_hash != _hashed(request.sign_in):
+            start = s.get(LinkStart, secret_hash(request.state), with_for_update=True)
+            if start is None or start.sign_in_hash != secret_hash(request.sign_in):
                 raise LinkFailed(EXPIRED)
             s.delete(start)
         if start.expires_at <= self.clock():
@@ -158,7 +159,3 @@ class Linker:
             start.property_id,
         )
         audit.record(s, who, "account.linked", subject, "ok", now, property_id=property_id)
-
-
-def _hashed(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

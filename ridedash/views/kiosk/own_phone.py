@@ -23,11 +23,11 @@ from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.orders.kiosk_rules import LONGEST_NAME, rule_now, who_is
 from ridedash.service.types.products import Product
 from ridedash.store import own_phones
-from ridedash.store.encryption import DecryptionFailed
+from ridedash.store.encryption import DecryptionFailed, secret_hash
 from ridedash.store.models.kiosks import Kiosk, WhoPays
 from ridedash.store.models.orders import Offer
 from ridedash.store.models.people import Property
-from ridedash.store.own_phones import BOOK_FOR, KEPT, hashed
+from ridedash.store.own_phones import BOOK_FOR, KEPT
 from ridedash.text import one_line
 from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
@@ -190,7 +190,7 @@ def _state(token: str) -> dict[str, str]:
     """What the cookie holds; nothing for one that is not ours, or another link's."""
     try:
         plain = services().vault.decrypt(
-            request.cookies.get(COOKIE, ""), TABLE, hashed(token), COLUMN
+            request.cookies.get(COOKIE, ""), TABLE, secret_hash(token), COLUMN
         )
         return {str(name): str(value) for name, value in json.loads(plain).items()}
     except (DecryptionFailed, ValueError):
@@ -201,7 +201,7 @@ def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
     """The answer with the cookie that keeps what was said."""
     s = services()
     plain = json.dumps(phone.said | {"session": phone.session}, separators=(",", ":"))
-    sealed = s.vault.encrypt(plain, TABLE, hashed(phone.token), COLUMN)
+    sealed = s.vault.encrypt(plain, TABLE, secret_hash(phone.token), COLUMN)
     given.set_cookie(
         COOKIE,
         sealed,
@@ -373,4 +373,4 @@ def _count_open() -> None:
 
 
 def _link_key() -> str:
-    return hashed(str((request.view_args or {}).get("token", "")))[:32]
+    return secret_hash(str((request.view_args or {}).get("token", "")))[:32]

@@ -220,7 +220,10 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
     "cut after create": (cut_after, GOES_ON),
     "database locked": (
         locked,
-        GONE | {"check": {"sorry", "unknown", "broken"}, "find": {"sorry", "broken", "start"}},
+        # a beat is stored every 15 s: until one fails, the guest is led to a person
+        GONE
+        | {"check": {"sorry", "unknown", "broken"}}
+        | dict.fromkeys(("where", "find"), {"sorry", "broken", "start"}),
     ),
     # a start that takes longer than 5 s ends the visit, but nobody's booking
     "server restarted": (

@@ -5,6 +5,9 @@ again, one looks for a place by its letters, one goes away in the middle, and on
 another language. What is measured is the tab: its memory, nodes and listeners after what is
 unreachable was collected, whether each visit came back to the start screen, and how often the page
 was loaded again, which only a new release or a day of standing may do.
+
+The first rounds are not compared: a browser compiles what runs often, and keeps that. Snapshots of
+the heap before and after 45 equal visits differ by such code alone.
 """
 
 import argparse
@@ -28,7 +31,9 @@ from bench.table import commit
 
 GROWS: Final = 0.10  # of the tab's memory, at most
 SHARE: Final = 5  # the first and the last fifth of the samples are compared
-LEAST: Final = 10  # samples, for a verdict
+WARM: Final = 20  # visits, until the browser has compiled what it will
+LEAST: Final = 10  # samples after them, for a verdict
+COLLECTIONS: Final = 3  # what the first one finds to be dead holds others
 BACK_S: Final = 90.0  # within which a screen that was left is the start again
 DAY_MINUTES: Final = 24 * 60
 
@@ -63,6 +68,7 @@ class Soak:
             self.visits[name] = self.visits.get(name, 0) + 1
         except Exception as error:  # a stuck screen is what is looked for
             self.stuck.append(f"{name} at minute {self.minutes:.1f}: {error}"[:200] + self._left())
+            print(self.stuck[-1], file=sys.stderr, flush=True)
             guest.open()
         self._sample()
 
@@ -112,7 +118,8 @@ class Soak:
             return f"; and nothing is shown: {error}"[:200]
 
     def _sample(self) -> None:
-        self.tools.send("HeapProfiler.collectGarbage")
+        for _ in range(COLLECTIONS):
+            self.tools.send("HeapProfiler.collectGarbage")
         counted = self.tools.send("Memory.getDOMCounters")
         heap = self.tools.send("Runtime.getHeapUsage")
         sample = {
@@ -141,7 +148,7 @@ class Soak:
         """What came of it."""
         grown = {name: self._growth(name) for name in ("heap_mb", "tab_mb", "nodes", "listeners")}
         usual = 1 + int(self.minutes // DAY_MINUTES)
-        enough = len(self.samples) >= LEAST
+        enough = len(self.samples) >= WARM + LEAST
         fine = all(each <= GROWS for each in grown.values() if each is not None)
         good = fine and not self.stuck and not self.errors and self.loads <= usual
         verdict = "holds" if good else "does not hold"
@@ -158,10 +165,11 @@ class Soak:
 
     def _growth(self, name: str) -> float | None:
         """By how much the last samples are above the first ones, as a share."""
-        part = len(self.samples) // SHARE
+        warm = self.samples[WARM:]
+        part = len(warm) // SHARE
         if not part:
             return None
-        first, last = self.samples[part : 2 * part], self.samples[-part:]
+        first, last = warm[:part], warm[-part:]
         began, ended = (median(each[name] for each in some) for some in (first, last))
         return round(ended / began - 1, 3) if began else None
 

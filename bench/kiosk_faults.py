@@ -223,7 +223,7 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
         # a beat is stored every 15 s: until one fails, the guest is led to a person
         GONE
         | {"check": {"sorry", "unknown", "broken"}}
-        | dict.fromkeys(("where", "find"), {"sorry", "broken", "start"}),
+        | {screen: {"sorry"} | END for screen in ("where", "find")},
     ),
     # a start that takes longer than 5 s ends the visit, but nobody's booking
     "server restarted": (

@@ -6,6 +6,7 @@ from typing import Final
 from ridedash.demo.stories.model import (
     ONE_RIDE,
     PLATE,
+    PLATE_OF_GUEST,
     Act,
     Book,
     EndsAs,
@@ -44,10 +45,12 @@ SHARE: Final = Story(
         Step(
             lazy("The guest hesitates. There is no booking to cancel yet, so the cancel waits."),
             Act(Press.ARM_CANCEL),
+            point="[data-notices]",
         ),
         Step(
             lazy("Now the guest wants the ride after all. One press withdraws the cancel."),
             Act(Press.RELEASE_CANCEL),
+            point="[data-action='arm']",
         ),
         Step(
             lazy("A cab is found. The booking number takes over from the first one by itself."),
@@ -103,9 +106,9 @@ SWAP: Final = Story(
             point=PLATE,
         ),
         Step(
-            lazy("The guest's phone says it too: not the car that you look out for."),
+            lazy("The guest's phone says it too: forget the old plate, this is the new one."),
             show=Surface.PHONE,
-            point=PLATE,
+            point=PLATE_OF_GUEST,
         ),
         Step(
             lazy("The guest gets into the right car."),

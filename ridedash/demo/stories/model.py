@@ -13,6 +13,7 @@ from ridedash.store.models.orders import OrderState
 from ridedash.wording.say import Text
 
 PLATE: Final = "[data-slot='cab.plate']"  # where the desk shows the car's plate
+PLATE_OF_GUEST: Final = "[data-slot='plate']"  # and where the guest's phone does
 HOTEL_RIDE: Final = "ride"  # the name of the ride in a story with one
 
 

@@ -45,7 +45,10 @@ RUSH_HOUR: Final = Story(
             Book("Lapwing", "226", AIRPORT, "mini"),
             Settled(),
         ),
-        Step(lazy("The ride is booked at the price that was read out.")),
+        Step(
+            lazy("The ride is booked at the price that was read out."),
+            point="[data-slot='fare']",
+        ),
     ),
     ends=(
         Dearer(BEFORE, AFTER),

@@ -34,6 +34,7 @@ SEEDS: Final = (1, 2, 3)
 PROGRAMS: Final = 12  # they wait far more than they compute
 AGAIN_S: Final = 0.1
 PATIENCE_S: Final = 400.0
+WARMED: Final = ("--demo-stage",)  # as a presenter starts it: its places are read at once
 OUTAGE: Final = "down"
 OUTAGE_S: Final = 110.0
 RIDE_S: Final = 1500.0  # of the service's clock, about
@@ -108,7 +109,10 @@ def main(arguments: list[str]) -> int:
 def _program(waiting: "SimpleQueue[Play]", same: Same) -> int:
     """Play what waits, in one program. How many did not end as they say."""
     failed = 0
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder), stumbles=True) as demo:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder), stumbles=True, options=WARMED) as demo,
+    ):
         windows = Presenter(demo), Presenter(demo)
         while (play := _next(waiting)) is not None:
             failed += not _ends_well(windows, play, same)

@@ -135,11 +135,12 @@ def joined(routes: Sequence[Route]) -> Route:
 
 
 def driven_part(route: Route, seconds: float) -> Route:
-    """The beginning of a route, as far as the cab gets in `seconds`."""
+    """The beginning of a route, as far as the cab gets in `seconds`; at its end it stands."""
     if seconds <= 0:
         return Route((route.points[0],), (0.0,), (0.0,))
     if seconds >= route.total_s:
-        return route
+        points, metres = (*route.points, route.points[-1]), (*route.metres, route.total_m)
+        return Route(points, metres, (*route.seconds, seconds))
     count = bisect_right(route.seconds, seconds)
     before, after = route.seconds[count - 1], route.seconds[count]
     step = (seconds - before) / (after - before)

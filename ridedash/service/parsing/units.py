@@ -83,8 +83,9 @@ def measured_length(value: Any, default: str) -> Distance | None:
 
 
 _TIME: Final = re.compile(
-    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[T ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)"
-    r"(?:[.,](?P<fraction>[0-9]{1,9}))?\s*(?P<zone>Z|[+-][0-9]{1,2}:?[0-9]{2}|[A-Za-z][A-Za-z_/+-]{1,40})?"
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)"
+    r"(?:[.,](?P<fraction>[0-9]{1,9}))?\s*"
+    r"(?P<zone>[Zz]|[+-][0-9]{1,2}(?::?[0-9]{2})?|[A-Za-z][A-Za-z_/+-]{1,40})?"
 )
 
 
@@ -114,7 +115,8 @@ def _zone(word: str) -> tzinfo | None:
     if word.upper() in {"Z", "UTC", "GMT"}:
         return UTC
     if word[:1] in {"+", "-"}:
-        digits = word[1:].replace(":", "").rjust(4, "0")
+        digits = word[1:].replace(":", "")
+        digits = (digits if len(digits) > 2 else f"{digits}00").rjust(4, "0")  # "+05": hours
         minutes = int(digits[:2]) * 60 + int(digits[2:])
         if minutes >= 24 * 60:
             return None

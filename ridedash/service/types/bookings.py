@@ -3,14 +3,13 @@
 See docs/service-interface.md 1 to 4, 7, 8.
 """
 
-from datetime import datetime
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.service.parsing.fields import Fact, ident, items, row, text
-from ridedash.service.parsing.units import duration, service_time
+from ridedash.service.parsing.units import duration
 
 
 class NewBooking(BaseModel):
@@ -65,14 +64,12 @@ class CreateBody(Fact):
     booking_timeout_s: int | None = None  # after this, allotment no longer happens
     retry_timeout_s: int | None = None  # the same, of the retry object
     next_retry_time: str | None = None  # as the service wrote it
-    next_retry_at: datetime | None = None  # the same instant in UTC, where it could be understood
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
         """Parse the body of create. Raises nothing."""
         got = row(body)
         retry = row(got.get("retry"))
-        again = service_time(retry.get("next_retry_time"))
         return cls(
             **_words(got),
             booking_id=ident(got.get("booking_id")),
@@ -82,7 +79,6 @@ class CreateBody(Fact):
             booking_timeout_s=_seconds(got),
             retry_timeout_s=_seconds(retry),
             next_retry_time=text(retry.get("next_retry_time")),
-            next_retry_at=again.at if again else None,
         )
 
     @staticmethod

@@ -110,6 +110,11 @@ class CancellationPolicy(Fact):
     currency: str | None = None
     applies_after: Duration | None = None
 
+    @property
+    def free_minutes(self) -> int:
+        """For how many whole minutes cancelling is free; not one more than the service grants."""
+        return self.applies_after.seconds // 60 if self.applies_after else 0
+
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
         """Parse `cancellation_policy`; None when it is empty."""

@@ -226,11 +226,11 @@ def cancellation_sentence(
     if not policy.charge:
         return _("Free to cancel.")
     fee = money(policy.charge, policy.currency or currency, locale)
-    if policy.applies_after is None or not policy.applies_after.seconds:
+    if not policy.free_minutes:
         # T: critical
         return _("Cancelling costs %(fee)s.", fee=fee)
     # T: critical
-    return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.applies_after.minutes, fee=fee)
+    return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.free_minutes, fee=fee)
 
 
 def _button(name: str, price_text: str) -> str:

@@ -14,6 +14,7 @@ from ridedash.geo import LatLng
 from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.intervals import cancel_free_until, search_ends
 from ridedash.rides.tracking.merge import DRIVER_LOST, DRIVER_STATUSES
+from ridedash.service.parsing.units import service_time
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import ServiceTime
@@ -350,12 +351,10 @@ class RideFacts:
     @property
     def next_retry(self) -> datetime | None:
         """When the service tries again, by its own clock, where it named an instant."""
-        text = self.page.order.next_retry
+        read = service_time(self.page.order.next_retry)
         try:
-            parsed = datetime.fromisoformat(text) if text else None
-            return parsed.astimezone(self.tz) if parsed and parsed.tzinfo else None
-        # no time, or one that the property's zone puts outside the calendar
-        except (ValueError, OverflowError):
+            return read.at.astimezone(self.tz) if read and read.at else None
+        except OverflowError:  # the property's zone puts it outside the calendar
             return None
 
     def _next_try(self) -> str | None:

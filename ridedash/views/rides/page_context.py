@@ -133,10 +133,10 @@ def policy_sentence(facts: RideFacts) -> str:
         return _("The ride company has given no cancellation fee for this car.")
     if not policy.charge:
         return _("Cancelling is free.")
-    if policy.applies_after is None:
+    if not policy.free_minutes:
         return say(_("Cancelling may cost {fee}."), {"fee": facts.fee})
     # the service's minutes, as on the product card
-    time = _("%(n)d min", n=policy.applies_after.minutes)
+    time = _("%(n)d min", n=policy.free_minutes)
     return say(
         _("Free to cancel for {time} after a driver accepts, then {fee}."),
         {"time": time, "fee": facts.fee},

@@ -23,6 +23,11 @@ def change_drop(desk, booking, drop):
     return desk.post(DROP, {"booking_id": booking, "drop_lat": drop[0], "drop_lng": drop[1]}).json
 
 
+def cab(desk, booking):
+    seen = desk.track(booking)
+    return LatLng(seen["driver_lat"], seen["driver_lng"])
+
+
 def other_drop():
     far = [place.position for place in PORT.places if distance_m(HOTEL, place.position) > 3000]
     return max(far, key=lambda place: distance_m(far_drop(), place))
@@ -171,6 +176,18 @@ def test_a_drop_changed_during_the_ride_continues_from_the_cab_and_is_billed_as_
         desk.until(changed, "COMPLETED")["price_details"]
         != desk.until(plain, "COMPLETED")["price_details"]
     )
+
+
+def test_a_cab_that_stands_at_a_drop_nearby_sets_out_from_there_to_another_one(desk):
+    near = (HOTEL[0] + 0.001, HOTEL[1])
+    ride = desk.book("suv", drop=near)
+    desk.until(ride, "IN_PROGRESS")
+    desk.clock.advance(100)  # a ride takes two minutes at least
+    here = cab(desk, ride)
+    assert change_drop(desk, ride, other_drop())["status"] == "SUCCESS"
+    assert distance_m(cab(desk, ride), here) < 1
+    desk.clock.advance(3)
+    assert distance_m(cab(desk, ride), here) < 3 * 20
 
 
 def test_a_changed_drop_ends_an_upfront_price_but_a_shared_fare_stays(desk):

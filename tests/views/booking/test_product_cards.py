@@ -194,7 +194,12 @@ def test_a_shared_ride_without_a_price_can_not_be_booked() -> None:
         (
             {"cancellation_charge": "2.5", "currency": "EUR"}
             | {"cancellation_charge_applies_after_time": 90, "time_unit": "sec"},
-            "Free to cancel for 2 min, then €2.50.",
+            "Free to cancel for 1 min, then €2.50.",  # the second minute is not all free
+        ),
+        (
+            {"cancellation_charge": 30, "currency": "INR"}
+            | {"cancellation_charge_applies_after_time": 45, "time_unit": "SECONDS"},
+            "Cancelling costs ₹30.",
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -539,8 +539,12 @@ def test_missing_or_odd_facts_never_break_the_page(
     assert view.headline
 
 
-def test_the_next_attempt_of_a_match_is_shown_until_it_has_passed(desk: Desk) -> None:
-    due = (NOON + timedelta(seconds=30)).isoformat()
+@pytest.mark.parametrize("written", [str, lambda due: due.replace("T", " ").replace("+", ",0 +")])
+def test_the_next_attempt_of_a_match_is_shown_until_it_has_passed(
+    desk: Desk, written: Callable[[str], str]
+) -> None:
+    """Also one in the spellings of times that are seen in practice (docs/field-notes.md 5)."""
+    due = written((NOON + timedelta(seconds=30)).isoformat())
     order_id = desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", next_retry=due)
     assert "next try 14:00:30" in view_of(desk, order_id).headline
     desk.now = NOON + timedelta(seconds=31)

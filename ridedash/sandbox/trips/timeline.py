@@ -139,8 +139,10 @@ def driven_part(route: Route, seconds: float) -> Route:
     if seconds <= 0:
         return Route((route.points[0],), (0.0,), (0.0,))
     if seconds >= route.total_s:
-        points, metres = (*route.points, route.points[-1]), (*route.metres, route.total_m)
-        return Route(points, metres, (*route.seconds, seconds))
+        end = route.points[-1]
+        return Route(
+            (*route.points, end), (*route.metres, route.total_m), (*route.seconds, seconds)
+        )
     count = bisect_right(route.seconds, seconds)
     before, after = route.seconds[count - 1], route.seconds[count]
     step = (seconds - before) / (after - before)

@@ -9,7 +9,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from ridedash import wire
 from ridedash.extensions import Services
 from ridedash.maps import MapParts, map_parts
-from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS
 from ridedash.store.models.people import Property
@@ -182,9 +182,13 @@ def sent_feedback(page: OrderPage) -> dict[str, Any]:
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:
     """The service's labels for each rating; the interface's when it does not answer."""
+    category, package = page.order.category, _sub_category(page)
     try:
-        token = s.tokens.bearer(page.account.id)
-        found = s.client.feedback_options(page.order.category, token, _sub_category(page))
+        found = call_with_token(
+            s.tokens,
+            page.account.id,
+            lambda token: s.client.feedback_options(category, token, package),
+        )
     except (ServiceError, NeedsReconnect, NoRefreshNow):
         found = DOCUMENT_OPTIONS
     return {rating: found.for_rating(rating) for rating in range(1, 6)}

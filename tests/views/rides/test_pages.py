@@ -11,8 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.rides.accounts.tokens import NeedsReconnect
-from ridedash.service.errors import NoAnswer, Refused
-from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
+from ridedash.service.errors import NoAnswer, Refused, Unauthorized
+from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done, FeedbackOptions
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.orders import PathPoint
@@ -318,6 +318,14 @@ def test_book_again_goes_to_the_form_with_this_trip_and_is_audited(
     assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["again"]
 
 
+def test_the_policy_promises_no_minute_that_is_not_all_free(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    policy = {"charge": "30", "currency": "INR", "applies_after": {"seconds": 90}}
+    text = browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', cancellation=policy)}").text
+    assert "Free to cancel for 1 min after a driver accepts, then ₹30." in text
+
+
 def test_the_policy_and_the_countdown_come_before_the_confirm_button(
     desk: Desk, browser: FlaskClient
 ) -> None:
@@ -429,6 +437,31 @@ def talking(tmp_path: Path) -> Iterator[Desk]:
     made.services.tokens = Tokens()
     yield made
     made.close()
+
+
+class RefusedOnce(Service):
+    """Its labels come for a fresh token only."""
+
+    def feedback_options(self, _category: str, token: str, _sub: Any = None) -> Any:
+        if token == "token":
+            raise Unauthorized(401)
+        return FeedbackOptions(options={1: ("Loud music",)})
+
+
+class Renewed(Tokens):
+    def refreshed(self, _account_id: int, stale: str) -> str:
+        return f"fresh for {stale}"
+
+
+def test_the_labels_of_feedback_are_the_services_also_after_a_token_has_ended(
+    talking: Desk,
+) -> None:
+    """Those of the document, which the service may not know, would be sent in their place."""
+    talking.services.client, talking.services.tokens = RefusedOnce(Done()), Renewed()
+    order_id = talking.order("BOOKED", "COMPLETED", ride={"next_poll_at": None})
+    page = talking.client().get(f"/rides/{order_id}").text
+    assert "Loud music" in page
+    assert "Unsafe Driving" not in page
 
 
 ACTIONS_SENT: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [

@@ -1,5 +1,6 @@
 """The loop: woken at once, many at a time, stopped without cutting a send short."""
 
+import itertools
 import sqlite3
 import threading
 import time
@@ -86,6 +87,18 @@ def test_after_a_round_that_failed_the_worker_rests(
         worker.wake()
         worker._round(Polling(worker.tracker, 1, worker.wake), stop)
     assert rests == [REST_S]
+
+
+def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> None:
+    numbers = itertools.count(1)
+
+    def due(limit: int) -> list[int]:
+        return list(itertools.islice(numbers, limit))
+
+    with world.worker(threads=2) as worker:
+        begun = [worker._fresh("send", due) for _ in range(4)]
+        assert [len(each) for each in begun] == [2, 2, 0, 0]
+        assert len(worker._fresh("plan", due)) == 2, "each kind by itself"
 
 
 def test_a_round_does_only_those_jobs_whose_time_has_come(world: World) -> None:

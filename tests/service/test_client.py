@@ -140,6 +140,7 @@ def test_each_operation_has_its_method_path_and_headers(call, method, path, body
                 "comments": "too fast",
             },
         ),
+        (lambda c: c.submit_feedback("CRN1", 1, TOKEN), {"booking_id": "CRN1", "rating": 1}),
         (lambda c: c.submit_feedback("CRN1", 5, TOKEN), {"booking_id": "CRN1", "rating": 5}),
     ],
 )

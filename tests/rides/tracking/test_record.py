@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import event, select, text, update
 
 from ridedash.observability import hooks
 from ridedash.rides.runtime import Runtime
@@ -107,6 +107,27 @@ def test_polls_without_events_are_recorded_together_and_show_what_moved(
         0,
         0,
     ]
+
+
+def test_orders_are_locked_before_their_rides_as_every_writer_does(
+    world: World, ids: list[int]
+) -> None:
+    if world.db.dialect == "sqlite":
+        pytest.skip("one writer at a time")
+    world.service.tracks["C2"] = [says(2, driver_lat=-38.6)]
+    ours, locked = tracker(world), list[str]()
+    polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
+
+    def note(*given: object) -> None:
+        if "FOR UPDATE" in (statement := str(given[2])):
+            locked.append(statement.split("FROM ")[1].split()[0])
+
+    event.listen(world.db.engine, "before_cursor_execute", note)
+    try:
+        assert ours.record(polled) == 6
+    finally:
+        event.remove(world.db.engine, "before_cursor_execute", note)
+    assert locked == ["orders", "rides"]
 
 
 def test_answers_to_polls_that_others_have_begun_anew_are_dropped_from_a_batch(

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,13 @@ from ridedash.geo import contains
 from ridedash.sandbox.city.city import cities
 from ridedash.sandbox.pricing import estimates
 from ridedash.sandbox.pricing.categories import tariff_of
-from ridedash.sandbox.pricing.estimates import PricedTrip, at_airport, estimate, share_estimate
+from ridedash.sandbox.pricing.estimates import (
+    PricedTrip,
+    at_airport,
+    driven_on,
+    estimate,
+    share_estimate,
+)
 from ridedash.sandbox.pricing.fare_ids import FareSigner, LockedFare
 from ridedash.sandbox.pricing.rates import Driven
 
@@ -149,3 +156,9 @@ def test_a_trip_is_planned_on_the_roads_in_kilometres_and_minutes():
     assert (found.trip.waiting, found.when.hour, found.now) == (0, 12, now)
     assert estimates.driven_on(route, 90.0).waiting == Decimal("1.5")
     assert estimates.driven_on(route, 1.0).waiting == Decimal("0.02")
+
+
+def test_a_journey_is_priced_by_metres_and_hundredths_of_minutes():
+    route = SimpleNamespace(total_m=12_345.6789, total_s=601.0)
+    assert driven_on(route) == Driven(Decimal("12.346"), Decimal("10.02"), Decimal("0.0"))
+    assert driven_on(route, 61.0).waiting == Decimal("1.02")

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ridedash.service.errors import NoAnswer, Unreadable
-from ridedash.service.transport.http import Http, Request, safe_address
+from ridedash.service.transport.http import Answer, Http, Request, safe_address
 from tests.service.servers import answer, drip, read_request, serving
 
 TOKEN = "canary-user-token-9f3a"
@@ -420,3 +420,18 @@ def test_only_the_usual_certificates_and_those_of_the_settings_are_trusted(tmp_p
     monkeypatch.setenv("SSL_CERT_FILE", str(of_the_environment))
     with Http() as http:
         assert http._tls.cert_store_stats()["x509_ca"] > 0
+
+
+def test_what_a_call_sends_is_in_no_text_of_it():
+    request = Request(
+        "POST",
+        "https://rides.example/v1/x",
+        5.0,
+        headers={"authorization": "Bearer hidden-1"},
+        params={"token": "hidden-2"},
+        json={"token": "hidden-3"},
+        form={"token": "hidden-4"},
+        secrets=("hidden-5",),
+    )
+    assert "hidden" not in repr(request)
+    assert "hidden" not in repr(Answer(200, {"set-cookie": "hidden-6"}, b"hidden-7"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.orders.kiosk_rules import HOUR, ORDERS_AN_HOUR, KioskRefused, Why, rule_now
@@ -290,18 +290,28 @@ def end_asks(s: Session, kiosk_id: int, visit_id: str, now: datetime) -> None:
 
 
 def has_late(s: Session, now: datetime) -> bool:
-    """Whether something has waited for too long."""
-    late = KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS
-    return s.scalars(select(KioskAsk.id).where(*late).limit(1)).first() is not None
+    """Whether something has waited for too long, for the desk or for its guest."""
+    return s.scalars(select(KioskAsk.id).where(_is_late(now)).limit(1)).first() is not None
 
 
 def expire_asks(s: Session, now: datetime) -> int:
-    """End what waited for too long. How many there were."""
-    late = KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS
-    rows = s.scalars(select(KioskAsk).where(*late).with_for_update(skip_locked=True)).all()
+    """End what waited for too long, and approvals that nobody used in time. How many there were."""
+    late = select(KioskAsk).where(_is_late(now)).with_for_update(skip_locked=True)
+    rows = s.scalars(late).all()
     for row in rows:
         _end(row, "", now)
     return len(rows)
+
+
+def _is_late(now: datetime) -> ColumnElement[bool]:
+    """What `may_use` and the desk refuse by now: names are kept no longer than they are needed."""
+    waiting = and_(KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS)
+    unused = and_(
+        KioskAsk.state == AskState.APPROVED.value,
+        KioskAsk.order_id.is_(None),
+        KioskAsk.answered_at < now - USED_WITHIN,
+    )
+    return or_(waiting, unused)
 
 
 def _end(row: KioskAsk, reason: str, now: datetime) -> None:

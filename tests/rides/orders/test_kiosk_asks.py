@@ -260,6 +260,21 @@ def test_what_waits_too_long_ends_and_nothing_earlier(asks: Asks) -> None:
     assert row.answered_at == START + LASTS
 
 
+def test_an_approval_that_nobody_used_keeps_no_name_longer_than_it_may_be_used(asks: Asks) -> None:
+    unused, used = asks.ask(), asks.ask(visit="w", token="u")
+    assert asks.answer(unused, MOMENT)
+    assert asks.answer(used, MOMENT)
+    with asks.world.db.write() as s:
+        kiosk_asks.use_ask(s, used, 7)
+    for at, kept in ((LASTS + MOMENT, True), (LASTS + 2 * MOMENT, False)):
+        with asks.world.db.write() as s:
+            ended = kiosk_asks.has_late(s, START + at), kiosk_asks.expire_asks(s, START + at)
+        assert ended == (not kept, int(not kept))
+        assert bool(asks.row(unused).wish_enc) is kept
+    assert asks.row(unused).state == AskState.EXPIRED
+    assert asks.row(used).state == AskState.APPROVED
+
+
 def test_a_guest_who_goes_away_ends_what_became_no_order(asks: Asks) -> None:
     waits, approved = asks.ask(), asks.ask()
     assert asks.row(waits).reason == "left", "one of a visit waits"

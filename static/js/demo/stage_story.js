@@ -45,6 +45,7 @@ export class StageStory {
     this.done = null; // the step that a screen has done, as far as it could
     this.refused = ""; // in which words the desk's form refused that step
     this.beginning = null; // a story that is on its way
+    this.wanted = null; // the one of these that no Reset has ended meanwhile
     this.again = null; // what goes on once the desk's form may be cleared
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.hold() : this.play()));
@@ -92,7 +93,7 @@ export class StageStory {
 
   /** A Reset has ended it. */
   forget() {
-    this.again = null;
+    this.again = this.wanted = null;
     this.pause();
     this.moment = null;
     this.#show();
@@ -123,7 +124,9 @@ export class StageStory {
     if (!this.form.reportValidity()) return null;
     const id = this.#part("choose").value;
     this.say(this.root.dataset.sayBegins);
+    const mine = (this.wanted = {});
     const answer = await asked(`/demo/stories/${id}/start`, new FormData(this.form));
+    if (this.wanted !== mine) return null;
     if (!answer.run) {
       this.say(answer.message ?? this.root.dataset.sayAway);
       return null;

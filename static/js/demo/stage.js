@@ -89,7 +89,7 @@ async function press(form, submitter) {
 
 /** A story that plays turns the clock itself: Hold pauses it, a speed is its own from now on. */
 function turned(value) {
-  if (!story.playing) return false;
+  if (!story.leads) return false;
   if (value === "0") story.pause();
   else story.at(Number(value));
   return value !== "0";

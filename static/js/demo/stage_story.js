@@ -67,6 +67,11 @@ export class StageStory {
     return this.stop !== null;
   }
 
+  /** Whether the clock is the story's: it plays, or is about to. */
+  get leads() {
+    return this.playing || this.beginning !== null;
+  }
+
   /** Go on at another speed of the clock, if a story plays. */
   at(speed) {
     this.speed = speed;

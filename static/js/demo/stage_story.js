@@ -99,9 +99,8 @@ export class StageStory {
   /** A Reset has ended it. */
   forget() {
     this.again = this.wanted = null;
+    this.moment = null; // first: what a Reset says is not said over
     this.pause();
-    this.moment = null;
-    this.#show();
   }
 
   #part(name) {

@@ -221,4 +221,10 @@ def _offers(desk: Shop, page: str) -> list[Offer]:
 
 
 def _filled(desk: Shop, page: str, offer: Offer) -> dict[str, str]:
-    return desk.form(page, offer=offer.id, guest_name="Guest Heron")
+    trip = {
+        "pickup_lat": offer.pickup_lat,
+        "pickup_lng": offer.pickup_lng,
+        "drop_lat": offer.drop_lat,
+        "drop_lng": offer.drop_lng,
+    }
+    return desk.form(page, offer=offer.id, guest_name="Guest Heron", **trip)

@@ -10,8 +10,9 @@ from ridedash.cli import demo
 from ridedash.cli.commands import require_mode
 from ridedash.cli.errors import CommandError
 from ridedash.store import demo_marks
+from ridedash.store.database.database import Database
 from ridedash.store.models.people import DemoMark, Property
-from tests.views.ride_pages import make_desk
+from tests.views.ride_pages import NOON, make_desk
 
 pytestmark = pytest.mark.database
 
@@ -50,3 +51,13 @@ def test_a_demo_of_an_earlier_release_is_marked(tmp_path: Path) -> None:
     assert found is not None
     assert found.day == demo_marks.NONE  # it has rides of its own
     desk.close()
+
+
+def test_the_day_of_a_demo_is_noted_where_there_is_a_demo(db: Database) -> None:
+    with db.write() as s:
+        demo_marks.settle(s, demo_marks.MADE)
+        assert demo_marks.mark_of(s) is None
+        row = demo_marks.mark(s, NOON, demo_marks.NONE)
+        s.flush()
+        demo_marks.settle(s, demo_marks.MADE)
+        assert (row.made_at, row.day) == (NOON, demo_marks.MADE)

@@ -226,6 +226,15 @@ def test_a_record_tells_where_the_ride_went_after_a_change_of_drop(desk: Desk) -
     )
 
 
+def test_a_record_is_of_the_moment_at_which_the_ride_happens(desk: Desk) -> None:
+    planned = desk.order("SCHEDULED")
+    with desk.services.db.write() as s:
+        s.get_one(Order, planned).pickup_at = NOON + DAY
+    with desk.services.db.read() as s:
+        (record,) = records(s, desk.ids["desk.property"], [planned])
+    assert (record.at, record.planned) == (NOON + DAY, True)
+
+
 def test_text_is_compared_without_case_accents_and_spaces() -> None:
     assert normalised("  JOSÉ  García-Ruiz ") == " jose garcia ruiz"
     assert normalised("Straße O'Neil") == " strasse o neil"

@@ -300,3 +300,37 @@ def test_every_count_of_other_rides_is_added() -> None:
 
 def test_outcomes_of_this_test_are_all_of_them() -> None:
     assert {outcome_of(state, end) for state in OrderState for end in ENDS} == set(Outcome)
+
+
+def test_what_a_place_was_paid_in_another_currency_is_its_own(desk: Desk) -> None:
+    where, day = place(desk, "UTC"), date(2026, 4, 8)
+    span = where.span(day, day)
+    for name, minor in (("Airport", 700), ("Pier", 900)):
+        ride(
+            desk,
+            where,
+            span.since + timedelta(hours=1),
+            ended_as="COMPLETED",
+            total_minor=minor,
+            currency="EUR",
+            facts={"drop_name": name},
+        )
+    found = read(desk, where, span)
+    sums = {key.name: each.sums for key, each in found.destinations.items()}
+    assert sums == {"Airport": {"EUR": 700}, "Pier": {"EUR": 900}}
+
+
+def test_completed_rides_without_a_price_are_counted() -> None:
+    assert Figures(completed=3, priced=2).unpriced == 1
+
+
+def test_a_ride_that_was_unknown_is_counted_where_it_went(desk: Desk) -> None:
+    where, day = place(desk, "UTC"), date(2026, 4, 8)
+    span = where.span(day, day)
+    at = span.since + timedelta(hours=1)
+    cleared, *_others = (ride(desk, where, at, facts={"drop_name": n}) for n in ("Pier", "Airport"))
+    with desk.services.db.write() as s:
+        event = {"what": "order", "name": "UNKNOWN", "detail": None, "at": NOON}
+        s.add(TimelineEvent(property_id=where.house.id, order_id=cleared, **event))
+    found = read(desk, where, span).destinations
+    assert {key.name: each.cleared for key, each in found.items()} == {"Pier": 1, "Airport": 0}

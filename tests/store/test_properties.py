@@ -25,6 +25,7 @@ from ridedash.store.orders import order_page, recent_drops
 from ridedash.store.sign_ins import (
     close_all_sign_ins,
     close_sign_in,
+    code_allowed,
     open_sign_in,
     sign_in_allowed,
     sign_in_facts,
@@ -379,8 +380,21 @@ def test_a_strangers_row_is_new_and_unverified_and_a_named_guests_stays_as_it_is
         row = rows[0]
         assert (row.name, row.phone, row.room, row.language) == ("Ana", "+912227783300", "7", "es")
         assert (row.unverified, row.staff_id, row.created_at, row.seen_at) == (True, None, NOW, NOW)
+        same = GuestDetails("Ana", "+912227783300", "7")
+        assert store_guest(s, here, same, NOW, staff.id).id not in {each.id for each in rows}
         named = GuestDetails("Ana", guest_id=known.id)
         assert store_stranger(s, here, named, NOW + timedelta(days=1)) is known
         assert (known.name, known.seen_at, known.unverified) == ("Guest Heron", NOW, False)
         there = properties.add_property(s, "Harbour House", "UTC", NOW).id
         assert store_stranger(s, there, named, NOW).name == "Ana", "is no guest of theirs"
+
+
+def test_a_pairing_code_is_tried_thirty_times_in_ten_minutes_from_one_address(
+    db: Database,
+) -> None:
+    with db.write() as s:
+        waits = [code_allowed(s, "10.0.0.1", NOW) for _ in range(31)]
+        assert waits[:30] == [0.0] * 30
+        assert waits[30] > 0
+        assert code_allowed(s, "10.0.0.2", NOW) == 0.0, "each address by itself"
+        assert code_allowed(s, "10.0.0.1", NOW + timedelta(minutes=11)) == 0.0

@@ -65,5 +65,6 @@ def test_words_of_another_property_stay_as_they_are(desk: Desk) -> None:
         other = s.get_one(Property, desk.ids["other.property"])
         by = (desk.ids["desk"], NOON)
         assert write_wordings(s, other, "de", {"a": Own("A!", "A")}, by) == ["a"]
+        assert [each.property_id for each in wordings_of(s, other.id)] == [other.id]
         assert write_wordings(s, other, "de", {"a": Own("", "A")}, by) == ["a"]
     assert stored(desk) == (1, [("de", "a", "A!", "A")])

@@ -69,6 +69,15 @@ def test_the_same_mark_again_is_not_noted_again_and_the_last_one_counts(desk: De
         assert {row.property_id for row in rows} == {desk.ids["desk.property"]}
 
 
+def test_a_mark_of_another_ride_is_no_newer_one_of_this(desk: Desk) -> None:
+    order_id, other = (desk.order("BOOKED", "CLIENT_LOCATED") for _ in range(2))
+    for each, name in ((order_id, "in"), (other, "away"), (order_id, "in")):
+        assert marked(desk, each, name)
+    with desk.services.db.read() as s:
+        mine = TimelineEvent.order_id == order_id, TimelineEvent.what == "event"
+        assert s.scalars(select(TimelineEvent.name).where(*mine)).all() == ["door_in"]
+
+
 def test_a_mark_is_about_the_car_of_its_time(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED")
     assert marked(desk, order_id, "away")

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from ridedash.geo import LatLng
 from ridedash.rides.orders.change import Change, TooLate, change
@@ -147,6 +147,23 @@ def test_a_change_that_makes_no_request_changes_nothing(
         change(world.db, world.clock, wanted(world, order_id, **facts))
     assert refused.value.field == field
     assert world.page(order_id).order.pickup_at == world.clock() + HOURS
+
+
+def test_no_other_transaction_stores_the_guest_of_a_change_meanwhile(world: World) -> None:
+    if world.db.dialect == "sqlite":
+        pytest.skip("one writer at a time")
+    made, locks = wanted(world, planned(world), guest_name="Guest Wren"), list[str]()
+
+    def note(*given: object) -> None:
+        if "pg_advisory_xact_lock" in str(given[2]):
+            locks.append(str(given[3]))
+
+    event.listen(world.db.engine, "before_cursor_execute", note)
+    try:
+        assert change(world.db, world.clock, made)
+    finally:
+        event.remove(world.db.engine, "before_cursor_execute", note)
+    assert len(locks) == 1
 
 
 def test_a_ride_of_a_series_may_be_later_than_any_other(world: World) -> None:

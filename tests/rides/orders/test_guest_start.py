@@ -9,7 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from ridedash.rides.orders import restore
+from ridedash.rides.orders import guest_start, restore
 from ridedash.rides.orders.after_restore import declare, release
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.guest_start import (
@@ -24,6 +24,7 @@ from ridedash.rides.orders.place import OfferUnknown, RequestRefused, TokenReuse
 from ridedash.rides.orders.recover import recover
 from ridedash.rides.orders.resolve import restore as undo
 from ridedash.rides.orders.resolve import undo_until, withdraw
+from ridedash.service.types.products import ProductList
 from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import OrderState
@@ -362,3 +363,21 @@ def test_one_that_was_started_after_the_backup_is_not_ordered_again(
     assert world.service.bookings == bookings
     assert len(bookings) == 1
     assert world.state(order_id) == "BOOKED"
+
+
+@pytest.mark.parametrize(
+    ("category", "facts", "by_meter"),
+    [
+        ("share", {}, False),
+        ("mini", {}, True),
+        ("mini", {"upfront": {"fare": 240, "fare_id": "F", "is_upfront_applicable": True}}, False),
+        ("mini", {"amount_min": 210, "amount_max": 260}, True),
+    ],
+)
+def test_a_price_is_by_the_meter_unless_it_is_fixed_or_shared(
+    category: str, facts: dict[str, Any], by_meter: bool
+) -> None:
+    row = {"id": category, "display_name": category.title(), "currency": "INR"}
+    estimates = [{"category": category, **facts}] if facts else []
+    listed = ProductList.from_wire({"categories": [row], "ride_estimate": estimates})
+    assert guest_start.is_metered(listed.products[0]) is by_meter

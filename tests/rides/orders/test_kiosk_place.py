@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import acknowledge
-from ridedash.rides.orders import kiosk_asks, kiosk_codes
+from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place
 from ridedash.rides.orders.kiosk_asks import AskAnswer, NewAsk, Wish, answer_ask, waiting_asks
 from ridedash.rides.orders.kiosk_codes import NewCode, OpenCode, make_code, open_code
 from ridedash.rides.orders.kiosk_place import Press
@@ -545,3 +545,18 @@ def test_an_erased_guest_has_no_ticket_and_no_code(world: World) -> None:
     with world.db.read() as s:
         assert s.query(Ticket).count() == 0
         assert [row.guest_id for row in s.query(KioskCode)] == [None]
+
+
+def test_the_order_of_a_press_is_found_at_its_own_kiosk_alone(world: World) -> None:
+    kiosk, other = add_kiosk(world), add_kiosk(world)
+    pushed = press(world, kiosk)
+    order_id = pressed(world, pushed).order_id
+    pressed(world, press(world, other))
+    with world.db.read() as s:
+        found = [kiosk_place.order_of_press(s, each, pushed.secret) for each in (kiosk, other)]
+        assert [each and each.id for each in found] == [order_id, None]
+        assert kiosk_place.order_of_press(s, kiosk, "another page") is None
+        newest = kiosk_place.order_of_page(s, kiosk, ["another page", pushed.secret])
+        assert newest is not None
+        assert newest.id == order_id
+        assert kiosk_place.order_of_page(s, other, [pushed.secret]) is None

@@ -71,6 +71,14 @@ def test_each_car_of_a_group_has_its_own_way_back(world: World) -> None:
     assert [page.car for page in found] == [(1, 2), (2, 2)] * 2
 
 
+def test_a_form_that_is_sent_again_finds_its_own_orders_among_all(world: World) -> None:
+    others = [world.place() for _ in range(2)]
+    request = world.request(back_at=world.clock() + HOURS)
+    first, again = (place(world.db, world.clock, request) for _ in range(2))
+    assert (again.created, again.order_ids) == (False, first.order_ids)
+    assert not set(first.order_ids) & set(others)
+
+
 def test_a_way_back_is_ordered_when_it_is_due(world: World) -> None:
     world.placed(back_at=world.clock() + HOURS)
     with world.worker() as worker:

@@ -18,16 +18,16 @@ from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.resolve import restore as undo
 from ridedash.rides.orders.resolve import withdraw
-from ridedash.rides.orders.restore import RestoreWatch, unknown_sends
-from ridedash.rides.orders.sent_journal import SentJournal
+from ridedash.rides.orders.restore import RestoreWatch, _proves_more, unknown_sends
+from ridedash.rides.orders.sent_journal import Last, SentJournal
 from ridedash.rides.worker import Worker
 from ridedash.store import restores
 from ridedash.store.database.database import Database
-from ridedash.store.models.orders import Order
+from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Property
 from ridedash.store.models.restores import LostOrder, Restore
 from tests.databases import new_database
-from tests.rides.desk_world import World
+from tests.rides.desk_world import START, World
 from tests.rides.dumps import Dump, dump, restore
 from tests.rides.orders.test_crashes import KillAt, Killed
 from tests.rides.orders.test_due import answers, items, offered, planned, until_due
@@ -688,3 +688,30 @@ def test_the_journal_names_no_guest_and_no_place(world: World) -> None:
     assert reference.encode() in text
     for private in (b"Heron", b"2227783300", b"Lobby", b"Airport", b"-38.5", b"-128"):
         assert private not in text
+
+
+@pytest.mark.parametrize(
+    ("attempt", "answer", "state", "proves"),
+    [
+        (1, "BOOKED", "SENDING", True),
+        (1, "BOOKED", "UNKNOWN", True),
+        (1, "UNKNOWN", "SENDING", True),
+        (1, "UNKNOWN", "UNKNOWN", False),
+        (1, "", "SENDING", False),
+        (2, "BOOKED", "SENDING", False),
+        (1, "BOOKED", "BOOKED", False),
+    ],
+)
+def test_the_journal_proves_more_of_the_same_attempt_with_an_answer(
+    attempt: int, answer: str, state: str, proves: bool
+) -> None:
+    known = restores.Known(7, "RD-1", 1, OrderState(state))
+    assert _proves_more(Last(attempt, START, answer), known) is proves
+
+
+def test_a_ride_that_is_held_is_shown_anew(world: World) -> None:
+    order_id, versions = planned(world), list[int]()
+    for _ in range(3):  # the second and the third time it is held already
+        versions.append(world.page(order_id).order.version)
+        after_restore.declare(world.db, world.clock, world.clock())
+    assert versions == sorted(set(versions))

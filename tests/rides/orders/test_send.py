@@ -1,11 +1,14 @@
 """Which orders may be sent now, and what a claim of one proves before a byte leaves."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
+from ridedash.rides.codes import NO_CONNECTION
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.request import digest, restated
 from ridedash.rides.orders.send import outcome_of
@@ -112,3 +115,37 @@ def test_a_body_that_was_changed_while_the_token_was_refreshed_is_not_sent_as_it
 def test_a_record_of_the_journal_allows_no_second_attempt() -> None:
     record = {"mtx": "M", "attempt": 1, "state": "NOT_SENT", "retry": "rate", "code": "C"}
     assert outcome_of(record) == Outcome(S.NOT_SENT, code="C")
+
+
+def test_an_order_that_can_not_be_sent_is_given_up_while_it_waits(world: World) -> None:
+    waits, sent = world.place(), set_to(world, world.place(), state=S.SENDING)
+    with world.worker() as worker:
+        for each in (waits, sent):
+            worker.sender._give_up(each, NO_CONNECTION)
+    order = world.page(waits).order
+    assert (order.state, order.code) == (S.NOT_SENT, NO_CONNECTION)
+    assert world.page(sent).order.code is None
+    assert world.state(sent) == S.SENDING
+
+
+def test_a_401_allows_another_attempt_only_with_a_fresh_token(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = Outcome(S.NOT_SENT, retry="auth", code="UNAUTHORIZED")
+    prepared: Any = SimpleNamespace(account_id=world.account_id, token="good")
+    answers: list[Any] = ["fresh", NeedsReconnect("House"), NoRefreshNow("later")]
+
+    def refreshed(_account_id: int, _stale: str) -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return str(answer)
+
+    with world.worker() as worker:
+        monkeypatch.setattr(worker.sender.runtime.tokens, "refreshed", refreshed)
+        found = [worker.sender._refresh_token(prepared, refused) for _ in range(3)]
+    assert found == [
+        refused,
+        Outcome(S.NOT_SENT, code="UNAUTHORIZED"),
+        Outcome(S.NOT_SENT, code=NO_CONNECTION),
+    ]

@@ -31,6 +31,11 @@ def test_waits_end_with_the_first_driver_and_at_the_pickup() -> None:
     assert waits("auto", ("CALL_DRIVER", 20), *again) == (20, 480)
 
 
+def test_a_driver_who_is_there_at_once_was_not_waited_for() -> None:
+    assert waits("point_to_point", ("CLIENT_LOCATED", 0)) == (0, 0)
+    assert waits("point_to_point", ("CALL_DRIVER", -2), ("CLIENT_LOCATED", -1)) == (0, 0)
+
+
 @pytest.mark.parametrize(
     "seen",
     [

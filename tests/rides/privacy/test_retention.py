@@ -508,3 +508,22 @@ def test_what_is_deleted_is_overwritten_whatever_the_default_of_sqlite(world: Wo
         assert secured[0] < written[0]
     else:
         assert not secured
+
+
+def test_a_guest_who_was_seen_lately_keeps_the_name_also_without_a_ride(world: World) -> None:
+    now = START + 40 * DAY
+    with world.db.write() as s:
+        for name, seen_at in (("Lately", now - 29 * DAY), ("Long Ago", now - 31 * DAY)):
+            s.add(
+                Guest(
+                    property_id=world.property_id,
+                    staff_id=world.staff_id,
+                    name=name,
+                    created_at=START,
+                    seen_at=seen_at,
+                )
+            )
+    remove_old_data(world.db, now, RetentionDays(), KEY)
+    with world.db.read() as s:
+        names = {guest.name.split()[0] for guest in s.scalars(select(Guest))}
+    assert names == {"Lately", "Guest"}

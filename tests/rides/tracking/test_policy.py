@@ -353,3 +353,11 @@ def test_a_later_poll_proves_a_change_of_drop_or_has_it_repeated_once(
     calls: int, drop: LatLng | None, status: str, newer: bool, verdict: str
 ) -> None:
     assert policy.read_drop(calls, HERE, drop, status, newer=newer).verdict == verdict
+
+
+def test_an_answer_that_says_the_same_again_writes_no_facts() -> None:
+    answer = Snapshot(booking_status="CALL_DRIVER", booking_id="B1", vehicle_number="P 1")
+    first = decide(ride("CALL_DRIVER"), answer, NOW, EVEN)
+    assert "facts" in first.ride
+    again = decide(after(ride("CALL_DRIVER"), first), answer.model_copy(), NOW, EVEN)
+    assert not {"facts", "plate"} & set(again.ride)

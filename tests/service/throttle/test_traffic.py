@@ -446,3 +446,29 @@ def test_repeats_are_at_most_a_tenth_of_the_calls_and_two_more(calls):
         repeats += desk.traffic.may_repeat()
     assert repeats <= calls / 10 + 2
     assert repeats >= min(calls, 2)
+
+
+def test_every_ten_calls_allow_one_more_repeat():
+    desk = Desk(math.inf)
+    assert [desk.traffic.may_repeat() for _ in range(3)] == [True, True, False]
+    for _ in range(10):
+        desk.call()
+    assert [desk.traffic.may_repeat() for _ in range(2)] == [True, False]
+
+
+def test_after_three_polls_for_waiting_guests_another_has_its_turn_once():
+    desk = Desk(45)
+
+    def room():
+        """For other polls, with the bucket full."""
+        desk.now += 60
+        return desk.traffic.capacity(Priority.REST)
+
+    usual = room()
+    for _ in range(2):
+        desk.call(priority=Priority.WAITING)
+    assert room() == usual
+    desk.call(priority=Priority.WAITING)
+    assert room() == desk.traffic.capacity(Priority.WAITING) > usual
+    desk.call(priority=Priority.REST)
+    assert room() == usual

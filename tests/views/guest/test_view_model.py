@@ -210,3 +210,14 @@ def test_a_cars_words_begin_with_a_capital_and_do_not_shout(
 
 def test_a_headline_begins_with_a_capital() -> None:
     assert [_capital(each) for each in ("driver Cedar", "", "é")] == ["Driver Cedar", "", "É"]
+
+
+def test_a_planned_ride_is_told_by_its_pickup_and_not_by_when_it_is_ordered(desk: Desk) -> None:
+    page = page_of(desk, "SCHEDULED")
+    page.order.pickup_at = NOON + timedelta(hours=4)  # 18:00 in Kolkata
+    page.order.due_at = NOON + timedelta(hours=3, minutes=40)
+    view = shown(desk, page, "follower")
+    assert "18:00" in f"{view.headline} {view.detail}"
+    page.order.pickup_at = None
+    view = shown(desk, page, "follower")
+    assert "17:40" in f"{view.headline} {view.detail}"

@@ -196,11 +196,14 @@ def test_the_middleware_answers_as_flask_does(desk: Desk, process: Process, name
             ), case
 
 
-def test_a_ride_that_is_not_there_is_not_there(desk: Desk, process: Process, cookie: str) -> None:
+def test_a_ride_that_is_not_there_is_not_there(
+    desk: Desk, process: Process, cookie: str, caplog: pytest.LogCaptureFixture
+) -> None:
     for missing in (999_999, 2**63, 0):
         assert comparable(process.twice(missing, cookie)) == comparable(
             plain(desk.app, missing, cookie)
         )
+    assert "the poll cache failed" not in caplog.text
 
 
 def test_a_304_has_no_body_and_says_the_time(

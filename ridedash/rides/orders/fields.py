@@ -272,9 +272,8 @@ class BookingRequest:
     override_guard: bool = field(  # "Book a second car on purpose"
         default=False, metadata=_field("override_guard")
     )
-    second_to: tuple[
-        int, ...
-    ] = ()  # the rides beside which, as the notice of that press named them
+    # the rides beside which, as the notice of that press named them
+    second_to: tuple[int, ...] = ()
     supersedes: int | None = field(  # the id of the order that is booked again
         default=None, metadata=_field("supersedes", column="supersedes")
     )

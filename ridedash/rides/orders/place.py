@@ -106,11 +106,8 @@ class GuardBusy(PlaceError):
     """
 
     def __init__(self, rides: Sequence[OpenRide], request: BookingRequest) -> None:
-        newest = rides[0]
-        super().__init__(f"order {newest.order_id} is open for the same guest and pickup")
+        super().__init__(f"order {rides[0].order_id} is open for the same guest and pickup")
         self.rides = tuple(rides)
-        self.order_id, self.staff_name = newest.order_id, newest.staff_name
-        self.placed_at = newest.placed_at
         self.guest = request.guest_name
         self.seen = tuple(sorted({*request.second_to, *(each.order_id for each in rides)}))
 

@@ -255,7 +255,7 @@ def test_each_guest_of_a_list_gets_a_car_and_a_guard_of_their_own(world: World) 
     seen = {"override_guard": True, "second_to": busy.value.seen}
     with pytest.raises(GuardBusy) as busy:
         world.place(cars=2, guests=(HERON, WREN), **seen)
-    assert (busy.value.order_id, busy.value.seen) == (herons, (1, herons))
+    assert (busy.value.rides[0].order_id, busy.value.seen) == (herons, (1, herons))
     assert withdraw(world.db, world.clock, herons, world.actor)
     world.placed(cars=3, guests=(HERON, ListedGuest("Guest Teal", "414"), HERON))
     first, second, third = world.orders()[2:]

@@ -218,7 +218,8 @@ def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
     world.clock.go(20)
     with pytest.raises(GuardBusy) as caught:
         world.place(guest_name="Heron", guest_phone="098450 11111")
-    assert (caught.value.order_id, caught.value.staff_name) == (first, "Desk Otter")
+    [ride] = caught.value.rides
+    assert (ride.order_id, ride.staff_name) == (first, "Desk Otter")
     second = world.page(
         world.place(guest_name="Guest Heron", guest_phone="9845011111", override_guard=True)
     ).order
@@ -241,7 +242,7 @@ def test_what_was_learned_of_a_guest_since_does_not_open_the_guard(
     chosen = {"guest_name": "Heron", "guest_room": "412", "guest_id": guest_id(world, first)}
     with pytest.raises(GuardBusy) as caught:
         world.place(**(chosen | later))
-    assert caught.value.order_id == first
+    assert caught.value.rides[0].order_id == first
     second = world.place(**(chosen | later), override_guard=True)
     assert guest_id(world, second) == guest_id(world, first)
 
@@ -252,7 +253,7 @@ def test_a_second_car_on_purpose_guards_its_guest_when_the_first_is_over(world: 
     assert withdraw(world.db, world.clock, first, world.actor)
     with pytest.raises(GuardBusy) as caught:
         world.place(guest_name="Guest Heron", guest_room="412")
-    assert caught.value.order_id == second
+    assert caught.value.rides[0].order_id == second
 
 
 def guest_id(world: World, order_id: int) -> int:
@@ -290,7 +291,8 @@ def test_what_a_colleague_has_booked_again_already_is_said_before_it_is_done_twi
     newer = world.place(override_guard=not planned, **again)
     with pytest.raises(GuardBusy) as caught:
         world.place(**again)
-    assert (caught.value.order_id, caught.value.staff_name) == (newer, "Desk Otter")
+    [ride] = caught.value.rides
+    assert (ride.order_id, ride.staff_name) == (newer, "Desk Otter")
     assert world.place(override_guard=True, **again)
     with world.db.write() as s:
         for each in s.scalars(select(Order)):

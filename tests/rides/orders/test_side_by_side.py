@@ -80,7 +80,7 @@ def test_desks_that_book_a_second_car_at_once_book_one_and_the_others_see_it(wor
     busy = [each for each in results if isinstance(each, GuardBusy)]
     assert len(busy) == 2, results
     second = world.orders()[-1].id
-    assert {(each.order_id, each.seen) for each in busy} == {(second, (first, second))}
+    assert {(each.rides[0].order_id, each.seen) for each in busy} == {(second, (first, second))}
     assert len(world.orders()) == 2
 
 

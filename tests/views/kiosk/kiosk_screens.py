@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from flask import render_template
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.extensions import offered
 from ridedash.views.kiosk.words import choices, words_of
@@ -355,3 +355,21 @@ def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     press(page, "show-code")
     page.locator(".k-code[aria-label]").wait_for()
     yield "ride"
+
+
+def to_check(page: Page, car: str = "car-0") -> None:
+    """Go from the start to the last question before Book, with this car."""
+    press(page, "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    if not page.locator(f'[data-press="{car}"]').count():
+        press(page, "more")
+    press(page, car)
+    if car == "car-4":
+        press(page, "seats-2")
+    type_on(page, "anna")
+    press(page, "next")
+
+
+def at(page: Page, screen: str) -> None:
+    """Wait until a screen is shown."""
+    expect(page.locator("body")).to_have_attribute("data-screen", screen)

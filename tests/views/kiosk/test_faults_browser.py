@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, fake_kiosk, press, type_on
+from tests.views.kiosk.kiosk_screens import (
+    RIDE,
+    FakeKiosk,
+    at,
+    fake_kiosk,
+    press,
+    to_check,
+    type_on,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 GRACE_MS = 6_000  # a little more than a server may take to come back
@@ -26,18 +34,6 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
 @pytest.fixture
 def page(kiosk: FakeKiosk) -> Page:
     return kiosk.page(before=lambda page: page.clock.install())
-
-
-def at(page: Page, screen: str) -> None:
-    expect(page.locator("body")).to_have_attribute("data-screen", screen)
-
-
-def to_check(page: Page) -> None:
-    press(page, "start", "place-0")
-    page.locator(".k-car").first.wait_for()
-    press(page, "car-0")
-    type_on(page, "anna")
-    press(page, "next")
 
 
 def find(page: Page) -> None:
@@ -198,10 +194,11 @@ def test_the_clock_follows_the_servers_although_the_page_is_never_loaded_again(
     page.clock.fast_forward(19_000)
     clock.to_have_text("02:00")  # it stands still
     kiosk.beat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 60}
-    page.clock.fast_forward(2_000)
+    with page.expect_response("**/kiosk/beat"):
+        page.clock.fast_forward(2_000)
     press(page, "lang-hi")
     page.clock.fast_forward(10_000)
-    clock.to_have_text(re.compile(r"02:1\d"))
+    clock.to_have_text(re.compile(r"02:[1-5]\d"))  # a slow machine's seconds are minutes here
 
 
 def test_a_server_that_comes_back_in_time_costs_nothing(kiosk: FakeKiosk, page: Page) -> None:

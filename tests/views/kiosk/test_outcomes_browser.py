@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, fake_kiosk, press, type_on
+from tests.views.kiosk.kiosk_screens import (
+    RIDE,
+    FakeKiosk,
+    at,
+    fake_kiosk,
+    press,
+    to_check,
+    type_on,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 MOST_BYTES = 120_000  # compressed, of all that a visit loads
@@ -18,22 +26,6 @@ MOST_BYTES = 120_000  # compressed, of all that a visit loads
 def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
     with fake_kiosk(tmp_path, browser) as made:
         yield made
-
-
-def to_check(page: Page, car: str = "car-0") -> None:
-    press(page, "start", "place-0")
-    page.locator(".k-car").first.wait_for()
-    if not page.locator(f'[data-press="{car}"]').count():
-        press(page, "more")
-    press(page, car)
-    if car == "car-4":
-        press(page, "seats-2")
-    type_on(page, "anna")
-    press(page, "next")
-
-
-def at(page: Page, screen: str) -> None:
-    expect(page.locator("body")).to_have_attribute("data-screen", screen)
 
 
 def left_of(page: Page, one: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.views.kiosk.kiosk_screens import FakeKiosk, fake_kiosk, press, type_on
+from tests.views.kiosk.kiosk_screens import FakeKiosk, at, fake_kiosk, press, to_check, type_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -38,19 +38,6 @@ JUMP = """(ms) => {
 def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
     with fake_kiosk(tmp_path, browser) as made:
         yield made
-
-
-def at(page: Page, screen: str) -> None:
-    expect(page.locator("body")).to_have_attribute("data-screen", screen)
-
-
-def to_check(page: Page) -> None:
-    press(page, "start", "place-0")
-    page.locator(".k-car").first.wait_for()
-    press(page, "car-0")
-    type_on(page, "anna")
-    press(page, "next")
-    at(page, "check")
 
 
 def answer(page: Page, i: int, body: dict[str, Any], status: int = 200) -> None:

@@ -8,13 +8,15 @@ import colorsys
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 LEAST: Final = 4.5  # WCAG 2.2, 1.4.3: text of the usual size
+ENHANCED: Final = 7.0  # WCAG 2.2, 1.4.6: text that is read from across a lobby
 BLACK, WHITE = "#000000", "#ffffff"
 # The surfaces that text stands on, as in static/css/shared/base.css; tests compare them.
 LIGHT: Final = {"paper": "#f5f6f8", "card": "#ffffff", "sunk": "#eef0f4"}
 DARK: Final = {"paper": "#0b0f17", "card": "#141a24", "sunk": "#0f141d"}
+KIOSK_DARK: Final = "#1d2430"  # --quiet-bg there, the lightest dark surface of a kiosk
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 STEPS: Final = 100  # from the colour to black or to white
 
@@ -39,6 +41,15 @@ class Palette:
     dark: Shades
 
 
+class KioskShades(NamedTuple):
+    """The colours of a kiosk: of text in both schemes, and a band with the words on it."""
+
+    light: str
+    dark: str
+    band: str
+    ink: str
+
+
 def read_colour(text: str) -> str | None:
     """A colour as `#rrggbb` in small letters; None for anything else.
 
@@ -56,6 +67,20 @@ def palette(colour: str) -> Palette:
     """
     ink = max((BLACK, WHITE), key=lambda each: contrast(each, colour))
     return Palette(colour, ink, light=_light(colour), dark=_dark(colour))
+
+
+def kiosk_shades(colour: str) -> KioskShades:
+    """The shades of a colour on a kiosk. Each has the contrast ENHANCED where it stands.
+
+    `colour` is one that `read_colour` gave.
+    """
+    ink = palette(colour).ink
+    return KioskShades(
+        light=_readable(colour, 0.0, LIGHT.values(), ENHANCED),
+        dark=_readable(colour, 1.0, [*DARK.values(), KIOSK_DARK], ENHANCED),
+        band=_readable(colour, 0.0 if ink == WHITE else 1.0, [ink], ENHANCED),
+        ink=ink,
+    )
 
 
 def contrast(one: str, other: str) -> float:
@@ -97,8 +122,8 @@ def _dark(colour: str) -> Shades:
     return Shades(accent, mixed(accent, WHITE, 0.3), DARK["paper"], soft)
 
 
-def _readable(colour: str, lightest: float, surfaces: Iterable[str]) -> str:
-    """The nearest shade, darker or lighter, that can be read on every surface.
+def _readable(colour: str, lightest: float, surfaces: Iterable[str], least: float = LEAST) -> str:
+    """The nearest shade, darker or lighter, with a contrast of `least` on every surface.
 
     Hue and saturation stay; `lightest` is where the lightness goes: 0 or 1.
     """
@@ -108,7 +133,7 @@ def _readable(colour: str, lightest: float, surfaces: Iterable[str]) -> str:
         nearer = lightness + (lightest - lightness) * step / STEPS
         parts = colorsys.hls_to_rgb(hue, nearer, saturation)
         shade = "#" + "".join(f"{round(part * 255):02x}" for part in parts)
-        if all(contrast(shade, each) >= LEAST for each in grounds):
+        if all(contrast(shade, each) >= least for each in grounds):
             return shade
     return WHITE if lightest else BLACK
 

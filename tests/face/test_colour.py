@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from ridedash.face.colour import (
     DARK,
+    ENHANCED,
+    KIOSK_DARK,
     LEAST,
     LIGHT,
     contrast,
+    kiosk_shades,
     mixed,
     palette,
     read_colour,
@@ -84,3 +87,23 @@ def test_the_style_sheet_has_each_colour_and_nothing_from_outside() -> None:
     assert sheet.count("--accent:") == 3
     assert re.fullmatch(r"[-\w\s:;,{}().#@]+", sheet)
     assert mixed("#000000", "#ffffff", 0.5) == "#808080"
+
+
+@given(st.integers(0, 0xFFFFFF))
+def test_any_colour_can_be_read_across_a_lobby(number: int) -> None:
+    found = kiosk_shades(f"#{number:06x}")
+    pairs = [(found.ink, found.band)]
+    pairs += [(found.light, ground) for ground in LIGHT.values()]
+    pairs += [(found.dark, ground) for ground in (*DARK.values(), KIOSK_DARK)]
+    assert [pair for pair in pairs if contrast(*pair) < ENHANCED] == []
+
+
+def test_a_kiosks_lightest_dark_surface_is_that_of_the_base_style_sheet() -> None:
+    dark = BASE.split("@media (prefers-color-scheme: dark)", 1)[1]
+    assert f"--quiet-bg: {KIOSK_DARK};" in dark
+
+
+def test_a_colour_that_can_be_read_across_a_lobby_stays_as_it_is() -> None:
+    assert kiosk_shades("#14325a")[0::2] == ("#14325a", "#14325a")
+    assert kiosk_shades("#14325a").ink == "#ffffff"
+    assert kiosk_shades("#ffd60a")[2:] == ("#ffd60a", "#000000")

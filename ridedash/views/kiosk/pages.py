@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, reader_language, services
+from ridedash.face.colour import kiosk_shades
 from ridedash.inputs import whole_number
 from ridedash.rides.kiosk_state import Trouble, is_open, trouble
 from ridedash.rides.orders.kiosk_asks import waits_in_vain
@@ -176,7 +177,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "property": {
             "name": home.name,
             "phone": home.phone,
-            "colour": home.colour,
+            "shades": kiosk_shades(home.colour)._asdict() if home.colour else None,
             "timezone": zone(home.timezone).key,
         },
         "favourites": favourites(kiosk),

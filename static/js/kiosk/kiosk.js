@@ -1,7 +1,9 @@
 /** One kiosk: its visit, its screens, and the end of a visit, after which nothing is left. */
 
 import { Booking } from "./booking.js";
-import { broken } from "./check.js";
+import { car, meetAt, people } from "./cars.js";
+import { asking, broken, check, sending, sorry, unknown } from "./check.js";
+import { code, find, who } from "./details.js";
 import { filled, make } from "./el.js";
 import { Frame } from "./frame.js";
 import { Idle, Tone } from "./idle.js";
@@ -9,11 +11,11 @@ import { Keys } from "./keys.js";
 import { Panel } from "./panel.js";
 import { Pulse } from "./pulse.js";
 import { apply, measures, paint } from "./reach.js";
-import { shades } from "./colour.js";
-import { SCREENS } from "./routes.js";
+import { place, start, where } from "./screens.js";
 import { Server } from "./server.js";
 import { countDown, dark, languageSheet, stillThere } from "./sheets.js";
 import { Speech } from "./speech.js";
+import { booked, ride } from "./ticket.js";
 import { Touches } from "./touch.js";
 import { Visit, waitOf } from "./visit.js";
 
@@ -23,6 +25,26 @@ const CORNER_MS = 3_000;
 const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no visit has begun
 // what is read of a screen after its question
 const SPOKEN = ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why";
+
+/** Each takes the kiosk and gives {question, facts, controls, look, spoken, placed}. */
+const SCREENS = {
+  start,
+  where,
+  place,
+  car,
+  meet: meetAt,
+  people,
+  who,
+  check,
+  code,
+  sending,
+  asking,
+  booked,
+  unknown,
+  sorry,
+  find,
+  ride,
+};
 
 export class Kiosk {
   /** `data` is what the document holds; `root` is its body. */
@@ -52,7 +74,7 @@ export class Kiosk {
   }
 
   start() {
-    paint(document.documentElement, shades(this.data.property.colour));
+    paint(document.documentElement, this.data.property.shades);
     this.touches = new Touches(this.root, { touched: () => this.touched() });
     this.keys = new Keys(this.root, this.#keyActs(), this.data.kiosk.headphone_key);
     addEventListener("resize", () => this.#resized());
@@ -371,15 +393,15 @@ export class Kiosk {
 
   // ---- what the guest chooses ----
 
-  choosePlace(place) {
-    this.visit.choose(place);
+  choosePlace(chosen) {
+    this.visit.choose(chosen);
     this.visit.go("car");
     this.booking.cars();
   }
 
-  chooseCar(car) {
-    this.visit.chooseCar(car);
-    this.go(car.seats?.length ? "people" : "who");
+  chooseCar(chosen) {
+    this.visit.chooseCar(chosen);
+    this.go(chosen.seats?.length ? "people" : "who");
   }
 
   chooseSeats(seats) {

@@ -53,11 +53,11 @@ export function apply(root, found, aids) {
     root.classList.toggle(`is-${aid}`, aids.has(aid));
 }
 
-/** The four shades of the property's colour, where it has one. */
+/** The shades of the property's colour (ridedash/face/colour.py), where it has one. */
 export function paint(root, found) {
   if (!found) return;
   root.style.setProperty("--k-light", found.light);
   root.style.setProperty("--k-dark", found.dark);
-  root.style.setProperty("--k-band", found.hero);
-  root.style.setProperty("--k-band-ink", found.heroInk);
+  root.style.setProperty("--k-band", found.band);
+  root.style.setProperty("--k-band-ink", found.ink);
 }

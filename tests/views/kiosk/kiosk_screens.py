@@ -10,6 +10,7 @@ from flask import render_template
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.extensions import offered
+from ridedash.face.colour import kiosk_shades
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web.face import Face
@@ -149,7 +150,11 @@ class FakeKiosk:
         }
         return {
             "kiosk": kiosk | self.more,
-            "property": {"name": "Grand Meridian", "colour": "#8a5a2b", "timezone": "Asia/Kolkata"},
+            "property": {
+                "name": "Grand Meridian",
+                "shades": kiosk_shades("#8a5a2b")._asdict(),
+                "timezone": "Asia/Kolkata",
+            },
             "languages": choices(self.languages),
             "by_machine": [each["tag"] for each in choices(self.languages) if each["tag"] != "en"],
             "favourites": [each | {"lat": 1.5, "lng": 2.5} for each in PLACES],

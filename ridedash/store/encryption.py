@@ -41,7 +41,7 @@ class TokenVault:
 
     def __init__(self, keys: str) -> None:
         self._keys = {kid: AESGCM(key) for kid, key in map(_parsed, keys.split(","))}
-        self.first = keys.split(":", 1)[0].strip()
+        self.first = keys.partition(":")[0].strip()
 
     def __repr__(self) -> str:
         return f"TokenVault(keys={sorted(self._keys)})"
@@ -53,7 +53,7 @@ class TokenVault:
 
     def is_current(self, text: str) -> bool:
         """Whether a stored secret was encrypted with the first key."""
-        return text.split(".", 1)[0] == self.first
+        return text.partition(".")[0] == self.first
 
     def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:
         """`kid.nonce.ciphertext`, readable only for this table, row and column."""

@@ -138,11 +138,9 @@ def alike(one: str, other: str) -> bool:
     (True, False)
     """
     first, second = set(normalised(one).split()), set(normalised(other).split())
-    return (
-        first <= second or second <= first
-        if first and second
-        else one.casefold() == other.casefold()
-    )
+    if first and second:
+        return first | second in (first, second)
+    return one.casefold() == other.casefold()
 
 
 def means(row: str, stated: str) -> bool:

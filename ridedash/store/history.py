@@ -178,13 +178,13 @@ def totals(s: Session, property_id: int, filters: RideFilter, currency: str | No
     `currency` is the usual one: its sum needs no sorting.
     """
     by_index(s)
-    done = Order.ended_as == wire.COMPLETED
+    done, stopped = (Order.ended_as == end for end in (wire.COMPLETED, wire.BOOKING_CANCELLED))
     price = case((done, Order.total_minor))
     usual = case((and_(done, Order.currency == currency), Order.total_minor))
     query = select(
         func.count(),
-        func.count(case((done, 1))),
-        func.count(case((Order.ended_as == wire.BOOKING_CANCELLED, 1))),
+        func.count(case((done, Order.ended_as))),
+        func.count(case((stopped, Order.ended_as))),
         func.count(price),
         func.count(usual),
         func.sum(usual),

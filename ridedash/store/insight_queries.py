@@ -175,7 +175,7 @@ _ONCE_UNKNOWN: Final = and_(
 )
 GROUPS: Final = _by_dimension()
 DESTINATIONS: Final = _with_place(
-    _grouped(case((Offer.drop_lat.is_not(None), 1), else_=0), Offer.drop_name),
+    _grouped(cast(Offer.drop_lat.is_not(None), Integer), Offer.drop_name),
     Order.id.not_in(select(Action.order_id).where(_DROP_CHANGED)),
 )
 MOST_MINUTES: Final = 60  # longer waits count as so long

@@ -283,7 +283,9 @@ def _change(tz: ZoneInfo, at: datetime, until: datetime) -> datetime:
 
 
 def _ahead(tz: ZoneInfo, at: datetime) -> int:
-    return round((at.astimezone(tz).utcoffset() or timedelta(0)).total_seconds())
+    offset = at.astimezone(tz).utcoffset()
+    assert offset is not None, "a zone has one"
+    return round(offset.total_seconds())
 
 
 def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:

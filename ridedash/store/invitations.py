@@ -46,7 +46,6 @@ def invite_to_new_password(
     end_password_links(s, staff.id, now)
     row, secret = invite(s, staff.property_id, staff.role, staff.name, made_by, now)
     row.staff_id = staff.id
-    s.flush()
     return row, secret
 
 

@@ -345,7 +345,7 @@ def _around(s: Session, rows: Mapping[int, _Row]) -> _Around:
     later = s.execute(_LATER, {"ids": followed}) if followed else ()
     for order_id, supersedes, back_of in later:
         if supersedes is not None:
-            newer[supersedes] = max(order_id, newer.get(supersedes, 0))
+            newer[supersedes] = max(order_id, newer.get(supersedes, order_id))
         if back_of is not None:
             backs[back_of] = order_id
     return actions, events, attention, newer, backs

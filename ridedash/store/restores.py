@@ -44,7 +44,7 @@ def begin_anew(s: Session) -> None:
 
 def watermark(s: Session) -> Watermark:
     """The row of the watermark, locked until the transaction ends; made when it is missing."""
-    query = select(Watermark).where(Watermark.id == ROW).with_for_update()
+    query = select(Watermark).with_for_update()
     found = s.scalars(query).first()
     if found is None:
         insert_if_new(s, Watermark, id=ROW, epoch=0, beats=0)
@@ -54,17 +54,17 @@ def watermark(s: Session) -> Watermark:
 
 def epoch(s: Session) -> int:
     """How many restores the database has noted."""
-    return s.scalar(select(Watermark.epoch).where(Watermark.id == ROW)) or 0
+    return s.scalar(select(Watermark.epoch)) or 0
 
 
 def is_at_least(of: int, beats: int) -> ColumnElement[bool]:
     """A condition for statements: the database is in epoch `of`, and has not gone back in it."""
-    return exists().where(Watermark.id == ROW, Watermark.epoch == of, Watermark.beats >= beats)
+    return exists().where(Watermark.epoch == of, Watermark.beats >= beats)
 
 
 def last_known_moment(s: Session) -> datetime | None:
     """The last moment that the database knows of: its last watermark, else its last heartbeat."""
-    at = s.scalar(select(Watermark.beat_at).where(Watermark.id == ROW))
+    at = s.scalar(select(Watermark.beat_at))
     return at or s.scalar(select(func.max(Heartbeat.beat_at)))
 
 

@@ -83,7 +83,7 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
     query = (
         select(Order.id).join(going, going.c[0] == Order.id).join(Guest, Guest.id == Order.guest_id)
     )
-    query = query.outerjoin(Ride, Ride.order_id == Order.id).where(here, or_(*fits))
+    query = query.outerjoin(Ride, Ride.order_id == Order.id).where(or_(*fits))
     return list(s.scalars(query.order_by(Order.id.desc()).limit(limit)))
 
 

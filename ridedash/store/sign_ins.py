@@ -141,12 +141,12 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
     stops guesses made in parallel.
     """
     closed = _closed_s(s, (_address_key(address), "all"), now)
-    if closed > 0:
+    if closed:
         return closed
     keys = _name_key(name), _address_key(address), "all"  # locked in this order by every caller
     rows = {key: _row(s, key, now) for key in keys}
-    wait = max(_wait_s(row, now) for row in rows.values())
-    if wait > 0:
+    wait = max(_left_s(row.blocked_until, now) for row in rows.values())
+    if wait:
         return wait
     _count_name(rows[_name_key(name)], now)
     _count_window(rows[_address_key(address)], ADDRESS_LIMIT, now)
@@ -162,11 +162,11 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
     """
     limits = {f"pairing:{address[:64]}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
     closed = _closed_s(s, limits, now)
-    if closed > 0:
+    if closed:
         return closed
     rows = {key: _row(s, key, now) for key in limits}  # locked in this order by every caller
-    wait = max(_wait_s(row, now) for row in rows.values())
-    if wait <= 0:
+    wait = max(_left_s(row.blocked_until, now) for row in rows.values())
+    if not wait:
         for key, most in limits.items():
             _count_window(rows[key], most, now)
     return wait
@@ -225,7 +225,7 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
     """For how long a limit of many tries is reached: those that it refuses leave no rows."""
     until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
-    return max(((at - now).total_seconds() for at in s.scalars(until) if at), default=0.0)
+    return max((_left_s(at, now) for at in s.scalars(until)), default=0.0)
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:
@@ -237,8 +237,8 @@ def _row(s: Session, key: str, now: datetime) -> Throttle:
     return row
 
 
-def _wait_s(row: Throttle, now: datetime) -> float:
-    return max(0.0, (row.blocked_until - now).total_seconds()) if row.blocked_until else 0.0
+def _left_s(until: datetime | None, now: datetime) -> float:
+    return max(0.0, (until - now).total_seconds()) if until else 0.0
 
 
 def _count_name(row: Throttle, now: datetime) -> None:

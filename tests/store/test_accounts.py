@@ -40,6 +40,8 @@ def test_the_first_account_of_a_property_is_its_default_until_another_is_chosen(
         theirs = add_account(s, world.vault, other.id, "Theirs", "t", START)
         assert [row.is_default for row in (first, second, theirs)] == [True, False, True]
         assert (second.state, second.created_at, second.label) == ("ok", START, "Second")
+        stored = second.access_token_enc or ""
+        assert world.vault.decrypt(stored, "accounts", second.id, "access_token") == "t"
         assert accounts.default_account(s, world.property_id) is first
         accounts.make_default(s, second)
         s.flush()

@@ -10,6 +10,7 @@ from ridedash.store import audit
 from ridedash.store.actors import CLI, WORKER, by_staff
 from ridedash.store.audit import AuditFilter
 from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Ride
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -93,3 +94,19 @@ def test_what_people_did_leaves_out_the_worker_and_an_order_that_became_ready(
 ) -> None:
     assert read(db, people=True) == [4, 3, 2]
     assert read(db, people=True, who="worker") == []
+
+
+def test_nobodys_step_is_a_move_to_ready_and_nothing_else_that_ended_so(db: Database) -> None:
+    with db.write() as s:
+        facts = {"n": 9, "property_id": HERE}
+        audit.record(s, by_staff(7), "ride.again", "orders:4", "READY", NOON, **facts)
+    assert read(db, people=True, order=4) == [9]
+
+
+def test_who_saw_a_start_code_is_noted_without_the_code(db: Database) -> None:
+    ride = Ride(order_id=5, property_id=HERE, otp_enc="k1.secret.code")
+    with db.write() as s:
+        audit.record_code_shown(s, by_staff(7), ride, "print", NOON)
+        [row] = audit.entries(s, HERE, AuditFilter(order=5), 9)
+    assert (row.who, row.what, row.result, row.at) == ("staff:7", "code_shown", "ok", NOON)
+    assert row.facts == {"by": "print"}

@@ -59,5 +59,6 @@ def test_the_day_of_a_demo_is_noted_where_there_is_a_demo(db: Database) -> None:
         assert demo_marks.mark_of(s) is None
         row = demo_marks.mark(s, NOON, demo_marks.NONE)
         s.flush()
+        assert s.get(DemoMark, 1) is row, "where every release looks for it"
         demo_marks.settle(s, demo_marks.MADE)
         assert (row.made_at, row.day) == (NOON, demo_marks.MADE)

@@ -4,7 +4,13 @@ import base64
 
 import pytest
 
-from ridedash.store.encryption import DecryptionFailed, TokenVault, new_key
+from ridedash.store.encryption import (
+    BadKeys,
+    DecryptionFailed,
+    TokenVault,
+    key_of,
+    new_key,
+)
 
 KEYS = "k1:" + base64.b64encode(bytes(range(32))).decode()
 # AES-256-GCM of "a token" for accounts.access_enc of row 7, in the format of all releases so far.
@@ -41,3 +47,30 @@ def test_a_secret_of_the_first_key_alone_is_current() -> None:
     assert not vault.is_current(STORED)
     assert vault.is_current(vault.encrypt("a token", *PLACE))
     assert not vault.is_current("k22.x.y")
+
+
+@pytest.mark.parametrize("length", range(7))
+def test_a_secret_of_any_length_is_read_back(length: int) -> None:
+    vault, plain = TokenVault(KEYS), "7" * length
+    assert vault.decrypt(vault.encrypt(plain, *PLACE), *PLACE) == plain
+
+
+def test_the_key_of_a_secret_is_named_and_nothing_that_could_be_a_secret_itself() -> None:
+    assert key_of(STORED) == "k1"
+    assert key_of("k" * 16 + ".x.y") == "k" * 16
+    for other in ("", "k1", ".x.y", "a-b.x.y", "k" * 17 + ".x.y"):
+        assert key_of(other) == "?", other
+
+
+def test_a_key_is_32_bytes_of_at_least_eight_different_ones() -> None:
+    def key(*parts: bytes) -> str:
+        return "k1:" + base64.b64encode(b"".join(parts)).decode()
+
+    plain = bytes(range(8))
+    assert TokenVault(key(plain, bytes(24))).first == "k1"
+    for weak in (key(plain[:7], bytes(25)), key(plain, bytes(23)), key(plain, bytes(25))):
+        with pytest.raises(BadKeys, match="32 random bytes"):
+            TokenVault(weak)
+    with pytest.raises(BadKeys, match="is not base64"):
+        TokenVault(KEYS + "!")
+    assert TokenVault(f" k2:{new_key()} , {KEYS}").names == {"k1", "k2"}

@@ -13,8 +13,10 @@ from sqlalchemy import select, text
 from ridedash.store import guests
 from ridedash.store.database.database import Database
 from ridedash.store.guests import GuestDetails
+from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Guest
 from ridedash.store.properties import add_property
+from tests.views.ride_pages import Desk
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -186,3 +188,108 @@ def test_a_phone_does_not_make_a_name_without_a_word_another_person(house: House
     heron = house.told("Guest Heron", phone=PHONE)
     assert house.told("…", phone=PHONE) != heron
     assert house.row(heron).name == "Guest Heron"
+
+
+def test_the_name_is_as_it_was_spelt_last_and_what_is_not_stated_stays(house: House) -> None:
+    first = house.told("Jose Garcia", phone=PHONE, note="Wheelchair", language="es")
+    assert house.told("José García", phone=PHONE) == first
+    row = house.row(first)
+    assert (row.name, row.note, row.language) == ("José García", "Wheelchair", "es")
+
+
+def test_a_room_alone_or_a_name_alone_is_no_proof_of_a_person(house: House) -> None:
+    first = house.told("Guest Heron", room="412")
+    assert house.told("Guest Heron", room="500") != first
+    assert house.told("Heron", room="412") != first, "a couple often has one name"
+
+
+def test_what_a_request_says_anew_of_a_guest_is_known(house: House) -> None:
+    row = house.row(house.told("Guest Heron", phone=PHONE, room="412"))
+    for new, told in (
+        (False, GuestDetails("Heron", PHONE)),
+        (False, GuestDetails("Guest Heron", PHONE, "412")),
+        (True, GuestDetails("Guest Heron", PHONE, "500")),
+        (True, GuestDetails("Young Guest Heron", PHONE)),
+        (True, GuestDetails("Guest Heron", note="Wheelchair")),
+    ):
+        assert guests.has_new_details(row, told) is new, told
+
+
+def test_a_finder_shows_each_guest_once_and_strangers_behind_all_others(house: House) -> None:
+    with house.db.write() as s:
+        typed = GuestDetails("Guest Ana", room="412")
+        guests.store_stranger(s, house.id, typed, NOON + timedelta(hours=9))
+        s.add(Guest(property_id=house.id, name="Guest Nobody", created_at=NOON))
+    house.told("Guest Heron", NOON + timedelta(hours=1), room="412")
+    house.told("Guest Wren", room="4120")
+    named = ["Guest Heron", "Guest Wren", "Guest Ana"]
+    for typed_text in ("412", ""):
+        for limit in (1, 2, 3):
+            with house.db.read() as s:
+                found = guests.find(s, house.id, typed_text, limit)
+            assert [guest.name for guest in found] == named[:limit], (typed_text, limit)
+
+
+def test_eight_guests_are_shown_and_a_long_text_is_cut_as_names_are(house: House) -> None:
+    for number in range(9):
+        house.told("h" * 120, room=f"4{number}")
+    assert len(house.found("")) == len(house.found("4")) == len(house.found("h" * 121)) == 8
+
+
+def test_a_guest_whom_staff_choose_among_strangers_is_verified_by_that(house: House) -> None:
+    with house.db.write() as s:
+        typed = GuestDetails("Guest Ana", PHONE)
+        stranger = guests.store_stranger(s, house.id, typed, NOON).id
+    assert house.told("Guest Ana", phone=PHONE) != stranger
+    assert house.told("Guest Ana", guest_id=stranger) == stranger
+    assert house.row(stranger).unverified is False
+
+
+def test_a_guest_usually_goes_to_the_last_places_each_once(desk: Desk) -> None:
+    def goes(kind: str, name: str | None, **facts: Any) -> int:
+        return desk.order("BOOKED", kind=kind, drop_name=name, **facts)
+
+    orders = [goes("share", "Forgotten"), goes("point_to_point", "Pier")]
+    orders += [goes("point_to_point", None), goes("point_to_point", "Nowhere", drop_lat=None)]
+    for name in ("Fort", "Fort", "Fort", "Airport", "Airport", "Harbour", "Harbour"):
+        orders.append(goes("point_to_point", name))
+    orders += [goes("point_to_point", None), goes("auto", "Harbour")]
+    alone = goes("share", "Elsewhere")
+    with desk.services.db.write() as s:
+        guest = s.get_one(Order, orders[0]).guest_id
+        for order_id in orders[1:]:
+            s.get_one(Order, order_id).guest_id = guest
+        s.flush()
+        found = guests.usual(s, guest)
+        assert found.category == "auto"
+        assert [name for name, _, _ in found.places] == ["Harbour", "Airport", "Fort"]
+        assert found.places[0][1:] == (-38.48, -127.97)
+        theirs = guests.usual(s, s.get_one(Order, alone).guest_id)
+        assert (theirs.category, [each[0] for each in theirs.places]) == ("share", ["Elsewhere"])
+        assert guests.usual(s, 10**6) == guests.Usual()
+
+
+def test_on_postgresql_a_lock_is_of_one_phone_or_else_of_one_room_and_name(house: House) -> None:
+    if house.db.dialect == "sqlite":
+        pytest.skip("it has one writer at a time")
+
+    def locks(*told: tuple[int, GuestDetails]) -> int:
+        """How many different locks a transaction holds for these guests."""
+        with house.db.write() as s:
+            for where, details in told:
+                guests.lock_guest(s, where, details)
+            held = text(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' "
+                "AND pid = pg_backend_pid()"
+            )
+            return s.scalar(held) or 0
+
+    heron, room = GuestDetails("Heron", PHONE), GuestDetails("Guest Heron", room="412")
+    assert locks((house.id, heron)) == 1
+    assert locks((house.id, heron), (house.id, GuestDetails("Wren", PHONE, "7"))) == 1
+    assert locks((house.id, heron), (house.id, GuestDetails("Heron", OTHER))) == 2
+    assert locks((house.id, heron), (house.other, heron)) == 2
+    assert locks((house.id, room), (house.id, GuestDetails("guest HERON", room="412"))) == 1
+    assert locks((house.id, room), (house.id, GuestDetails("Guest Heron", room="413"))) == 2
+    many = [(house.id, GuestDetails("Heron", f"+9122277833{n:02}")) for n in range(40)]
+    assert locks(*many) == 40, "whatever the sign of the number that a lock has"

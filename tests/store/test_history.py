@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from alembic import command
 from sqlalchemy import select, text
 
+from ridedash.store import properties
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import alembic_config
 from ridedash.store.history import (
@@ -15,12 +17,15 @@ from ridedash.store.history import (
     Totals,
     by_index,
     categories,
+    evidence,
     outcome_of,
     page,
     records,
     totals,
 )
+from ridedash.store.insights import House, Span, insights
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, OrderState, Ride
 from ridedash.store.search import phone_digits
@@ -261,3 +266,93 @@ def test_postgresql_reads_an_index_alone_in_that_transaction_and_no_other(desk: 
         assert [s.scalar(each) for each in settings] == ["off"] * 3
     with desk.services.db.read() as s:
         assert [s.scalar(each) for each in settings] == usual != ["off"] * 3
+
+
+def test_totals_and_insights_use_the_index_alone_too(desk: Desk) -> None:
+    if desk.services.db.dialect == "sqlite":
+        pytest.skip("its planner has no such settings")
+    house = House(desk.ids["desk.property"], ZoneInfo("UTC"), "INR")
+    for reads in (
+        lambda s: totals(s, house.id, WEEK, "INR"),
+        lambda s: insights(s, house, Span(WEEK.since, WEEK.until)),
+    ):
+        with desk.services.db.read() as s:
+            reads(s)
+            assert s.scalar(text("SHOW enable_seqscan")) == "off"
+
+
+def test_an_end_that_is_not_known_by_name_leaves_a_ride_live(desk: Desk) -> None:
+    order_id = done(desk, "TELEPORTED")
+    assert outcome_of("BOOKED", "TELEPORTED") is Outcome.LIVE
+    assert [outcome for outcome in Outcome if found(desk, outcome=outcome) == [order_id]] == [
+        Outcome.LIVE
+    ]
+
+
+def test_categories_are_those_that_the_property_has_booked_by_its_own_names(desk: Desk) -> None:
+    desk.order(kind="auto", prop="other", display_name="Theirs")
+    desk.order(kind="share", prop="other")
+    desk.order(kind="auto", display_name="Auto")
+    desk.order(display_name="")
+    with desk.services.db.read() as s:
+        assert categories(s, desk.ids["desk.property"]) == [("auto", "Auto"), ("mini", "mini")]
+
+
+def test_a_record_has_all_that_a_list_shows_of_an_order(desk: Desk) -> None:
+    home, stranger = desk.ids["desk.property"], desk.order("BOOKED", "CALL_DRIVER")
+    order_id = done(desk, drop_name="Pier", drop_lat=None, plate="MH12QQ1234")
+    bare = desk.order("REJECTED", room=None)
+    with desk.services.db.write() as s:
+        centre = CostCentre(property_id=home, name="Banquets", closed_at=None)
+        other = CostCentre(property_id=home, name="Spa", closed_at=None)
+        kiosks = [Kiosk(kind="kiosk", name=n, made_at=NOON, property_id=home) for n in "AB"]
+        s.add_all([centre, other, *kiosks])
+        s.flush()
+        row = s.get_one(Order, order_id)
+        row.cost_centre_id, row.kiosk_id = centre.id, kiosks[1].id
+        row.series_key, row.back_of, row.flight, row.departs_at = "t", stranger, "AI 1", NOON
+        s.get_one(Order, stranger).series_key = "t"
+        s.get_one(Order, bare).staff_id = None
+        s.get_one(Order, bare).group_key = "g"
+        properties.add_staff(s, home, "Desk Wren", "hash", "concierge", NOON)
+    with desk.services.db.read() as s:
+        one, two = records(s, home, [order_id, bare])
+    assert (one.guest, one.staff, one.centre, one.kiosk) == (
+        "Guest Heron",
+        "Concierge desk",
+        "Banquets",
+        "B",
+    )
+    assert (one.pickup, one.drop, one.has_drop) == ("Grand Meridian Hotel, main door", "Pier", False)
+    assert (one.status, one.ended_as, one.plate) == ("COMPLETED", "COMPLETED", "MH12QQ1234")
+    assert (one.series, one.car, one.group, one.is_way_back) == ((2, 2), None, "t", True)
+    assert (one.flight, one.departs_at, one.planned) == ("AI 1", NOON, False)
+    assert (two.staff, two.centre, two.kiosk, two.status, two.plate) == (None,) * 5
+    assert (two.series, two.car, two.group, two.is_way_back) == (None, (1, 1), "g", False)
+    assert (two.has_drop, two.room, two.total_minor) == (True, None, None)
+
+
+def test_a_bill_has_its_instants_places_and_facts_beside_the_record(desk: Desk) -> None:
+    home, harbour = desk.ids["desk.property"], {"lat": -38.6, "lng": -128.1, "name": "Harbour"}
+    taken = ("drop", "done", {"payload": harbour})
+    redirected = done(desk, actions=[taken], in_state_s=0)
+    plain = done(desk, kind="share", payment="account", actions=[("cancel", "done", {})])
+    open_end = desk.order("REJECTED", drop_lat=None)
+    foreign = done(desk, prop="other", actions=[taken])
+    with desk.services.db.read() as s:
+        ids = [redirected, plain, open_end, foreign]
+        found = evidence(s, home, ids)
+        assert evidence(s, home, [plain]).keys() == {plain}
+    assert found.keys() == {redirected, plain, open_end}
+    assert [found[each].drop for each in ids[:3]] == [(-38.6, -128.1), (-38.48, -127.97), None]
+    assert found[plain].pickup == (-38.5, -128.0)
+    assert (found[plain].kind, found[plain].seats, found[plain].payment) == ("share", 1, "account")
+    began = found[redirected].began_at
+    assert began == NOON - timedelta(seconds=150), "one step before its end"
+    assert (found[redirected].ended_at, found[redirected].facts["driver_name"]) == (
+        NOON,
+        "Driver Cedar",
+    )
+    assert found[open_end].created_at == NOON - timedelta(seconds=42)
+    assert (found[open_end].began_at, found[open_end].ended_at) == (None, None)
+    assert found[open_end].facts == {}

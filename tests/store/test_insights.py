@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 from ridedash.store import accounts, properties
 from ridedash.store.history import Outcome, RideFilter, outcome_of, records, totals
-from ridedash.store.insights import COUNTS, Destination, Figures, House, Insights, Span, insights
+from ridedash.store.insights import (
+    COUNTS,
+    Destination,
+    Figures,
+    House,
+    Insights,
+    Keys,
+    Span,
+    insights,
+)
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import TimelineEvent
 from ridedash.store.orders import Order, OrderState
@@ -334,3 +343,22 @@ def test_a_ride_that_was_unknown_is_counted_where_it_went(desk: Desk) -> None:
         s.add(TimelineEvent(property_id=where.house.id, order_id=cleared, **event))
     found = read(desk, where, span).destinations
     assert {key.name: each.cleared for key, each in found.items()} == {"Pier": 1, "Airport": 0}
+
+
+def test_what_a_late_cancellation_costs_is_counted_wherever_its_ride_is() -> None:
+    found = Insights(ZoneInfo("Asia/Kolkata"))
+    keys = Keys(NOON, "mini", 3, None, Destination("Pier", True))
+    for currency, minor in (("INR", 3_000), ("EUR", 250), ("INR", 1_000)):
+        found.charge(keys, currency, minor)
+    day = NOON.astimezone(found.tz)
+    groups = (
+        found.total,
+        found.days[day.date()],
+        found.week[day.weekday(), day.hour],
+        found.categories["mini"],
+        found.staff[3],
+        found.centres[None],
+        found.destinations[keys.destination],
+    )
+    assert groups == (Figures(charged=3, fees={"INR": 4_000, "EUR": 250}),) * 7
+    assert len(found.week) == len(found.staff) == 1

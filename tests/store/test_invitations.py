@@ -11,6 +11,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Staff
 from ridedash.store.properties import add_property, add_staff
+from tests.locks import locked
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -158,3 +159,13 @@ def test_links_end_with_the_person_who_made_them_or_whom_they_are_for(
         left = select(Invitation.id).where(Invitation.expires_at > NOON).order_by(Invitation.id)
         ended = {password, invited} if who == "boss" else {password}
         assert set(s.scalars(left)) == {password, invited, used, theirs} - ended
+
+
+def test_a_secret_has_192_bits_and_only_its_use_locks_its_row(house: House) -> None:
+    _, secret = house.invited()
+    assert len(secret) == 32
+    with house.db.write() as s:
+        for how, tables in (({}, set()), ({"hold": True}, {"invitations"})):
+            with locked(s) as found:
+                assert invitations.open_invitation(s, secret, NOON, **how)
+            assert found == tables

@@ -10,8 +10,8 @@ from werkzeug.security import generate_password_hash
 from ridedash.store import kiosks
 from ridedash.store.database.database import Database
 from ridedash.store.kiosks import WrongPin
-from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit
-from ridedash.store.properties import add_property
+from ridedash.store.models.kiosks import Kiosk, KioskCode, KioskKind, KioskVisit
+from ridedash.store.properties import add_property, add_staff
 from tests.locks import locked
 
 pytestmark = pytest.mark.database
@@ -274,3 +274,63 @@ def test_a_wrong_pin_tells_how_long_the_panel_is_closed(house: House) -> None:
     assert (row.replaced_at, row.confirmed_at, row.paired_at) == (NOON, NOON, NOON)
     kiosks.unpair(row)
     assert (row.token_hash, row.old_token_hash, row.paired_at) == (None, None, None)
+
+
+def test_five_wrong_pins_are_counted_anew_after_the_panel_was_closed(house: House) -> None:
+    row = house.row()
+    with pytest.raises(WrongPin):
+        kiosks.verify_pin(row, "", NOON)  # none is set
+    row.pin_hash, row.pin_tries = "never compared", 0
+    for now in (NOON, NOON + timedelta(minutes=15)):
+        for _ in range(5):
+            kiosks.count_pin(row, now)
+        assert row.pin_blocked_until == now + timedelta(minutes=15)
+        assert row.pin_tries == 0
+
+
+def test_a_revoked_device_keeps_nothing_that_opens_it_and_none_would(house: House) -> None:
+    token, code = house.paired(), house.code()
+    with house.db.write() as s:
+        s.get_one(Kiosk, house.lobby).revoked_at = NOON
+    assert not house.knows(token)
+    assert house.pair(code) is None
+    with house.db.write() as s:
+        row = s.get_one(Kiosk, house.lobby)
+        kiosks.revoke(row, NOON)
+        assert (row.token_hash, row.pairing_hash) == (None, None)
+
+
+def test_the_codes_of_a_person_end_unless_they_were_used_and_nobody_elses(house: House) -> None:
+    later = NOON + timedelta(minutes=5)
+    facts = {"property_id": house.id, "house_pays": True, "made_at": NOON, "expires_at": later}
+    with house.db.write() as s:
+        otter, heron = (
+            add_staff(s, house.id, f"Desk {name}", "hash", "concierge", NOON).id
+            for name in ("Otter", "Heron")
+        )
+        paired = kiosks.new_device(s, house.id, KIOSK, "Paired", NOON)
+        token = kiosks.begin(paired, NOON)
+        paired.paired_by = otter
+        open_one, theirs = (
+            kiosks.new_device(s, house.id, KIOSK, name, NOON) for name in ("Open", "Theirs")
+        )
+        kiosks.make_pairing_code(open_one, otter, NOON)
+        kiosks.make_pairing_code(theirs, heron, NOON)
+        assert (open_one.paired_by, theirs.paired_by) == (otter, heron)
+        codes = [
+            KioskCode(code_hash=name, made_by=by, used_at=used, **facts)
+            for name, by, used in (
+                ("open", otter, None),
+                ("used", otter, NOON),
+                ("theirs", heron, None),
+            )
+        ]
+        s.add_all(codes)
+        s.flush()
+        kiosks.end_codes_of(s.connection(), otter)
+        s.expire_all()
+        assert [row.expires_at for row in codes] == [NOON, later, later]
+        assert (open_one.pairing_hash, open_one.pairing_until) == (None, None)
+        assert theirs.pairing_hash
+        assert theirs.pairing_until == NOON + kiosks.CODE_LASTS
+        assert kiosks.device_with(s, KIOSK, token, NOON) is paired

@@ -100,3 +100,21 @@ def test_a_password_is_stored_as_a_salted_hash() -> None:
 def test_eight_letters_of_ones_own_are_enough_and_seven_are_not() -> None:
     assert weakness("ridedashvqxtkzwm") is None
     assert weakness("ridedashvqxtkzw") == "common"
+
+
+def test_a_word_of_three_letters_counts_and_one_of_two_does_not() -> None:
+    names = ("Asha Rao", "Bo Lee")
+    assert weakness("raoVleeTraoXleeQk", names) == "common"
+    assert weakness("boVboTboXboQkboZw", names) is None
+
+
+def test_the_longest_of_two_names_is_what_a_password_begins_with() -> None:
+    names = ("Ann", "Annabelle Otterbein")
+    assert weakness("annabelleotterbeinvqxtkzw", names) == "common"
+    assert weakness("annabelleotterbeinvqxtkzwj", names) is None
+
+
+def test_ten_symbols_that_stand_for_letters_are_estimated_as_they_are() -> None:
+    ten = "4@8({[<369"
+    assert estimated_part(ten) == ten
+    assert estimated_part(ten + "1") == "aabcccceggi"

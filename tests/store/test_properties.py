@@ -63,6 +63,7 @@ def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(
         last = timedelta(hours=12) - timedelta(milliseconds=1)
         assert properties.sign_ins_of(s, [staff.id], NOW + last) == {staff.id: 2}
         assert properties.sign_ins_of(s, [staff.id], NOW + timedelta(hours=12)) == {}
+        assert properties.sign_ins_of(s, [staff.id + 1], NOW) == {}, "nobody else's"
         close_sign_in(s, first)
         assert sign_in_facts(s, first, NOW) is None, "a copy of the cookie is worth nothing"
         assert sign_in_facts(s, second, NOW)
@@ -397,4 +398,6 @@ def test_a_pairing_code_is_tried_thirty_times_in_ten_minutes_from_one_address(
         assert waits[:30] == [0.0] * 30
         assert waits[30] > 0
         assert code_allowed(s, "10.0.0.2", NOW) == 0.0, "each address by itself"
+        long = [code_allowed(s, "f" * 64 + str(n), NOW) for n in range(31)]
+        assert (long[29], long[30] > 0) == (0.0, True), "64 characters of an address count"
         assert code_allowed(s, "10.0.0.1", NOW + timedelta(minutes=11)) == 0.0

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from ridedash.store import sign_ins
 from ridedash.store.database.database import Database
-from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff
+from ridedash.store.kiosks import make_pairing_code, new_device
+from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
 from ridedash.store.properties import add_property, add_staff
 
 pytestmark = pytest.mark.database
@@ -251,3 +253,49 @@ def test_a_clock_that_has_stepped_back_locks_no_address_out(house: House) -> Non
     assert house.wait("back", now=NOON) == 0
     for n in range(28):
         assert house.wait(f"again {n}", now=NOON) == 0, "the window began anew"
+
+
+def test_the_secret_of_a_sign_in_has_256_bits(house: House) -> None:
+    assert len(house.opened(house.otter)) == 43
+
+
+def test_one_right_password_leaves_an_address_all_of_its_tries(house: House) -> None:
+    assert house.wait("right") == 0
+    house.right("right")
+    assert [house.wait(f"name {n}") for n in range(30)] == [0] * 30
+    assert house.wait("one more") == 600
+
+
+def test_a_guess_that_is_refused_for_its_address_leaves_no_row_of_its_name(house: House) -> None:
+    for n in range(30):
+        house.wait(f"name {n}")
+    with house.db.read() as s:
+        kept = s.scalar(select(func.count()).select_from(Throttle))
+    assert 0 < house.wait("another", now=NOON + timedelta(minutes=10) - MOMENT) < 1
+    with house.db.read() as s:
+        assert s.scalar(select(func.count()).select_from(Throttle)) == kept
+
+
+def test_an_address_is_known_by_its_first_64_characters(house: House) -> None:
+    assert [house.wait(f"name {n}", "f" * 64 + str(n)) for n in range(30)] == [0] * 30
+    assert house.wait("one more", "f" * 64) == 600
+    assert house.wait("one more", "f" * 63) == 0
+
+
+def test_the_codes_that_a_person_made_end_with_what_they_may_do(house: House) -> None:
+    with house.db.write() as s:
+        kiosk = new_device(s, house.id, KioskKind.KIOSK, "Lobby", NOON)
+        make_pairing_code(kiosk, house.otter, NOON)
+    house.change(house.otter, role="manager")
+    with house.db.read() as s:
+        assert s.scalars(select(Kiosk.pairing_hash)).all() == [None]
+
+
+def test_on_postgresql_sign_ins_end_one_transaction_after_the_other(house: House) -> None:
+    """Else a process could read a later number first, and never see the earlier one."""
+    if house.db.dialect == "sqlite":
+        pytest.skip("it has one writer at a time")
+    held = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+    with house.db.write() as s:
+        sign_ins.close_all_sign_ins(s, house.otter)
+        assert s.scalar(held) == 1

@@ -35,6 +35,9 @@ def stored(desk: Desk) -> tuple[int, list[tuple[str, str, str, str]]]:
 def test_what_differs_is_named_and_raises_the_version(desk: Desk) -> None:
     assert write(desk, "de", a=("A!", "A"), b=("", "B")) == ["a"]
     assert write(desk, "de", a=("A!", "A")) == []
+    with desk.services.db.read() as s:
+        [row] = wordings_of(s, desk.ids["desk.property"])
+        assert (row.staff_id, row.at) == (desk.ids["desk"], NOON)
     assert stored(desk) == (1, [("de", "a", "A!", "A")])
     assert write(desk, "ar", a=("a", "A")) == ["a"]
     assert write(desk, "de", a=("A!", "A new")) == ["a"]
@@ -48,14 +51,21 @@ def test_a_mark_is_of_one_language_and_can_be_taken_back(desk: Desk) -> None:
     for digest in ("one", "two"):
         with desk.services.db.write() as s:
             mark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar", digest, by)
+    with desk.services.db.write() as s:
+        theirs = s.get_one(Property, desk.ids["other.property"])
+        for language in ("ar", "de"):
+            mark_read(s, theirs, language, "three", by)
     with desk.services.db.read() as s:
         marks = reviews_of(s, desk.ids["desk.property"])
-        assert {code: (row.digest, row.at) for code, row in marks.items()} == {"ar": ("two", NOON)}
-        assert reviews_of(s, desk.ids["other.property"]) == {}
+        told = {code: (row.digest, row.staff_id, row.at) for code, row in marks.items()}
+        assert told == {"ar": ("two", *by)}
+        assert reviews_of(s, desk.ids["other.property"]).keys() == {"ar", "de"}
     with desk.services.db.write() as s:
         unmark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar")
+        unmark_read(s, s.get_one(Property, desk.ids["other.property"]), "ar")
     with desk.services.db.read() as s:
         assert reviews_of(s, desk.ids["desk.property"]) == {}
+        assert reviews_of(s, desk.ids["other.property"]).keys() == {"de"}
     assert stored(desk) == (3, []), "pages are made anew after each"
 
 

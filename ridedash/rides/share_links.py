@@ -200,7 +200,6 @@ def _keep_link(
         made_at=now,
     )
     s.add(row)
-    s.flush()
     if row not in _valid_rows(s, order.id, kind, now):
         raise RideOver
     return row

@@ -145,7 +145,7 @@ class AccountTokens:
         others = (encrypted.not_like(f"{name}.%") for name in sorted(self.vault.names))
         return (
             select(Account.id)
-            .where(Account.id == account_id, encrypted.is_not(None), *others)
+            .where(Account.id == account_id, *others)
             .exists()
         )
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 import httpx
 import pytest
+from sqlalchemy import literal, select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.accounts.manage import DONE, AccountManager
@@ -25,7 +26,8 @@ from ridedash.rides.accounts.tokens import (
 )
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.transport.http import Http
-from ridedash.store.accounts import keep_tokens
+from ridedash.store.accounts import add_account, keep_tokens
+from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.people import Account
@@ -441,3 +443,62 @@ def test_a_link_made_anew_during_a_refresh_is_not_overwritten(world: World) -> N
     )
     tokens.refreshed(world.account_id, "good")
     assert tokens.bearer(world.account_id) == "linked"
+
+
+def test_a_token_is_used_up_to_the_minute_before_its_end_and_never_after_it(world: World) -> None:
+    expires_in(world, 60)
+    assert world.tokens.bearer(world.account_id) == "good"
+    assert world.service.refreshes == 0
+
+    def down() -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    world.service.token = down  # type: ignore[method-assign]
+    world.clock.go(60)
+    with pytest.raises(NoRefreshNow):
+        world.tokens.bearer(world.account_id)
+
+
+def test_a_token_without_a_refresh_token_is_used_to_its_end_and_then_the_link_is_lost(
+    world: World,
+) -> None:
+    with world.db.write() as s:
+        row = s.get_one(Account, world.account_id)
+        keep_tokens(row, world.vault, "good", None, 30, world.clock())
+    assert world.tokens.bearer(world.account_id) == "good"
+    with pytest.raises(NeedsReconnect):
+        world.tokens.refreshed(world.account_id, "good")
+    assert (account_state(world), world.service.refreshes) == ("reconnect", 0)
+    with world.db.read() as s:
+        [entry] = s.query(AuditRow).filter_by(what="account.lost")
+    assert (entry.who, entry.subject) == ("worker", f"accounts:{world.account_id}")
+    assert (entry.result, entry.property_id) == ("no refresh token", world.property_id)
+    assert entry.at == world.clock()
+
+
+def test_without_an_authorization_server_a_refused_token_loses_the_link(world: World) -> None:
+    tokens = AccountTokens(world.db, world.vault, None, world.clock)
+    with pytest.raises(NeedsReconnect):
+        tokens.refreshed(world.account_id, "good")
+    assert account_state(world) == "reconnect"
+
+
+def test_a_refresh_without_a_clear_answer_leaves_the_lease_to_the_next(world: World) -> None:
+    world.service.token = lambda: httpx.Response(503)  # type: ignore[method-assign]
+    with pytest.raises(NoRefreshNow):
+        world.tokens.refreshed(world.account_id, "good")
+    assert leased(world) == (None, None)
+    assert len(RefreshLease(world.db, world.clock).owner) == 16
+
+
+def test_an_account_is_foreign_where_no_key_reads_its_own_token(world: World) -> None:
+    with world.db.write() as s:
+        rows = [
+            add_account(s, world.vault, world.property_id, label, "t", world.clock())
+            for label in ("Sealed", "Without")
+        ]
+        rows[0].access_token_enc, rows[1].access_token_enc = "k9.a.b", None
+        ids = [world.account_id, *(row.id for row in rows)]
+    with world.db.read() as s:
+        found = [s.scalar(select(world.tokens.foreign(literal(each)))) for each in ids]
+    assert [bool(each) for each in found] == [False, True, False]

@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 
 from ridedash.rides.actions.acknowledge import acknowledge, stop_following
 from ridedash.rides.orders.transitions import raise_attention
+from ridedash.rides.tickets import add_ticket, ticket_of
 from ridedash.rides.worker import Worker
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Attention, Order, Ride
@@ -177,3 +178,26 @@ def test_the_clock_is_read_once_for_each_press(world: World) -> None:
     query = select(AuditRow.at).where(AuditRow.what.in_(BY_STAFF)).order_by(AuditRow.id)
     with world.db.read() as s:
         assert list(s.scalars(query)) == reads
+
+
+def test_a_number_that_wrong_pins_have_closed_opens_when_that_item_is_seen_and_no_other(
+    world: World,
+) -> None:
+    order_id = world.place()
+    with world.db.write() as s:
+        order = s.get_one(Order, order_id)
+        add_ticket(s, "key", order, "1234", "2026-03-01").closed_at = world.clock()
+    for name, opened in (("car_swapped", False), ("kiosk_pins", True)):
+        assert acknowledge(world.db, world.clock, order_id, world.staff_id, name)
+        with world.db.read() as s:
+            ticket = ticket_of(s, order_id)
+            assert ticket is not None
+            assert (ticket.closed_at is None) is opened
+
+
+def test_a_poll_that_began_before_the_stop_has_an_older_number(world: World) -> None:
+    with world.worker() as worker:
+        order_id, _ = two_rides(world, worker)
+    before = world.ride(order_id).poll_seq
+    assert stop_following(world.db, world.clock, order_id, world.staff_id)
+    assert world.ride(order_id).poll_seq == before + 1

@@ -302,3 +302,51 @@ def test_a_wrong_partner_key_costs_no_account_its_link(world: World) -> None:
     assert (result.outcome, result.code) == ("refused", "invalid_partner_key")
     with world.db.read() as s:
         assert s.get_one(Account, world.account_id).state == "ok"
+
+
+@pytest.mark.database
+def test_a_change_of_drop_waits_for_a_newer_one_of_its_ride_and_for_nothing_else(
+    world: World, order: int
+) -> None:
+    drop = {"name": "drop", "payload": {"lat": 1.0, "lng": 2.0, "name": None}}
+    other = world.place()
+    overtaken = stored(world, order, **drop)
+    cancel = stored(world, order)
+    newest = stored(world, order, **drop)
+    stored(world, other, **drop, state="done")
+    stored(world, order, state="done")
+    caller = Caller(world.runtime)
+    assert sorted(caller.due(9)) == [cancel, newest]
+    assert caller.again(overtaken) is False
+    assert caller.again(cancel) is True
+
+
+@pytest.mark.database
+def test_an_action_whose_key_is_missing_here_is_left_to_others_for_five_seconds(
+    world: World, order: int
+) -> None:
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).access_token_enc = "k9.a.b"
+    action_id = stored(world, order)
+    caller = Caller(world.runtime)
+    assert list(caller.due(9)) == []
+    world.clock.go(4.999)
+    assert list(caller.due(9)) == []
+    world.clock.go(0.001)
+    assert list(caller.due(9)) == [action_id]
+
+
+@pytest.mark.database
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [({"text": "t", "message": "m"}, "t"), ({"message": "m"}, "m"), ({}, None)],
+)
+def test_what_the_service_says_when_it_is_done_is_kept(
+    world: World, order: int, said: dict[str, str], text: str | None
+) -> None:
+    world.service.answers["cancel"] = [{"status": "SUCCESS", "code": "C", "header": "H", **said}]
+    action_id = stored(world, order, state="calling")
+    result = Caller(world.runtime).call(action_id)
+    assert result == ActionResult("done", "C", "H", text, action_id)
+    row = action(world, action_id)
+    assert (row.code, row.header, row.text) == ("C", "H", text)

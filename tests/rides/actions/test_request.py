@@ -15,6 +15,7 @@ from ridedash.rides.actions.request import ActionResult
 from ridedash.rides.codes import RECONNECT
 from ridedash.rides.worker import Worker
 from ridedash.store.actors import by_staff
+from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Action
 from ridedash.store.models.people import Account
 from tests.rides.desk_world import DROP, World
@@ -424,3 +425,42 @@ def test_without_a_linked_account_nothing_is_sent_and_the_answer_says_so(world: 
     result = request.cancel(world.runtime, order_id, world.actor, "not needed")
     assert (result.outcome, result.code) == ("not_sent", RECONNECT)
     assert len(world.service.calls) == before
+
+
+def test_the_same_press_is_busy_for_half_a_minute_while_it_has_no_answer(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+    ask(world, "cancel", order_id, "guest left")
+    with world.db.write() as s:
+        s.execute(update(Action).values(state="calling", called_at=world.clock()))
+    world.clock.go(29.999)
+    assert ask(world, "cancel", order_id, "guest left") == ActionResult("not_now", "BUSY")
+    assert ask(world, "change_drop", order_id, NEW_DROP).outcome == "done", "another one"
+    world.clock.go(0.001)
+    assert ask(world, "cancel", order_id, "guest left").outcome == "done"
+
+
+def test_what_is_not_offered_says_that_it_is_too_late(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+    assert ask(world, "feedback", order_id, 5) == ActionResult("not_now", "too_late")
+
+
+def test_arming_and_withdrawing_a_cancel_are_recorded_until_it_is_released(world: World) -> None:
+    with world.worker() as worker:
+        order_id = matching(world, worker)
+    arguments = world.db, world.clock, order_id, world.actor
+    for outcome in ("done", "not_now"):
+        request.arm_cancel(*arguments, "changed mind")
+        if outcome == "not_now":
+            with world.db.write() as s:  # a poll has brought the booking id
+                armed = Action.state == "armed"
+                s.execute(update(Action).where(armed).values(next_try_at=world.clock()))
+        assert request.disarm_cancel(*arguments).outcome == outcome
+    with world.db.read() as s:
+        rows = s.query(AuditRow).filter(AuditRow.what.endswith("arm_cancel")).order_by(AuditRow.id)
+        told = [(row.what, row.who, row.subject, row.result, row.property_id) for row in rows]
+    who, facts = f"staff:{world.staff_id}", (f"orders:{order_id}", "ok", world.property_id)
+    names = ("ride.arm_cancel", "ride.disarm_cancel", "ride.arm_cancel")
+    assert told == [(name, who, *facts) for name in names]
+    assert request.disarm_cancel(world.db, world.clock, order_id, by_staff(99)).code == "too_late"

@@ -176,3 +176,20 @@ def test_orders_and_rides_are_counted_with_how_long_the_oldest_has_waited(tmp_pa
     assert found.orders == open_ones | others
     assert (found.unknown_oldest_s, found.followed) == (90.0, 3)
     assert (found.overdue, found.late_s) == (2, 7.0)
+
+
+@pytest.mark.database
+def test_a_poll_that_is_due_right_now_is_not_late_yet(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path)
+    desk.order("BOOKED", "CALL_DRIVER", ride={"next_poll_at": desk.now})
+    with desk.services.db.read() as s:
+        found = counts(s, desk.now)
+    desk.close()
+    assert (found.overdue, found.late_s) == (1, 0.0)
+
+
+def test_a_machine_whose_name_has_a_colon_is_named_whole(db: Database) -> None:
+    write_heartbeat(db, "rack:7:1:a", NOW - 2 * ALIVE)
+    write_heartbeat(db, "here:1:a", NOW)
+    with db.read() as s:
+        assert absent_hosts(s, NOW) == {"rack:7": NOW - 2 * ALIVE}

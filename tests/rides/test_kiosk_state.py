@@ -28,6 +28,11 @@ DAY, NIGHT = {"mon": [["06:00", "12:00"], ["14:00", "23:00"]]}, {"sun": [["22:00
         (NIGHT, "02:00", False),
         (NIGHT, "22:00", False),
         ({"tue": [["00:00", "23:59"]]}, "12:00", False),
+        # a day and a night from eight to eight
+        ({"mon": [["08:00", "08:00"]]}, "07:59", False),
+        ({"mon": [["08:00", "08:00"]]}, "08:00", True),
+        ({"sun": [["08:00", "08:00"]]}, "07:59", True),
+        ({"sun": [["08:00", "08:00"]]}, "08:00", False),
     ],
 )
 def test_a_kiosk_is_open_always_or_by_the_hours_of_each_day(

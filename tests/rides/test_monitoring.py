@@ -106,3 +106,28 @@ def test_a_check_that_hangs_is_waited_for_once_and_its_answer_is_shared(
 def test_an_error_of_a_check_is_raised_where_it_was_asked_for() -> None:
     with pytest.raises(ZeroDivisionError):
         Probe(lambda: 1 // 0).result()
+
+
+def test_after_its_deadline_a_check_that_hangs_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go, waits = threading.Event(), list[float]()
+
+    def result(_future: object, timeout: float) -> None:
+        waits.append(timeout)
+        raise TimeoutError
+
+    monkeypatch.setattr(monitoring.Future, "result", result)
+    monkeypatch.setattr(monitoring, "DEADLINE_S", -1.0)
+    probe = Probe(lambda: go.wait(60))
+    assert (probe.result(), probe.result()) == (None, None)
+    go.set()
+    assert waits == [0.0, 0.0]
+
+
+def test_a_database_that_hangs_makes_no_process_ready(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Probe, "result", lambda _self: None)
+    assert ready(db) == set()
+    assert "ridedash_database_up 0.0" in Monitor(db, lambda: NOW, Metrics()).metrics().decode()

@@ -4,11 +4,13 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from sqlalchemy import text
 
 from ridedash.rides.actions.acknowledge import acknowledge
 from ridedash.rides.tickets import (
     Look,
     Looked,
+    _lock_day,
     add_ticket,
     look_up,
     look_up_at,
@@ -25,6 +27,7 @@ from tests.locks import locked
 from tests.rides.desk_world import World
 from tests.rides.kiosk_world import KEY, add_kiosk, pin, press, pressed, set_kiosk, ticket
 from tests.rides.orders.test_side_by_side import at_once
+from tests.views.ride_pages import Desk
 
 DAY_S = 24 * 3600
 
@@ -222,3 +225,32 @@ def test_the_last_wrong_try_of_a_kiosk_says_that_it_was(world: World) -> None:
         ]
     assert [look.last for look in looks] == [False] * 9 + [True, False]
     assert [look.what for look in looks] == [Looked.WRONG] * 10 + [Looked.LIMITED]
+
+
+@pytest.mark.database
+def test_each_property_counts_its_own_tickets_of_a_day(desk: Desk) -> None:
+    days = ("2026-03-01", "2026-03-01", "2026-03-02")
+    orders = {house: [desk.order("READY", prop=house) for _ in days] for house in ("desk", "other")}
+    with desk.services.db.write() as s:
+        for house in orders:
+            rows = [
+                add_ticket(s, "key", s.get_one(Order, order_id), "1234", day)
+                for order_id, day in zip(orders[house], days, strict=True)
+            ]
+            assert [row.number for row in rows] == [1, 2, 1], house
+            assert all(row.id for row in rows)
+
+
+def test_on_postgresql_each_day_of_a_property_has_a_lock_of_its_own(world: World) -> None:
+    if world.db.dialect == "sqlite":
+        pytest.skip("it has one writer at a time")
+    held = text(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    )
+    with world.db.write() as s:
+        for counted, day in ((1, "2026-03-01"), (1, "2026-03-01"), (2, "2026-03-02")):
+            _lock_day(s, world.property_id, day)
+            assert s.scalar(held) == counted
+        for number in range(40):
+            _lock_day(s, number + 10, "2026-03-01")
+        assert s.scalar(held) == 42, "whatever the sign of the number that a lock has"

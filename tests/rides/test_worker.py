@@ -6,17 +6,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from ridedash.observability.hooks import step
 from ridedash.rides.health import can_send, counts, heartbeat_age
-from ridedash.rides.orders import transitions
+from ridedash.rides.orders import kiosk_watch, transitions
 from ridedash.rides.tracking.pool import Polling
-from ridedash.rides.worker import REST_S, Worker
-from ridedash.store.models.orders import Order, OrderState
+from ridedash.rides.worker import LOOK_EVERY_S, REST_S, Worker
+from ridedash.service_time import ServiceTime, Turn
+from ridedash.store.models.orders import Heartbeat, Order, OrderState
 from tests.rides.desk_world import World
 
 
@@ -84,9 +88,11 @@ def test_after_a_round_that_failed_the_worker_rests(
         stop = threading.Event()
         monkeypatch.setattr(worker, "_recurring_jobs", fails)
         monkeypatch.setattr(stop, "wait", rests.append)
+        worker.round_ended = 0.0
         worker.wake()
         worker._round(Polling(worker.tracker, 1, worker.wake), stop)
     assert rests == [REST_S]
+    assert worker.round_ended > 0, "and it is alive all the same"
 
 
 def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> None:
@@ -99,6 +105,9 @@ def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> Non
         begun = [worker._fresh("send", due) for _ in range(4)]
         assert [len(each) for each in begun] == [2, 2, 0, 0]
         assert len(worker._fresh("plan", due)) == 2, "each kind by itself"
+        assert worker._begin("plan 1000")
+        assert len(worker._fresh("plan", due)) == 1, "one thread is free"
+        assert worker._fresh("plan", lambda limit: [limit // 0]) == [], "nobody asks for more"
 
 
 def test_a_round_does_only_those_jobs_whose_time_has_come(world: World) -> None:
@@ -125,6 +134,8 @@ def test_one_slow_send_holds_up_no_other(real: World) -> None:
         first = real.place()
         worker.wake()
         until(lambda: real.state(first) == "SENDING")
+        sends = [each.daemon for each in threading.enumerate() if each.name == "send"]
+        assert set(sends) == {True}, "a send that hangs keeps no process from ending"
         second = real.place()
         worker.wake()
         until(lambda: real.state(second) == "BOOKED")
@@ -337,3 +348,153 @@ def test_a_worker_that_ends_by_itself_no_longer_counts_and_a_restart_changes_not
     with real.worker() as worker:
         worker.step()
         assert told() == (1, True, True)
+
+
+class Awake:
+    """The event of a worker by hand: for how long it was waited for."""
+
+    def __init__(self) -> None:
+        self.waits: list[float | None] = []
+        self.cleared = 0
+
+    def wait(self, timeout: float | None = None) -> None:
+        self.waits.append(timeout)
+
+    def set(self) -> None:
+        pass
+
+    def clear(self) -> None:
+        self.cleared += 1
+
+
+def test_a_worker_looks_when_it_is_time_or_when_it_is_woken_and_waits_in_between(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def nothing(what: str) -> list[Any]:
+        looked.append(what)
+        return []
+
+    for name in ("LOOK_EVERY_S", "PLAN_EVERY_S"):
+        monkeypatch.setattr(f"ridedash.rides.worker.{name}", 3600.0)
+    with world.worker() as worker:
+        awake: Any = Awake()
+        worker._awake, polling, stop = awake, Polling(worker.tracker, 1, print), threading.Event()
+        monkeypatch.setattr(worker, "_sends", lambda: nothing("send"))
+        monkeypatch.setattr(worker, "_plans", lambda: nothing("plan"))
+        for woken in (False, False, True, False):
+            if woken:
+                worker.wake()
+            worker._round(polling, stop)
+        assert looked == ["plan", "send", "send"]
+        monkeypatch.setattr(polling, "round", lambda: 7.0)
+        worker._round(polling, stop)
+    assert awake.waits == [3600.0] * 4 + [7.0], "sooner, or later, where polls are under way"
+    assert awake.cleared == 5
+
+
+def test_a_job_that_fails_is_logged_by_its_name_and_can_be_begun_again(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    before, seen = step.get(), list[tuple[str, int]]()
+
+    def fine() -> bool:
+        seen.append(step.get())
+        return True
+
+    with world.worker() as worker:
+        assert worker._begin("send 7")
+        assert not worker._begin("send 7")
+        assert worker._do("send 7", fine) is True
+        for error in (OSError("the disk"), ValueError("of Guest Heron")):
+
+            def fails(error: Exception = error) -> None:
+                raise error
+
+            worker._woken = False
+            assert worker._begin("send 7")
+            assert worker._do("send 7", fails) is False
+            assert worker._woken, "another one may wait for its thread"
+    assert (seen, step.get()) == ([("send", 7)], before)
+    said = [record.getMessage() for record in caplog.records]
+    assert [each.split("(")[0].strip() for each in said] == [
+        "send 7 failed: OSError",
+        "send 7 failed: ValueError",
+    ]
+
+
+def test_a_service_that_falls_silent_is_in_a_heartbeat_at_once_and_since_when(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent: list[float | None] = [None]
+    flushed: list[bool] = []
+    with world.worker() as worker:
+
+        def beats(after: float | None, *, always: bool = False) -> datetime | None:
+            silent[0] = after
+            world.clock.go(1)
+            worker._heartbeat(always)
+            with world.db.read() as s:
+                return s.get_one(Heartbeat, worker.name).silent_since
+
+        monkeypatch.setattr(world.client.traffic, "silent_s", lambda: silent[0])
+        monkeypatch.setattr(worker.journal.sent, "flush", lambda: flushed.append(True))
+        assert beats(None, always=True) is None
+        since = beats(12.0)
+        assert since == world.clock() - timedelta(seconds=12)
+        assert beats(13.5) == since, "it is not time for another"
+        assert beats(14.5, always=True) == since
+        assert worker._heartbeat(False) == 0
+        assert beats(None) is None
+    assert flushed == [True] * 4, "what was journalled is on disk with each heartbeat"
+
+
+def test_an_idle_worker_ends_at_once_and_a_busy_one_waits_its_time(world: World) -> None:
+    with world.worker(drain_s=3600.0) as worker:
+        awake: Any = Awake()
+        worker._awake = awake
+        worker._drain()
+        assert worker.promoter.closed, "it begins nothing more"
+        assert awake.waits == []
+        assert worker._begin("plan 7")
+        awake.clear = worker._busy.clear
+        worker._drain()
+        assert awake.waits == [LOOK_EVERY_S]
+        assert worker._begin("act 7")
+        worker.drain_s = 0.0
+        worker._drain()
+        assert awake.waits == [LOOK_EVERY_S], "no longer"
+
+
+def test_a_step_tells_whether_anything_was_done(world: World) -> None:
+    with world.worker() as worker:
+        worker.step()
+        assert worker.step() is False
+        world.place()
+        assert worker.step() is True
+
+
+def test_after_a_turn_of_the_services_clock_every_ride_is_polled_once(world: World) -> None:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+    with world.worker() as worker:
+        world.book(worker)
+        worker.step()
+        polls = world.service.count("track_ride")
+        turned = ServiceTime((Turn(world.clock(), world.clock(), 1.0),))
+        for more, time_now in ((0, worker.runtime.time()), (1, turned), (1, turned)):
+            worker.runtime = replace(worker.runtime, time=lambda now=time_now: now)
+            worker.step()
+            assert world.service.count("track_ride") == polls + more
+
+
+def test_kiosks_and_old_answers_are_looked_after_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    with world.worker() as worker:
+        monkeypatch.setattr(kiosk_watch, "watch", lambda *_given: done.append("kiosks") or 0)
+        monkeypatch.setattr(worker.journal, "drop_old", lambda _now: done.append("journal"))
+        for _ in range(2):
+            worker.step()
+    assert done == ["kiosks", "journal", "kiosks"], "the answers once an hour"

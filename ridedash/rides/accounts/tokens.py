@@ -143,11 +143,8 @@ class AccountTokens:
         """A condition for queries: no key of this process decrypts the token of this account."""
         encrypted = Account.access_token_enc
         others = (encrypted.not_like(f"{name}.%") for name in sorted(self.vault.names))
-        return (
-            select(Account.id)
-            .where(Account.id == account_id, *others)
-            .exists()
-        )
+        # where there is no token, SQL knows neither that it has a key nor that it has not
+        return select(Account.id).where(Account.id == account_id, *others).exists()
 
     def _refresh(self, account_id: int, stale: str) -> str:
         """Refresh under the lease, or wait for the process that has it."""

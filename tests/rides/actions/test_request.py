@@ -428,11 +428,14 @@ def test_without_a_linked_account_nothing_is_sent_and_the_answer_says_so(world: 
 
 
 def test_the_same_press_is_busy_for_half_a_minute_while_it_has_no_answer(world: World) -> None:
+    class Killed(BaseException):
+        pass
+
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
-    ask(world, "cancel", order_id, "guest left")
-    with world.db.write() as s:
-        s.execute(update(Action).values(state="calling", called_at=world.clock()))
+    world.service.answers["cancel"] = [Killed()]
+    with pytest.raises(Killed):
+        ask(world, "cancel", order_id, "guest left")
     world.clock.go(29.999)
     assert ask(world, "cancel", order_id, "guest left") == ActionResult("not_now", "BUSY")
     assert ask(world, "change_drop", order_id, NEW_DROP).outcome == "done", "another one"

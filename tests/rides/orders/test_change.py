@@ -10,7 +10,7 @@ from sqlalchemy import event, select
 
 from ridedash.geo import LatLng
 from ridedash.rides.orders.change import Change, TooLate, change
-from ridedash.rides.orders.place import OfferUnknown, RequestRefused, place
+from ridedash.rides.orders.place import RequestRefused, place
 from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.schedule_times import LATEST, SERIES_LATEST
 from ridedash.store.audit import AuditRow
@@ -47,6 +47,7 @@ def test_a_change_is_of_the_ride_that_it_names(world: World) -> None:
     ids = [planned(world) for _ in range(3)]
     assert changed(world, ids[1], note="two bags") == ["note"]
     assert [order.note for order in world.orders()] == [None, "two bags", None]
+    assert {order.guard_override_by for order in world.orders()} == {None}
     assert [order.version for order in world.orders()].count(world.orders()[0].version) == 2
 
 
@@ -60,7 +61,7 @@ def test_a_ride_that_is_not_of_this_house_is_not_changed(world: World, who: str)
         with world.db.write() as s:
             other = add_property(s, "Harbour House", "Asia/Kolkata", world.clock()).id
         made = replace(made, request=replace(made.request, property_id=other))
-    with pytest.raises((TooLate, OfferUnknown)):
+    with pytest.raises(TooLate):
         change(world.db, world.clock, made)
     assert world.page(order_id).order.note is None
 

@@ -15,10 +15,20 @@ from sqlalchemy import select
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
-from ridedash.rides.orders.due import LEASE, Promoter
+from ridedash.rides.orders.due import LEASE, Promoter, reason_code
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import restore, withdraw
 from ridedash.rides.states import BadTransition
+from ridedash.service.errors import (
+    BadStatus,
+    NoAnswer,
+    RateLimited,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unauthorized,
+)
+from ridedash.service.throttle.traffic import Priority
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.orders import Offer, Order, OrderState
@@ -28,6 +38,7 @@ from tests.rides.orders.test_crashes import KillAt, Killed, check
 from tests.rides.orders.test_side_by_side import at_once
 
 HOURS = timedelta(hours=5)
+WRITE = Priority.WRITE
 # ten for the cab's way, which the offers here don't tell, and ten more
 LEAD = timedelta(minutes=20)
 THREADS = 6
@@ -340,7 +351,7 @@ def test_nothing_is_ordered_while_the_answer_journal_can_not_be_written(world: W
 
 def test_a_worker_that_was_down_orders_late_inside_the_window_and_says_so(world: World) -> None:
     order_id = planned(world)
-    until_due(world, late_s=7 * 60 + 10)
+    until_due(world, late_s=7 * 60)
     answers(world, offered())
     with world.worker() as worker:
         worker.step()
@@ -809,3 +820,90 @@ def test_a_worker_that_is_asked_to_stop_while_prices_come_makes_nothing_ready(
         worker.promoter.promote(order_id)
     assert (stopping, world.state(order_id)) == (["plan.asked"], "SCHEDULED")
     assert world.service.count("create") == 0
+
+
+@pytest.mark.parametrize(("late_s", "said"), [(60.0, []), (61.0, ["1"])])
+def test_more_than_a_minute_late_is_said(world: World, late_s: float, said: list[str]) -> None:
+    order_id = planned(world)
+    until_due(world, late_s)
+    answers(world, offered())
+    with world.worker() as worker:
+        worker.step()
+    events = world.page(order_id).events
+    assert [each.detail for each in events if each.name == "ordered_late"] == said
+
+
+def test_a_ride_is_ordered_up_to_the_last_instant_of_its_window(world: World) -> None:
+    order_id = planned(world)
+    world.clock.go(HOURS.total_seconds() + 600)
+    answers(world, offered())
+    with world.worker() as worker:
+        assert worker.promoter.promote(order_id) is True
+    assert world.state(order_id) == "READY"
+
+
+def test_a_ride_that_another_worker_tries_is_due_when_its_lease_ends(world: World) -> None:
+    order_id = planned(world)
+    until_due(world)
+    with world.db.write() as s:
+        s.get_one(Order, order_id).lease_until = world.clock() + timedelta(seconds=3)
+    with world.worker() as worker:
+        world.clock.go(2.999)
+        assert list(worker.promoter.due(9)) == []
+        assert worker.promoter.promote(order_id) is False
+        world.clock.go(0.001)
+        assert list(worker.promoter.due(9)) == [order_id]
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "opened", "code"),
+    [(5.0, False, None), (5.001, False, "RATE_LIMITED"), (5.001, True, "NO_CONNECTION")],
+)
+def test_a_price_is_asked_while_the_sender_has_time_to_wait(
+    world: World,
+    wait_s: float,
+    opened: bool,
+    code: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order_id = planned(world)
+    until_due(world)
+    answers(world, offered())
+    traffic = world.client.traffic
+    with world.worker() as worker:
+        monkeypatch.setattr(traffic, "wait_s", lambda priority: wait_s * (priority is WRITE))
+        monkeypatch.setattr(traffic, "is_open", lambda *, write: write and opened)
+        worker.promoter.promote(order_id)
+    assert world.state(order_id) == ("SCHEDULED" if code else "READY")
+    assert items(world, order_id) == ({"not_ordered_yet": code} if code else {})
+
+
+@pytest.mark.parametrize("end", ["amount_min", "amount_max"])
+def test_one_end_of_an_estimate_is_a_price_by_the_meter(world: World, end: str) -> None:
+    order_id = planned(world, offer_id=world.offer(fare_id="F1"))
+    until_due(world)
+    answers(world, offered() | {"ride_estimate": [{"category": "mini", end: 200}]})
+    with world.worker() as worker:
+        worker.promoter.promote(order_id)
+    assert world.state(order_id) == "READY"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (RateLimited(429), "RATE_LIMITED"),
+        (Throttled(Throttled.LIMITED, 1.0), "RATE_LIMITED"),
+        (Unauthorized(401), "RECONNECT"),
+        (Refused("invalid_car_category"), "PLAN_CAR_GONE"),
+        (Refused("INVALID_CITY_CAR_CATEGORY"), "PLAN_CAR_GONE"),
+        (Refused("INVALID_CITY"), "INVALID_CITY"),
+        (Refused(), "PLAN_REFUSED"),
+        (NoAnswer("x", sent=False), "NO_CONNECTION"),
+        (NoAnswer("x", sent=True), "NO_ANSWER"),
+        (BadStatus(500), "NO_ANSWER"),
+    ],
+)
+def test_a_failed_question_for_prices_has_a_reason_for_people(
+    error: ServiceError, code: str
+) -> None:
+    assert reason_code(error) == code

@@ -184,3 +184,16 @@ def test_what_a_text_field_refuses_is_what_its_message_says() -> None:
     assert limited
     for control in limited:
         assert f" {control.longest} characters" in control.too_long
+
+
+def test_an_empty_control_stands_for_the_value_of_a_request_that_names_none() -> None:
+    defaults = {each.name: each.default for each in FIELDS}
+    given = {name: value for name, value in defaults.items() if value not in (None, ())}
+    assert given == {"cars": 1, "override_guard": False}
+    assert {name for name, value in defaults.items() if value == ()} == {"guests", "series"}
+
+
+def test_the_note_for_the_desk_alone_has_more_than_one_line() -> None:
+    controls = {each.name: each.control for each in FIELDS}
+    several = [n for n, each in controls.items() if isinstance(each, TextControl) and each.multiline]
+    assert several == ["note"]

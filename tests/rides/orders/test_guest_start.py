@@ -1,5 +1,6 @@
 """Rides that the guest starts: one order or none, within the limits, whatever happens."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -11,7 +12,7 @@ from sqlalchemy import update
 
 from ridedash.rides.orders import guest_start, restore
 from ridedash.rides.orders.after_restore import declare, release
-from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.fields import BookingRequest, ListedGuest
 from ridedash.rides.orders.guest_start import (
     LONGEST,
     SHORTEST,
@@ -381,3 +382,110 @@ def test_a_price_is_by_the_meter_unless_it_is_fixed_or_shared(
     estimates = [{"category": category, **facts}] if facts else []
     listed = ProductList.from_wire({"categories": [row], "ride_estimate": estimates})
     assert guest_start.is_metered(listed.products[0]) is by_meter
+
+
+def listed(category: str, estimate: dict[str, Any] | None, **more: Any) -> ProductList:
+    row = {"id": category, "display_name": category.title(), "currency": "INR", **more}
+    estimates = [] if estimate is None else [{"category": category, **estimate}]
+    return ProductList.from_wire({"categories": [row], "ride_estimate": estimates})
+
+
+FARES = {"fares": [{"seats": 1, "cost": 96}, {"seats": 2, "cost": 140}]}
+
+
+@pytest.mark.parametrize(
+    ("category", "estimate", "seats", "price"),
+    [
+        ("mini", None, None, None),
+        ("mini", {"amount_max": 260}, None, 260),
+        ("mini", {"amount_min": 210, "amount_max": 260}, None, 260),
+        ("mini", {"amount_min": 300, "amount_max": 260}, None, 300),
+        ("mini", {"amount_min": 210}, None, None),
+        ("share", FARES, 1, 96),
+        ("share", FARES, 2, 140),
+        ("share", FARES, 3, None),
+        ("share", None, 1, None),
+    ],
+)
+def test_the_price_of_a_car_is_the_most_that_it_may_cost(
+    category: str, estimate: dict[str, Any] | None, seats: int | None, price: int | None
+) -> None:
+    [product] = listed(category, estimate).products
+    assert guest_start.price_of(product, seats) == price
+
+
+def test_an_amount_is_stored_in_hundredths_rounded_up(world: World) -> None:
+    amounts = {"300": 30_000, "0.01": 1, "1.001": 101, "96.50": 9_650}
+    assert {each: guest_start.in_minor(Decimal(each)) for each in amounts} == amounts
+    assert world.page(waiting(world, "0.01")).order.ceiling_minor == 1
+    assert world.page(waiting(world, "21474836.47")).order.ceiling_minor == 2**31 - 1
+
+
+@pytest.mark.parametrize("fact", ["pickup_at", "back_at", "guests"])
+def test_one_car_for_now_is_what_a_guest_starts(world: World, fact: str) -> None:
+    later = world.clock() + HOURS
+    facts = {fact: (ListedGuest("Guest Wren"),) if fact == "guests" else later}
+    with pytest.raises(RequestRefused) as refused:
+        wait_for_guest(world.db, world.clock, world.request(**facts), limits(world))
+    assert (refused.value.field, world.orders()) == ("cars", [])
+
+
+@pytest.mark.parametrize("ahead", [SHORTEST, LONGEST])
+def test_the_shortest_and_the_longest_time_are_taken(world: World, ahead: timedelta) -> None:
+    wish = limits(world, ahead=ahead)
+    order_id = wait_for_guest(world.db, world.clock, world.request(), wish).order_id
+    order = world.page(order_id).order
+    assert order.guest_until == order.due_at == world.clock() + ahead
+
+
+def test_a_form_with_other_contents_or_of_another_house_is_another_form(world: World) -> None:
+    wanted, wish = world.request(), limits(world)
+    wait_for_guest(world.db, world.clock, wanted, wish)
+    later = Limits(wish.until + timedelta(seconds=1), wish.ceiling)
+    for request_, wish_ in ((replace(wanted, note="two bags"), wish), (wanted, later)):
+        with pytest.raises(TokenReused):
+            wait_for_guest(world.db, world.clock, request_, wish_)
+    with pytest.raises(OfferUnknown):
+        theirs = replace(wanted, property_id=world.property_id + 1)
+        wait_for_guest(world.db, world.clock, theirs, wish)
+    assert len(world.orders()) == 1
+
+
+def test_a_time_that_is_over_when_the_price_comes_starts_nothing(world: World) -> None:
+    order_id = waiting(world)
+
+    def slow(_asked: dict[str, Any]) -> dict[str, Any]:
+        world.clock.go(HOURS.total_seconds())
+        return offered(280)
+
+    world.service.products = slow
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert (told.value.code, world.state(order_id)) == ("START_MISSED", "WAITING")
+    assert items(world, order_id) == {}, "nobody can do anything about it"
+
+
+def test_a_price_that_was_too_high_is_kept_for_the_pages_until_another_reason(
+    world: World,
+) -> None:
+    order_id = waiting(world)
+    answers(world, offered(301), *[httpx.ConnectError("refused")] * 2)
+    for price in ("301", None):
+        with pytest.raises(NotStarted):
+            start(world.runtime, order_id, by_guest(1))
+        assert world.page(order_id).order.message == price
+    with world.db.read() as s:
+        rows = s.query(AuditRow).filter_by(what="order.not_started").order_by(AuditRow.id)
+        assert [row.facts.get("price") for row in rows] == ["301", None]
+    with pytest.raises(LookupError):
+        start(world.runtime, order_id + 9, by_guest(1))
+
+
+def test_while_the_service_is_silent_no_price_is_asked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order_id = waiting(world)
+    monkeypatch.setattr(world.client.traffic, "is_open", lambda *, write: write)
+    with pytest.raises(NotStarted) as told:
+        start(world.runtime, order_id, by_guest(1))
+    assert (told.value.code, world.service.calls) == ("NO_CONNECTION", [])

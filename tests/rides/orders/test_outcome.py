@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from ridedash.rides.orders.outcome import classify
-from ridedash.service.errors import NoAnswer, Unreadable
+from ridedash.service.errors import NoAnswer, Throttled, Unreadable
 from ridedash.service.types.bookings import CreateAnswer, CreateBody
 from ridedash.store.models.orders import OrderState
 
@@ -186,3 +186,86 @@ def test_an_unreadable_success_is_never_booked() -> None:
         classify(answer(200, readable=False, status="SUCCESS", booking_id="C1"), MTX).state
         == "UNKNOWN"
     )
+
+
+def test_our_own_limit_is_no_call_and_may_be_tried_once_more_after_its_wait() -> None:
+    limited = classify(Throttled(Throttled.LIMITED, 7.0), MTX)
+    assert (limited.state, limited.retry, limited.retry_after_s) == ("NOT_SENT", "rate", 7.0)
+    assert limited.code == "RATE_LIMITED"
+    silent = classify(Throttled(Throttled.SILENT, 7.0), MTX)
+    assert (silent.state, silent.retry, silent.code) == ("NOT_SENT", "", "NO_CONNECTION")
+
+
+def test_a_torn_body_of_the_service_is_no_refusal_and_a_whole_one_is() -> None:
+    for readable, state in ((False, "UNKNOWN"), (True, "REJECTED")):
+        assert classify(answer(400, readable, merchant_txn_id=MTX), MTX).state == state
+
+
+def test_a_success_that_can_not_be_believed_is_an_alarm() -> None:
+    for http, readable in ((300, True), (200, False)):
+        outcome = classify(
+            answer(http, readable, status="SUCCESS", booking_id="C1", message="ok"), MTX
+        )
+        assert (outcome.state, outcome.code, outcome.message) == ("UNKNOWN", "UNCLEAR", "ok")
+        assert outcome.alarm
+
+
+def test_a_search_lasts_as_long_as_its_retries_or_else_its_booking() -> None:
+    for facts, seconds in (
+        ({"booking_timeout_s": 240}, 240),
+        ({"booking_timeout_s": 240, "retry_timeout_s": 180}, 180),
+    ):
+        found = classify(answer(200, status="SUCCESS", txn_id="T1", **facts), MTX)
+        assert (found.booking_timeout_s, found.code) == (seconds, None)
+
+
+def test_a_torn_refusal_is_a_contradiction() -> None:
+    torn = classify(answer(400, False, status="FAILURE", code="INVALID_CITY"), MTX)
+    assert (torn.state, torn.code, torn.alarm) == ("UNKNOWN", "CONTRADICTION", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"message": "m", "text": "t", "header": "h"}, "m"),
+        ({"text": "t", "header": "h"}, "t"),
+        ({"header": "h"}, "h"),
+        ({}, None),
+    ],
+)
+def test_a_refusal_keeps_the_services_words(words: dict[str, str], said: str | None) -> None:
+    assert classify(answer(200, status="FAILURE", **words), MTX).message == said
+
+
+@pytest.mark.parametrize(
+    ("http", "body", "state", "code"),
+    [
+        (200, {"message": "booking failed"}, "REJECTED", None),
+        (400, {"message": "hello"}, "REJECTED", "HTTP_400"),
+        (400, {"code": "SOMETHING_NEW", "message": "hello"}, "REJECTED", "SOMETHING_NEW"),
+        (400, {"code": "SUCCESS"}, "UNKNOWN", "UNCLEAR"),
+        (400, {"status": "PARTIAL", "message": "hello"}, "UNKNOWN", "UNCLEAR"),
+        (200, {"status": "PARTIAL", "code": "INVALID_CITY"}, "UNKNOWN", "UNCLEAR"),
+    ],
+)
+def test_words_without_a_status_are_a_refusal_where_the_code_or_the_http_status_is_one(
+    http: int, body: dict[str, str], state: str, code: str | None
+) -> None:
+    outcome = classify(answer(http, **body), MTX)
+    assert (outcome.state, outcome.code) == (state, code)
+    if "message" in body:
+        assert outcome.message == body["message"]
+
+
+def test_a_refusal_by_the_http_status_alone_names_no_ride() -> None:
+    answered = CreateAnswer(
+        http_status=400, body=CreateBody(message="hello"), readable=True, names_id=True
+    )
+    assert classify(answered, MTX).state == "UNKNOWN"
+
+
+def test_what_came_is_kept_with_what_it_proves() -> None:
+    answered = CreateAnswer(http_status=404, evidence="<h1>No</h1>")
+    outcome = classify(answered, MTX)
+    assert (outcome.http_status, outcome.evidence) == (404, "<h1>No</h1>")
+    assert (outcome.retry, outcome.alarm) == ("", False)

@@ -2,8 +2,10 @@
 again, wherever and whenever; and from one ride of a series on, changed or withdrawn together.
 """
 
+import itertools
 import json
 import multiprocessing
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -18,9 +20,10 @@ from ridedash.rides.orders.change import Change
 from ridedash.rides.orders.fields import BookingRequest, ListedGuest
 from ridedash.rides.orders.onward import change_onward, withdraw_onward
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
-from ridedash.rides.orders.press import MOST_PARTS, tokens_of
+from ridedash.rides.orders.press import MOST_PARTS, Part, parts, tokens_of
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
+from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.board import LATELY, NEWEST, OF_LATE, board_marks
 from ridedash.store.database.database import Database
@@ -486,3 +489,85 @@ def test_a_range_of_years_costs_nothing() -> None:
     days = datetime(2026, 1, 1).date(), datetime(9999, 12, 31).date()
     assert len(series_rides(days, EVERY_DAY, time(8, 0), KOLKATA)) == MOST_RIDES + 1
     assert series_rides(days, (), time(8, 0), KOLKATA) == []
+
+
+def plain(**facts: Any) -> BookingRequest:
+    """A request that no database has seen."""
+    given: dict[str, Any] = {
+        "property_id": 1,
+        "actor": by_staff(1),
+        "account_id": 1,
+        "offer_id": 1,
+        "form_token": "token",
+        "guest_name": "Guest Heron",
+    }
+    return BookingRequest(**{**given, **facts})
+
+
+def keys() -> Callable[[], str]:
+    numbers = itertools.count(1)
+    return lambda: f"key {next(numbers)}"
+
+
+def test_one_car_is_one_part_without_a_group() -> None:
+    request = plain(note="two bags", guest_id=7)
+    assert parts(request, keys()) == [Part(1, request)]
+
+
+def test_each_car_of_a_list_is_for_its_own_guest() -> None:
+    listed = (ListedGuest("Guest Wren", "412"), ListedGuest("Guest Lark", None, "+912227783300"))
+    request = plain(cars=2, guests=listed, guest_id=7, guest_note="Wheelchair", note="two bags")
+    made = parts(request, keys())
+    assert [(part.number, part.group, part.series, part.back_of) for part in made] == [
+        (1, "key 1", None, None),
+        (2, "key 1", None, None),
+    ]
+    told = [part.request for part in made]
+    assert [(each.guest_name, each.guest_room, each.guest_phone) for each in told] == [
+        ("Guest Wren", "412", None),
+        ("Guest Lark", None, "+912227783300"),
+    ]
+    for each in told:
+        assert (each.guest_id, each.guest_note, each.note) == (None, None, "two bags")
+        assert (each.cars, each.guests) == (1, ())
+
+
+def test_ways_back_are_numbered_after_the_cars_in_a_group_of_their_own() -> None:
+    back_at, leaves = START + HOURS, START + 2 * HOURS
+    facts = {"note": "two bags", "coupon": "STAY10", "flight": "LH 760", "departs_at": leaves}
+    request = plain(cars=2, back_at=back_at, back_offer_id=9, supersedes=3, payment="cash", **facts)
+    made = parts(request, keys())
+    assert [(part.number, part.group, part.back_of) for part in made] == [
+        (1, "key 1", None),
+        (2, "key 1", None),
+        (3, "key 2", 1),
+        (4, "key 2", 2),
+    ]
+    there, back = made[0].request, made[2].request
+    assert (there.note, there.coupon, there.flight, there.departs_at) == tuple(facts.values())
+    assert (there.supersedes, there.back_at, there.back_offer_id, there.cars) == (3, None, None, 1)
+    assert (back.note, back.coupon, back.flight, back.departs_at) == (None,) * 4
+    assert (back.pickup_at, back.supersedes, back.payment) == (back_at, None, "cash")
+    [_, alone] = parts(replace(request, cars=1), keys())
+    assert (alone.number, alone.group, alone.back_of) == (2, None, 1)
+
+
+def test_rides_of_a_series_are_numbered_and_have_the_flight_of_their_day() -> None:
+    times = (START, START + DAY)
+    request = plain(series=times, pickup_at=START, departs_at=START + timedelta(hours=3))
+    made = parts(request, keys())
+    assert [(part.number, part.series, part.group) for part in made] == [
+        (1, "key 1", None),
+        (2, "key 1", None),
+    ]
+    told = [part.request for part in made]
+    assert [each.pickup_at for each in told] == list(times)
+    assert [each.departs_at for each in told] == [each + timedelta(hours=3) for each in times]
+    assert {each.series for each in told} == {()}
+    assert parts(replace(request, departs_at=None), keys())[1].request.departs_at is None
+
+
+def test_the_first_order_of_a_form_has_its_token_and_the_others_their_number() -> None:
+    tokens = tokens_of("t")
+    assert tokens[:3] == ["t", "t.2", "t.3"]
+    assert len(tokens) == MOST_PARTS == max(MOST_RIDES, 12)

@@ -170,3 +170,19 @@ def test_nothing_is_written_while_nothing_is_due(
 def test_orders_are_locked_for_changes_alone_and_those_that_others_have_are_left_to_them() -> None:
     statement = str(_unlocked(select(Order)).compile(dialect=postgresql.dialect()))
     assert statement.endswith("ORDER BY orders.id FOR NO KEY UPDATE OF orders SKIP LOCKED")
+
+
+@pytest.mark.parametrize(("calls", "again"), [(2, True), (3, False)])
+def test_feedback_without_an_answer_is_called_three_times_at_most(
+    world: World, calls: int, again: bool
+) -> None:
+    order_id = booked(world)
+    act(world, order_id, "calling")
+    with world.db.write() as s:
+        s.execute(update(Action).values(name="feedback", calls=calls))
+        s.get_one(Order, order_id).version += 1
+    assert recover(world.db, after(30)) == 1
+    [action] = world.page(order_id).actions
+    assert action.state == "unconfirmed"
+    expected = (after(30), None) if again else (None, after(30))
+    assert (action.next_try_at, action.settled_at) == expected

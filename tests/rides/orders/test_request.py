@@ -1,15 +1,28 @@
 """The row of a new order, and what an offer stores of a product's price."""
 
+import hashlib
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.fields import FIELDS, BookingRequest, ListedGuest
 from ridedash.rides.orders.press import Part
-from ridedash.rides.orders.request import build_order, seat_prices
+from ridedash.rides.orders.request import (
+    bill,
+    build_order,
+    guard_of,
+    new_group,
+    new_reference,
+    offered,
+    ordered_value,
+    request_digest,
+    seat_prices,
+)
+from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import ProductList
-from ridedash.store.actors import by_staff
+from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
 
@@ -59,3 +72,120 @@ def test_a_ride_now_is_ready_with_its_guard_and_a_planned_one_waits_without() ->
     assert (now.state, now.open, now.guard_key, now.ready_at) == ("READY", True, "guard", noon)
     assert (planned.state, planned.open, planned.guard_key) == ("SCHEDULED", False, None)
     assert (planned.tries, planned.due_at) == (0, noon + timedelta(minutes=100))
+
+
+def offer_at(lat: float = -38.5, lng: float = -128.0, **facts: Any) -> Offer:
+    given = {"id": 1, "category": "mini", "kind": "point_to_point", "product": {}}
+    return Offer(pickup_lat=lat, pickup_lng=lng, **{**given, **facts})
+
+
+def asked(**facts: Any) -> BookingRequest:
+    given: dict[str, Any] = {
+        "property_id": 1,
+        "actor": by_staff(1),
+        "account_id": 1,
+        "offer_id": 1,
+        "form_token": "token",
+        "guest_name": "Guest Heron",
+    }
+    return BookingRequest(**{**given, **facts})
+
+
+def test_a_guard_is_of_a_phone_or_else_of_a_name_and_room_at_a_pickup() -> None:
+    """Orders that an earlier release has booked are open with theirs."""
+    known = "1|c34c5fa7890f3a32952f6a2d|-38.500,-128.000"
+    for phone in ("+919845011111", "9845011111", "0 98450-11111"):
+        assert guard_of(1, "Guest Heron", phone, "412", offer_at()) == known, phone
+    named = "1|741efd6787966141d02d0f16|-38.500,-128.000"
+    assert guard_of(1, "Guest HERON", None, "412", offer_at(-38.5004)) == named
+    assert guard_of(1, "", None, None, offer_at()) is None
+    assert guard_of(1, "", "", "412", offer_at()) is not None
+    others = [
+        guard_of(2, "Guest Heron", None, "412", offer_at()),
+        guard_of(1, "Guest Heron", None, "413", offer_at()),
+        guard_of(1, "Guest Heron", None, None, offer_at()),
+        guard_of(1, "Guest Heron", None, "412", offer_at(-38.501)),
+        guard_of(1, "Guest Heron", None, "412", offer_at(lng=-128.001)),
+    ]
+    assert len({named, *others}) == 6
+
+
+def test_a_reference_and_a_group_can_be_read_out_and_are_never_the_same() -> None:
+    references = {new_reference() for _ in range(50)}
+    assert len(references) == 50
+    assert all(re.fullmatch("RD-[0-9A-HJKMNP-TV-Z]{16}", each) for each in references)
+    assert len({new_group() for _ in range(50)}) == 50
+    assert len(new_group()) == 24
+
+
+def test_a_digest_is_of_all_that_a_form_says_and_of_who_sent_it() -> None:
+    same = request_digest(asked())
+    assert request_digest(asked(form_token="another")) == same
+    others = [
+        asked(note="two bags"),
+        asked(actor=by_staff(2)),
+        asked(actor=by_kiosk(1)),
+        asked(actor=by_kiosk(2)),
+        asked(second_to=(7,)),
+        asked(guests=(ListedGuest("Guest Wren"),)),
+    ]
+    assert len({same, *map(request_digest, others)}) == 7
+
+
+@pytest.mark.parametrize(
+    ("estimate", "fare_id"),
+    [
+        (None, None),
+        ({"amount_min": 210}, None),
+        (FIXED, "f"),
+        (FIXED | {"upfront": FIXED["upfront"] | {"is_upfront_applicable": False}}, None),
+    ],
+)
+def test_a_fare_is_locked_where_the_price_is_fixed(
+    estimate: dict[str, Any] | None, fare_id: str | None
+) -> None:
+    estimates = [] if estimate is None else [{"category": "mini", **estimate}]
+    listed = ProductList.from_wire({"categories": [MINI], "ride_estimate": estimates})
+    priced = offered(listed.products[0])
+    assert (priced.fare_id, priced.price_text, priced.currency) == (fare_id, None, "INR")
+    assert (priced.category, priced.kind, priced.display_name) == ("mini", "point_to_point", "Mini")
+
+
+def test_a_shared_ride_has_a_price_for_each_number_of_seats_that_has_one() -> None:
+    fares = [{"seats": 1, "cost": 96}, {"seats": 2}]
+    share = {"id": "share", "display_name": "Share", "currency": "INR"}
+    estimates = [{"category": "share", "fares": fares}]
+    answer = {"categories": [share], "ride_estimate": estimates}
+    assert seat_prices(ProductList.from_wire(answer).products[0]) == {"1": "96"}
+
+
+def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> None:
+    offer = offer_at(drop_lat=-38.6, drop_lng=-128.1, kind="share", category="share", fare_id="F")
+    request = asked(seats=2, coupon="STAY10")
+    order = build_order(Part(2, request, "g"), offer, Guest(id=5), None, datetime.now(UTC))
+    assert (order.attempt, order.reauthorised, order.throttled, order.late_double) == (
+        0,
+        False,
+        False,
+        False,
+    )
+    assert (order.form_token, order.group_key, order.guest_id) == ("token.2", "g", 5)
+    assert order.guard_override_by is None
+    frozen = NewBooking.model_validate_json(order.body)
+    assert (frozen.pickup, frozen.drop) == ((-38.5, -128.0), (-38.6, -128.1))
+    assert (frozen.retry, frozen.seats, frozen.fare_id) == (True, 2, "F")
+    assert (frozen.merchant_txn_id, frozen.coupon_code) == (order.mtx, "STAY10")
+    before = order.body
+    bill(order, None)
+    assert order.body == before
+    for uid in ("A", "B", None):
+        bill(order, uid)
+        assert NewBooking.model_validate_json(order.body).affiliate_uid == uid
+        assert order.body_digest == hashlib.sha256(order.body.encode()).hexdigest()
+    assert ordered_value(order, {each.name: each for each in FIELDS}["coupon"]) == "STAY10"
+    offer.kind, offer.category, offer.drop_lng = "point_to_point", "mini", None
+    alone = build_order(
+        Part(1, asked(override_guard=True)), offer, Guest(id=5), None, datetime.now(UTC)
+    )
+    metered = NewBooking.model_validate_json(alone.body)
+    assert (metered.retry, metered.drop, alone.guard_override_by) == (None, None, 1)

@@ -17,6 +17,7 @@ from ridedash.rides.orders.resolve import (
     withdraw,
 )
 from ridedash.service.errors import BadStatus, NoAnswer, Refused
+from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride
 from tests.rides.desk_world import PICKUP, START, World
 
@@ -118,6 +119,14 @@ def test_a_linked_booking_keeps_who_typed_it_and_ends_the_doubt(world: World) ->
     assert (order.code, order.evidence) == ("NO_ANSWER", "torn")
     assert order.resolve_reason == "booking number C1 typed: booked_place_unconfirmed"
     assert page.attention == ()
+    with world.db.read() as s:
+        [entry] = s.query(AuditRow).filter_by(what="order.resolve")
+    assert (entry.who, entry.subject, entry.result) == (
+        f"staff:{world.staff_id}",
+        f"orders:{order_id}",
+        "BOOKED",
+    )
+    assert entry.facts == {"place": "booked_place_unconfirmed"}
 
 
 def test_a_booking_that_another_ride_has_taken_over_is_linked_already(world: World) -> None:

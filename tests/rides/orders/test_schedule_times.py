@@ -7,7 +7,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ridedash.rides.orders.schedule_times import NoSuchTime, due_at, eta_of, local_time, wait_after
+from ridedash.rides.orders.schedule_times import (
+    NoSuchTime,
+    SeriesRide,
+    dates_key,
+    departure_of,
+    due_at,
+    eta_of,
+    local_time,
+    ride_on,
+    series_rides,
+    wait_after,
+)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SPRING, AUTUMN = date(2026, 3, 29), date(2026, 10, 25)  # clocks go 02:00 → 03:00, and 03:00 → 02:00
@@ -99,3 +110,57 @@ def test_waits_between_tries_double_up_to_a_minute() -> None:
         60,
         60,
     ]
+
+
+def test_a_local_time_is_of_a_whole_minute() -> None:
+    shown = time(12, 30, 59, 7)
+    assert local_time(date(2026, 3, 28), shown, BERLIN).at == datetime(
+        2026, 3, 28, 11, 30, tzinfo=UTC
+    )
+
+
+def test_a_series_has_a_ride_on_each_chosen_weekday_from_day_to_day() -> None:
+    friday, sunday = date(2026, 3, 27), date(2026, 3, 29)
+    rides = series_rides((friday, sunday), {4, 6}, time(2, 30), BERLIN)
+    assert rides == [
+        SeriesRide(friday, datetime(2026, 3, 27, 1, 30, tzinfo=UTC)),
+        SeriesRide(sunday, datetime(2026, 3, 29, 1, 0, tzinfo=UTC), moved=True),
+    ]
+    assert series_rides((friday, friday), {4}, time(2, 30), BERLIN) == rides[:1]
+    assert series_rides((friday, date.max), set(), time(2, 30), BERLIN) == []
+    assert series_rides((sunday, friday), {4, 6}, time(2, 30), BERLIN) == []
+    every = range(7)
+    assert len(series_rides((friday, date.max), every, time(2, 30), BERLIN)) == 61
+    utc = ZoneInfo("UTC")
+    assert len(series_rides((date.max, date.max), every, time(2, 30), utc)) == 1
+
+
+def test_the_dates_that_a_form_has_shown_are_named_by_a_short_text() -> None:
+    rides = [ride_on(date(2026, 3, day), time(12), BERLIN) for day in (1, 2, 3)]
+    keys = [dates_key(rides[:count]) for count in range(4)]
+    assert len(set(keys)) == 4
+    assert {len(key) for key in keys} == {16}
+    assert dates_key(rides) == keys[3]
+
+
+@pytest.mark.parametrize(
+    ("leaves", "departs"),
+    [
+        ((1, 12, 30), (8, 12, 30)),  # half an hour after its pickup
+        ((2, 6, 0), (9, 6, 0)),  # the next morning
+        ((3, 6, 0), (10, 6, 0)),
+        # no later than its pickup: the next one of that name
+        ((1, 12, 0), (9, 12, 0)),
+        ((1, 11, 0), (9, 11, 0)),
+        ((0, 13, 0), (8, 13, 0)),
+        ((0, 12, 0), (9, 12, 0)),
+    ],
+)
+def test_the_flight_of_a_ride_leaves_as_many_days_after_its_own_pickup(
+    leaves: tuple[int, int, int], departs: tuple[int, int, int]
+) -> None:
+    def at(day: int, hour: int, minute: int) -> datetime:
+        return datetime(2026, 5, 1, hour, minute, tzinfo=BERLIN) + timedelta(days=day - 1)
+
+    found = departure_of(at(8, 12, 0), at(1, 12, 0), at(*leaves), BERLIN)
+    assert found == at(*departs)

@@ -124,3 +124,17 @@ def test_a_refusal_is_named_by_the_first_of_its_words():
 )
 def test_a_rate_limit_is_the_services_or_ours(error, limited):
     assert errors.is_rate_limited(error) is limited
+
+
+@pytest.mark.parametrize(
+    ("code", "of_caller"),
+    [
+        ("invalid_partner_key", True),
+        ("INVALID PARTNER KEY", True),
+        ("rate_limit", True),
+        ("NO_BOOKING", False),
+        (None, False),
+    ],
+)
+def test_a_refusal_of_the_caller_says_nothing_of_a_booking(code, of_caller):
+    assert Refused(code).is_of_caller is of_caller

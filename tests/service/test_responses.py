@@ -5,7 +5,15 @@ import json
 import pytest
 
 from ridedash.service import responses
-from ridedash.service.errors import BadStatus, RateLimited, Refused, Unauthorized, Unreadable
+from ridedash.service.errors import (
+    BadStatus,
+    NoAnswer,
+    RateLimited,
+    Refused,
+    Throttled,
+    Unauthorized,
+    Unreadable,
+)
 from ridedash.service.throttle.traffic import Result
 from ridedash.service.transport.http import Answer
 
@@ -152,3 +160,83 @@ def test_a_retry_after_date_without_the_answers_own_date_is_none():
         responses.retry_after_s(wire_answer({}, 429, retry_after="Sat, 21 Nov 2026 10:00:30 GMT"))
         is None
     )
+
+
+@pytest.mark.parametrize(("status", "error"), [(299, None), (300, BadStatus), (199, BadStatus)])
+def test_a_success_has_an_http_status_of_success(status, error):
+    answered = wire_answer({"status": "SUCCESS"}, status)
+    if error is None:
+        assert responses.success_of(answered) == {"status": "SUCCESS"}
+    else:
+        with pytest.raises(error):
+            responses.success_of(answered)
+    expected = Result.FAILED if error else Result.ANSWERED
+    assert responses.result_of(answered) is expected
+
+
+@pytest.mark.parametrize(("status", "error"), [(499, Refused), (500, BadStatus)])
+def test_an_unlisted_code_counts_up_to_the_errors_of_a_gateway(status, error):
+    answered = wire_answer({"message": "no", "code": "NEW_ONE"}, status)
+    with pytest.raises(error):
+        responses.object_of(answered)
+    expected = Result.ANSWERED if error is Refused else Result.FAILED
+    assert responses.result_of(answered) is expected
+    assert not responses.is_known_code("NEW_ONE")
+    assert not responses.is_known_code(None)
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        (b'{"booking_id": "C1"}', True),
+        (b'{"Booking_ID":"C1', True),
+        (b"{'txn_id': 1", True),
+        ('{"booking_id": "C1"}'.encode("utf-16"), True),
+        (b'{"booking_id": null, "txn_id": ""}', False),
+        (b'{"merchant_txn_id": "RD-1"}', False),
+        (b"", False),
+    ],
+)
+def test_a_body_names_the_id_of_a_ride_also_when_it_is_torn(body, named):
+    assert responses.names_an_id(wire_answer(body)) is named
+
+
+@pytest.mark.parametrize(
+    ("ended", "label"),
+    [
+        (wire_answer({}, 200), "2xx"),
+        (wire_answer({}, 299), "2xx"),
+        (wire_answer({}, 401), "401"),
+        (wire_answer({}, 404), "4xx"),
+        (wire_answer({}, 429), "429"),
+        (wire_answer({}, 503), "5xx"),
+        (Throttled(Throttled.SILENT, 1.0), "held"),
+        (NoAnswer("x", sent=True), "unanswered"),
+        (NoAnswer("x", sent=False), "not_sent"),
+        (Unreadable(200, "x"), "unreadable"),
+    ],
+)
+def test_how_a_call_ended_is_a_short_label(ended, label):
+    assert responses.outcome_of(ended) == label
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (NoAnswer("ConnectError", sent=False), Result.FAILED),
+        (NoAnswer("LocalProtocolError", sent=False), Result.VOID),
+        (NoAnswer("ReadTimeout", sent=True), Result.FAILED),
+        (NoAnswer("LocalProtocolError", sent=True), Result.FAILED),
+        (Unreadable(200, "x"), Result.FAILED),
+    ],
+)
+def test_a_request_that_could_not_be_built_is_our_own_failure(error, result):
+    assert responses.result_of_error(error) is result
+
+
+def test_a_bad_status_keeps_what_the_body_says():
+    answered = wire_answer({"code": "C", "message": "m"}, 503, retry_after="12")
+    error = responses.bad_status(answered, {"code": "C", "message": "m"})
+    assert type(error) is BadStatus
+    assert (error.status, error.code, error.message, error.retry_after_s) == (503, "C", "m", 12)
+    assert error.evidence == answered.evidence != ""

@@ -117,8 +117,7 @@ class Silence:
     """
 
     def __init__(self) -> None:
-        self._since = 0.0
-        self._last = 0.0
+        self._since = self._last = -math.inf
         self._in_a_row = 0
 
     def failed(self, now: float) -> None:

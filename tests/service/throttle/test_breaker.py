@@ -146,3 +146,14 @@ def test_it_is_silent_since_the_first_failure_of_two_in_a_row() -> None:
     silence.failed(200.0)
     silence.failed(201.0)
     assert silence.since(202.0) == 200.0
+
+
+def test_once_it_has_closed_nothing_of_before_counts_any_more() -> None:
+    made = opened()
+    made.failed(made.begin(5.0), 5.0)
+    made.succeeded(made.begin(15.0), 15.0)
+    called(made, (GOOD + BAD) * 9, 16.0)
+    assert made.opened_at is None, "eighteen calls since"
+    called(made, BAD * 5, 50.0)
+    made.failed(made.begin(55.0), 55.0)
+    assert made.wait_s(55.0) == 10.0, "its first failed probe"

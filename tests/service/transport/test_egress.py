@@ -8,6 +8,7 @@ import pytest
 from ridedash.service.errors import NoAnswer
 from ridedash.service.responses import result_of_error
 from ridedash.service.throttle.traffic import Result
+from ridedash.service.transport import egress as egress_module
 from ridedash.service.transport.egress import Egress, open_tunnel
 from ridedash.service.transport.http import Http, Request
 from tests.processes.fleet import free_port
@@ -152,3 +153,74 @@ def test_this_machine_and_the_listed_hosts_are_called_directly(host, through):
 
 def test_the_password_of_a_proxy_is_in_no_text_of_its_settings():
     assert "secret" not in repr(Egress(proxy="http://desk:secret@proxy.example:3128"))
+
+
+@pytest.mark.parametrize(
+    ("proxy", "address"),
+    [
+        ("http://proxy.example", ("proxy.example", 80)),
+        ("https://proxy.example", ("proxy.example", 443)),
+        ("http://desk:pw@proxy.example:3128", ("proxy.example", 3128)),
+    ],
+)
+def test_a_proxy_is_at_the_usual_port_unless_it_names_one(proxy, address):
+    assert Egress(proxy=proxy).proxy_address == address
+
+
+def test_a_name_without_a_password_is_shown_to_the_proxy_and_nothing_without_a_name():
+    assert Egress(proxy="http://proxy.example").proxy_headers == []
+    [(name, value)] = Egress(proxy="http://desk@proxy.example").proxy_headers
+    assert (name, value) == (b"Proxy-Authorization", b"Basic ZGVzazo=")
+
+
+class Line(httpcore.NetworkStream):
+    """A connection to a proxy that is taken, with or without TLS."""
+
+    def __init__(self):
+        self.closed, self.named = 0, []
+
+    def start_tls(self, ssl_context, server_hostname=None, timeout=None):
+        self.named.append(server_hostname)
+        return self
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (httpcore.ReadTimeout("slow"), httpcore.ConnectTimeout),
+        (httpcore.ReadError("torn"), httpcore.ProxyError),
+        (httpcore.Response(407), httpcore.ProxyError),
+        (httpcore.Response(300), httpcore.ProxyError),
+        (httpcore.Response(199), httpcore.ProxyError),
+    ],
+)
+def test_a_line_without_a_tunnel_is_closed(monkeypatch, said, error):
+    def connect(_stream, _egress, _target):
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    monkeypatch.setattr(egress_module, "_connect", connect)
+    line = Line()
+    with pytest.raises(error):
+        open_tunnel(line, Egress(proxy="http://proxy.example"), None, (NAME, 443))
+    assert (line.closed, line.named) == (1, [])
+
+
+@pytest.mark.parametrize("status", [200, 299])
+def test_a_tunnel_is_asked_for_by_name_or_by_address(monkeypatch, status):
+    asked, tunnel = [], Line()
+
+    def connect(_stream, _egress, target):
+        asked.append(target)
+        return httpcore.Response(status, extensions={"network_stream": tunnel})
+
+    monkeypatch.setattr(egress_module, "_connect", connect)
+    line, egress = Line(), Egress(proxy="https://proxy.example")
+    for host in (NAME, "2001:db8::7"):
+        assert open_tunnel(line, egress, None, (host, 8443)) is tunnel
+    assert asked == [f"{NAME}:8443", "[2001:db8::7]:8443"]
+    assert (line.closed, line.named) == (0, ["proxy.example"] * 2)

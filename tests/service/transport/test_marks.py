@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from ridedash.observability.hooks import Exchange, NoHooks
-from ridedash.service.errors import NoAnswer, ServiceError, Throttled
+from ridedash.service.errors import NoAnswer, ServiceError, Throttled, Unreadable
 from ridedash.service.transport import marks
 from tests.service.bodies import PRODUCTS, SNAPSHOT
 from tests.service.test_client import APP_TOKEN, OPERATIONS, ORDER, PICKUP, TOKEN, Service
@@ -79,3 +79,22 @@ def test_without_a_recorder_nothing_is_made(monkeypatch):
     client.track_ride(TOKEN, booking_id="CRN1")
     assert made == []
     assert NoHooks.records is False
+
+
+def test_an_answer_that_can_not_be_read_is_kept_as_evidence():
+    noted = marks.Marks()
+    noted.failed(Unreadable(200, "too long", "{{"))
+    assert (noted.failure, noted.evidence) == ("unreadable answer: too long (HTTP 200)", "{{")
+    noted = marks.Marks()
+    noted.failed(ServiceError())
+    assert (noted.failure, noted.evidence) == ("ServiceError", "")
+
+
+def test_a_call_has_waited_until_it_got_its_permit():
+    noted, call = marks.Marks(), marks.Call("track_ride", "2xx", "rest", 100.0, 5.0)
+    unpermitted = marks.exchange_of(None, noted, call, None)
+    assert (unpermitted.waited_s, unpermitted.first_byte_s, unpermitted.total_s) == (5.0, None, 5.0)
+    noted.permitted, noted.answered = 102.0, 103.5
+    made = marks.exchange_of(None, noted, call, None)
+    assert (made.waited_s, made.first_byte_s, made.total_s) == (2.0, 1.5, 5.0)
+    assert (made.operation, made.outcome, made.lane) == ("track_ride", "2xx", "rest")

@@ -165,7 +165,7 @@ def _shared(token: str, now: datetime) -> ValidLink:
     Only unknown tokens count as guesses, and only they are refused: other guests' phones have the
     same address behind a property's network.
     """
-    g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
+    g.link_key = hashlib.sha256(token.encode()).hexdigest()
     _count_look()
     with services().db.read() as db:
         shared, known = find_link(db, token, now)

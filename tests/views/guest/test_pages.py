@@ -17,7 +17,7 @@ from ridedash.extensions import limiter
 from ridedash.face import Logo
 from ridedash.face.logo import make_logo
 from ridedash.face.png_writing import write_png
-from ridedash.rides.share_links import LinkKind, make_link, replace_rider_links
+from ridedash.rides.share_links import LinkKind, find_link, make_link, replace_rider_links
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import properties
 from ridedash.store.actors import by_staff
@@ -542,3 +542,28 @@ def test_a_busy_database_is_a_page_that_asks_again_by_itself(
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "15")
     assert "Traceback" not in answer.text
     assert token not in answer.text
+
+
+def test_the_map_is_as_near_as_people_walk(desk: Desk, phone: FlaskClient) -> None:
+    text = phone.get(f"/t/{link(desk, desk.order('BOOKED', 'CALL_DRIVER'))}").text
+    assert '"zoom": 15,' in text
+    over = phone.get(f"/t/{link(desk, desk.order('BOOKED', 'COMPLETED'))}").text
+    assert '"zoom":' not in over, "nothing moves any more"
+
+
+def test_an_answer_with_a_start_code_is_kept_for_nobody_else(desk: Desk) -> None:
+    for otp, kept in ((CODE, False), (None, True)):
+        token = link(desk, desk.order("BOOKED", "CLIENT_LOCATED", otp=otp))
+        with desk.services.db.read() as s:
+            shared, _known = find_link(s, token, desk.now)
+        assert shared is not None
+        with desk.app.test_request_context(f"/t/{token}/snapshot.json"):
+            made = pages._made(shared, desk.now)
+        assert (made.serves_s > 0) is kept
+        assert (CODE.encode() in made.value.body) is not kept
+
+
+def test_a_link_whose_language_was_chosen_leads_back_in_it(desk: Desk) -> None:
+    for chosen, address in (("de", "/t/x?lang=de"), ("xx", "/t/x"), ("", "/t/x")):
+        with desk.app.test_request_context(f"/t/x?lang={chosen}"):
+            assert pages._here("x") == address

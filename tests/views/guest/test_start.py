@@ -76,6 +76,7 @@ def test_a_press_orders_the_links_ride_once_and_leads_back(
 ) -> None:
     path, _other = link(desk, waiting(desk)), waiting(desk)
     key = key_of(phone, path)
+    assert len(key) == 32, "128 bits"
     answers = [press(phone, path, key) for _ in range(2)]
     assert [(each.status_code, each.headers["Location"]) for each in answers] == [(303, path)] * 2
     assert states(desk) == ["READY", "WAITING"]

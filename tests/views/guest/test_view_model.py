@@ -221,3 +221,23 @@ def test_a_planned_ride_is_told_by_its_pickup_and_not_by_when_it_is_ordered(desk
     page.order.pickup_at = None
     view = shown(desk, page, "follower")
     assert "17:40" in f"{view.headline} {view.detail}"
+
+
+def test_a_plate_that_is_known_from_before_is_told_only_while_the_change_is(desk: Desk) -> None:
+    page = page_of(desk, "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA01ZZ0001"})
+    assert (shown(desk, page).changed, shown(desk, page).was) == ("", "")
+
+
+def test_before_a_car_is_known_nothing_is_said_of_one(desk: Desk) -> None:
+    page = page_of(desk, "BOOKED", "ALLOTMENT_PENDING")
+    for kind in ("rider", "follower"):
+        view = shown(desk, page, kind, CODE)
+        assert (view.plate, view.spelled, view.car, view.driver) == ("", "", "", "")
+        assert (view.driver_phone, view.code_label) == ("", "")
+        assert view.live
+
+
+def test_the_age_of_an_order_without_a_ride_is_that_of_the_page(desk: Desk) -> None:
+    assert shown(desk, page_of(desk, "READY")).updated == "just now"
+    page = page_of(desk, "BOOKED", "CALL_DRIVER", ride={"seen_at": NOON - timedelta(seconds=42)})
+    assert "42" in shown(desk, page).updated

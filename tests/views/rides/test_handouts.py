@@ -10,12 +10,22 @@ from xml.etree import ElementTree
 import pytest
 import segno
 from flask.testing import FlaskClient
+from flask_login import login_user
 
 from ridedash.extensions import limiter
 from ridedash.geo import LatLng
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.service_time import REAL
+from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Staff
+from ridedash.store.orders import Order, order_page, orders_by_ids
 from ridedash.store.properties import add_staff
+from ridedash.views.rides.handouts import LinkState, guest_links, link_state, reveal
 from ridedash.views.rides.print_assets import qr_code, still_map
+from ridedash.views.rides.view_model import ride_view
+from ridedash.views.web.current_user import SignedIn
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -366,3 +376,114 @@ def test_foreign_text_is_escaped_on_the_card(desk: Desk, browser: FlaskClient) -
         "path",
         "div",
     }
+
+
+def state_of(desk: Desk, order_id: int) -> LinkState:
+    with desk.services.db.read() as s:
+        page = order_page(s, desk.ids["desk.property"], order_id)
+    assert page is not None
+    with desk.app.test_request_context("/"):
+        return link_state(page, desk.services)
+
+
+def test_up_to_five_links_of_each_kind_may_be_made_while_there_is_a_ride(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    assert state_of(desk, order_id) == LinkState("", False, False, True, True, True)
+    where, who = desk.ids["desk.property"], by_staff(desk.ids["desk"])
+    for kind, words, may in (
+        ("rider", "The guest has 5 links, the last since 14:00", (False, True)),
+        ("follower", "The guest has 5 links, the last since 14:00 · 5 of 5 followers", (False,) * 2),
+    ):
+        for number in range(5):
+            make_link(desk.services.db, NOON, where, order_id, LinkKind(kind), who)
+            found = state_of(desk, order_id)
+            assert (found.may_rider, found.may_follow) == (may if number == 4 else last_of(kind))
+        assert (found.words, found.any, found.rider, found.ride) == (words, True, True, True)
+    failed = state_of(desk, desk.order("REJECTED"))
+    assert (failed.ride, failed.may_rider, failed.may_follow) == (False, False, False)
+
+
+def last_of(kind: str) -> tuple[bool, bool]:
+    """What may be made before the fifth link of a kind is there; of riders first."""
+    return (kind == "rider", True)
+
+
+def test_the_one_address_of_an_earlier_release_leads_to_each_button(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    for what in ("rider", "follower", "end"):
+        answer = press(browser, order_id, "links", what=what)
+        assert (answer.status_code, answer.headers["Location"]) == (
+            307,
+            f"/rides/{order_id}/links/{what}",
+        )
+    assert press(browser, order_id, "links", what="other").status_code == 400
+    assert press(browser, order_id, "links").status_code == 400
+    assert audited(desk, order_id) == []
+
+
+def test_a_sixth_link_of_a_guest_is_refused_and_their_card_has_none(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    for _ in range(5):
+        assert press(browser, order_id, "links/rider", "application/json").status_code == 200
+    answer = press(browser, order_id, "links/rider")
+    assert answer.status_code == 409
+    assert "The guest has 5 links already. End the links first." in answer.text
+    assert not address(press(browser, order_id, "card").text)
+    assert audited(desk, order_id) == ["link.made"] * 5
+
+
+def test_links_for_a_whole_group_are_made_for_those_who_may_have_one(desk: Desk) -> None:
+    orders = [desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE), desk.order("REJECTED")]
+    full = desk.order("BOOKED", "CALL_DRIVER")
+    where, who = desk.ids["desk.property"], by_staff(desk.ids["desk"])
+    for _ in range(5):
+        make_link(desk.services.db, NOON, where, full, LinkKind.RIDER, who)
+    with desk.services.db.read() as s:
+        pages = orders_by_ids(s, where, [*orders, full])
+        staff = s.get_one(Staff, desk.ids["desk"])
+    person = SignedIn(staff.id, where, staff.name, staff.role, None, None)
+    with desk.app.test_request_context("/", method="POST"):
+        login_user(person)
+        found = guest_links(pages)
+        assert found.keys() == {orders[0]}
+        assert opens(desk, found[orders[0]])
+    assert audited(desk, orders[0]) == ["link.made", "code_shown"]
+    assert audited(desk, full) == ["link.made"] * 5
+
+
+def test_a_code_that_is_not_there_is_not_revealed(desk: Desk) -> None:
+    shown = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    others = [desk.order("READY"), desk.order("BOOKED", "CLIENT_LOCATED")]
+    with desk.services.db.read() as s:
+        pages = orders_by_ids(s, desk.ids["desk.property"], [shown, *others])
+        staff = s.get_one(Staff, desk.ids["desk"])
+    person = SignedIn(staff.id, staff.property_id, staff.name, staff.role, None, None)
+    with desk.app.test_request_context("/"):
+        login_user(person)
+        codes = [
+            reveal(page, ride_view(page, desk.now, REAL, "en")) for page in pages
+        ]
+    assert codes == [CODE, "", ""]
+    with desk.services.db.read() as s:
+        [entry] = s.query(AuditRow).filter_by(subject=f"orders:{shown}", what="code_shown")
+    assert (entry.who, entry.facts) == (f"staff:{staff.id}", {"by": "page"})
+
+
+def test_a_cost_centre_of_another_property_is_on_no_receipt(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "COMPLETED")
+    for house, shown in (("other", False), ("desk", True)):
+        with desk.services.db.write() as s:
+            centre = CostCentre(
+                property_id=desk.ids[f"{house}.property"], name=f"Banquets {house}", closed_at=None
+            )
+            s.add(centre)
+            s.flush()
+            s.get_one(Order, order_id).cost_centre_id = centre.id
+        text = browser.get(f"/rides/{order_id}/receipt").text
+        assert (f"Banquets {house}" in text) is shown

@@ -1,12 +1,24 @@
 """Where somebody is led after signing in: a page of this site that a browser can open, or home."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from flask import g, request, session
+from flask_login import login_user
 
+from ridedash.store.actors import by_staff
+from ridedash.store.models.people import Staff
+from ridedash.store.sign_ins import open_sign_in
 from ridedash.views.web.current_user import (
+    KNOWN,
+    SignedIn,
+    by_staff_key,
+    current_sign_in,
+    current_staff,
     form_page,
+    load_staff,
     page_address,
     safe_next,
     sign_in_address,
@@ -70,3 +82,46 @@ def test_the_page_of_a_form_is_that_of_its_ride(desk: Desk) -> None:
     for path, page in (("/rides/12/drop", "/rides/12"), ("/rides/new", "/rides/new"), ("/x", "")):
         with desk.app.test_request_context(path, method="POST"):
             assert form_page() == page
+
+
+def test_who_is_not_signed_in_is_led_to_the_sign_in_page_and_a_script_is_told(desk: Desk) -> None:
+    browser = desk.client(signed_in=False)
+    answer = browser.get("/history?room=4")
+    assert (answer.status_code, answer.headers["Location"]) == (
+        303,
+        "/sign-in?next=%2Fhistory%3Froom%3D4",
+    )
+    told = browser.get("/history", headers={"Accept": "application/json"})
+    assert (told.status_code, told.json) == (
+        401,
+        {"error": "signed_out", "message": "You are signed out."},
+    )
+
+
+def test_a_sign_in_is_the_copy_of_its_row_and_is_looked_up_once(desk: Desk) -> None:
+    with desk.services.db.write() as s:
+        staff = s.get_one(Staff, desk.ids["desk"])
+        sid = open_sign_in(s, staff.id, desk.now)
+        staff.language = "de"
+    for known, found in ((sid, True), (sid[:-1], False), (7, False), (None, False)):
+        with desk.app.test_request_context("/"):
+            if known is not None:
+                session["sid"] = known
+            person = load_staff(request)
+            assert (person is not None) is found
+            if person is None:
+                assert request.environ.get(KNOWN) is None
+                continue
+            assert person == SignedIn(
+                staff.id, staff.property_id, "Concierge desk", "concierge", "de", None
+            )
+            assert person.actor == by_staff(staff.id)
+            login_user(person)
+            assert (current_staff().id, by_staff_key()) == (staff.id, f"staff-{staff.id}")
+            assert current_sign_in().expires_at == desk.now + timedelta(hours=12)
+            session.clear()
+            assert load_staff(request) == person, "it is not read again"
+            g.error_page = True
+            del request.environ[KNOWN]
+            session["sid"] = sid
+            assert load_staff(request) is None, "the database may be what failed"

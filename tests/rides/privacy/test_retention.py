@@ -1,6 +1,7 @@
 """What is kept for how long, erasing a guest, and changing the keys of what is encrypted."""
 
 import dataclasses
+import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,6 +16,7 @@ from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.rides.privacy.retention import (
     RetentionDays,
+    forget_guest,
     pseudonym,
     remove_old_data,
     retention_job,
@@ -24,10 +26,19 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import ShiftNote
+from ridedash.store.models.kiosks import (
+    Kiosk,
+    KioskAsk,
+    KioskCode,
+    KioskVisit,
+    OwnPhone,
+    Ticket,
+)
 from ridedash.store.models.orders import Action, Attention, Order, PathPoint, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest, Throttle
 from ridedash.store.sign_ins import sign_in_allowed
 from tests.rides.desk_world import KEYS, START, World
+from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 
@@ -527,3 +538,160 @@ def test_a_guest_who_was_seen_lately_keeps_the_name_also_without_a_ride(world: W
     with world.db.read() as s:
         names = {guest.name.split()[0] for guest in s.scalars(select(Guest))}
     assert names == {"Lately", "Guest"}
+
+
+MOMENT = timedelta(milliseconds=1)
+AT = {days: NOON - days * DAY for days in (1, 2, 7, 30, 365)}
+LATE = {"kept": timedelta(0), "gone": MOMENT}
+
+
+def old_rows(desk: Desk) -> None:
+    """Of each kind that is kept for a time one row exactly so old, and one a moment older."""
+    home = {"property_id": desk.ids["desk.property"]}
+    desk.add(lambda s: s.add(Kiosk(id=1, kind="kiosk", name="Lobby", made_at=NOON, **home)))
+    with desk.services.db.write() as s:
+        for name, late in LATE.items():
+            day, mine = AT[1] - late, {"kiosk_id": 1, **home}
+            s.add(KioskAsk(visit_id=name, offer_id=1, state="expired", asked_at=day, **mine))
+            s.add(KioskCode(code_hash=name, house_pays=False, made_at=day, expires_at=day, **home))
+            s.add(OwnPhone(token_hash=name, made_at=AT[2] - late, expires_at=NOON, **mine))
+            s.add(KioskVisit(id=name, began_at=AT[365] - late, aids=[], **mine))
+            s.add(Throttle(key=name, fails=1, since=day))
+            audit.record(s, "cli", name, "subject", "ok", AT[365] - late)
+
+
+def test_each_kind_of_row_goes_a_moment_after_its_time_and_not_before(desk: Desk) -> None:
+    old_rows(desk)
+    remove_old_data(desk.services.db, NOON, RetentionDays(), KEY)
+    with desk.services.db.read() as s:
+        for column in (
+            KioskAsk.visit_id,
+            KioskCode.code_hash,
+            OwnPhone.token_hash,
+            KioskVisit.id,
+            Throttle.key,
+        ):
+            assert s.scalars(select(column)).all() == ["kept"], column
+        told = s.scalars(select(AuditRow.what).where(AuditRow.subject == "subject")).all()
+        assert told == ["kept"]
+
+
+def test_what_an_order_kept_goes_with_its_own_age(desk: Desk) -> None:
+    home, orders = {"property_id": desk.ids["desk.property"]}, {}
+    for name, late in LATE.items():
+        over = {"ended_at": AT[7] - late, "next_poll_at": None}
+        orders[name] = desk.order("BOOKED", "COMPLETED", ride=over)
+        orders[f"{name} without end"] = desk.order(
+            "BOOKED", "COMPLETED", ride={"ended_at": None, "next_poll_at": None}
+        )
+    followed = desk.order("BOOKED", "COMPLETED", ride={"ended_at": AT[30]})
+    with desk.services.db.write() as s:
+        for number, (name, late) in enumerate(LATE.items()):
+            row = s.get_one(Order, orders[name])
+            row.created_at, row.evidence = AT[30] - late, "{}"
+            row.version += 1
+            ride = s.query(Ride).filter_by(order_id=orders[f"{name} without end"]).one()
+            ride.created_at = AT[7] - late
+            s.add(PathPoint(order_id=row.id, at=AT[7] - late, lat=1.0, lng=2.0))
+            s.add(Ticket(order_id=row.id, number=number, day="2026-04-04", pin_hash="x", **home))
+    days = RetentionDays(guests=30, evidence=30, positions=7)
+    assert days == RetentionDays()
+    remove_old_data(desk.services.db, NOON, days, KEY)
+    with desk.services.db.read() as s:
+        assert s.scalars(select(Ticket.order_id)).all() == [orders["kept"]]
+        assert s.scalars(select(PathPoint.order_id)).all() == [orders["kept"]]
+        found = {name: s.get_one(Order, order_id).evidence for name, order_id in orders.items()}
+        assert (found["kept"], found["gone"]) == ("{}", None)
+        moved = select(Ride.order_id).where(Ride.position_at.is_not(None))
+        kept = {followed, *(number for name, number in orders.items() if name.startswith("kept"))}
+        assert set(s.scalars(moved)) == kept
+        for order_id in orders.values():
+            facts = s.query(Ride).filter_by(order_id=order_id).one().facts
+            assert ("position" in facts) is (order_id in kept)
+            assert {"pickup", "drop", "price"} <= set(facts)
+
+
+def test_a_guest_is_forgotten_a_moment_after_the_last_of_their_rides(desk: Desk) -> None:
+    old = AT[30] - DAY
+    facts: dict[str, dict[str, Any]] = {
+        "ordered": {"created_at": AT[30]},
+        "ordered before": {"created_at": AT[30] - MOMENT},
+        "planned": {"pickup_at": AT[30]},
+        "planned before": {"pickup_at": AT[30] - MOMENT},
+        "unknown": {"state": "UNKNOWN"},
+        "seen": {},
+        "seen before": {},
+    }
+    orders = {name: desk.order("REJECTED", guest=name) for name in facts}
+    with desk.services.db.write() as s:
+        for name, columns in facts.items():
+            order = s.get_one(Order, orders[name])
+            for column, value in {"created_at": old, **columns}.items():
+                setattr(order, column, value)
+            order.version += 1
+            guest = s.get_one(Guest, order.guest_id)
+            guest.created_at = old
+            if name.startswith("seen"):
+                guest.seen_at = AT[30] - MOMENT * (name != "seen")
+        for name, late in LATE.items():
+            row = {"name": name, "created_at": AT[30] - late}
+            s.add(Guest(property_id=desk.ids["desk.property"], **row))
+    assert remove_old_data(desk.services.db, NOON, RetentionDays(), KEY) == 4
+    with desk.services.db.read() as s:
+        names = s.scalars(select(Guest.name)).all()
+    left = [name for name in names if not re.fullmatch("Guest [0-9a-f]{10}", name)]
+    assert sorted(left) == ["kept", "ordered", "planned", "seen", "unknown"]
+
+
+def test_what_a_kiosk_kept_of_a_guest_goes_with_them_and_of_nobody_else(desk: Desk) -> None:
+    home, theirs, other = {"property_id": desk.ids["desk.property"]}, *two_orders(desk)
+    desk.add(lambda s: s.add(Kiosk(id=1, kind="kiosk", name="Lobby", made_at=NOON, **home)))
+    with desk.services.db.write() as s:
+        guests = {each: s.get_one(Order, each).guest_id for each in (theirs, other)}
+        for order_id, guest_id in guests.items():
+            ask = {"offer_id": 1, "state": "approved", "asked_at": NOON, "kiosk_id": 1, **home}
+            s.add(KioskAsk(visit_id="v", order_id=order_id, wish_enc="k1.a.b", **ask))
+            code = {"house_pays": False, "made_at": NOON, "expires_at": NOON, **home}
+            s.add(KioskCode(code_hash=f"{guest_id}", guest_id=guest_id, **code))
+            s.add(Ticket(order_id=order_id, number=order_id, day="d", pin_hash="x", **home))
+            row = s.get_one(Order, order_id)
+            row.message, row.guard_key, row.version = "words", "key", row.version + 1
+            detail = {"order_id": order_id, "what": "event", "name": "x", "at": NOON, **home}
+            s.add(TimelineEvent(detail="of the guest", **detail))
+        s.get_one(Order, theirs).open = True
+        s.flush()
+        guest = s.get_one(Guest, guests[theirs])
+        assert forget_guest(s, guest, NOON, KEY) == 1
+    with desk.services.db.read() as s:
+        assert s.scalars(select(Ticket.order_id)).all() == [other]
+        asks = dict(s.execute(select(KioskAsk.order_id, KioskAsk.wish_enc)).tuples().all())
+        assert asks == {theirs: None, other: "k1.a.b"}
+        assert set(s.scalars(select(KioskCode.guest_id))) == {None, guests[other]}
+        mine, yours = (s.get_one(Order, each) for each in (theirs, other))
+        assert (mine.message, mine.guard_key, mine.note) == (None, "key", None), "it is open"
+        assert (yours.message, yours.guard_key, yours.note) == ("words", "key", "Two suitcases")
+        told = select(TimelineEvent.order_id).where(TimelineEvent.detail.is_not(None))
+        assert s.scalars(told).all() == [other]
+
+
+def two_orders(desk: Desk) -> tuple[int, int]:
+    return desk.order("REJECTED"), desk.order("REJECTED")
+
+
+def test_an_offer_is_kept_for_a_whole_day(world: World) -> None:
+    for _ in range(2):
+        world.offer()
+    assert retention_job(world.db, RetentionDays(), KEY, START + DAY) == 0
+    assert retention_job(world.db, RetentionDays(), KEY, START + DAY + MOMENT) == 1
+
+
+def test_a_pseudonym_is_of_a_phone_or_else_of_a_name_and_a_room() -> None:
+    def of(key: str = KEY, **facts: Any) -> str:
+        given = {"property_id": 1, "name": NAME, "phone": PHONE, "room": ROOM}
+        return pseudonym(Guest(**{**given, **facts}), key)
+
+    assert re.fullmatch("Guest [0-9a-f]{10}", of())
+    assert of() == of(name="Another", room="1")
+    assert of(phone=None) == of(phone=None, name=NAME.upper(), room=ROOM.lower())
+    others = [of(property_id=2), of(phone="+91"), of("k"), of(phone=None), of(phone=None, room=None)]
+    assert len({of(), *others}) == 6

@@ -1,19 +1,14 @@
-"""What is kept for how long, erasing a guest, and changing the keys of what is encrypted."""
+"""What is kept for how long, and what is left of a guest and of their rides then."""
 
 import dataclasses
 import re
-import unicodedata
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, select, text, update
+from sqlalchemy import Engine, event, select, text
 
-from ridedash.rides.accounts.rotate_keys import rotate
-from ridedash.rides.orders.resolve import withdraw
-from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
+from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.privacy.retention import (
     RetentionDays,
     forget_guest,
@@ -23,9 +18,6 @@ from ridedash.rides.privacy.retention import (
 )
 from ridedash.store import audit
 from ridedash.store.audit import AuditRow
-from ridedash.store.database.database import Database
-from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.kiosks import (
     Kiosk,
     KioskAsk,
@@ -34,156 +26,16 @@ from ridedash.store.models.kiosks import (
     OwnPhone,
     Ticket,
 )
-from ridedash.store.models.orders import Action, Attention, Order, PathPoint, Ride, TimelineEvent
-from ridedash.store.models.people import Account, Guest, Throttle
+from ridedash.store.models.orders import Order, PathPoint, Ride, TimelineEvent
+from ridedash.store.models.people import Guest, Throttle
 from ridedash.store.sign_ins import sign_in_allowed
-from tests.rides.desk_world import KEYS, START, World
+from tests.rides.desk_world import START, World
+from tests.rides.privacy.ended_rides import KEY, NAME, PHONE, ROOM, guest_of, hits, ride_of, ridden
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 
-KEY = "a key of this test"
-NAME, PHONE, ROOM = "Guest Quillfeather", "+911234509876", "Q-417"
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def world(tmp_path: Path, database: str) -> Iterator[World]:
-    """Its rides ended long ago: what is taken from them raises no version."""
-    made = World(tmp_path, database)
-    yield made
-    made.close()
-
-
-def ridden(
-    world: World, name: str = NAME, phone: str | None = PHONE, room: str | None = ROOM
-) -> int:
-    """An order whose ride has ended, with all that may say who it was for, and where."""
-    order_id = world.place()
-    with world.db.write() as s:
-        order = s.get_one(Order, order_id)
-        order.state, order.open, order.note, order.evidence = (
-            "BOOKED",
-            False,
-            f"wheelchair of {name}",
-            '{"x": 1}',
-        )
-        order.guard_key, order.resolve_reason = f"1|{phone}", f"{name} told us"
-        order.message = f"Dear {name}, your booking is made"
-        guest = s.get_one(Guest, order.guest_id)
-        guest.name, guest.phone, guest.room, guest.note, guest.seen_at = (
-            name,
-            phone,
-            room,
-            f"{name} likes silence",
-            START,
-        )
-        facts: dict[str, Any] = {
-            "pickup": [1.0, 2.0],
-            "drop": [3.0, 4.0],
-            "position": [1.5, 2.5],
-            "bearing": 7.0,
-            "driver_name": "Driver Cedar",
-            "driver_number": "+910000000001",
-            "price": {"fare": "210"},
-            "passengers": [name],
-            "route": [{"name": name, "state": "pickup", "position": [1.0, 2.0]}],
-        }
-        ride = Ride(
-            property_id=order.property_id,
-            staff_id=order.staff_id,
-            account_id=order.account_id,
-            order_id=order_id,
-            kind="point_to_point",
-            booking_id=None,
-            txn_id=None,
-            status="COMPLETED",
-            reported=None,
-            facts=facts,
-            otp_enc=None,
-            back_status=None,
-            previous_plate=None,
-            swapped_at=None,
-            retried=False,
-            allotted_at=None,
-            ended_at=START,
-            total_minor=24_000,
-            currency="INR",
-            position_at=START,
-            seen_at=START,
-            created_at=START,
-            poll_seq=1,
-            merged_seq=1,
-            next_poll_at=None,
-            interval_s=4.0,
-            lease_until=None,
-            owner=None,
-            errors=0,
-            poison=0,
-            unknown_id=0,
-            final_polls=3,
-        )
-        s.add(ride)
-        s.add(
-            TimelineEvent(
-                property_id=order.property_id,
-                order_id=order_id,
-                what="event",
-                name="x",
-                detail=name,
-                at=START,
-            )
-        )
-        s.add(
-            Attention(
-                property_id=order.property_id,
-                order_id=order_id,
-                name="x",
-                detail=name,
-                raised_at=START,
-                cleared_at=None,
-            )
-        )
-        s.add(
-            Action(
-                property_id=order.property_id,
-                staff_id=order.staff_id,
-                account_id=order.account_id,
-                order_id=order_id,
-                name="feedback",
-                payload={"rating": 5, "options": [], "comments": f"{name} was kind"},
-                state="done",
-                calls=1,
-                made_at=START,
-                called_at=START,
-                settled_at=START,
-                next_try_at=None,
-                code=None,
-                header=None,
-                text=name,
-            )
-        )
-        s.add(
-            ShiftNote(
-                property_id=order.property_id,
-                staff_id=order.staff_id or 0,
-                made_at=START,
-                done_at=None,
-                done_by=None,
-                text=f"Call {name.upper()} back on 12345 09876, not on 55 12345 09",
-            )
-        )
-    return order_id
-
-
-def ride_of(world: World, order_id: int) -> Ride:
-    with world.db.read() as s:
-        return s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
-
-
-def guest_of(world: World, order_id: int) -> Guest:
-    with world.db.read() as s:
-        return s.get_one(Guest, s.get_one(Order, order_id).guest_id)
 
 
 def test_after_seven_days_a_ride_keeps_only_where_it_began_and_ended(world: World) -> None:
@@ -308,194 +160,6 @@ def test_the_worker_does_it(world: World) -> None:
         worker.step()
     assert guest_of(world, order_id).name.startswith("Guest ")
     assert guest_of(world, order_id).name != NAME
-
-
-def hits(world: World, *words: str) -> set[tuple[str, str]]:
-    """Columns of the database, of any type, that hold one of these words in any case of letters."""
-    from sqlalchemy import inspect
-
-    found = set()
-    with world.db.read() as s:
-        for table in inspect(s.connection()).get_table_names():
-            for row in s.execute(text(f'SELECT * FROM "{table}"')).mappings():
-                found |= {
-                    (table, column)
-                    for column, value in row.items()
-                    if any(word.casefold() in str(value).casefold() for word in words)
-                }
-    return found
-
-
-def erased(world: World, **who: str | None) -> tuple[int, int]:
-    return erase(world.db, world.clock, KEY, ErasedGuest(world.property_id, **who))
-
-
-def test_after_erasing_no_column_and_no_byte_of_the_file_has_name_or_phone(
-    world: World, tmp_path: Path
-) -> None:
-    ridden(world)
-    order_id = ridden(world)
-    spoken = (NAME, PHONE, "1234509876", "12345 09876", ROOM)
-    assert len(hits(world, *spoken)) >= 10
-    assert erased(world, phone=PHONE) == (2, 2)
-    assert hits(world, *spoken) == set()
-    assert ride_of(world, order_id).total_minor == 24_000
-    with world.db.read() as s:
-        line = s.query(AuditRow).filter_by(what="guest.erased").first()
-        notes = {note.text for note in s.query(ShiftNote)}
-    assert line is not None
-    assert line.who == "cli"
-    assert notes == {"Call [erased] back on [erased], not on 55 12345 09"}
-    if world.db.dialect == "sqlite":
-        files = list(tmp_path.rglob("*.sqlite*"))
-        assert files
-        for file in files:
-            content = file.read_bytes().lower()
-            assert not [word for word in spoken if word.lower().encode() in content], file
-
-
-def test_what_was_typed_about_a_ride_goes_also_where_no_answer_came(world: World) -> None:
-    order_id = ridden(world)
-    with world.db.write() as s:
-        s.execute(update(Action).values(state="unconfirmed", settled_at=None))
-        s.get_one(Order, order_id).version += 1
-    assert erased(world, phone=PHONE) == (1, 1)
-    assert hits(world, NAME) == set()
-
-
-def test_a_guest_is_found_by_name_and_room_too_in_any_case(world: World) -> None:
-    order_id, other = ridden(world, phone=None), ridden(world, "Guest Other", phone=None)
-    assert erased(world, name="guest QUILLFEATHER", room="another") == (0, 0)
-    assert erased(world, name="guest QUILLFEATHER", room=ROOM.lower()) == (1, 1)
-    assert guest_of(world, order_id).name != NAME
-    assert guest_of(world, other).name == "Guest Other"
-
-
-@pytest.mark.parametrize(
-    ("phone", "written"),
-    [
-        ("+33123456789", "01 23 45 67 89"),
-        ("+33123456789", "0033 1 23 45 67 89"),
-        ("+6561234567", "6123-4567"),
-        ("+971501234567", "050 123 4567"),
-        ("+4930123456", "+49 (0)30 123456"),
-        ("+919845012345", "0 98450\u201112345"),
-        ("+919845012345", "\u096f\u096e\u096a\u096b\u0966 \u0967\u0968\u0969\u096a\u096b"),
-        ("+79121234567", "8 (912) 123-45-67"),
-        ("+390612345678", "06 1234 5678"),
-    ],
-)
-def test_a_number_goes_from_notes_as_people_of_its_country_write_it(
-    world: World, phone: str, written: str
-) -> None:
-    ridden(world, phone=phone)
-    with world.db.write() as s:
-        s.execute(update(ShiftNote).values(text=f"Ring {written}, not 1{written}7."))
-    assert erased(world, phone=phone) == (1, 1)
-    with world.db.read() as s:
-        assert [note.text for note in s.query(ShiftNote)] == [f"Ring [erased], not 1{written}7."]
-
-
-def test_a_name_and_a_room_are_found_in_any_spelling_of_their_letters(world: World) -> None:
-    order_id = ridden(world, "Guest Zo\u00eb O\u2019Wren", phone=None, room="\u00d6st 4")
-    with world.db.write() as s:
-        s.execute(update(ShiftNote).values(text="Guest  Zoe\u0308\nO'Wren rang"))
-        s.execute(update(Action).values(payload={"reason": "x"}))
-    named = {"name": "guest zoe\u0308 o'wren", "room": "\u00f6st 4"}
-    assert erased(world, **named) == (1, 1)
-    assert guest_of(world, order_id).room is None
-    with world.db.read() as s:
-        assert [note.text for note in s.query(ShiftNote)] == ["[erased] rang"]
-
-
-def test_a_name_goes_also_from_what_was_typed_at_another_guests_ride(world: World) -> None:
-    ridden(world)
-    other = ridden(world, "Guest Other", "+911234500000", "9")
-    with world.db.write() as s:
-        payload = {"reason": f"{NAME} takes this car", "armed": True}
-        mine = Action.order_id == other
-        s.execute(update(Action).where(mine).values(payload=payload, text=f"for {NAME}"))
-    assert erased(world, phone=PHONE) == (1, 1)
-    assert hits(world, NAME, PHONE) == set()
-    with world.db.read() as s:
-        kept = s.scalars(select(Action).where(mine)).one()
-    assert kept.payload == {"reason": "[erased] takes this car", "armed": True}
-    assert kept.text == "for [erased]"
-
-
-def test_a_guest_under_way_is_not_erased(world: World) -> None:
-    order_id = ridden(world)
-    with world.db.write() as s:
-        s.get_one(Order, order_id).state = "UNKNOWN"
-    with pytest.raises(StillRiding):
-        erased(world, phone=PHONE)
-    assert guest_of(world, order_id).phone == PHONE
-
-
-def test_a_guest_who_is_known_by_name_alone_is_erased(world: World) -> None:
-    alone, roomed = (world.place(guest_name="Guest Dunlin", guest_room=each) for each in ("", "7"))
-    for order_id in (alone, roomed):
-        assert withdraw(world.db, world.clock, order_id, world.actor)
-    assert erased(world, name="guest dunlin", room="") == (1, 1)
-    assert guest_of(world, alone).name != guest_of(world, roomed).name == "Guest Dunlin"
-
-
-def test_a_name_and_a_room_are_found_in_any_case_of_any_letters_and_however_accents_are_typed(
-    world: World,
-) -> None:
-    order_id = world.place(guest_name="Zoë Grèbe", guest_room="Élysée 4")
-    assert withdraw(world.db, world.clock, order_id, world.actor)
-    assert erased(world, name="zoë grèbe", room="élysée 5") == (0, 0)
-    typed = unicodedata.normalize("NFD", "zoë grèbe")
-    assert erased(world, name=typed, room="élysée 4") == (1, 1)
-    assert guest_of(world, order_id).room is None
-
-
-def test_a_guest_of_another_property_stays(world: World) -> None:
-    order_id = ridden(world)
-    assert erase(world.db, world.clock, KEY, ErasedGuest(world.property_id + 1, phone=PHONE)) == (
-        0,
-        0,
-    )
-    assert guest_of(world, order_id).name == NAME
-
-
-def test_rotating_encrypts_all_secrets_with_the_first_key_and_counts_those_it_could_not_read(
-    world: World,
-) -> None:
-    fresh = new_key()
-    order_id = ridden(world)
-    both = TokenVault(f"k2:{fresh},{KEYS}")
-    with world.db.write() as s:
-        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
-        ride.otp_enc = world.vault.encrypt("4711", "rides", ride.id, "otp")
-        account = s.get_one(Account, world.account_id)
-        account.refresh_token_enc = "k0.gone.gone"
-    done = rotate(world.db, both, world.clock)
-    assert (done.done, done.left) == (2, 1)
-    assert rotate(world.db, both, world.clock).done == 0
-    only_new = TokenVault(f"k2:{fresh}")
-    with world.db.read() as s:
-        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
-        assert only_new.decrypt(ride.otp_enc or "", "rides", ride.id, "otp") == "4711"
-        sealed = s.get_one(Account, world.account_id).access_token_enc or ""
-        assert only_new.decrypt(sealed, "accounts", world.account_id, "access_token") == "good"
-        lines = s.query(AuditRow).filter_by(what="keys.rotated").all()
-    assert [line.facts["left"] for line in lines] == [1, 1]
-
-
-@pytest.mark.sqlite_only
-def test_a_file_that_another_process_reads_is_not_compacted_until_the_command_runs_again(
-    world: World,
-) -> None:
-    ridden(world)
-    hasty = Database(world.db.url, busy_s=0.1)
-    with world.db.read() as s:
-        s.execute(text("SELECT count(*) FROM guests")).all()
-        with pytest.raises(NotCompacted):
-            erase(hasty, world.clock, KEY, ErasedGuest(world.property_id, phone=PHONE))
-    assert erase(hasty, world.clock, KEY, ErasedGuest(world.property_id, phone=PHONE)) == (0, 0)
-    hasty.close()
 
 
 def test_what_is_deleted_is_overwritten_whatever_the_default_of_sqlite(world: World) -> None:

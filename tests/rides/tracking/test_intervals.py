@@ -4,7 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ridedash.rides.tracking.intervals import cancel_free_until, freshness, next_poll_s
+from ridedash.rides.tracking.intervals import (
+    cancel_free_until,
+    freshness,
+    next_poll_s,
+    search_ends,
+)
 from ridedash.service_time import REAL, ServiceTime
 from ridedash.wire import Kind
 
@@ -71,3 +76,16 @@ def test_cancelling_is_free_from_the_first_driver_on_by_the_services_clock() -> 
     assert cancel_free_until(0, NOW, REAL) == NOW
     assert cancel_free_until(None, NOW, REAL) is None
     assert cancel_free_until(300, None, REAL) is None
+
+
+def test_the_search_ends_its_time_after_the_answer_by_the_services_clock() -> None:
+    assert search_ends(None, NOW, 300, REAL) == NOW + timedelta(seconds=300)
+    assert search_ends(None, NOW, 300, ServiceTime(pace=60)) == NOW + timedelta(seconds=5)
+    assert search_ends(None, None, 300, REAL) is None
+    assert search_ends(None, NOW, None, REAL) is None
+
+
+def test_an_end_of_the_search_that_an_earlier_release_stored_holds() -> None:
+    stored = NOW + timedelta(seconds=90)
+    assert search_ends(stored, NOW, 300, REAL) == stored
+    assert search_ends(stored, None, None, REAL) == stored

@@ -171,16 +171,16 @@ def test_a_file_that_another_process_reads_is_not_compacted_until_the_command_ru
 @pytest.mark.parametrize(
     ("name", "left"),
     [
-        ("Xi", "[erased] X Xiao, 12 34 56 or 1234567"),  # two letters are a name
-        ("X", "Xi X Xiao, 12 34 56 or 1234567"),  # one letter would be everywhere
-        ("Xi X", "[erased] Xiao, 12 34 56 or 1234567"),
+        ("Xi", "[erased] X Xiao"),  # two letters are a name
+        ("X", "Xi X Xiao"),  # one letter would be everywhere
+        ("Xi X", "[erased] Xiao"),
     ],
 )
 def test_a_name_goes_as_whole_words_and_one_letter_is_left(
     world: World, name: str, left: str
 ) -> None:
     ridden(world, name=name, phone=None)
-    note(world, "Xi X Xiao, 12 34 56 or 1234567")
+    note(world, "Xi X Xiao")
     assert erased(world, name=name, room=ROOM) == (1, 1)
     assert notes(world) == [left]
 

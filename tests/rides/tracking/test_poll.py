@@ -8,10 +8,12 @@ import httpx
 import pytest
 from sqlalchemy import text
 
+from ridedash.observability.hooks import NoHooks
 from ridedash.rides.actions.request import arm_cancel
 from ridedash.rides.health import heartbeat_age
-from ridedash.rides.tracking.poll import Tracker
-from ridedash.rides.tracking.record import otp_of
+from ridedash.rides.tracking.poll import SMALL, Tracker
+from ridedash.rides.tracking.record import Polled, otp_of
+from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import ServiceTime, Turn
 from tests.rides.desk_world import START, World
@@ -458,3 +460,71 @@ def test_an_answer_of_before_a_turn_of_the_clock_is_asked_for_again(world: World
         ride = world.ride(order_id)
         assert ride.next_poll_at <= world.clock()
         assert ride.seen_at < turned, "it tells of before"
+
+
+class Told(NoHooks):
+    """What monitoring was told about polls: outcome and seconds after they were due."""
+
+    def __init__(self) -> None:
+        self.polls: list[tuple[str, float]] = []
+
+    def poll(self, outcome: str, late_s: float) -> None:
+        self.polls.append((outcome, late_s))
+
+
+def test_each_poll_is_told_to_monitoring_with_how_late_it_was(world: World) -> None:
+    world.service.tracks["C1"] = [
+        *[says("CALL_DRIVER", **CAB)] * 2,
+        {"raise": httpx.ReadTimeout("slow")},
+    ]
+    told, points = Told(), list[str]()
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    tracker = Tracker(replace(world.runtime, hooks=told, failpoint=points.append))
+    for late, answered in ((2.0, True), (0.0, False)):
+        due(world, order_id)
+        world.clock.go(late)
+        (claim,) = tracker.claim(1)
+        assert tracker.poll(claim) is answered
+    assert told.polls == [("answered", 2.0), ("NoAnswer", 0.0)]
+    assert points == ["poll.claimed", "poll.answered", "poll.merged", "poll.claimed", "poll.answered"]
+
+
+@pytest.mark.parametrize(("more", "kept"), [(0, Answer), (1, Snapshot)])
+def test_a_long_answer_is_not_kept_until_it_is_recorded(
+    world: World, more: int, kept: type
+) -> None:
+    bare = {"status": "SUCCESS", "request_type": "TRACK_RIDE", **says("CALL_DRIVER", filling="")}
+    filling = "x" * (SMALL + more - len(httpx.Response(200, json=bare).content))
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        world.service.tracks["C1"] = [says("CALL_DRIVER", filling=filling)]
+        due(world, order_id)
+        (claim,) = worker.tracker.claim(1)
+        polled = worker.tracker.ask(claim)
+        assert type(polled.answer) is kept
+        assert worker.tracker.record([polled]) == 1
+    assert world.ride(order_id).status == "CALL_DRIVER"
+
+
+def test_an_answer_that_we_fail_to_read_costs_its_own_poll_alone(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = says("CALL_DRIVER", **CAB)
+    world.service.tracks |= {each: [seen | {"booking_id": each}] for each in ("C1", "C2")}
+    with world.worker() as worker:
+        broken, other = (world.book(worker) for _ in range(2))
+        world.clock.go(60)
+        decided = worker.tracker._recorder.decided
+
+        def failing(polled: Polled) -> Polled:
+            if polled.claim.order_id == broken:
+                raise ZeroDivisionError
+            return decided(polled)
+
+        monkeypatch.setattr(worker.tracker._recorder, "decided", failing)
+        polls = [worker.tracker.ask(claim) for claim in worker.tracker.claim(2)]
+        assert worker.tracker.record(polls) == 1
+    assert world.ride(other).seen_at == world.clock()
+    ride_id = world.ride(broken).id
+    assert f"answer about ride {ride_id} can't be read: ZeroDivisionError" in caplog.text

@@ -162,7 +162,7 @@ class SentJournal:
                     if known is None or known.attempt < entry.attempt:
                         found[entry.reference] = entry
                 elif record.get("answered") in wanted:
-                    key = record["answered"], record.get("attempt", 0)
+                    key = record["answered"], record.get("attempt")
                     answers[key] = {k: v for k, v in record.items() if k in KEPT_OF_OUTCOME}
         whole = (replace(e, outcome=answers.get((e.reference, e.attempt))) for e in found.values())
         return sorted(whole, key=lambda entry: entry.at)
@@ -234,7 +234,6 @@ class SentJournal:
             self._before.close()
         self._before, self._file = self._file, another
         self._before.flush()
-        self.refresh()
 
     def _first_at(self, path: Path) -> datetime | None:
         """The moment of the first order of a file; None without one."""
@@ -256,7 +255,6 @@ class SentJournal:
                 self._newest[path] = max(self._newest.get(path, entry.at), entry.at)
             else:
                 self._learn_answer(record)
-        self._read.setdefault(path, 0)
 
     def _learn(self, entry: Sent) -> None:
         known = self._last.get(entry.reference)
@@ -326,8 +324,8 @@ def _facts_of(entry: Sent) -> dict[str, Any]:
 def _parsed(line: bytes) -> dict[str, Any] | None:
     """The record of a line; None for one that is torn or damaged."""
     try:
-        checksum, body = int(line[:8], 16), line[9:]
-        record = json.loads(body) if zlib.crc32(body) == checksum else None
+        checksum, _, body = line.partition(b" ")
+        record = json.loads(body) if zlib.crc32(body) == int(checksum, 16) else None
     except ValueError:
         return None
     return record if isinstance(record, dict) else None
@@ -368,9 +366,9 @@ def _records(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
     except FileNotFoundError:
         return
     try:
-        rest, reached, size = b"", start, os.fstat(fd).st_size
+        rest, reached = b"", start
         # to the end of the file: a disk that lost a block leaves zeros between sound lines
-        while reached < size and (block := os.pread(fd, BLOCK, reached)):
+        while block := os.pread(fd, BLOCK, reached):
             reached += len(block)
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:

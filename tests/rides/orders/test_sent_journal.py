@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from ridedash.rides.orders.append_file import BLOCK, RESERVE
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.sent_journal import (
     EVEN_S,
+    STEP_S,
     KEPT,
+    EvenClock,
     Last,
     Mark,
     Sent,
@@ -394,3 +397,82 @@ def test_the_journal_names_no_words_of_the_service_and_no_evidence(tmp_path: Pat
     text = next(tmp_path.glob("sent-*.log")).read_bytes()
     assert b"words of the service" not in text
     assert b"Hi" not in text
+
+
+def test_an_answer_waits_for_no_disk_and_is_known_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, synced = SentJournal(tmp_path, 0), list[int]()
+    journal.sent(entry("RD-1"))
+    file = journal._file
+    assert file is not None
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    journal.answered("RD-1", 1, BOOKED)
+    assert synced == []
+    assert journal.attempts() == {"RD-1": Last(1, NOON, "BOOKED")}
+    journal.drop_old(NOON + timedelta(days=5))
+    assert journal._file is file, "it lasts five days"
+    journal.drop_old(NOON + timedelta(days=5, seconds=1))
+    assert file._fd in synced, "the old file is on disk before another one takes over"
+    assert journal._file.path.name == "sent-0-000002.log"
+    journal.sent(entry("RD-2"))
+    assert set(journal.attempts()) == {"RD-1", "RD-2"}
+    journal.close()
+
+
+def test_an_attempt_that_was_journalled_twice_was_sent_at_the_first_moment(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    for seconds in (0, 5):
+        journal.sent(entry("RD-1", at=NOON + timedelta(seconds=seconds)))
+    assert journal.attempts() == {"RD-1": Last(1, NOON)}
+    assert [each.at for each in journal.entries({"RD-1"})] == [NOON]
+    journal.close()
+
+
+def test_a_line_of_an_earlier_release_tells_of_no_restore(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    facts = _facts_of(replace(entry("RD-1"), epoch=4))
+    assert facts.pop("epoch") == 4
+    journal._append(_line({"sent": "RD-1", **facts}), sync=True)
+    assert [each.epoch for each in journal.entries({"RD-1"})] == [0]
+    journal.close()
+
+
+def test_a_journal_that_is_only_read_writes_nothing(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path)
+    assert not journal.ready()
+    with pytest.raises(OSError, match="only read"):
+        journal.sent(entry("RD-1"))
+    journal.write_mark(Mark(0, 1, NOON, "ours"))
+    journal.flush()
+    journal.drop_old(NOON)
+    journal.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mark_that_was_torn_leaves_the_one_before_it(tmp_path: Path) -> None:
+    journal, path = SentJournal(tmp_path, 0), tmp_path / "mark-0"
+    for beats in (6, 7, 8):
+        journal.write_mark(Mark(0, beats, NOON, "ours"))
+    path.write_bytes(path.read_bytes().replace(b'"beats":8', b'"beats":9'))
+    assert journal.mark("ours") == Mark(0, 7, NOON, "ours")
+    assert path.stat().st_mode & 0o777 == 0o600
+    journal.close()
+
+
+def test_a_clock_goes_evenly_if_it_differs_by_a_minute_at_most_for_fifty_minutes() -> None:
+    monotonic = Hours()
+    is_even = EvenClock(monotonic)
+
+    def at(seconds: float, ahead: float = 0.0) -> bool:
+        monotonic.now = 100.0 + seconds
+        return is_even(NOON + timedelta(seconds=seconds + ahead))
+
+    assert not at(0)
+    assert not at(EVEN_S - 1)
+    assert at(EVEN_S)
+    assert at(EVEN_S + 1, STEP_S)
+    assert at(EVEN_S + 1, -STEP_S)
+    assert not at(EVEN_S + 2, STEP_S + 1), "it has stepped"
+    assert not at(2 * EVEN_S + 1, STEP_S + 1)
+    assert at(2 * EVEN_S + 2, STEP_S + 1)

@@ -18,14 +18,21 @@ from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.resolve import restore as undo
 from ridedash.rides.orders.resolve import withdraw
-from ridedash.rides.orders.restore import RestoreWatch, _proves_more, unknown_sends
-from ridedash.rides.orders.sent_journal import Last, SentJournal
+from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.restore import (
+    RestoreWatch,
+    _proves_more,
+    catch_up,
+    unknown_sends,
+)
+from ridedash.rides.orders.sent_journal import Last, Mark, Sent, SentJournal
 from ridedash.rides.worker import Worker
 from ridedash.store import restores
+from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Property
-from ridedash.store.models.restores import LostOrder, Restore
+from ridedash.store.models.restores import LostOrder, Restore, Watermark
 from tests.databases import new_database
 from tests.rides.desk_world import START, World
 from tests.rides.dumps import Dump, dump, restore
@@ -715,3 +722,92 @@ def test_a_ride_that_is_held_is_shown_anew(world: World) -> None:
         versions.append(world.page(order_id).order.version)
         after_restore.declare(world.db, world.clock, world.clock())
     assert versions == sorted(set(versions))
+
+
+def beaten(world: World, watch: RestoreWatch) -> int:
+    """A heartbeat, and what the watch changes after it."""
+    with world.db.write() as s:
+        watch.beat(s)
+    return watch.look()
+
+
+def mark_in(world: World) -> tuple[int, int, Any]:
+    with world.db.read() as s:
+        row = s.get_one(Watermark, restores.ROW)
+        return row.epoch, row.beats, row.beat_at
+
+
+def test_each_heartbeat_raises_the_watermark_by_one_and_is_marked_on_the_disk(
+    world: World, tmp_path: Path
+) -> None:
+    journal = SentJournal(tmp_path, 0)
+    watch = RestoreWatch(world.db, world.clock, journal)
+    assert (watch.epoch, watch.settled) == (0, False)
+    with world.db.read() as s:
+        assert watch.is_current(s), "nothing was seen yet"
+    for beats in (1, 2):
+        world.clock.go(5)
+        assert beaten(world, watch) == 0
+        assert mark_in(world) == (0, beats, world.clock())
+        assert journal.mark(watch.database) == Mark(0, beats, world.clock(), watch.database)
+        with world.db.read() as s:
+            assert watch.is_current(s)
+    assert watch.settled
+    journal.close()
+
+
+def test_a_database_that_went_back_comes_to_the_next_epoch_and_a_higher_beat(
+    world: World, tmp_path: Path
+) -> None:
+    journal = SentJournal(tmp_path, 0)
+    watch = RestoreWatch(world.db, world.clock, journal)
+    plans = [planned(world), planned(world)]
+    assert beaten(world, watch) == 0
+    known, backup = world.clock(), dump(world.db)
+    for _ in range(2):
+        world.clock.go(5)
+        beaten(world, watch)
+    restore(world.db, backup)
+    world.clock.go(5)
+    with world.db.read() as s:
+        assert not watch.is_current(s)
+    assert beaten(world, watch) == 2, "rides that are held"
+    assert mark_in(world) == (1, 5, world.clock()), "3 were seen; the restore and a heartbeat"
+    assert watch.epoch == 1
+    with world.db.read() as s:
+        [row] = s.scalars(select(Restore)).all()
+        assert (row.restored_to, row.noticed_at) == (known, world.clock())
+        entry = s.query(AuditRow).filter_by(what="database.restored").one()
+    assert (entry.who, entry.subject, entry.result) == ("worker", "restores:0", "held")
+    assert entry.facts == {"restored_to": known.isoformat(), "held": 2}
+    assert [items(world, each) for each in plans] == [{"held": None}] * 2
+    journal.close()
+
+
+def test_an_order_that_was_on_its_way_is_unknown_from_when_it_was_ready(world: World) -> None:
+    order_id = world.place()
+    world.clock.go(7)
+    assert after_restore.declare(world.db, world.clock, START) == 1
+    order = world.page(order_id).order
+    assert (order.state, order.code, order.sent_at) == ("UNKNOWN", "RESTORED", START)
+
+
+def test_a_record_that_is_of_no_use_keeps_no_other_order_waiting(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a later release, whose states this one does not know."""
+    journal = SentJournal(tmp_path, 0)
+    orders = [world.page(world.place()).order for _ in range(2)]
+    with world.db.read() as s:
+        database = restores.identity(s)
+    for order in orders:
+        facts = (1, world.clock(), database, world.property_id, world.account_id, "mini")
+        journal.sent(Sent(order.mtx, *facts))
+    outcome = Outcome(OrderState.BOOKED, booking_id="C7")
+    broken: Any = replace(outcome, state="LEVITATING")
+    journal.answered(orders[0].mtx, 1, broken)
+    journal.answered(orders[1].mtx, 1, outcome)
+    assert catch_up(world.db, world.clock, journal) == (1, 0)
+    assert [world.state(order.id) for order in orders] == ["READY", "BOOKED"]
+    assert f"order {orders[0].mtx} can't be taken from the journal: " in caplog.text
+    journal.close()

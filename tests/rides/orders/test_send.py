@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
-from ridedash.rides.codes import NO_CONNECTION
+from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
+from ridedash.rides.codes import EXPIRED, NO_CONNECTION
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.request import digest, restated
 from ridedash.rides.orders.send import outcome_of
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.models.people import Account
 from tests.rides.desk_world import START, World
 
 pytestmark = pytest.mark.database
@@ -149,3 +150,106 @@ def test_a_401_allows_another_attempt_only_with_a_fresh_token(
         Outcome(S.NOT_SENT, code="UNAUTHORIZED"),
         Outcome(S.NOT_SENT, code=NO_CONNECTION),
     ]
+
+
+def test_an_order_whose_token_another_worker_reads_is_left_to_that_one_at_first(
+    world: World,
+) -> None:
+    order_id = world.place()
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).access_token_enc = "k9.of.another"
+    with world.worker() as worker:
+        world.clock.go(ELSEWHERE.total_seconds() - 0.001)
+        assert list(worker.sender.due(9)) == []
+        world.clock.go(0.001)
+        assert list(worker.sender.due(9)) == [order_id]
+
+
+def test_a_claim_that_got_no_answer_ends_as_not_sent_and_no_other_claim_does(world: World) -> None:
+    with world.worker() as worker:
+        sender = worker.sender
+        claim = {"state": S.SENDING, "owner": sender.runtime.owner, "attempt": 1}
+        unclear = set_to(world, world.place(), sent_at=START, **claim)
+        again = set_to(world, world.place(), sent_at=START + MOMENT, **claim)
+        lost = world.place()
+        sender._unclear_claims.update(dict.fromkeys((unclear, again, lost, 10**6), START))
+        assert list(sender.due(9)) == [lost]
+        assert sender._unclear_claims == {}
+    assert [world.state(each) for each in (unclear, again, lost)] == [S.NOT_SENT, S.SENDING, S.READY]
+    assert world.page(unclear).order.code == NO_CONNECTION
+    assert world.service.count("create") == 0
+
+
+def rejected(order_id: int, world: World, **facts: Any) -> dict[str, Any]:
+    """An answer as an answer journal holds it."""
+    mtx = world.page(order_id).order.mtx
+    return {"mtx": mtx, "attempt": 1, "state": "REJECTED", "code": "NO_CABS", **facts}
+
+
+def test_answers_of_a_journal_are_settled_for_their_own_attempt_and_none_stops_the_others(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    with world.worker() as worker:
+        sender, file = worker.sender, worker.sender.journal.file
+        orders = [set_to(world, world.place(), state=S.SENDING, attempt=1) for _ in range(4)]
+        strange, flying, of_no_attempt, sound = orders
+        records = [rejected(each, world) for each in orders]
+        records[0]["state"] = "LEVITATING"
+        del records[2]["attempt"]
+        for record in records:
+            file.append(record)
+        sender._in_flight.add(records[1]["mtx"])
+        assert sender.replay(file) == 2
+        left = {record["mtx"] for _, record in file.pending()}
+        assert left == {records[0]["mtx"], records[1]["mtx"]}
+    assert world.state(sound) == S.REJECTED
+    assert [world.state(each) for each in (strange, flying, of_no_attempt)] == [S.SENDING] * 3
+    said = f"the answer for {records[0]['mtx']} in the journal can't be settled: ValueError"
+    assert said in caplog.text
+
+
+def test_an_answer_to_an_attempt_that_the_database_does_not_know_asks_for_a_comparison(
+    world: World,
+) -> None:
+    with world.worker() as worker:
+        worker._recurring_jobs(always=True)
+        order_id, file = world.place(), worker.sender.journal.file
+        assert worker.sender.watch.settled
+        file.append(rejected(order_id, world))
+        assert worker.sender.replay(file) == 1
+        assert not worker.sender.watch.settled
+    assert world.state(order_id) == S.READY
+
+
+def test_an_answer_that_is_not_in_the_sent_journal_yet_keeps_its_slot(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_given: Any) -> None:
+        raise OSError("the disk is full")
+
+    with world.worker() as worker:
+        sender, order_id = worker.sender, world.place()
+        with monkeypatch.context() as patch:
+            patch.setattr(sender.journal.sent, "answered", full)
+            assert sender.send(order_id)
+        assert world.state(order_id) == S.BOOKED
+        assert "an answer is not in the sent journal: " in caplog.text
+        assert len(list(sender.journal.file.pending())) == 1
+        assert sender.replay(sender.journal.file) == 1
+        assert list(sender.journal.file.pending()) == []
+        with monkeypatch.context() as patch:
+            patch.setattr(sender.journal.file, "append", full)
+            other = world.place()
+            assert sender.send(other), "the database has the answer alone"
+    assert world.state(other) == S.BOOKED
+
+
+def test_a_request_leaves_only_while_its_press_is_fresh(world: World) -> None:
+    with world.worker() as worker:
+        prepared = worker.sender._prepare(world.place())
+        assert prepared is not None
+        world.clock.go(30)
+        assert worker.sender._call(prepared) == Outcome(S.NOT_SENT, code=EXPIRED)
+        assert world.service.count("create") == 0
+        world.clock.go(-0.001)
+        assert worker.sender._call(prepared).state is S.BOOKED

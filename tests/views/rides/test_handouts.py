@@ -354,6 +354,16 @@ def test_the_map_of_the_card_covers_its_frame_around_the_place() -> None:
     assert {tile.href.split("/")[2] for tile in edge.tiles} == {"0", "7"}
 
 
+def test_the_card_shows_the_street_of_the_pickup_as_large_as_its_frame(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    sheet = browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/card").text
+    assert 'viewBox="0 0 420 250"' in sheet
+    images = re.findall(r'<image\s+href="([^"]+)"', sheet)
+    assert images
+    assert all("/17/" in each for each in images), "a width of 400 m at the equator"
+
+
 def test_foreign_text_is_escaped_on_the_card(desk: Desk, browser: FlaskClient) -> None:
     markup = "<img src=x onerror=1>{{7*191}}</svg><script>1</script>"
     order_id = desk.order(

@@ -323,7 +323,11 @@ def test_a_record_has_all_that_a_list_shows_of_an_order(desk: Desk) -> None:
         "Banquets",
         "B",
     )
-    assert (one.pickup, one.drop, one.has_drop) == ("Grand Meridian Hotel, main door", "Pier", False)
+    assert (one.pickup, one.drop, one.has_drop) == (
+        "Grand Meridian Hotel, main door",
+        "Pier",
+        False,
+    )
     assert (one.status, one.ended_as, one.plate) == ("COMPLETED", "COMPLETED", "MH12QQ1234")
     assert (one.series, one.car, one.group, one.is_way_back) == ((2, 2), None, "t", True)
     assert (one.flight, one.departs_at, one.planned) == ("AI 1", NOON, False)

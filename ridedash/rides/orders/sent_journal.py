@@ -153,7 +153,7 @@ class SentJournal:
     def entries(self, references: Collection[str]) -> list[Sent]:
         """What the journal holds of these orders' last attempts, the oldest first."""
         wanted, found = frozenset(references), dict[str, Sent]()
-        answers: dict[tuple[str, int], dict[str, Any]] = {}
+        answers: dict[tuple[Any, Any], dict[str, Any]] = {}
         for path in sorted(self.folder.glob("sent-*.log")):
             for _, record in _records(path, 0):
                 entry = _entry(record)

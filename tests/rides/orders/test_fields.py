@@ -195,5 +195,7 @@ def test_an_empty_control_stands_for_the_value_of_a_request_that_names_none() ->
 
 def test_the_note_for_the_desk_alone_has_more_than_one_line() -> None:
     controls = {each.name: each.control for each in FIELDS}
-    several = [n for n, each in controls.items() if isinstance(each, TextControl) and each.multiline]
+    several = [
+        n for n, each in controls.items() if isinstance(each, TextControl) and each.multiline
+    ]
     assert several == ["note"]

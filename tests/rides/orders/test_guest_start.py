@@ -445,8 +445,8 @@ def test_a_form_with_other_contents_or_of_another_house_is_another_form(world: W
     for request_, wish_ in ((replace(wanted, note="two bags"), wish), (wanted, later)):
         with pytest.raises(TokenReused):
             wait_for_guest(world.db, world.clock, request_, wish_)
+    theirs = replace(wanted, property_id=world.property_id + 1)
     with pytest.raises(OfferUnknown):
-        theirs = replace(wanted, property_id=world.property_id + 1)
         wait_for_guest(world.db, world.clock, theirs, wish)
     assert len(world.orders()) == 1
 

@@ -175,7 +175,11 @@ def test_a_claim_that_got_no_answer_ends_as_not_sent_and_no_other_claim_does(wor
         sender._unclear_claims.update(dict.fromkeys((unclear, again, lost, 10**6), START))
         assert list(sender.due(9)) == [lost]
         assert sender._unclear_claims == {}
-    assert [world.state(each) for each in (unclear, again, lost)] == [S.NOT_SENT, S.SENDING, S.READY]
+    assert [world.state(each) for each in (unclear, again, lost)] == [
+        S.NOT_SENT,
+        S.SENDING,
+        S.READY,
+    ]
     assert world.page(unclear).order.code == NO_CONNECTION
     assert world.service.count("create") == 0
 

@@ -14,8 +14,8 @@ from ridedash.rides.orders.append_file import BLOCK, RESERVE
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.sent_journal import (
     EVEN_S,
-    STEP_S,
     KEPT,
+    STEP_S,
     EvenClock,
     Last,
     Mark,

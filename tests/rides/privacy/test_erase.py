@@ -15,7 +15,7 @@ from ridedash.store.models.orders import Action, Order, Ride
 from ridedash.store.models.people import Guest
 from ridedash.store.properties import add_property
 from tests.rides.desk_world import START, World
-from tests.rides.privacy.ended_rides import KEY, NAME, PHONE, ROOM, guest_of, hits, ride_of, ridden
+from tests.rides.privacy.ended_rides import KEY, NAME, PHONE, ROOM, guest_of, hits, ridden, ride_of
 
 pytestmark = pytest.mark.database
 

@@ -30,7 +30,7 @@ from ridedash.store.models.orders import Order, PathPoint, Ride, TimelineEvent
 from ridedash.store.models.people import Guest, Throttle
 from ridedash.store.sign_ins import sign_in_allowed
 from tests.rides.desk_world import START, World
-from tests.rides.privacy.ended_rides import KEY, NAME, PHONE, ROOM, guest_of, hits, ride_of, ridden
+from tests.rides.privacy.ended_rides import KEY, NAME, PHONE, ROOM, guest_of, hits, ridden, ride_of
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
@@ -357,5 +357,11 @@ def test_a_pseudonym_is_of_a_phone_or_else_of_a_name_and_a_room() -> None:
     assert re.fullmatch("Guest [0-9a-f]{10}", of())
     assert of() == of(name="Another", room="1")
     assert of(phone=None) == of(phone=None, name=NAME.upper(), room=ROOM.lower())
-    others = [of(property_id=2), of(phone="+91"), of("k"), of(phone=None), of(phone=None, room=None)]
+    others = [
+        of(property_id=2),
+        of(phone="+91"),
+        of("k"),
+        of(phone=None),
+        of(phone=None, room=None),
+    ]
     assert len({of(), *others}) == 6

@@ -487,7 +487,13 @@ def test_each_poll_is_told_to_monitoring_with_how_late_it_was(world: World) -> N
         (claim,) = tracker.claim(1)
         assert tracker.poll(claim) is answered
     assert told.polls == [("answered", 2.0), ("NoAnswer", 0.0)]
-    assert points == ["poll.claimed", "poll.answered", "poll.merged", "poll.claimed", "poll.answered"]
+    assert points == [
+        "poll.claimed",
+        "poll.answered",
+        "poll.merged",
+        "poll.claimed",
+        "poll.answered",
+    ]
 
 
 @pytest.mark.parametrize(("more", "kept"), [(0, Answer), (1, Snapshot)])

@@ -154,6 +154,6 @@ def test_once_it_has_closed_nothing_of_before_counts_any_more() -> None:
     made.succeeded(made.begin(15.0), 15.0)
     called(made, (GOOD + BAD) * 9, 16.0)
     assert made.opened_at is None, "eighteen calls since"
-    called(made, BAD * 5, 50.0)
+    called(made, GOOD + BAD * 5, 50.0)
     made.failed(made.begin(55.0), 55.0)
     assert made.wait_s(55.0) == 10.0, "its first failed probe"

@@ -224,7 +224,7 @@ def test_a_planned_ride_is_told_by_its_pickup_and_not_by_when_it_is_ordered(desk
 
 
 def test_a_plate_that_is_known_from_before_is_told_only_while_the_change_is(desk: Desk) -> None:
-    page = page_of(desk, "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA01ZZ0001"})
+    page = page_of(desk, "BOOKED", "IN_PROGRESS", ride={"previous_plate": "KA01ZZ0001"})
     assert (shown(desk, page).changed, shown(desk, page).was) == ("", "")
 
 

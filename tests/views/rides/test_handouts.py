@@ -402,7 +402,11 @@ def test_up_to_five_links_of_each_kind_may_be_made_while_there_is_a_ride(desk: D
     where, who = desk.ids["desk.property"], by_staff(desk.ids["desk"])
     for kind, words, may in (
         ("rider", "The guest has 5 links, the last since 14:00", (False, True)),
-        ("follower", "The guest has 5 links, the last since 14:00 · 5 of 5 followers", (False,) * 2),
+        (
+            "follower",
+            "The guest has 5 links, the last since 14:00 · 5 of 5 followers",
+            (False,) * 2,
+        ),
     ):
         for number in range(5):
             make_link(desk.services.db, NOON, where, order_id, LinkKind(kind), who)
@@ -474,9 +478,7 @@ def test_a_code_that_is_not_there_is_not_revealed(desk: Desk) -> None:
     person = SignedIn(staff.id, staff.property_id, staff.name, staff.role, None, None)
     with desk.app.test_request_context("/"):
         login_user(person)
-        codes = [
-            reveal(page, ride_view(page, desk.now, REAL, "en")) for page in pages
-        ]
+        codes = [reveal(page, ride_view(page, desk.now, REAL, "en")) for page in pages]
     assert codes == [CODE, "", ""]
     with desk.services.db.read() as s:
         [entry] = s.query(AuditRow).filter_by(subject=f"orders:{shown}", what="code_shown")

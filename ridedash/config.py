@@ -51,7 +51,7 @@ class Settings:
     sandbox_port: int
     worker_port: int | None  # where `ridedash worker` answers /healthz and /metrics; None: nowhere
     database_pool: int  # connections to PostgreSQL that each process keeps open, at most
-    instance: Path  # the folder of the database, the answer journal and demo secrets
+    instance: Path  # the folder of what is kept on disk: an SQLite database, journals, secrets
     public_url: str  # base of every absolute link, no trailing slash
     database_url: str
     service_url: str  # base URL of the ride booking service, no trailing slash

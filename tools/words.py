@@ -2,7 +2,7 @@
 
 `words.py` reads every text of ridedash/ and templates/, brings translations/ up to date and says
 what is left to do. `words.py --check` writes nothing and fails where something is wrong:
-docs/languages.md 3.
+docs/languages.md 2.
 """
 
 import argparse
@@ -199,7 +199,7 @@ def figures_of(catalogue: Catalog) -> str:
 
 
 def group_of(message: Message, guests: set[Key]) -> str:
-    """Who reads it: "guests", "staff", or those who present a demo (docs/languages.md 3)."""
+    """Who reads it: "guests", "staff", or those who present a demo (docs/languages.md 4)."""
     if key_of(message) in guests:
         return "guests"
     places = [path for path, _ in message.locations]

@@ -1,6 +1,6 @@
 """Tickets of rides that guests book at a kiosk: a ride number of the day and a four-digit PIN.
 
-The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 6). A PIN
+The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 9). A PIN
 of four digits is guessed in 10,000 tries, so the hash has a key, and five wrong ones close a
 number: then only the desk opens the ride. Who tries many numbers meets the limit of the kiosk.
 """

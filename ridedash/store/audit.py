@@ -18,8 +18,8 @@ from ridedash.store.models.orders import Ride
 class AuditRow(Base):
     """One audit entry.
 
-    `who` is an actor as it is written (store/actors.py): `staff:<id>`, `guest:<id>`, `worker`,
-    `cli` or `visitor`; `subject` `<table>:<id>`.
+    `who` is an actor as it is written (store/actors.py): `staff:<id>`, `guest:<id>`, `kiosk:<id>`,
+    `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
 
     Rows are deleted by age only (rides/privacy/retention.py). On PostgreSQL a role without UPDATE
     on this table is enough.

@@ -77,7 +77,7 @@ def test_no_translation_is_in_the_script_of_another_language() -> None:
 def test_a_count_has_every_form_of_every_language() -> None:
     """Of a language that is offered to staff in part, too: a half-filled plural is English.
 
-    The words of a demo alone are English (docs/languages.md 3).
+    The words of a demo alone may be English (docs/languages.md 4).
     """
     guests = words.tier_1()
     plurals = {

@@ -1,6 +1,6 @@
 """Linking accounts to the service by OAuth 2.0: the authorization code flow with PKCE.
 
-See docs/service-interface.md Authentication, 2, and docs/security.md 7.
+See docs/service-interface.md Authentication, 2, and docs/security.md ASVS 10.
 """
 
 import secrets

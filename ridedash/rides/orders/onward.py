@@ -3,7 +3,7 @@
 The *shown* ride is the one whose page is open; "onward" means this ride and the later ones.
 Each ride stays an order of its own, with its own audit entry and timeline event. Rides that are
 ordered already, were withdrawn or are over are never touched: only SCHEDULED ones are, each read
-under its lock (docs/booking-protocol.md 1.3, Planned rides).
+under its lock (docs/booking-protocol.md 1.2).
 
 When the trip or the car changes, each ride needs a new price, for the car and the trip that it will
 then have. The service is asked for these prices before anything is locked.

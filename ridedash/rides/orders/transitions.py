@@ -1,7 +1,7 @@
 """The transitions of an order, in the caller's transaction: checked, timed and recorded.
 
 Every change of `Order.state` except the sender's claim goes through `change_state`
-(docs/booking-protocol.md 1.5). Beside it: timeline events, attention items, and how long the
+(docs/booking-protocol.md 1.6). Beside it: timeline events, attention items, and how long the
 guest waited.
 """
 

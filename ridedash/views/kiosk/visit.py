@@ -1,6 +1,6 @@
 """A visit of a kiosk until Book is pressed: places, cars, a call for help, and its end.
 
-Nothing of what a guest says is kept, but how far visits come, and when (docs/security.md 8).
+Nothing of what a guest says is kept, but how far visits come, and when (docs/security.md 9).
 """
 
 from collections.abc import Mapping

@@ -314,6 +314,16 @@ def test_every_setting_is_in_the_readme() -> None:
     assert [name for name in config.names() if name not in text] == []
 
 
+def test_the_readme_has_the_default_of_each_setting_that_is_a_number(tmp_path: Path) -> None:
+    settings = config.load({"RIDEDASH_INSTANCE": str(tmp_path)})
+    text = (ROOT / "README.md").read_text()
+    told = re.findall(r"^\| `RIDEDASH_([A-Z_]+)` \| (\d+) \|", text, re.MULTILINE)
+    assert len(told) >= 10
+    assert {name: float(value) for name, value in told} == {
+        name: getattr(settings, name.lower()) for name, _value in told
+    }
+
+
 # --- nothing outside
 
 

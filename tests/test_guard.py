@@ -172,6 +172,29 @@ def test_imports_within_a_package_point_down_only(name: str) -> None:
     assert wrong == []
 
 
+STEP = r"`[^`]+`(?:, `[^`]+`)*"
+
+
+@pytest.mark.parametrize(
+    ("row", "layers"),
+    [
+        ("all", LAYERS),
+        ("inside `service`", INNER_LAYERS["service"]),
+        ("inside `rides`", INNER_LAYERS["rides"]),
+        ("inside `views`", INNER_LAYERS["views"]),
+        ("`sandbox`", INNER_LAYERS["sandbox"]),
+    ],
+    ids=["all", "service", "rides", "views", "sandbox"],
+)
+def test_the_page_of_the_architecture_has_these_layers(row: str, layers: list[set[str]]) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    line = next(each for each in page.splitlines() if each.startswith(f"| {row} |"))
+    chain = re.search(rf"{STEP}(?: → {STEP})+", re.sub(r" \([^)]*\)", "", line))
+    assert chain
+    told = [set(re.findall("`([^`]+)`", step)) for step in chain[0].split(" → ")]
+    assert told == [each - {"", "__about__"} for each in layers]
+
+
 def test_models_hold_tables_without_queries() -> None:
     """A query in store/models would be missed by readers of store/."""
     called = re.compile(r"\b(select|insert|update|delete)\(|\.execute\(|\bSession\b")

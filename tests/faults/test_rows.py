@@ -5,6 +5,7 @@ with new seeds.
 """
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,26 @@ def test_the_row_of_the_fault_matrix_holds(row: Row, tmp_path: Path) -> None:
     if line.skipped and os.environ.get("RIDEDASH_TEST_SERVERS") != "required":
         pytest.skip(line.why)
     assert line.word == "holds", f"RIDEDASH_TEST_FAULT_SEED={seed}: {scoreboard.shown(line)}"
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text()
+
+
+def numbers(text: str) -> set[int]:
+    return set(map(int, re.findall(r"\d+", text)))
+
+
+def test_the_page_has_every_row() -> None:
+    matrix = PAGE.partition("## 2. The fault matrix")[2].partition("\n## ")[0]
+    told = [int(number) for number in re.findall(r"^\| (\d+) \|", matrix, re.MULTILINE)]
+    assert told == sorted({row.number for row in scoreboard.rows()})
+
+
+def test_the_page_names_the_rows_that_have_no_short_form() -> None:
+    short = {row.number for row in scoreboard.rows(only_short=True)}
+    long = {row.number for row in scoreboard.rows() if not row.short}
+    said = r"every row but ([\d, and]+), and of a part of rows ([\d, and]+);"
+    found = re.search(said, " ".join(PAGE.split()))
+    assert found
+    assert numbers(found[1]) == long - short
+    assert numbers(found[2]) == long & short

@@ -1,7 +1,7 @@
 """/demo/stage: the desk, the guest's phone and a kiosk side by side, and the director's bar.
 
 The frames are pages of ours as they are: nothing is drawn for the stage. What it may show, and that
-pages may be framed by it, is true in a demo on our own sandbox alone (docs/security.md 3).
+pages may be framed by it, is true in a demo on our own sandbox alone (docs/security.md ASVS 3.4).
 """
 
 from typing import Any, Final

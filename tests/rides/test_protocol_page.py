@@ -35,9 +35,7 @@ def test_the_page_has_every_state() -> None:
 
 
 def test_the_page_has_every_transition() -> None:
-    table = {
-        before: frozenset(states(row[1])) for row in rows("1.6") for before in states(row[0])
-    }
+    table = {before: frozenset(states(row[1])) for row in rows("1.6") for before in states(row[0])}
     assert table == TRANSITIONS
 
 

@@ -307,8 +307,8 @@ class Action(Base):
 class TimelineEvent(Base):
     """A timeline event: an order or its ride reached a state, or something else happened.
 
-    `what`: order (name is an OrderState), ride (name is a booking_status), event (name is a constant
-    of whoever adds it: transitions.add_event).
+    `what`: order (name is an OrderState), ride (name is a booking_status), event (name is a
+    constant of whoever adds it: transitions.add_event).
     """
 
     __tablename__ = "moments"

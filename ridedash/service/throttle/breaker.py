@@ -131,8 +131,12 @@ class Silence:
         """Record that an answer came."""
         self._in_a_row = 0
 
+    def is_known(self, now: float) -> bool:
+        """Whether the last failure is so young that it still tells something."""
+        return now - self._last <= SILENT_LASTS_S
+
     def since(self, now: float) -> float | None:
         """The first failure of a run of two or more; None after an answer or a long pause."""
-        if self._in_a_row < SILENT_FAILURES or now - self._last > SILENT_LASTS_S:
+        if self._in_a_row < SILENT_FAILURES or not self.is_known(now):
             return None
         return self._since

@@ -167,12 +167,14 @@ class Traffic:
     def silent_since(self) -> float | None:
         """When the service stopped answering: the first failure of a run of two or more.
 
-        Without such a run it is when the breaker of reads opened; None while the service answers.
+        Without such a run it is when the breaker of reads opened. None while the service answers,
+        and once nobody has asked it for two minutes: who refuses to ask a service because it is
+        silent would never learn that it answers again.
         """
         with self._lock:
             now = self._now()
-            since = self._silence.since(now)
-            return self._breakers[False].opened_at if since is None else since
+            since, opened_at = self._silence.since(now), self._breakers[False].opened_at
+            return opened_at if since is None and self._silence.is_known(now) else since
 
     def silent_s(self) -> float | None:
         """For how long the service has given no answer; None while it answers."""

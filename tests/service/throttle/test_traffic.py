@@ -221,6 +221,21 @@ def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_after_two_idle_
     assert desk.traffic.silent_since == desk.now
 
 
+def test_nobody_is_told_for_ever_that_a_service_is_silent_which_nobody_asks():
+    desk = Desk(math.inf)
+    desk.fail(5)
+    desk.now += 120
+    assert desk.traffic.silent_since == 1000
+    desk.now += 1
+    assert desk.traffic.is_open(write=False)
+    assert desk.traffic.silent_since is None, "a guest may ask: that is the probe"
+    desk.fail(1)
+    assert desk.traffic.silent_since == 1000
+    desk.now += 121
+    desk.call()
+    assert not desk.traffic.is_open(write=False)
+
+
 # ---- 429
 
 

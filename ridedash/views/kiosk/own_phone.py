@@ -46,7 +46,8 @@ COOKIE: Final = "phone"
 TABLE, COLUMN = "kiosk_phones", "state"  # that the cookie is bound to
 WHERE, CAR, WHO, CHECK, SENT = "where", "car", "who", "check", "sent"
 STEPS: Final = (WHERE, CAR, WHO, CHECK)
-LONGEST: Final = 200  # letters of what is typed
+LONGEST: Final = 200  # letters of the name of a place
+LONGEST_DEGREES: Final = 24  # signs of a coordinate
 WAITING: Final = ("sending", "asking")  # the page asks again by itself
 
 
@@ -198,9 +199,12 @@ def _state(token: str) -> dict[str, str]:
 
 
 def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
-    """The answer with the cookie that keeps what was said."""
+    """The answer with the cookie that keeps what was said: browsers drop one of more than 4 kB,
+    so letters of any script are written as such, and all of it is bounded.
+    """
     s = services()
-    plain = json.dumps(phone.said | {"session": phone.session}, separators=(",", ":"))
+    kept = phone.said | {"session": phone.session}
+    plain = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
     sealed = s.vault.encrypt(plain, TABLE, secret_hash(phone.token), COLUMN)
     given.set_cookie(
         COOKIE,
@@ -248,9 +252,12 @@ def _where(phone: Phone) -> dict[str, Any]:
 def _say_where(phone: Phone) -> BaseResponse:
     """A place was chosen, or words were typed to find one."""
     if "q" in request.form:
-        phone.said["q"] = one_line(request.form["q"], LONGEST)
+        phone.said["q"] = one_line(request.form["q"], visit.LONGEST_QUERY)
         return _answer(phone, _on(phone, WHERE))
-    drop = {name: request.form.get(name, "")[:LONGEST] for name in ("drop_lat", "drop_lng")}
+    drop = {
+        name: one_line(request.form.get(name, ""), LONGEST_DEGREES)
+        for name in ("drop_lat", "drop_lng")
+    }
     drop["drop_name"] = one_line(request.form.get("drop_name", ""), LONGEST)
     if not all(drop.values()):
         return _answer(phone, _on(phone, WHERE))

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 
 from ridedash.rides.privacy.retention import RetentionDays, remove_old_data
@@ -12,6 +13,7 @@ from ridedash.store.own_phones import BOOK_FOR, OPEN_FOR
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
 
 __all__ = ["desk", "lobby"]
+MOST_BYTES = 4096  # of a cookie, with its name
 PRIVATE = {
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",
@@ -226,6 +228,27 @@ def test_the_cookie_and_the_database_hold_nothing_that_can_be_read(lobby: Lobby)
     assert browser.get(address).status_code == 404, "it ends with its kiosk"
     with lobby.services.db.read() as s:
         assert s.get_one(Kiosk, lobby.id).revoked_at is not None
+
+
+@pytest.mark.parametrize("letter", ["\U0001f600", "\U00020bb7", "क", '"', "\\"])
+def test_browsers_keep_the_cookie_of_the_longest_words_of_any_script(
+    lobby: Lobby, letter: str
+) -> None:
+    """They drop one of more than 4096 bytes, and with it all that was said."""
+    address, browser = link(lobby), phone(lobby)
+    browser.get(address)
+    long = letter * 300
+    drop = {name: DROP[name] + long for name in ("drop_lat", "drop_lng")}
+    browser.post(f"{address}/where", data=drop | {"drop_name": long})
+    browser.post(f"{address}/car", data={"point": long})
+    browser.post(f"{address}/car", data={"offer": f"{lobby.offer()}:2"})
+    who = {"name": "\U00020bb7" * 20, "phone": "+91 80 4567 8900"}
+    browser.post(f"{address}/who", data=who)
+    browser.get(f"{address}/car?lang=zh-Hans")
+    browser.post(f"{address}/where", data={"q": long})
+    last = browser.post(f"{address}/check", data={"code": long})
+    assert last.headers["Location"].endswith("/sent"), "all of it was kept"
+    assert len(last.headers["Set-Cookie"].encode()) < MOST_BYTES
 
 
 def test_old_links_are_deleted_after_two_days(lobby: Lobby) -> None:

@@ -2,7 +2,7 @@
 
 import { control, make } from "./el.js";
 import { Keyboard } from "./keyboard.js";
-import { describe } from "./screens.js";
+import { describe, toEnd } from "./screens.js";
 
 const NAME_LETTERS = 20;
 const PHONE_DIGITS = 16;
@@ -188,6 +188,7 @@ function form(k, { question, lead, next, ...rest }) {
     facts: lead ? [make("p", "k-lead", lead)] : [],
     controls: [make("div", "k-entry", ...nodes, made.note, made.said, button), k.keyboard.node],
     look: "typing",
+    placed: () => made.parts.forEach(({ field }) => toEnd(field)),
   };
 }
 
@@ -215,6 +216,7 @@ function part(k, { key, label, why, masked, before = "" }, choose) {
 /** What is typed, for the eye and in the control's name: a PIN as so many stars. */
 function show({ node, field, before, label, star }, text) {
   field.value = text ? before + text : before;
+  toEnd(field);
   const heard = star ? [...text].fill(star).join(" ") : field.value;
   node.setAttribute("aria-label", [label, heard].filter(Boolean).join(", "));
 }

@@ -136,6 +136,7 @@ export function place(k) {
     const held = { value: visit.typed, kind: "text", most: 40 };
     const changed = () => {
       visit.typed = field.value = held.value;
+      toEnd(field);
       k.booking.search();
     };
     // the first place has the focus: nothing is chosen that nobody has seen
@@ -148,12 +149,19 @@ export function place(k) {
     controls: [make("div", "k-find", ...top), list, ...below],
     look: typing ? "typing" : "list",
     placed: () => {
+      toEnd(field);
       showPlaces(k, { list, field });
       if (visit.places) return;
       if (typing && visit.typed) k.booking.search();
       else if (!typing && visit.tab) k.booking.searchTab(visit.tab);
     },
   };
+}
+
+/** Show the end of what a narrow field holds: there it is written. */
+export function toEnd(field) {
+  const { direction } = getComputedStyle(field);
+  field.scrollLeft = direction === "rtl" ? -field.scrollWidth : field.scrollWidth;
 }
 
 /** A field that no device keeps: readonly, so that nothing offers to fill it in. */

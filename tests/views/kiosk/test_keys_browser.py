@@ -342,3 +342,30 @@ def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None
     page.keyboard.type(f"+{RIDE['pin']}")  # no digit, and no try of a PIN
     page.keyboard.press("Enter")
     screen.to_have_attribute("data-screen", "ride")
+
+
+IN_VIEW = """(field) => {
+  const left = field.scrollWidth - field.clientWidth;
+  return [left > 0, Math.abs(field.scrollLeft) >= left - 1];
+}"""
+
+
+@pytest.mark.parametrize(("language", "letter"), [("en", "w"), ("ar", "ص"), ("ar", "w")])
+def test_what_is_typed_last_is_in_view(kiosk: FakeKiosk, language: str, letter: str) -> None:
+    page = kiosk.page("tablet")
+    press(page, f"lang-{language}", "start", "other")
+    if language == "ar":
+        press(page, "swap")
+    field = page.locator(".k-field")
+    page.evaluate(SEND, [letter] * 40)
+    assert field.evaluate(IN_VIEW) == [True, True]
+    press(page, "aid-large")  # which draws the screen anew
+    assert field.evaluate(IN_VIEW) == [True, True]
+    press(page, "bar-back", "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    page.evaluate(SEND, [letter] * 20)
+    chosen = page.locator(".is-chosen .k-field")
+    assert chosen.evaluate(IN_VIEW)[1]
+    press(page, "next", "bar-back")
+    assert chosen.evaluate(IN_VIEW)[1]

@@ -200,7 +200,7 @@ GOES_ON: Final[dict[str, set[str]]] = {
     "find": {"ride"},
 }
 ONLY_VISIT: Final[dict[str, set[str]]] = {
-    "where": {"sorry"},
+    "where": {"car"},  # where it asks again by itself
     "place": {"place"},
     "who": {"check"},
     "check": {"unknown"},
@@ -223,7 +223,7 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
         # a beat is stored every 15 s: until one fails, the guest is led to a person
         GONE
         | {"check": {"sorry", "unknown", "broken"}}
-        | {screen: {"sorry"} | END for screen in ("where", "find")},
+        | {"where": {"car"} | END, "find": {"sorry"} | END},
     ),
     # a start that takes longer than 5 s ends the visit, but nobody's booking
     "server restarted": (

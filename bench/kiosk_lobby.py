@@ -23,7 +23,8 @@ STOP_S: Final = 40.0
 START_S: Final = 60.0
 WITHIN_MS: Final = 30_000
 LOOK_MS: Final = 100
-CARS_OR_END: Final = '.k-car, body[data-look="sorry"]'
+# a screen that asks again by itself has no end yet
+CARS_OR_END: Final = '.k-car, body[data-look="sorry"]:not(:has([data-press="again"]))'
 
 
 class Stopped(Exception):

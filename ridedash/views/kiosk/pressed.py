@@ -231,8 +231,9 @@ def _asked_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
     try:
         _text, fresh = ask.quote_offer(trip_of(offer), offer.category, account_id)
     except EstimateFailedError as error:
-        case = ("trouble", "no_prices") if error.status >= 500 else ("refused", "car")
-        raise NotNow(case[0], kiosk_words(case[1])) from None
+        # either way the page has "Try again", which asks for all cars anew
+        case = "no_prices" if error.status >= 500 else "car"
+        raise NotNow("refused", kiosk_words(case)) from None
     if not fresh:
         raise NotNow("refused", kiosk_words("car"))
     return _own_offer(at, fresh)

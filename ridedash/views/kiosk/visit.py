@@ -52,6 +52,7 @@ TOLD_WITHIN: Final = timedelta(seconds=60)
 SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
+AGAIN_S: Final = 5  # after which a page that got no cars asks again, while the guest waits
 # what a tab looks for, for scripts without a keyboard here: its words, and kinds of places
 TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
     "airport": (("airport",), frozenset({"airport", "aerodrome"})),
@@ -101,7 +102,10 @@ def cars() -> Response:
 
 
 def cars_for(at: Here) -> Response:
-    """What /kiosk/cars answers, for a guest at this kiosk or with their own phone."""
+    """What /kiosk/cars answers, for a guest at this kiosk or with their own phone.
+
+    `again_s`: in so many seconds the same question may have another answer; the page asks it then.
+    """
     visit, drop = the_visit(at), _point(at.said)
     name = one_line(at.said.get("drop_name", ""), 200)
     start = of_cars.start_of(at.kiosk, at.home)
@@ -110,7 +114,7 @@ def cars_for(at: Here) -> Response:
     if start is None:
         return answer("none", kiosk_words("no_pickup"), cars=[])
     if not within(at, _count_cars):
-        return answer("limited", kiosk_words("slowly"), cars=[])
+        return answer("limited", kiosk_words("slowly"), cars=[], again_s=AGAIN_S)
     now = services().clock()
     closed = closed_now(at, now)
     if closed:
@@ -311,6 +315,6 @@ def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
 def _no_cars(error: EstimateFailedError) -> Response:
     """Why there is no car, in words for guests."""
     if error.status >= 500:
-        return answer("trouble", kiosk_words("no_prices"), cars=[])
+        return answer("trouble", kiosk_words("no_prices"), cars=[], again_s=AGAIN_S)
     case = {"drop": "no_way", "pickup": "no_pickup"}.get(error.end, "no_cars")
     return answer("none", kiosk_words(case), cars=[])

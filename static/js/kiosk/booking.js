@@ -20,6 +20,7 @@ const TYPED_MS = 200;
 const LOOK_AGAIN_MS = 3_000; // after a search that could not be made
 const GRACE_MS = 5_000; // a server that restarts is back by then
 const PRESSED_MS = 3_000; // the same after Book, whose 20 s run
+const CARS_AGAIN_S = 5; // after a question about cars that our server has not answered
 /** Screens that show what the cars cost, in the guest's language. */
 const OF_CARS = new Set(["car", "meet", "people", "who", "check"]);
 
@@ -95,7 +96,7 @@ export class Booking {
       return over() ? null : answer;
     } catch (error) {
       if (over()) return null;
-      return error instanceof Lost ? k.pulse.unanswered() : k.pulse.refused();
+      return error instanceof Lost ? k.pulse.unanswered(over) : k.pulse.refused();
     }
   }
 
@@ -109,10 +110,8 @@ export class Booking {
     visit.unfound = "";
     if ([...visit.typed.trim()].length < 2) {
       visit.places = null;
-      return showPlaces(this.k, this.parts);
-    }
-    this.pause = this.later(() => this.#look({ q: visit.typed.trim() }), TYPED_MS);
-    return undefined;
+      showPlaces(this.k, this.parts);
+    } else this.pause = this.later(() => this.#look({ q: visit.typed.trim() }), TYPED_MS);
   }
 
   searchTab(tab) {
@@ -179,9 +178,39 @@ export class Booking {
     const { k } = this;
     k.visit.unchosen();
     k.leap("car");
-    if (!(await this.#offered((screen) => screen === "car"))) return;
-    k.draw();
-    k.speak(k.spoken, true);
+    if (await this.#offered((screen) => screen === "car")) this.#listed();
+  }
+
+  /** Nobody answered the question about cars although our server lives: that ends at a person. */
+  unlisted() {
+    const { visit } = this.k;
+    const before = visit.answer;
+    visit.answer = { state: "trouble", again_s: CARS_AGAIN_S };
+    this.#listed(before);
+  }
+
+  /** Show the cars, or why there are none. `before` is shown already: it is not said twice. */
+  #listed(before = null) {
+    const { k } = this;
+    const { answer } = k.visit;
+    if (JSON.stringify(answer) !== JSON.stringify(before)) {
+      k.draw();
+      k.speak(k.spoken, true);
+    }
+    if (answer.again_s) this.later(() => this.#listAgain(answer), answer.again_s * 1_000);
+  }
+
+  /** What was chosen is not offered any more: back to what is. */
+  #toCars() {
+    this.k.leap("car");
+    this.#listed(this.k.visit.answer);
+  }
+
+  /** Cars that could not be asked for are asked for again, as long as the guest waits for them. */
+  async #listAgain(before) {
+    const { visit } = this.k;
+    const waits = () => visit.screen === "car" && visit.answer === before;
+    if (waits() && (await this.#offered(waits, 0))) this.#listed(before);
   }
 
   /**
@@ -201,24 +230,10 @@ export class Booking {
     return answer;
   }
 
-  /**
-   * What is chosen by then among new offers: a car's name is the ride company's, in every language.
-   */
+  /** What is chosen by then among new offers: see `Visit.renew`; "over" without an answer. */
   async again(wanted, grace) {
-    const { visit } = this.k;
     const answer = await this.#offered(wanted, grace);
-    if (!answer) return "over";
-    const { car, seats, price } = visit;
-    if (answer.state !== "ok") return "gone";
-    if (!car) return "same";
-    const shared = Boolean(car.seats?.length);
-    const same = answer.cars.find(
-      (each) => each.name === car.name && Boolean(each.seats?.length) === shared,
-    );
-    if (!same) return "gone";
-    visit.chooseCar(same);
-    visit.seats = seats;
-    return visit.price === price ? "same" : { old: price, new: visit.price };
+    return answer ? this.k.visit.renew(answer) : "over";
   }
 
   /** Another language was chosen: the server's words in it. */
@@ -228,7 +243,7 @@ export class Booking {
     if (screen === "car") this.cars();
     else if (OF_CARS.has(screen)) {
       const found = await this.again((now) => OF_CARS.has(now));
-      if (found === "gone") k.leap("car");
+      if (found === "gone") this.#toCars();
       else if (found !== "over") k.draw();
     } else if (screen === "ride" || screen === "booked") this.#live(0);
     else if (screen === "place" && k.visit.typed) {
@@ -250,7 +265,7 @@ export class Booking {
     if (visit.stale(Date.now())) {
       const found = await this.again(() => true, PRESSED_MS);
       if (found === "over") return void this.#unsent(visit);
-      if (found === "gone") return void k.leap("car");
+      if (found === "gone") return this.#toCars();
       if (found !== "same") {
         visit.changed = found;
         return void k.leap("check");
@@ -480,11 +495,5 @@ export class Booking {
       k.frame.lay(goneSheet(k, answer.words));
       this.later(() => k.end("done"), GONE_MS);
     }, LIVE_MS);
-  }
-
-  askBlank(act) {
-    const { k } = this;
-    const texts = { yes: k.t("blank_yes"), no: k.t("blank_no") };
-    k.frame.lay(ask(k, { name: "blank", title: k.t("blank"), ...texts, act }));
   }
 }

@@ -145,15 +145,20 @@ export function sorry(k) {
 export function noCars(k, answer) {
   const words = answer.words ?? {};
   const usual = { limited: "limited", trouble: "trouble" }[answer.state] ?? "no_cars";
-  const other = control("another", "k-button k-main", () => k.anotherPlace(), k.t("another_way"));
+  const next = words.next || (answer.words ? "" : k.t("trouble_next"));
   return {
     question: words.headline || k.t(usual),
-    facts: lines(k, words.why, words.next),
-    controls: [
-      deeds(answer.state === "none" || answer.state === "refused" ? other : null, help(k)),
-    ],
+    facts: lines(k, words.why, next),
+    controls: [deeds(way(k, answer), help(k))],
     look: "sorry",
   };
+}
+
+/** The way on: asking once more, which the screen does by itself too, or another place. */
+function way(k, { again_s: again, state }) {
+  if (again) return control("again", "k-button k-main", () => k.booking.cars(), k.t("try_again"));
+  if (state !== "none" && state !== "refused") return null;
+  return control("another", "k-button k-main", () => k.anotherPlace(), k.t("another_way"));
 }
 
 /** Before B: nobody fills in six screens for nothing. Also when this screen is out of order. */

@@ -13,7 +13,7 @@ import { Pulse } from "./pulse.js";
 import { apply, measures, paint } from "./reach.js";
 import { place, start, where } from "./screens.js";
 import { Server } from "./server.js";
-import { countDown, dark, languageSheet, stillThere } from "./sheets.js";
+import { ask, countDown, dark, languageSheet, stillThere } from "./sheets.js";
 import { Speech } from "./speech.js";
 import { booked, ride } from "./ticket.js";
 import { Touches } from "./touch.js";
@@ -378,7 +378,9 @@ export class Kiosk {
     this.speech.on = true;
     this.visit.aids.add("aloud");
     this.#resized();
-    this.booking.askBlank(() => this.#darken());
+    const texts = { yes: this.t("blank_yes"), no: this.t("blank_no") };
+    const act = () => this.#darken();
+    this.frame.lay(ask(this, { name: "blank", title: this.t("blank"), ...texts, act }));
     this.speak([this.t("spoken_keys"), this.t("blank")], true);
   }
 

@@ -166,12 +166,15 @@ export class Pulse {
     return null;
   }
 
-  /** A question had no answer. Where the beat has one our server lives, and a person can help. */
-  async unanswered() {
+  /**
+   * A question had no answer. Where the beat has one our server lives, and a person can help,
+   * unless the guest wants no answer to it any more: `over()`.
+   */
+  async unanswered(over) {
     const { k } = this;
     const { visit } = k;
     await this.beat();
-    if (k.visit !== visit) return null;
+    if (k.visit !== visit || over()) return null;
     return this.missed ? this.lost() : this.#sorry();
   }
 
@@ -184,6 +187,10 @@ export class Pulse {
   #sorry() {
     const { k } = this;
     const { visit } = k;
+    if (visit.screen === "car") {
+      k.booking.unlisted();
+      return null;
+    }
     visit.sorry = OF_A_RIDE.has(visit.screen) ? "ride" : "trouble";
     visit.words = null;
     k.closeSheet("phone");

@@ -131,6 +131,24 @@ export class Visit {
     this.changed = null;
   }
 
+  /**
+   * The car that is chosen, among new offers: its name is the ride company's, in every language.
+   * "gone" without it, "same" at its price, else {old, new}.
+   */
+  renew({ state, cars }) {
+    const { car, seats, price } = this;
+    if (state !== "ok") return "gone";
+    if (!car) return "same";
+    const shared = Boolean(car.seats?.length);
+    const same = cars.find(
+      (each) => each.name === car.name && Boolean(each.seats?.length) === shared,
+    );
+    if (!same) return "gone";
+    this.chooseCar(same);
+    this.seats = seats;
+    return this.price === price ? "same" : { old: price, new: this.price };
+  }
+
   /** Whether the prices that are shown can still be booked. */
   stale(now) {
     return now - this.asked > FORGET_OFFERS_MS;

@@ -252,3 +252,52 @@ def test_a_lost_answer_while_the_desk_confirms_changes_nothing(
     kiosk.order = [kiosk.booked()]
     page.clock.fast_forward(1_000)
     expect(page.locator("h1")).to_have_text(re.compile("K27"))
+
+
+def test_cars_that_could_not_be_asked_for_come_by_themselves_while_the_guest_waits(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    words = kiosk.document()["words"]["ar"]
+    told = {"headline": words["limited"], "why": "", "next": ""}
+    asked, usual = expect(page.locator("h1")), kiosk.answers["cars"]
+    without = {"words": told, "cars": [], "again_s": 5}
+    kiosk.answers["cars"] = lambda _: {"state": "trouble", **without}
+    press(page, "lang-ar", "start", "place-0")
+    asked.to_have_text(words["limited"])
+    expect(page.locator('[data-press="again"]')).to_have_text(words["try_again"])
+    page.locator("h1").evaluate("node => { globalThis.drawn = node; }")
+    for _ in range(3):
+        with page.expect_response("**/kiosk/cars"):
+            page.clock.fast_forward(5_000)
+    assert page.evaluate("drawn.isConnected"), "what is said already is not said again"
+
+    kiosk.failing = {"cars"}  # our server's own errors are no end of it
+    with page.expect_response("**/kiosk/cars"):
+        page.clock.fast_forward(5_000)
+    asked.to_have_text(words["trouble"])
+    kiosk.failing, kiosk.answers["cars"] = set(), usual
+    page.clock.fast_forward(5_000)
+    page.locator(".k-car").first.wait_for()
+
+    counted = len(kiosk.asked)
+    press(page, "bar-back")
+    kiosk.answers["cars"] = lambda _: {"state": "limited", **without}
+    press(page, "place-1")
+    asked.to_have_text(words["limited"])
+    press(page, "bar-back")
+    page.clock.fast_forward(15_000)
+    at(page, "where")
+    assert [name for name, _ in kiosk.asked[counted:] if name == "cars"] == ["cars"]
+
+
+def test_nobody_waits_for_cars_for_ever(kiosk: FakeKiosk, page: Page) -> None:
+    kiosk.answers["cars"] = lambda _: {"state": "trouble", "cars": [], "again_s": 5}
+    press(page, "start", "place-0")
+    page.locator('[data-press="again"]').wait_for()
+    page.clock.fast_forward(61_000)
+    page.get_by_role("alertdialog").wait_for()
+    page.clock.fast_forward(21_000)
+    at(page, "start")
+    counted = [name for name, _ in kiosk.asked].count("cars")
+    page.clock.fast_forward(15_000)
+    assert [name for name, _ in kiosk.asked].count("cars") == counted

@@ -218,7 +218,9 @@ def test_a_car_that_is_gone_is_not_booked(lobby: Lobby) -> None:
     lobby.desk.service.categories = []
     assert lobby.order(offer=offer)["state"] == "refused"
     lobby.desk.service.down = True
-    assert lobby.order(offer=offer)["state"] == "trouble"
+    told = lobby.order(offer=offer)
+    assert told["state"] == "refused", "the page has a button to try again"
+    assert told["words"]["headline"] == "We can't ask for cars now."
     assert lobby.orders() == []
 
 

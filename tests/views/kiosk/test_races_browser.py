@@ -109,7 +109,9 @@ def test_no_clock_that_jumps_keeps_a_guest_on_the_screen(kiosk: FakeKiosk) -> No
     press(page, "place-0")
     page.evaluate(JUMP, -3_600_000)
     page.clock.fast_forward(6_000)
-    at(page, "sorry")  # and no ring that turns for an hour
+    expect(page.locator("[data-look]")).to_have_attribute(
+        "data-look", "sorry"
+    )  # no ring for an hour
     kiosk.failing = set()
     press(page, "bar-over")
     to_check(page)

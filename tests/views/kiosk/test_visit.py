@@ -11,7 +11,7 @@ from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer
 from ridedash.store.properties import set_favourite
-from ridedash.views.kiosk.visit import favourites
+from ridedash.views.kiosk.visit import AGAIN_S, favourites
 from tests.views.fake_service import ZONE, category
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
 
@@ -213,12 +213,17 @@ def test_without_answers_of_the_service_nobody_reads_of_accounts(lobby: Lobby) -
     lobby.desk.service.refusal = None
     lobby.desk.service.down = True
     told = lobby.cars()
-    assert told["state"] == "trouble"
+    assert (told["state"], told["again_s"]) == ("trouble", AGAIN_S)
     assert told["words"]["headline"] == "We can't ask for cars now."
+    lobby.desk.service.down = False
+    assert lobby.cars()["state"] == "ok", "the first question after it is back"
 
 
 def test_twenty_lists_of_cars_a_minute(lobby: Lobby) -> None:
-    assert [lobby.cars()["state"] for _ in range(21)] == ["ok"] * 20 + ["limited"]
+    told = [lobby.cars() for _ in range(21)]
+    assert [each["state"] for each in told] == ["ok"] * 20 + ["limited"]
+    assert [each.get("again_s") for each in told[-2:]] == [None, AGAIN_S]
+    assert 60 / AGAIN_S < 20, "who waits is heard again"
 
 
 def test_a_property_without_a_pickup_sends_guests_to_its_staff(lobby: Lobby) -> None:
@@ -276,7 +281,7 @@ def test_made_up_visits_fill_no_table(lobby: Lobby) -> None:
 def test_a_kiosk_that_is_out_of_order_shows_no_cars(lobby: Lobby) -> None:
     lobby.set(out_of_order=True)
     told = lobby.cars()
-    assert (told["state"], told["cars"]) == ("trouble", [])
+    assert (told["state"], told["cars"], "again_s" in told) == ("trouble", [], False)
     assert lobby.desk.service.questions("/v1/products") == []
 
 

@@ -56,6 +56,7 @@ def _money(amount: Decimal, currency: str | None, locale: str) -> str:
         return f"{amount} {currency}"
 
 
+@lru_cache(maxsize=4096)  # a year of insights has a thousand small numbers
 def decimal(number: float, locale: str = "en") -> str:
     """A number with one decimal at most, as a language writes it: "16.7", "16,7" in German."""
     known = Locale.parse(formats_of(locale))

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ridedash.service.transport.http import Answer, Request
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 step: Final[ContextVar[tuple[str, int]]] = ContextVar("step", default=("", 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """One call to the service as it happened, secrets included; a recorder removes them.
 
     Without an answer `failure` says why, as the error does, and `evidence` what came. `lane` is the

@@ -239,7 +239,7 @@ class RideClient:
             if not _worth_retry(exc) or left < RETRY_LEAST_S or not self.traffic.may_repeat():
                 raise
         self._pause(random.uniform(*RETRY_PAUSE_S))  # noqa: S311 - spreads load, guards nothing
-        return self._get(replace(request, total_s=left, attempt=2), needed)
+        return self._get(replace(request, total_s=left, attempt=2, marks=self._marks()), needed)
 
     def _get(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
         """The body of the answer. Raises Unreadable when it has none of the `needed` members."""
@@ -269,14 +269,16 @@ class RideClient:
             json=json,
             fresh=operation.fresh,
             secrets=(self._app_token, token or ""),
+            marks=self._marks(),
         )
+
+    def _marks(self) -> Marks | None:
+        """For a request that is recorded: made with it, for a copy of a request takes long."""
+        return Marks() if self.traffic.hooks.records else None
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
         """One call, reported to the hooks. Raises errors.Throttled without a permit in time."""
-        hooks, marks = self.traffic.hooks, None
-        if hooks.records:
-            marks = Marks()
-            request = replace(request, marks=marks)
+        hooks, marks = self.traffic.hooks, request.marks
         started, outcome, ended = time.perf_counter(), "failed", None
         try:
             ended = answer = self._permitted(request, priority, patience_s)

@@ -103,7 +103,8 @@ def _calls(demo: Running, order: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def calls_in_vain(demo: Running) -> int:
     """How many calls of this story the service has not answered, as the lens has recorded them."""
-    rows = _rows(_file(demo.instance / "lens.db"), "SELECT outcome, same FROM calls")
+    query = "SELECT outcome, same FROM calls JOIN latest USING (number)"
+    rows = _rows(_file(demo.instance / "lens.db"), query)
     return sum(row["same"] for row in rows if row["outcome"] in IN_VAIN)
 
 

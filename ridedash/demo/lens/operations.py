@@ -26,10 +26,11 @@ OPERATIONS: Final = {
 NUMBERS: Final = dict(OPERATIONS.values())
 RESULT_CHARS: Final = 80
 _TRIP: Final = ("pickup_lat", "pickup_lng", "drop_lat", "drop_lng")
-# what an answer of track_ride says about where the cab is, and what follows from that
+# what an answer of track_ride says about where the cab is, and what follows from that; all begin
+# with one letter, so that a search leaps from one of these to the next
 _POSITION: Final = re.compile(
-    rb'"(?:driver_lat|driver_lng|bearing|speed|accuracy)"\s*:\s*[^,}]*'
-    rb'|"(?:duration|distance|eta)"\s*:\s*(?:\{[^{}]*\}|[^,{}]*)'
+    rb'"(?:(?:driver_l(?:at|ng)|bearing|speed|accuracy)"\s*:\s*[^,}]*'
+    rb'|(?:d(?:uration|istance)|eta)"\s*:\s*(?:\{[^{}]*\}|[^,{}]*))'
 )
 
 

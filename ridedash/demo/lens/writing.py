@@ -5,6 +5,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -17,20 +18,19 @@ MOST_CALLS: Final = 5_000
 MOST_BYTES: Final = 50_000_000  # of bodies and headers
 TRIMMED_EVERY: Final = 100  # new calls
 LASTS: Final = 4  # so many answers of equal polls are written at once; all of them when it is quiet
-MOST_RUNS: Final = 5_000
 MOST_SEARCHES: Final = 500  # whose offers may still come
 
 _INSERT: Final = """
-INSERT INTO calls (turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx,
-trip, hint, digest, same, ms, kept, facts) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,1,?,?,?)
+INSERT INTO calls (began, operation, outcome, status, failed, booking_id, txn_id, mtx, trip, hint,
+digest, kept, facts) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
 """
-_AGAIN: Final = "UPDATE calls SET same = same + ?, turn = ?, ended = ?, ms = ? WHERE number = ?"
-_LATEST: Final = {
-    "booking_id": (
-        "SELECT number, digest FROM calls WHERE booking_id = ? ORDER BY number DESC LIMIT 1"
-    ),
-    "txn_id": "SELECT number, digest FROM calls WHERE txn_id = ? ORDER BY number DESC LIMIT 1",
-}
+_LATEST: Final = "INSERT INTO latest VALUES (?, ?, 1, ?, ?)"
+_AGAIN: Final = "UPDATE latest SET same = same + ?, turn = ?, ended = ?, ms = ? WHERE number = ?"
+_TURNED: Final = "UPDATE latest SET turn = ? WHERE number = ?"
+_OTHERS: Final = (
+    "SELECT number, digest, booking_id, txn_id FROM calls WHERE number > ? ORDER BY number"
+)
+_POLLED_BY: Final = frozenset({"booking_id", "txn_id"})
 
 
 class Offered(NamedTuple):
@@ -72,6 +72,7 @@ class Writer:
         self._late: dict[int, Run] = {}  # whose last answer is not written yet
         self._searches: dict[str, list[int]] = {}  # by their cause: no offer has come of them yet
         self._version = -1
+        self._newest = 0  # the last row that is known here
         self._turn = 0
         self._since_trim = 0
 
@@ -94,38 +95,41 @@ class Writer:
                     self._write_one(seen, changed)
             db.executemany(_AGAIN, [self._counted(run) for run in changed.values()])
             quiet = not batch
-            late = list(self._late)[: None if quiet else LASTS]
+            late = list(islice(self._late, None if quiet else LASTS))
             self._write_lasts([self._late.pop(number) for number in late])
             db.execute("UPDATE turns SET last = ?", (self._turn,))
             if self._since_trim >= TRIMMED_EVERY:
                 self._trim()
 
     def _look_for_others(self) -> None:
-        """Forget what is known of the rows when another connection has written."""
+        """Learn which rows there are, once another connection has added or deleted some."""
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._version or len(self._runs) > MOST_RUNS:
-            self._version = version
-            self._runs.clear()
-            self._late.clear()
+        if version == self._version:
+            return
+        self._version = version
+        oldest = self._db.execute("SELECT min(number) FROM calls").fetchone()[0]
+        self._forget(self._newest + 1 if oldest is None else oldest)
+        for number, digest, *ids in self._db.execute(_OTHERS, (self._newest,)).fetchall():
+            self._known(Run(number, digest), *ids)
+
+    def _forget(self, oldest: int) -> None:
+        """Forget the rows before this one."""
+        self._runs = {key: run for key, run in self._runs.items() if run.number >= oldest}
+        self._late = {old: run for old, run in self._late.items() if old >= oldest}
 
     def _write_one(self, seen: Seen, changed: dict[int, Run]) -> None:
-        polled = _polled(seen.exchange)
-        if polled is None:
-            self._insert(seen, "")
+        key = _polled(seen.exchange)
+        if not key:
+            self._insert(seen)
             return
-        column, key = polled
         alike = _alike(seen.exchange)
         run, likeness = self._runs.get(key), hash(alike)  # keyed anew in each process
-        if run is None:
-            row = self._db.execute(_LATEST[column], (key,)).fetchone()
-            run = Run(*row) if row else None
         if run is None or run.likeness != likeness:
             digest = _digest(alike)
             if run is None or run.digest != digest:
-                self._runs[key] = Run(self._insert(seen, digest), digest, likeness)
+                self._insert(seen, digest, likeness)
                 return
             run.likeness = likeness
-        self._runs[key] = run
         run.added, run.last = run.added + 1, seen
         changed[run.number] = self._late[run.number] = run
 
@@ -134,16 +138,13 @@ class Writer:
         calls = self._searches.pop(made.cause, ())
         rows = [(offer, number) for offer in made.offers for number in calls]
         self._db.executemany("INSERT OR IGNORE INTO offers VALUES (?, ?)", rows)
-        self._db.executemany(
-            "UPDATE calls SET turn = ? WHERE number = ?", [(self._turn, each) for each in calls]
-        )
+        self._db.executemany(_TURNED, [(self._turn, each) for each in calls])
 
-    def _insert(self, seen: Seen, digest: str) -> int:
+    def _insert(self, seen: Seen, digest: str = "", likeness: int | None = None) -> None:
+        """A row for a call; only one that is a poll has a digest."""
         sent, got = _request_of(seen.exchange), _answer_of(seen.exchange)
         path, call = _path(seen.exchange), seen.exchange
         ids = ids_of(urlsplit(path).query, sent[1], got[1])
-        for known in (ids.booking_id, ids.txn_id):
-            self._runs.pop(known, None)  # its next poll comes after this: a row of its own
         operation, self._turn = name_of(call.operation), self._turn + 1
         failed = call.outcome != "2xx" or _refuses(got[1])
         facts = {
@@ -160,21 +161,27 @@ class Writer:
         }
         kept = sum(map(len, (*sent, *got)))
         values = (
-            *(self._turn, seen.ended - call.total_s, seen.ended, operation, call.outcome),
+            *(seen.ended - call.total_s, operation, call.outcome),
             *(None if call.answer is None else call.answer.status, failed),
             *(ids.booking_id, ids.txn_id, ids.mtx, ids.trip, seen.hint, digest),
-            *(_ms(call.total_s), kept, json.dumps(facts)),
+            *(kept, json.dumps(facts)),
         )
         number = self._db.execute(_INSERT, values).lastrowid
         assert number is not None
+        self._db.execute(_LATEST, (number, self._turn, seen.ended, _ms(call.total_s)))
         sides = [(number, "request", *sent), (number, "first", *got)]
         self._db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", sides)
+        self._known(Run(number, digest, likeness), _polled(call), ids.booking_id, ids.txn_id)
         self._since_trim += 1
         if operation == "products" and seen.cause:
             if len(self._searches) > MOST_SEARCHES:
                 self._searches.clear()
             self._searches.setdefault(seen.cause, []).append(number)
-        return number
+
+    def _known(self, row: Run, *ids: str) -> None:
+        """Note that this is the last row of these ids: their next poll may be equal to it."""
+        self._newest = row.number
+        self._runs |= dict.fromkeys(filter(None, ids), row)
 
     def _counted(self, run: Run) -> tuple[int, int, float, float, int]:
         """The values of _AGAIN for the polls that have come since."""
@@ -193,7 +200,7 @@ class Writer:
             turns.append((self._turn, run.number))
             run.last = None
         self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, 'last', ?, ?)", sides)
-        self._db.executemany("UPDATE calls SET turn = ? WHERE number = ?", turns)
+        self._db.executemany(_TURNED, turns)
 
     def _trim(self) -> None:
         """Delete the oldest calls beyond the limits."""
@@ -203,20 +210,18 @@ class Writer:
         for number, kept in rows.fetchall():
             left, count = left - kept, count + 1
             if left < 0 or count > MOST_CALLS:
-                self._db.execute("DELETE FROM calls WHERE number <= ?", (number,))
-                self._db.execute("DELETE FROM answers WHERE number <= ?", (number,))
-                self._db.execute("DELETE FROM offers WHERE number <= ?", (number,))
-                self._runs = {key: run for key, run in self._runs.items() if run.number > number}
-                self._late = {old: run for old, run in self._late.items() if old > number}
+                for table in ("calls", "latest", "answers", "offers"):
+                    self._db.execute(f"DELETE FROM {table} WHERE number <= ?", (number,))  # noqa: S608 - ours
+                self._forget(number + 1)
                 return
 
 
-def _polled(call: Exchange) -> tuple[str, str] | None:
-    """The id by which a ride was polled, and its column; None for any other call."""
+def _polled(call: Exchange) -> str:
+    """The id by which a ride was polled; "" for any other call."""
     if call.operation != TRACK.path or not call.request.params:
-        return None
+        return ""
     name, value = next(iter(call.request.params.items()))
-    return (name, value) if name in _LATEST else None
+    return value if name in _POLLED_BY else ""
 
 
 def _alike(call: Exchange) -> tuple[str, int, str, bytes]:

@@ -7,7 +7,7 @@ import pytest
 
 from ridedash.demo.lens import recorder as recording
 from ridedash.demo.lens import writing
-from ridedash.demo.lens.store import FILE, Ties
+from ridedash.demo.lens.store import FILE, LensFile, Ties
 from ridedash.observability.hooks import step
 from tests.demo.lens.exchanges import CREATE, KEY, NOW, TOKEN, exchange, poll, recorder
 
@@ -111,6 +111,32 @@ def test_two_processes_write_one_file(tmp_path):
         lens.exchange(poll(driver_lat=1))
         assert lens.flush(LONG_S)
     assert sum(each.same for each in listed(one)) == 4
+
+
+def test_what_another_process_writes_is_learnt_and_costs_no_last_answer(tmp_path):
+    file, rides = LensFile(tmp_path), [f"CRN{n}" for n in range(2 * writing.LASTS)]
+
+    def write(writer, *calls):
+        writer.write([writing.Seen(NOW.timestamp(), "", None, call) for call in calls])
+
+    with file.writing() as ours, file.writing() as theirs:
+        mine, other = writing.Writer(ours), writing.Writer(theirs)
+        for lat in (1, 2):
+            write(mine, *(poll(ride, driver_lat=lat) for ride in rides))
+        cancel = exchange("/v1/bookings/cancel", json={"booking_id": rides[0]})
+        write(other, cancel, poll("CRN99"))
+        write(mine)  # it is quiet
+        write(mine, poll(rides[0]), poll("CRN99"))
+    calls = file.calls(None, False, 0, 100)
+    told = [(each.operation, each.ids.booking_id, each.same) for each in calls]
+    assert told == [
+        *(("track_ride", ride, 2) for ride in rides),
+        ("cancel", rides[0], 1),
+        ("track_ride", "CRN99", 2),
+        ("track_ride", rides[0], 1),
+    ]
+    for call in calls[: len(rides)]:
+        assert '"driver_lat":2' in file.call(call.number).answer.body
 
 
 def test_the_steps_of_a_worker_are_the_cause(tmp_path):

@@ -85,9 +85,9 @@ def polls_per_second(
     return done / spent
 
 
-def warm_up(db: Database, url: str, folder: Path) -> None:
+def warm_up(db: Database, url: str, folder: Path, hooks: Hooks | None = None) -> None:
     """Poll each ride once: a first answer is an event, and costs more than those that follow."""
-    with worker_on(db, url, folder, threads=1) as worker:
+    with worker_on(db, url, folder, threads=1, hooks=hooks) as worker:
         while claims := [each for each in worker.tracker.claim(200) if each.row.merged_seq == 0]:
             worker.tracker.record([worker.tracker.ask(claim) for claim in claims])
 

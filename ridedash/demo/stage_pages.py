@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.__about__ import __version__
 from ridedash.config import Settings, is_loopback
+from ridedash.demo import phone
 from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.sheet import has_lens
 from ridedash.demo.stories import STORIES
@@ -20,12 +21,9 @@ from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.story_pages import chosen
 from ridedash.demo.words import clock_now
 from ridedash.extensions import services
-from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.rides.tickets import ride_number
-from ridedash.store.actors import by_staff
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import KioskKind, Ticket
-from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web import devices
@@ -72,11 +70,11 @@ def newest() -> Response:
     """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
-        found = _newest(s, prop.id)
+        found = phone.newest(s, prop.id)
         tickets = _tickets(s, prop.id)
-    link = "" if found is None else _link(*found)
+    link = "" if found is None else phone.link_of(found)
     facts: dict[str, Any] = {
-        "order": found[0] if found else None,
+        "order": found.order_id if found else None,
         "link": link or None,
         "clock": clock_now(prop, named=False),
         "tickets": tickets,
@@ -88,29 +86,11 @@ def newest() -> Response:
     return jsonify(facts)
 
 
-def _newest(s: Session, property_id: int) -> tuple[int, str] | None:
-    """The id and the reference of the order that was made last."""
-    query = select(Order.id, Order.mtx).where(Order.property_id == property_id)
-    row = s.execute(query.order_by(Order.id.desc()).limit(1)).first()
-    return None if row is None else row._tuple()
-
-
 def _tickets(s: Session, property_id: int) -> dict[str, int]:
     """The orders of the latest tickets by their numbers, as the kiosk writes them."""
     query = select(Ticket.number, Ticket.order_id).where(Ticket.property_id == property_id)
     rows = s.execute(query.order_by(Ticket.id.desc()).limit(MOST_TICKETS)).all()
     return {ride_number(number): order_id for number, order_id in reversed(rows)}
-
-
-def _link(order_id: int, mtx: str) -> str:
-    """The address of the guest's page of a ride; "" while, or when, it has none."""
-    here = services()
-    token = token_of(here.settings.secret_key, f"stage|{mtx}")
-    try:
-        give_link(here.db, here.clock(), order_id, by_staff(current_staff().id), token)
-    except (RideOver, LookupError):
-        return ""
-    return f"/t/{token}"
 
 
 def _network(settings: Settings) -> str:

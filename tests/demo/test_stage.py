@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -14,6 +15,7 @@ from sqlalchemy import select
 from ridedash.demo import sheet
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.people import Staff
@@ -83,6 +85,26 @@ def test_a_ride_that_never_was_has_no_phone(stage: Stage) -> None:
     order_id = stage.desk.order("REJECTED")
     found = stage.web.get("/demo/stage/newest.json").json
     assert (found["order"], found["link"]) == (order_id, None)
+
+
+def test_a_ride_that_is_not_booked_yet_leaves_the_phone_as_it_is(stage: Stage) -> None:
+    """Of one that is refused a moment later, it hung on the moment whether it was on the phone."""
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    before = stage.web.get("/demo/stage/newest.json").json
+    assert before["link"]
+    for state in ("READY", "SENDING"):
+        stage.desk.order(state)
+        assert stage.web.get("/demo/stage/newest.json").json == before
+    assert stage.count(Link) == 1
+
+
+def test_since_when_a_guest_has_a_link_is_told_in_the_services_time(stage: Stage) -> None:
+    evening = Turn(stage.desk.now, datetime(2026, 3, 5, 13, 12, tzinfo=UTC), 0.0)
+    stage.desk.services.time = lambda: ServiceTime((evening,))
+    order_id = stage.desk.order("BOOKED", "CALL_DRIVER")
+    assert stage.web.get("/demo/stage/newest.json").json["link"]
+    page = compact(stage.web.get(f"/rides/{order_id}").text)
+    assert "The guest has a link since 18:42" in page  # at a property in India
 
 
 def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:

@@ -163,7 +163,9 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
     followers = len(links) - len(riders)
     said = []
     if riders:
-        at = day_time(riders[-1].made_at, s.clock(), zone(page.property.timezone), locale())
+        time, home = s.time(), zone(page.property.timezone)
+        made, now = time.shown(riders[-1].made_at), time.shown(s.clock())
+        at = day_time(made, now, home, locale())
         said.append(
             ngettext(
                 "The guest has a link since %(at)s",

@@ -1,0 +1,52 @@
+"""What the guest's phone of the stage shows: the newest ride, by a link of its own.
+
+A ride that is not booked yet has none. Else it would hang on the moment at which somebody looked
+whether one that is then refused was ever on the phone.
+"""
+
+from typing import Final, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.extensions import services
+from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.store.actors import by_staff
+from ridedash.store.models.orders import Order, OrderState
+from ridedash.views.web.current_user import current_staff
+
+ON_ITS_WAY: Final = (OrderState.READY, OrderState.SENDING)
+
+
+class Newest(NamedTuple):
+    """The ride that was booked, or refused, last: its order, and our reference of it."""
+
+    order_id: int
+    mtx: str
+
+
+def newest(s: Session, property_id: int) -> Newest | None:
+    """The newest ride of a property; None where none was booked."""
+    settled = Order.property_id == property_id, Order.state.not_in(ON_ITS_WAY)
+    query = select(Order.id, Order.mtx).where(*settled).order_by(Order.id.desc()).limit(1)
+    row = s.execute(query).first()
+    return None if row is None else Newest(*row)
+
+
+def link_of(found: Newest) -> str:
+    """The address of the guest's page of a ride; "" when it has none. It is made once."""
+    here = services()
+    token = token_of(here.settings.secret_key, f"stage|{found.mtx}")
+    try:
+        give_link(here.db, here.clock(), found.order_id, by_staff(current_staff().id), token)
+    except (RideOver, LookupError):
+        return ""
+    return f"/t/{token}"
+
+
+def give_newest(property_id: int) -> None:
+    """Make the link of the newest ride: before the clock is led on, which its page tells."""
+    with services().db.read() as s:
+        found = newest(s, property_id)
+    if found is not None:
+        link_of(found)

@@ -28,7 +28,7 @@ from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
 from ridedash.demo.stories.interpreter import Moment
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
-from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.waiting import waits_for
 from ridedash.demo.words import refusals
 from ridedash.extensions import Services
@@ -53,6 +53,8 @@ GONE: Final = (
     lazy("Begin it again."),
 )
 AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
+SOON_S: Final = 0.15  # at first, after a deed: most of it comes then
+SOON_FOR: Final = timedelta(seconds=1)
 TOLD_AFTER: Final = timedelta(seconds=2)
 REFUSAL_CHARS: Final = 200
 
@@ -240,7 +242,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "step": run.step,
         "of": len(steps),
         "state": "waiting" if waits else str(run.phase),
-        "again_s": AGAIN_S if waits else 0,
+        "again_s": _again_s(run) if waits else 0,
         "waits": _waits(moment) if waits else "",
         "say": str(steps[said].say) if 0 <= said < len(steps) else "",
         "show": "" if present is None else str(present.show),
@@ -255,6 +257,11 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "link": run.kept.get("link", ""),
         "lines": [[line.words, line.holds] for line in moment.lines],
     }
+
+
+def _again_s(run: Run) -> float:
+    """So long a page that plays waits before it asks again."""
+    return SOON_S if interpreter.now() - run.phase_at < SOON_FOR else AGAIN_S
 
 
 def _waits(moment: Moment) -> str:

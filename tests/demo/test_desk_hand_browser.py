@@ -21,6 +21,10 @@ HAND = """async ([what, wanted]) => {
   const found = await hand(() => document, wanted, async () => true);
   return [found, performance.now() - began < PATIENCE_MS, typedInto(document)?.id];
 }"""
+TWO = """async wanted => {
+  const { ask } = await import("/static/js/demo/desk_hand.js");
+  return Promise.all([ask(() => document, wanted), ask(() => document, wanted)]);
+}"""
 # the focus goes with the last letter, as when somebody presses beside the frame
 LOSES = """name => document.querySelector("#drop").addEventListener("input", function gone(event) {
   if (event.target.value !== name) return;
@@ -63,3 +67,12 @@ def test_a_press_that_the_form_refuses_ends_at_once_with_its_words(
     )
     assert found["refused"]
     assert desk.orders() == []
+
+
+def test_of_two_hands_the_one_that_began_last_types(browsed: Browsed, desk: Desk) -> None:
+    """The speed may be switched, or Pause and Play be pressed, while the stage types."""
+    browsed.open(PATH)
+    expect(browsed.page.locator(".has-script #book")).to_be_visible()
+    assert browsed.page.evaluate(TWO, {"drop": DROP, "car": "mini"}) == [False, True]
+    expect(browsed.page.locator("#drop")).to_have_value(DROP)
+    expect(browsed.page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")

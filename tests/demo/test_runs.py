@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ridedash.demo.stories import runs as kept_runs
-from ridedash.demo.stories.runs import KEPT, Phase, Run, Runs
+from ridedash.demo.stories.runs import KEPT, RESUMED, Phase, Run, Runs
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
@@ -42,6 +42,7 @@ def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> N
     found = runs.find(run.id)
     assert found is not None
     assert found.phase_at == run.phase_at == after(597)
+    assert found.kept == run.kept == {RESUMED: after(600).timestamp()}
 
 
 def test_a_deed_is_remembered_also_when_its_step_was_skipped_meanwhile(tmp_path: Path) -> None:

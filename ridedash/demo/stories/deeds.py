@@ -5,6 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from ridedash.demo.beginning import control, follow
+from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import NotDone
 from ridedash.demo.stories.here import Here, NotPlayed, here, offer_to_book, offered, place_named
 from ridedash.demo.stories.kiosk_deeds import book_alone, look_alone
@@ -40,7 +41,7 @@ from ridedash.wording import gettext as _
 
 
 def do(run: Run, deed: Deed) -> dict[str, Any]:
-    """Do it. What the run has to remember of it. Raises NotPlayed."""
+    """Do it. What the run has to remember of it. Raises NotPlayed and NotYet."""
     try:
         match deed:
             case Book():
@@ -157,14 +158,12 @@ def _break(deed: Fault) -> dict[str, Any]:
 def _ask(run: Run, deed: Ask) -> dict[str, Any]:
     """The price of the car, or why none is offered; both as the desk reads them.
 
-    Raises NotPlayed when the service gives no answer.
+    Raises NotYet while the service gives no answer.
     """
     at = here()
     try:
         card = offered(_owner(at), at.trip(deed.to), deed.car, locale())
     except EstimateFailedError as error:
-        if error.status >= 500:
-            raise NotPlayed(error.headline) from error
         return _answered(run, deed, f"{error.headline}. {error.detail}", refused=error.headline)
     if card.amount is None:
         raise NotPlayed(f"no {deed.car} has a price")
@@ -192,6 +191,7 @@ def _set(deed: Clock) -> None:
     """Set the clock to a time of the property's day on which the story plays."""
     now = control().clock().at.astimezone(_zone())
     wanted = datetime.combine(now.date(), deed.at, now.tzinfo)
+    give_newest(current_staff().property_id)
     try:
         control().set(wanted, 0)
     except NotDone as error:

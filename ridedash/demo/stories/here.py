@@ -17,6 +17,11 @@ from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff
 
 SEARCHES: Final = 3  # together less than a deed may take: interpreter.TAKES
+SILENT: Final = 500  # from this status on nothing was refused: there was no answer
+
+
+class NotYet(Exception):
+    """What the deed needs does not answer yet, and nothing was done: it may be tried again."""
 
 
 class NotPlayed(Exception):
@@ -33,7 +38,7 @@ class Here:
     account_id: int
 
     def trip(self, to: str) -> Trip:
-        """A trip from its door to a place of this name. Raises NotPlayed."""
+        """A trip from its door to a place of this name. Raises NotPlayed and NotYet."""
         return Trip(self.pickup, self.pickup_name, place_named(to, self.pickup), to)
 
 
@@ -52,7 +57,7 @@ def here(label: str = "") -> Here:
 
 
 def place_named(name: str, near: LatLng) -> LatLng:
-    """Where a place of this name is. Raises NotPlayed for one that is not found."""
+    """Where a place of this name is. Raises NotPlayed for one that is not found, and NotYet."""
     found = _found(name, near)
     for place in found:
         if place.name == name:
@@ -65,12 +70,20 @@ def _found(name: str, near: LatLng) -> list[Place]:
     for _ in range(SEARCHES):
         with contextlib.suppress(PlacesUnavailableError):
             return services().geocoder.search(name, near)
-    raise NotPlayed("no place is found: the search does not answer")
+    raise NotYet
 
 
 def offered(owner: OfferOwner, trip: Trip, car: str, language: str) -> Card:
-    """A car for a trip, with its price and its offer. Raises EstimateFailedError and NotPlayed."""
-    found = Estimator(services(), owner, language).estimates(trip, owner.account_id)
+    """A car for a trip, with its price and its offer.
+
+    Raises EstimateFailedError for what is refused, NotPlayed, and NotYet without an answer.
+    """
+    try:
+        found = Estimator(services(), owner, language).estimates(trip, owner.account_id)
+    except EstimateFailedError as error:
+        if error.status >= SILENT:
+            raise NotYet from error
+        raise
     card = next((each for each in found.cards if each.category == car), None)
     if card is None:
         raise NotPlayed(f"no {car} is offered")
@@ -78,7 +91,7 @@ def offered(owner: OfferOwner, trip: Trip, car: str, language: str) -> Card:
 
 
 def offer_to_book(owner: OfferOwner, trip: Trip, car: str, language: str) -> int:
-    """The offer of a car that can be booked. Raises NotPlayed."""
+    """The offer of a car that can be booked. Raises NotPlayed and NotYet."""
     try:
         card = offered(owner, trip, car, language)
     except EstimateFailedError as error:

@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ridedash.demo.beginning import ALONE, SUBJECT, Start, begin, control, follow, starts
+from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import ClockNow, NotDone, NothingAhead
 from ridedash.demo.stories.deeds import do
-from ridedash.demo.stories.here import NotPlayed
+from ridedash.demo.stories.here import NotPlayed, NotYet
 from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
-from ridedash.demo.stories.runs import Phase, Run, Runs
+from ridedash.demo.stories.runs import RESUMED, Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, all_shown, is_seen, lines, ride_behind
 from ridedash.demo.stories.waiting import in_vain
 from ridedash.extensions import services
@@ -138,6 +139,9 @@ def _do(moment: Moment, step: Step) -> Moment:
         kept = {"told": ""} | ({} if step.do is None else do(moment.run, step.do))
     except NotPlayed as error:
         return _moved(moment, Phase.FAILED, why=str(error))
+    except NotYet as error:
+        _moved(moment, Phase.TODO)
+        raise NotDone from error
     if isinstance(step.do, Fault) and step.do.lasts_s is not None:
         ends = began + timedelta(seconds=step.do.lasts_s)
         kept |= {"calls_before": calls, "outage_ends": ends.timestamp()}
@@ -197,13 +201,19 @@ def _may_go_on(moment: Moment) -> bool:
 
 
 def _of_outage(run: Run, step: Step) -> dict[str, Any]:
-    """What is counted of an outage: its calls, and how long rides were silent after it."""
+    """What is counted of an outage: its calls, and how long rides were silent after it.
+
+    How long nobody knows when it ended while the story rested: the computer was closed, say.
+    """
     if not isinstance(step.until, Answering):
         return {}
     made, ends = services().metrics.calls_in_vain(), run.kept.get("outage_ends")
     found = {"calls": made - run.kept.get("calls_before", made)}
     if step.until.answers and ends is not None:
-        found["silent_s"] = math.ceil(now().timestamp() - ends)
+        if run.kept.get(RESUMED, ends) > ends:
+            found["unwatched"] = True
+        else:
+            found["silent_s"] = math.ceil(now().timestamp() - ends)
     return found
 
 
@@ -215,6 +225,7 @@ def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
     claimed = runs().move(run, Phase.WAITING, run.phase_at)  # of two windows one turns the clock
     if claimed is None:
         return latest(moment)
+    give_newest(run.property_id)
     try:
         control().leap(ride.booking_id or ride.txn_id, speed)
     except NothingAhead:

@@ -21,6 +21,7 @@ FILE: Final = "demo.db"
 VERSION: Final = 1
 KEPT: Final = 50  # the latest ones
 ALONE_S: Final = 4.0  # nobody has asked for so long: the story rests
+RESUMED: Final = "resumed_at"  # among what is kept: when the last rest was over, since 1970
 TABLES: Final = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
@@ -176,13 +177,18 @@ class Runs:
         before = run.asked_at or now
         alone = max(0.0, (now - before).total_seconds())
         rested = alone if alone > ALONE_S else 0.0
+        kept = run.kept | ({RESUMED: now.timestamp()} if rested else {})
         with self._write() as database:
             database.execute(
-                "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?"
+                "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?, kept = ?"
                 " WHERE id = ? AND version = ? AND asked_at = ?",  # once for each rest
-                (now.timestamp(), rested, run.id, run.version, before.timestamp()),
+                (
+                    *(now.timestamp(), rested, json.dumps(kept)),
+                    *(run.id, run.version, before.timestamp()),
+                ),
             )
-        return replace(run, asked_at=now, phase_at=run.phase_at + timedelta(seconds=rested))
+        phase_at = run.phase_at + timedelta(seconds=rested)
+        return replace(run, asked_at=now, phase_at=phase_at, kept=kept)
 
     def drop_all(self, now: datetime) -> None:
         """End every run: its rides are gone, or somebody wants no more of it."""

@@ -148,6 +148,8 @@ def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Fresh | Noted)
             came_to = run.kept.get("pressed", {}).get(f"{ride} {press}")
             return Line(str(words), came_to == outcome)
         case Fresh(within_s):
+            if run.kept.get("unwatched"):
+                return Line(_("Every ride is fresh. Nobody watched the outage end."), True)
             return _fresh(run.kept.get("silent_s"), within_s)
         case Noted(name, words):
             return Line(str(words), name in run.kept.get("noted", ()))

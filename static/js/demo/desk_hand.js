@@ -3,7 +3,7 @@
  * place that is found, chooses the car and presses Book. The audience sees each letter.
  */
 
-import { PATIENCE_MS, pause, until } from "./hand.js";
+import { PATIENCE_MS, byHand, pause, until } from "./hand.js";
 import { isTheirs, note } from "./typed.js";
 
 const LETTER_MS = 45;
@@ -11,6 +11,7 @@ const NEWS_MS = 4_000; // for prices that may be others by now
 const FOUND_MS = 2_000; // for a list of places; then it is asked for anew, and given twice as long
 const TIMES = 4;
 const ON_THE_WAY = new Set(["sent", "lost"]); // states of a press that is not answered yet
+const NOTHING = { booked: false, refused: "" };
 
 /**
  * Book {guest, room, drop, car, form_token}. Resolves to {booked, refused}: whether an order was
@@ -18,26 +19,32 @@ const ON_THE_WAY = new Set(["sent", "lost"]); // states of a press that is not a
  * nobody knows. `page()` is the document of the desk, which may be on its way. `stands()`, asked
  * before the press, resolves to whether the ride is still to be booked.
  */
-export async function book(page, wanted, stands) {
-  const go = await filled(page, wanted);
-  if (!go || !(await stands())) return { booked: false, refused: "" };
-  const result = pressed(page());
+export function book(page, wanted, stands) {
+  return byHand(page, (desk) => booked(desk, wanted, stands), NOTHING);
+}
+
+async function booked(desk, wanted, stands) {
+  const go = await filled(desk, wanted);
+  if (!go || !(await stands())) return NOTHING;
+  const page = desk();
+  const result = pressed(page);
   go.click();
   const { state = "", words = "" } = (await result) ?? {};
-  if (state === "refused") for (const field of page().forms.book.elements) note(field);
+  if (state === "refused") for (const field of page.forms.book.elements) note(field);
   return { booked: state === "placed", refused: state === "refused" ? words : "" };
 }
 
 /** The button of the form that has all this; null where it can't be filled in. */
-async function filled(page, wanted) {
-  const form = await until(() => ready(page()));
+async function filled(desk, wanted) {
+  const form = await until(() => ready(desk()));
   if (!form) return null;
   form.elements.form_token.value = wanted.form_token;
-  if (!(await type(form.elements.guest_name, wanted.guest))) return null;
-  if (!(await type(form.elements.guest_room, wanted.room))) return null;
-  if (!(await choose(form, wanted))) return null;
+  if (!(await type(desk, form.elements.guest_name, wanted.guest))) return null;
+  if (!(await type(desk, form.elements.guest_room, wanted.room))) return null;
+  if (!(await choose(desk, form, wanted))) return null;
   const go = form.querySelector("[data-book-go]");
-  if (!(await until(() => /\d/.test(go.textContent) && go.ariaDisabled !== "true"))) return null;
+  const isReady = () => desk() && /\d/.test(go.textContent) && go.ariaDisabled !== "true";
+  if (!(await until(isReady))) return null;
   return form.elements.form_token.value === wanted.form_token ? go : null;
 }
 
@@ -45,29 +52,33 @@ async function filled(page, wanted) {
  * Ask for the price of {drop, car}, and book nothing. Of a trip that stands there already the
  * prices are asked for anew. Resolves to whether there is an answer: a price, or why there is none.
  */
-export async function ask(page, wanted) {
-  const form = await until(() => ready(page()));
+export function ask(page, wanted) {
+  return byHand(page, (desk) => answered(desk, wanted), false);
+}
+
+async function answered(desk, wanted) {
+  const form = await until(() => ready(desk()));
   if (!form) return false;
-  if (!leadsTo(form, wanted.drop)) return choose(form, wanted);
-  page().dispatchEvent(new CustomEvent("ridedash:prices"));
-  await until(() => form.querySelector("[data-changed]"), NEWS_MS);
+  if (!leadsTo(form, wanted.drop)) return choose(desk, form, wanted);
+  desk().dispatchEvent(new CustomEvent("ridedash:prices"));
+  await until(() => desk() && form.querySelector("[data-changed]"), NEWS_MS);
   return true;
 }
 
 /** The place and the car, where the form has others. False where that car is not offered. */
-async function choose(form, { drop, car }) {
+async function choose(desk, form, { drop, car }) {
   if (!leadsTo(form, drop)) {
     const place = form.querySelector('[data-place="drop"]');
     const field = place.querySelector("[data-place-input]");
-    if (!(await type(field, drop))) return false;
-    const option = await listed(place, field, drop);
+    if (!(await type(desk, field, drop))) return false;
+    const option = await listed(desk, place, field, drop);
     if (!option) return false;
     option.click();
     note(field);
   }
   const radio = () => form.querySelector(`[data-category="${car}"]:not([disabled])[name=offer]`);
   const refused = () => form.querySelector("[data-place-error]:not([hidden]), .alert-warn");
-  if (!(await until(() => form.isConnected && (radio() || refused())))) return false;
+  if (!(await until(() => desk() && form.isConnected && (radio() || refused())))) return false;
   radio()?.click();
   return Boolean(radio());
 }
@@ -95,20 +106,20 @@ function named(place, name) {
  * The option of the list with this name; null where none comes. A field that loses the focus closes
  * its list, and hears no answer: then it is typed into anew.
  */
-async function listed(place, field, name) {
+async function listed(desk, place, field, name) {
   for (let time = 0; time < TIMES && field.isConnected && !isTheirs(field); time += 1) {
     if (time) {
       field.focus();
       field.dispatchEvent(new Event("input", { bubbles: true }));
     }
-    const option = await until(() => named(place, name), FOUND_MS * 2 ** time);
+    const option = await until(() => desk() && named(place, name), FOUND_MS * 2 ** time);
     if (option) return option;
   }
   return null;
 }
 
 /** Type letter by letter. False where somebody else types: what they typed stays. */
-async function type(field, words) {
+async function type(desk, field, words) {
   if (field.value === words) return true;
   if (isTheirs(field)) return false;
   field.focus();
@@ -118,6 +129,7 @@ async function type(field, words) {
     note(field);
     field.dispatchEvent(new Event("input", { bubbles: true }));
     await pause(LETTER_MS);
+    desk(); // another hand may have begun
     if (isTheirs(field)) return false;
   }
   field.dispatchEvent(new Event("change", { bubbles: true }));

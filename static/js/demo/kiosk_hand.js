@@ -3,7 +3,7 @@
  * audience sees each. A press is the kiosk's own, as that of a keyboard's Enter.
  */
 
-import { pause, until } from "./hand.js";
+import { byHand, pause, until } from "./hand.js";
 
 const SEEN_MS = 900; // a screen, before somebody goes on
 const DOWN_MS = 180; // a button, before it is let go
@@ -19,7 +19,11 @@ const BEFORE = new Set(["start", "trouble", "broken"]); // screens of no visit
  * often. Resolves to whether the ticket is shown. `page()` is the kiosk's document, which may be on
  * its way. `stands()`, asked before the press, resolves to whether the ride is still to be booked.
  */
-export async function book(page, wanted, stands) {
+export function book(page, wanted, stands) {
+  return byHand(page, (kiosk) => bookedAtLast(kiosk, wanted, stands), false);
+}
+
+async function bookedAtLast(page, wanted, stands) {
   for (let visit = 0; visit < VISITS; visit += 1) {
     if (await booked(page, wanted, stands)) return true;
     if (!isBefore(page)) return false; // it stands where it was left: no visit was cut short
@@ -42,7 +46,11 @@ async function booked(page, wanted, stands) {
 }
 
 /** Type {number, pin}; with `code` show the start code. Resolves to whether the kiosk answered. */
-export async function look(page, wanted) {
+export function look(page, wanted) {
+  return byHand(page, (kiosk) => looked(kiosk, wanted), false);
+}
+
+async function looked(page, wanted) {
   if (!(await begin(page, wanted.language)) || !(await leaveStart(page, "have"))) return false;
   await type(page, wanted.number);
   if (!(await press(page, "field-pin"))) return false;

@@ -39,10 +39,12 @@ function showQr(code) {
 }
 
 let away = false; // whether nothing answers
+let out = false; // whether nobody is signed in
 
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: 0,
   got(body) {
+    if (out) location.reload(); // forms of another sign-in are refused
     if (away) story.tell();
     away = false;
     showClock(body.clock);
@@ -53,12 +55,14 @@ const follower = new Poller("/demo/stage/newest.json", {
     return EVERY_MS;
   },
   failed(status) {
-    away = status !== 401;
+    out ||= status === 401;
+    away = !out;
     say(away ? root.dataset.sayAway : root.dataset.sayOut);
-    return away ? "again" : "stop";
+    return "again";
   },
 });
 follower.start();
+screens.frame("desk").addEventListener("load", () => out && follower.now());
 const story = new StageStory(root, screens, {
   say,
   changed: () => follower.now(),

@@ -5,7 +5,7 @@
 
 import { ask, askQuietly } from "../shared/ask.js";
 import * as desk from "./desk_hand.js";
-import { until, whenLate } from "./hand.js";
+import { leave, until, whenLate } from "./hand.js";
 import * as kiosk from "./kiosk_hand.js";
 import { isFinal, isOver, play } from "./story.js";
 import { typedInto } from "./typed.js";
@@ -85,6 +85,7 @@ export class StageStory {
 
   pause() {
     this.stop?.();
+    leave(); // the hand that types does not type on
     this.stop = null;
     this.#show();
   }
@@ -172,6 +173,7 @@ export class StageStory {
   #play(from, only = null) {
     this.again = null;
     this.stop?.();
+    leave();
     const stop = play(from, {
       speed: only === null ? this.speed : 0,
       hands: (moment) => this.#hands(moment),
@@ -209,11 +211,12 @@ export class StageStory {
 
   /** The screen that does the coming step by itself, once the audience sees it. */
   async #hands({ state, step, hand }) {
-    if (!hand || state === "waiting") return {};
-    if (this.done === step) return this.refused ? { [hand]: "1", refused: this.refused } : {};
-    this.screens.show(hand);
-    if (hand === "kiosk" && !(await this.screens.pair())) return {};
-    return { [hand]: "1" };
+    const screen = hand?.screen ?? hand; // one that was to move has more to tell
+    if (!screen || state === "waiting") return {};
+    if (this.done === step) return this.refused ? { [screen]: "1", refused: this.refused } : {};
+    this.screens.show(screen);
+    if (screen === "kiosk" && !(await this.screens.pair())) return {};
+    return { [screen]: "1" };
   }
 
   /** Whether a step is still to be taken: it may be paused, or others have ended the story. */

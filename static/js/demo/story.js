@@ -6,7 +6,7 @@
 import { askQuietly } from "../shared/ask.js";
 
 const BETWEEN_MS = 2_500; // for the sentence to be said
-const SAME_MS = 600; // where the next step says the same, such as the next of ten bookings
+const SAME_MS = 300; // where the next step says the same, such as the next of ten bookings
 const AFTER_ERROR_MS = 2_000;
 
 const OVER = new Set(["ended", "failed", "dropped"]);
@@ -60,7 +60,8 @@ export function play(moment, how) {
     await onMoment(next);
     if (stopped || isOver(next)) return;
     const heard = next.next === next.say ? Math.min(between, SAME_MS) : between;
-    later(next.again_s ? next.again_s * 1000 : heard, next);
+    const wait = next.refused ? AFTER_ERROR_MS : next.again_s * 1000 || heard;
+    later(wait, next);
   }
 
   function later(ms, now) {

@@ -105,12 +105,22 @@ function meetLine(k, where) {
   );
 }
 
-/** Where to stand, where the screen has room for it. A picture that does not come takes it away. */
+/**
+ * Where to stand, where the screen has room for it: once its pictures come. One that does not come
+ * takes it away.
+ */
 function mapOf(k, map) {
   if (!map) return null;
+  const { visit } = k;
   const still = stillMap(map, k.t("map"));
   const credit = map.credit ? fact(map.credit) : k.t("map_sandbox");
   const box = make("div", "k-map-box", still, make("p", "k-map-credit", credit));
+  box.classList.toggle("is-waiting", !visit.mapped);
+  const came = () => {
+    visit.mapped = true;
+    box.classList.remove("is-waiting");
+  };
+  still.addEventListener("load", came, true);
   still.addEventListener("error", () => box.remove(), true);
   return box;
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Page, Response, Route, expect
 
 from tests.views.kiosk.kiosk_screens import (
     RIDE,
@@ -119,6 +119,19 @@ def test_a_ticket_shows_where_to_stand_and_no_empty_map(kiosk: FakeKiosk) -> Non
         press(page, "book")
         page.locator(".k-pin").wait_for()
         expect(page.get_by_role("img", name="Map of the meeting point")).to_have_count(count)
+    kiosk.failing = set()
+    page = kiosk.page()
+    held: list[Route] = []
+    page.route("**/tiles/**", lambda route: held.append(route))
+    to_check(page)
+    with page.expect_request("**/tiles/**"):
+        press(page, "book")
+    shown = expect(page.locator(".k-map-box"))
+    shown.to_be_hidden()  # a pin on nothing
+    kiosk.tile(held[0])
+    shown.to_be_visible()
+    for route in held[1:]:
+        route.abort()
 
 
 def test_languages_change_on_any_screen_and_lose_nothing(kiosk: FakeKiosk) -> None:

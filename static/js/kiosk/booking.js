@@ -4,7 +4,7 @@
  */
 
 import { ask, goneSheet, phoneSheet } from "./sheets.js";
-import { showPlaces } from "./screens.js";
+import { showPlaces, tellPlaces } from "./screens.js";
 import { Lost } from "./server.js";
 
 const AGAIN_MS = 1_000;
@@ -147,17 +147,17 @@ export class Booking {
       if (round === this.round) k.pulse.beat(); // it says whether our server is away
     }
     if (round !== this.round || asked !== this.asked || k.visit.screen !== "place") return;
-    // a search that could not be made has not found that there is no such place
-    const failed = !found || ["limited", "trouble"].includes(found.state);
-    k.visit.unfound = failed ? (found?.words?.headline ?? k.t("limited")) : "";
-    k.visit.places = failed ? null : found.results;
+    const { unfound } = k.visit;
+    const looked = k.visit.find(found, k.t("limited"));
     showPlaces(k, this.parts);
-    if (failed) this.pause = this.later(() => this.#look(query), LOOK_AGAIN_MS);
+    if (looked || !unfound) tellPlaces(k, this.parts);
+    if (!looked) this.pause = this.later(() => this.#look(query), LOOK_AGAIN_MS);
   }
 
   typeOrList(typing) {
     this.#unsaid(typing);
     this.k.draw();
+    this.k.speak(this.k.spoken, true);
   }
 
   /** Open the list of a kind of place. */
@@ -394,7 +394,8 @@ export class Booking {
       const usual = { closed: "ride_closed", limited: "limited" }[answer.state] ?? "wrong_pin";
       visit.problem = answer.words?.headline || k.t(usual);
       visit.pin = "";
-      return void k.draw();
+      k.draw();
+      return void k.speak([visit.problem], true);
     }
     Object.assign(visit, { number, pin }); // whatever was typed meanwhile
     this.#seen(answer);

@@ -139,6 +139,7 @@ class Form {
     this.k.visit.field = this.fields[i].key;
     this.k.keyboard.turn(this.#target());
     this.#mark();
+    this.k.speak([this.parts[i].node.getAttribute("aria-label")], true);
   }
 
   #mark() {

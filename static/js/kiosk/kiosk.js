@@ -24,7 +24,8 @@ const START_S = 45;
 const CORNER_MS = 3_000;
 const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no visit has begun
 // what is read of a screen after its question
-const SPOKEN = ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why";
+const SPOKEN =
+  ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why, .k-problem";
 
 /** Each takes the kiosk and gives {question, facts, controls, look, spoken, placed}. */
 const SCREENS = {
@@ -312,6 +313,7 @@ export class Kiosk {
     this.frame.remove("language");
     this.drawn = began ? this.drawn : "";
     this.draw();
+    if (began) this.speak(this.spoken, true); // in the language that was chosen
     this.booking.spoken();
   }
 

@@ -194,6 +194,12 @@ export function showPlaces(k, { list, field }) {
   pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });
 }
 
+/** What was found is heard too: its names, or what there is to say instead. */
+export function tellPlaces(k, { list }) {
+  const names = (k.visit.places ?? []).map(({ name }) => name);
+  k.speak(names.length ? names : [list.textContent]);
+}
+
 function tabs(k) {
   const each = TABS.map((tab) => {
     const act = () => k.booking.searchTab(tab);

@@ -50,6 +50,7 @@ export class Visit {
     this.pin = "";
     this.ride = null; // {number, pin, link, qr, …} after Book
     this.view = null; // what is known of the ride now
+    this.mapped = false; // whether a picture of its map has come
     this.words = null; // of the last refusal
     this.unfit = false; // whether that was about who it is for
     this.english = {}; // of critical sentences that nobody has read in another language
@@ -68,6 +69,17 @@ export class Visit {
     this.places = null;
     this.unfound = ""; // why a search could not be made
     this.unchosen();
+  }
+
+  /**
+   * What a search has found, null for no answer; whether it could be made at all. One that could
+   * not has not found that there is no such place: `why` says so where the answer does not.
+   */
+  find(found, why) {
+    const failed = !found || ["limited", "trouble"].includes(found.state);
+    this.unfound = failed ? (found?.words?.headline ?? why) : "";
+    this.places = failed ? null : found.results;
+    return !failed;
   }
 
   /** The cars are asked for anew. */

@@ -74,5 +74,14 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.get_by_role("button", name="Guest's phone").click()
         expect(page.locator("iframe[name=phone]")).to_be_visible()
         expect(page.locator("iframe[name=desk]")).to_be_hidden()
+        page.set_viewport_size({"width": 1440, "height": 900})
+        context.clear_cookies()  # somebody has signed out
+        expect(said).to_have_text("You are signed out. Sign in again.")
+        (frame,) = [each for each in page.frames if each.name == "desk"]
+        frame.goto(f"{demo.url}/sign-in")
+        frame.get_by_label("Name").fill(demo.name)
+        frame.get_by_label("Password", exact=True).fill(demo.password)
+        frame.get_by_role("button", name="Sign in").click()
+        expect(said).not_to_have_text("You are signed out. Sign in again.")  # it has new forms
         context.close()
     assert (seen.foreign, seen.errors) == ([], [])

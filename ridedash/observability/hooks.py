@@ -15,8 +15,8 @@ step: Final[ContextVar[tuple[str, int]]] = ContextVar("step", default=("", 0))
 class Exchange(NamedTuple):
     """One call to the service as it happened, secrets included; a recorder removes them.
 
-    Without an answer `failure` says why, as the error does, and `evidence` what came. `lane` is the
-    name of the call's priority. Seconds.
+    Without an answer that can be read `failure` says why, as the error does, and `evidence` what
+    came. `lane` is the name of the call's priority. Seconds.
     """
 
     operation: str  # its path

@@ -123,11 +123,7 @@ class RideClient:
         (`rides.orders.outcome`, docs/booking-protocol.md 1.4).
         """
         request = self._request(CREATE, token, json=order.payload())
-        try:
-            answer = self._call(request, Priority.WRITE, CREATE_PATIENCE_S)
-        except Unreadable as exc:
-            return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, names_id=True)
-        return create_answer_of(answer)
+        return create_answer_of(self._call(request, Priority.WRITE, CREATE_PATIENCE_S))
 
     def abort_booking(self, booking_id: str, token: str) -> Done:
         """Stop the search for a cab (docs/service-interface.md 2).
@@ -283,7 +279,9 @@ class RideClient:
         try:
             ended = answer = self._permitted(request, priority, patience_s)
             outcome = responses.outcome_of(answer)
-        except ServiceError as exc:
+            if marks is not None and answer.unread:
+                marks.failed(Unreadable(answer.status, answer.unread, answer.evidence))
+        except NoAnswer as exc:
             outcome = responses.outcome_of(exc)
             if marks is not None:
                 marks.failed(exc)
@@ -310,7 +308,7 @@ class RideClient:
             answer = self._http.call(request)
             result = responses.result_of(answer)
             wait_s = responses.retry_after_s(answer) if result is Result.LIMITED else None
-        except (NoAnswer, Unreadable) as exc:
+        except NoAnswer as exc:
             result = responses.result_of_error(exc)
             raise
         finally:
@@ -333,6 +331,7 @@ def create_answer_of(answer: Answer) -> CreateAnswer:
         "evidence": answer.evidence,
         "retry_after_s": responses.retry_after_s(answer),
         "names_id": responses.names_an_id(answer),
+        "unread": bool(answer.unread),
     }
     try:
         body = answer.json()

@@ -11,7 +11,6 @@ from ridedash.service.errors import (
     NoAnswer,
     RateLimited,
     Refused,
-    ServiceError,
     Throttled,
     Unauthorized,
     Unreadable,
@@ -97,7 +96,7 @@ def result_of(answer: Answer) -> Result:
         return Result.LIMITED
     if 400 <= answer.status < 500:
         return Result.ANSWERED
-    if 200 <= answer.status < 300:
+    if 200 <= answer.status < 300 and not answer.unread:
         return Result.ANSWERED if answer.body.lstrip()[:1] == b"{" else Result.FAILED
     try:
         got = row(answer.json())
@@ -106,12 +105,12 @@ def result_of(answer: Answer) -> Result:
     return Result.ANSWERED if _refuses(got, answer.status) else Result.FAILED
 
 
-def result_of_error(error: NoAnswer | Unreadable) -> Result:
+def result_of_error(error: NoAnswer) -> Result:
     """The same where no complete answer came.
 
     A request that was not sent is our own failure, unless the connection could not be made.
     """
-    if isinstance(error, NoAnswer) and not error.sent and error.why not in NO_CONNECTION:
+    if not error.sent and error.why not in NO_CONNECTION:
         return Result.VOID
     return Result.FAILED
 
@@ -151,15 +150,15 @@ def bad_status(answer: Answer, got: dict[str, Any]) -> BadStatus:
     )
 
 
-def outcome_of(ended: Answer | ServiceError) -> str:
+def outcome_of(ended: Answer | NoAnswer) -> str:
     """How a call ended, as a metric label: the class of its status, or what prevented it."""
     if isinstance(ended, Answer):
-        return str(ended.status) if ended.status in (401, 429) else f"{ended.status // 100}xx"
+        if ended.status in (401, 429):
+            return str(ended.status)
+        return "unreadable" if ended.unread else f"{ended.status // 100}xx"
     if isinstance(ended, Throttled):
         return "held"
-    if isinstance(ended, NoAnswer):
-        return "unanswered" if ended.sent else "not_sent"
-    return "unreadable"
+    return "unanswered" if ended.sent else "not_sent"
 
 
 def retry_after_s(answer: Answer) -> float | None:

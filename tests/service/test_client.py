@@ -1,5 +1,6 @@
 """The eight operations: what goes over the wire, exactly, and what comes back."""
 
+import gzip
 import json
 import logging
 import math
@@ -310,6 +311,30 @@ def test_create_gives_an_unreadable_answer_as_such_with_evidence(content):
 def test_create_gives_a_body_above_the_cap_as_unreadable():
     got = created(httpx.Response(200, content=b"{" + b" " * (1 << 20) + b"}"))
     assert (got.http_status, got.readable) == (200, False)
+
+
+def compressed(status, **headers):
+    """An answer in an encoding that nobody asked for, as a proxy may send it."""
+    body = gzip.compress(b'{"status": "SUCCESS", "booking_id": "C1"}')
+    return httpx.Response(status, content=body, headers={"Content-Encoding": "gzip", **headers})
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 404, 500])
+def test_a_create_whose_answer_is_compressed_may_have_booked(status):
+    got = created(compressed(status))
+    assert (got.http_status, got.body, got.unread) == (status, None, True)
+    assert classify(got, "rd-1").state == "UNKNOWN"
+
+
+def test_of_a_compressed_401_or_429_the_status_counts():
+    assert classify(created(compressed(401)), "rd-1").retry == "auth"
+    limited = classify(created(compressed(429, **{"Retry-After": "7"})), "rd-1")
+    assert (limited.retry, limited.retry_after_s) == ("rate", 7)
+    with pytest.raises(Unauthorized):
+        Service(compressed(401)).client().track_ride(TOKEN, booking_id="CRN1")
+    with pytest.raises(RateLimited) as caught:
+        Service(compressed(429, **{"Retry-After": "7"})).client().products(PICKUP)
+    assert caught.value.retry_after_s == 7
 
 
 def test_create_gives_a_body_with_a_strange_booking_id_as_unreadable():

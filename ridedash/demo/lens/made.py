@@ -103,7 +103,7 @@ def _created(call: Call) -> Outcome:
     reference = str(object_in(call.request.body).get("merchant_txn_id", ""))
     answer: CreateAnswer | Exception
     if call.outcome == "unreadable":
-        answer = CreateAnswer(http_status=call.status or 0, names_id=True)
+        answer = CreateAnswer(http_status=call.status or 0, unread=True)
     elif call.status is None:
         answer = _error(call)
     else:

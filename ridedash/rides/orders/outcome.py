@@ -68,7 +68,8 @@ def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:
 
 
 def _of_answer(answer: CreateAnswer, reference: str) -> Outcome:
-    # a 401 or 429 that names a booking proves no more than any other 4xx
+    # a 401 or 429 that names a booking proves no more than any other 4xx; of one whose body can't
+    # be read the status counts
     names_id = answer.names_id
     key_refused = answer.body is not None and wire.refuses_key(answer.body.code)
     if answer.http_status == 401 and not names_id and not key_refused:
@@ -93,7 +94,7 @@ def _is_of_the_service(body: CreateBody) -> bool:
 
 
 def _without_body(answer: CreateAnswer) -> Outcome:
-    unclear_id = answer.body is not None and not answer.readable
+    unclear_id = answer.unread or (answer.body is not None and not answer.readable)
     if answer.http_status in REFUSALS and not answer.names_id and not unclear_id:
         return Outcome(OrderState.REJECTED, code=f"HTTP_{answer.http_status}")
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR)

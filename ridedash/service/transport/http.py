@@ -89,11 +89,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A complete HTTP answer of any status, not yet judged."""
+    """A complete HTTP answer of any status, not yet judged.
+
+    `unread` says why its body can't be read: it is too long, and `body` its beginning, or it is
+    compressed, and `body` is empty. Status and headers count all the same.
+    """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)  # names in lower case
     body: bytes = field(repr=False)
+    unread: str = ""
 
     @property
     def evidence(self) -> str:
@@ -102,10 +107,12 @@ class Answer:
 
     def json(self) -> Any:
         """The body as strict JSON, floats as Decimal. Raises errors.Unreadable."""
-        try:
-            return strict_json.loads(self.body)
-        except strict_json.NotJsonError as exc:
-            why = str(exc)
+        why = self.unread
+        if not why:
+            try:
+                return strict_json.loads(self.body)
+            except strict_json.NotJsonError as exc:
+                why = str(exc)
         raise Unreadable(self.status, why, self.evidence)
 
 
@@ -149,7 +156,7 @@ class Http:
     def call(self, request: Request) -> Answer:
         """The answer to one request, within its time limits.
 
-        Raises errors.NoAnswer, and errors.Unreadable for a body that is too long or compressed.
+        Raises errors.NoAnswer.
         """
         deadline = Deadline(request.connect_s, request.total_s)
         prepared = self._prepared(request, deadline)
@@ -158,8 +165,6 @@ class Http:
         try:
             with active(deadline):
                 return self._exchange(request, prepared, deadline)
-        except Unreadable:
-            raise
         except Exception as exc:  # whatever it is, the outcome is unknown once a byte has left
             sent = (
                 deadline.wrote if self._transport is None else not isinstance(exc, _BEFORE_SENDING)
@@ -304,26 +309,25 @@ def _of_httpx(response: httpx.Response) -> _OpenResponse:
 def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answer:
     if request.marks is not None:
         request.marks.answered = time.perf_counter()  # its head is there
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    body, unread = b"", "in a content encoding"
     try:
-        if response.headers.get("content-encoding", "identity").strip().lower() not in {
-            "",
-            "identity",
-        }:
-            raise Unreadable(response.status, "in a content encoding")
-        body = redaction.without(_body(response, request, deadline), request.secrets)
+        if encoding in {"", "identity"}:
+            body, unread = _body(response, request, deadline)
     finally:
         response.close()
-    return Answer(response.status, response.headers, body)
+    return Answer(
+        response.status, response.headers, redaction.without(body, request.secrets), unread
+    )
 
 
-def _body(response: _OpenResponse, request: Request, deadline: Deadline) -> bytes:
-    """The raw body, up to the size limit."""
+def _body(response: _OpenResponse, request: Request, deadline: Deadline) -> tuple[bytes, str]:
+    """The raw body, and why it is not read to its end: then it is its beginning."""
     body = bytearray()
     for chunk in response.chunks:
         body += chunk
         if len(body) > request.cap_bytes:
-            beginning = redaction.without(bytes(body[:8192]), request.secrets)
-            raise Unreadable(response.status, "too long", redaction.evidence(beginning))
+            return bytes(body[: redaction.LONGEST_TEXT]), "too long"
         if deadline.left() <= 0:
             raise httpx.ReadTimeout("deadline")
-    return bytes(body)
+    return bytes(body), ""

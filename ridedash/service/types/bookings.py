@@ -115,8 +115,9 @@ class CreateAnswer(Fact):
     body: CreateBody | None = None  # None when no JSON object came
     # whether the body is a complete JSON object, not compressed, and all its ids can be parsed
     readable: bool = False
-    # whether the bytes of the body contain the name of an id, or can't be searched for one
+    # whether the bytes of the body contain the name of an id
     names_id: bool = False
+    unread: bool = False  # the body is too long or compressed: it may name an id
     retry_after_s: float | None = None
     evidence: str = ""  # the first 2 kB of the body without secrets
 

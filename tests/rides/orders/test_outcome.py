@@ -112,6 +112,7 @@ def test_a_plain_refusal_without_a_body_of_the_services_is_rejected(http: int) -
 @pytest.mark.parametrize("http", [400, 403, 404, 405, 413, 415, 422])
 def test_a_status_of_refusal_with_an_unreadable_body_proves_nothing(http: int) -> None:
     """Too long, in an encoding that we did not ask for, or torn after an id: it may say SUCCESS."""
+    assert classify(CreateAnswer(http_status=http, unread=True), MTX).state == "UNKNOWN"
     assert classify(CreateAnswer(http_status=http, names_id=True), MTX).state == "UNKNOWN"
     assert classify(CreateAnswer(http_status=http, evidence="<h1>No</h1>"), MTX).state == "REJECTED"
 
@@ -159,6 +160,14 @@ def test_401_and_429_are_not_sent_and_may_be_tried_once_more() -> None:
     )
     limited = classify(CreateAnswer(http_status=429, retry_after_s=7), MTX)
     assert (limited.state, limited.retry, limited.retry_after_s) == ("NOT_SENT", "rate", 7)
+
+
+@pytest.mark.parametrize(("http", "retry"), [(401, "auth"), (429, "rate")])
+def test_of_a_401_or_429_whose_body_can_not_be_read_the_status_counts(
+    http: int, retry: str
+) -> None:
+    outcome = classify(CreateAnswer(http_status=http, unread=True), MTX)
+    assert (outcome.state, outcome.retry) == ("NOT_SENT", retry)
 
 
 def test_a_401_for_the_partners_key_is_a_refusal_and_no_reason_to_link_an_account() -> None:

@@ -11,7 +11,7 @@ import pytest
 from ridedash.geo import LatLng
 from ridedash.service import responses
 from ridedash.service.client import RideClient
-from ridedash.service.errors import NoAnswer, ServiceError, Throttled, Unreadable
+from ridedash.service.errors import NoAnswer, ServiceError, Throttled
 from ridedash.service.throttle.traffic import Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http
 from ridedash.service.types.bookings import NewBooking
@@ -97,6 +97,15 @@ def test_a_refusal_and_a_4xx_are_answers_and_a_gateway_is_none(status, body, res
 
 
 @pytest.mark.parametrize(
+    ("status", "result"),
+    [(200, Result.FAILED), (401, Result.ANSWERED), (429, Result.LIMITED), (503, Result.FAILED)],
+)
+def test_of_an_answer_that_can_not_be_read_the_status_says_what_it_can(status, result):
+    cut = Answer(status, {}, b'{"status": "FAILURE", "code": "INVALID_CITY"', "too long")
+    assert responses.result_of(cut) is result
+
+
+@pytest.mark.parametrize(
     ("error", "result"),
     [
         (NoAnswer("ConnectError", sent=False), Result.FAILED),
@@ -105,7 +114,6 @@ def test_a_refusal_and_a_4xx_are_answers_and_a_gateway_is_none(status, body, res
         (NoAnswer("ReadTimeout", sent=True), Result.FAILED),
         (NoAnswer("UnicodeEncodeError", sent=False), Result.VOID),
         (NoAnswer("LocalProtocolError", sent=False), Result.VOID),
-        (Unreadable(200, "too long"), Result.FAILED),
     ],
 )
 def test_what_could_not_be_built_is_our_fault_and_says_nothing_of_the_service(error, result):

@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final, Protocol, TypeVar
 
@@ -31,7 +32,8 @@ GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given 
 EARLY: Final = timedelta(seconds=60)  # a token is refreshed this long before it expires
 # how long a worker without the key of an account's token leaves due work to other workers
 ELSEWHERE: Final = timedelta(seconds=5)
-LEASE: Final = timedelta(seconds=10)  # longer than a refresh may take
+# longer than a refresh takes, and several tries to store its tokens in a database that is busy
+LEASE: Final = timedelta(seconds=30)
 WAIT_S: Final = 8.0  # how long to wait for the process that has the lease
 LOOK_EVERY_S: Final = 0.05  # while waiting for that process
 LOGGED_EVERY_S: Final = 60.0  # a missing key is logged this often, not for each poll
@@ -118,6 +120,9 @@ class AccountTokens:
 
         Raises NeedsReconnect, NoRefreshNow.
         """
+        if account_id in self._unsaved:  # stored before another process uses what they replace
+            with suppress(NoRefreshNow):
+                return self.refreshed(account_id, "")
         row, access, refresh = self._read(account_id)
         left = None if row.expires_at is None else row.expires_at - self.clock()
         if left is None or left >= EARLY or not refresh:

@@ -268,8 +268,9 @@ def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: Wor
         server.ready.set()  # one process is seen to wait for the other: now the answer may come
         time.sleep(seconds)
 
+    databases = [Database(world.db.url) for _ in range(2)]
     processes = [
-        AccountTokens(world.db, world.vault, server(), world.clock, pause=waited) for _ in range(2)
+        AccountTokens(db, world.vault, server(), world.clock, pause=waited) for db in databases
     ]
     with ThreadPoolExecutor(20) as pool:
         asked = [
@@ -278,6 +279,8 @@ def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: Wor
         got = {each.result() for each in asked}
     assert (got, server.asked) == ({"fresh-1"}, 1)
     assert [each.bearer(world.account_id) for each in processes] == ["fresh-1"] * 2
+    for db in databases:
+        db.close()
     with world.db.read() as s:
         row = s.get_one(Account, world.account_id)
     assert (row.state, row.refresh_owner, row.refresh_until) == ("ok", None, None)
@@ -294,7 +297,7 @@ def test_the_lease_of_a_process_that_died_ends_after_seconds(world: World) -> No
 
     def time_goes(seconds: float) -> None:
         pauses.append(seconds)
-        world.clock.go(11)
+        world.clock.go(31)
 
     tokens = AccountTokens(world.db, world.vault, world.oauth, world.clock, pause=time_goes)
     assert tokens.refreshed(world.account_id, "good") == "fresh-1"
@@ -315,7 +318,7 @@ def leased(world: World) -> tuple[str | None, datetime | None]:
 def test_a_process_ends_its_own_lease_and_never_that_of_another(world: World) -> None:
     ours, theirs = (RefreshLease(world.db, world.clock) for _ in range(2))
     assert ours.claim(world.account_id, sealed(world))
-    until = world.clock() + timedelta(seconds=10)
+    until = world.clock() + timedelta(seconds=30)
     assert leased(world) == (ours.owner, until)
     theirs.release(world.account_id)
     ours.release(world.account_id + 1)
@@ -329,11 +332,11 @@ def test_a_process_ends_its_own_lease_and_never_that_of_another(world: World) ->
 def test_a_lease_is_free_when_it_has_ended_or_the_clock_has_stepped_back(world: World) -> None:
     ours, theirs = (RefreshLease(world.db, world.clock) for _ in range(2))
     assert ours.claim(world.account_id, sealed(world))
-    world.clock.go(9.999)
+    world.clock.go(29.999)
     assert not theirs.claim(world.account_id, sealed(world))
     world.clock.go(0.001)
     assert theirs.claim(world.account_id, sealed(world))
-    assert not ours.claim(world.account_id, sealed(world)), "ten seconds ahead is no step back"
+    assert not ours.claim(world.account_id, sealed(world)), "thirty seconds ahead is no step back"
     world.clock.go(-0.001)
     assert ours.claim(world.account_id, sealed(world))
 
@@ -419,6 +422,48 @@ class Full:
             raise DatabaseBusy("full")
         with self.db.write() as s:
             yield s
+
+
+def test_no_other_process_uses_a_refresh_token_while_its_new_tokens_wait_for_the_database(
+    world: World,
+) -> None:
+    """A database that takes no write for seconds: longer than a refresh, shorter than a lease."""
+    server = RotatingServer()
+    ours = AccountTokens(world.db, world.vault, server(), world.clock)
+    ours.db = Full(world.db, fails=1)  # type: ignore[assignment]
+    with pytest.raises(NoRefreshNow):
+        ours.refreshed(world.account_id, "good")
+    world.clock.go(20)
+
+    def meanwhile(_s: float) -> None:
+        ours.bearer(world.account_id)
+
+    theirs = AccountTokens(world.db, world.vault, server(), world.clock, pause=meanwhile)
+    assert theirs.refreshed(world.account_id, "good") == "fresh-1"
+    assert server.asked == 1, "the refresh token was used once"
+
+
+def test_new_tokens_that_are_stored_late_give_an_account_back_that_another_process_gave_up(
+    world: World,
+) -> None:
+    server = RotatingServer()
+    ours, theirs = (AccountTokens(world.db, world.vault, server(), world.clock) for _ in range(2))
+    ours.db = Full(world.db, fails=1)  # type: ignore[assignment]
+    with pytest.raises(NoRefreshNow):
+        ours.refreshed(world.account_id, "good")
+    world.clock.go(31)
+    with pytest.raises(NeedsReconnect):
+        theirs.refreshed(world.account_id, "good")
+    assert account_state(world) == "reconnect"
+    assert ours.bearer(world.account_id) == "fresh-1"
+    assert (account_state(world), theirs.bearer(world.account_id)) == ("ok", "fresh-1")
+
+
+def test_the_old_token_serves_while_the_new_one_can_not_be_stored(world: World) -> None:
+    expires_in(world, 30)
+    tokens = AccountTokens(world.db, world.vault, RotatingServer()(), world.clock)
+    tokens.db = Full(world.db, fails=3)  # type: ignore[assignment]
+    assert [tokens.bearer(world.account_id) for _ in range(2)] == ["good", "good"]
 
 
 def test_a_link_made_anew_during_a_refresh_is_not_overwritten(world: World) -> None:

@@ -317,15 +317,24 @@ def guard_key(s: Session, order: Order) -> str | None:
     """The key of the duplicate-booking guard, which holds from now on; None when it was overridden.
 
     Raises NotYet when the guest has another open ride from there. Cars of the order's own group are
-    none: the second one may be due first.
+    none: any of them may be due first, and gets the guard; the others go beside it without one.
     """
-    if order.guard_override_by is not None:
+    if order.guard_override_by is not None or _goes_beside(s, order):
         return None
     guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
     key = request.guard_of(order.property_id, guest.name, guest.phone, guest.room, offer)
     if key and any(_is_other(order, each) for each in request.open_rides(s, guest, key)):
         raise NotYet(GUARD_BUSY)
     return key
+
+
+def _goes_beside(s: Session, order: Order) -> bool:
+    """Whether another car of the order's own group has got the guard of their guest already."""
+    if order.group_key is None:
+        return False
+    cars = select(Order.id).where(Order.group_key == order.group_key, Order.id != order.id)
+    first = cars.where(Order.guest_id == order.guest_id, Order.guard_key.is_not(None))
+    return s.scalars(first).first() is not None
 
 
 def _is_other(order: Order, ride: OpenOrder) -> bool:

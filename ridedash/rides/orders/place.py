@@ -344,7 +344,7 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
             raise refused(error) from None
         order.form_digest = form_digest
         order.back_of = made.get(part.back_of or 0)
-        if of_group:
+        if of_group and own.pickup_at is None:  # a planned one is asked when it comes due
             order.guard_override_by = request.staff_id
         s.add(order)
         s.flush()

@@ -219,6 +219,48 @@ def test_a_planned_group_of_which_the_second_car_is_due_first_is_ordered_all_the
     assert [world.state(order_id) for order_id in ids] == ["BOOKED"] * 2
 
 
+def test_a_planned_group_waits_as_one_while_a_colleague_has_booked_for_its_guest(
+    world: World,
+) -> None:
+    at, heron = world.clock() + HOURS, {"guest_name": "Guest Heron", "guest_room": "412"}
+    ids = world.placed(cars=3, pickup_at=at, **heron).order_ids
+    world.clock.go((HOURS - LEAD).total_seconds())
+    world.service.answers["products"] = [offered() for _ in range(40)]
+    with world.worker() as worker:
+        other = world.book(worker, **heron)
+        for _ in range(4):
+            world.clock.go(6)
+            worker.step()
+        assert [world.state(order_id) for order_id in ids] == ["SCHEDULED"] * 3
+        for order_id in ids:
+            (item,) = world.page(order_id).attention
+            assert (item.name, item.detail) == ("not_ordered_yet", "PLAN_GUARD_BUSY")
+        assert world.service.count("create") == 1
+        with world.db.write() as s:
+            s.get_one(Order, other).open = False
+        for _ in range(4):
+            world.clock.go(61)
+            worker.step()
+    assert [world.state(order_id) for order_id in ids] == ["BOOKED"] * 3
+    guards = [world.page(order_id).order.guard_key for order_id in ids]
+    assert sum(guard is not None for guard in guards) == 1
+
+
+def test_a_second_car_on_purpose_frees_the_car_of_a_planned_group_for_which_it_is_said(
+    world: World,
+) -> None:
+    at, heron = world.clock() + HOURS, {"guest_name": "Guest Heron", "guest_room": "412"}
+    ids = world.placed(cars=2, pickup_at=at, **heron).order_ids
+    with world.db.write() as s:  # as Change does
+        order = s.get_one(Order, ids[1])
+        order.guard_override_by, order.version = world.staff_id, order.version + 1
+    world.clock.go((HOURS - LEAD).total_seconds())
+    world.service.answers["products"] = [offered() for _ in ids]
+    with world.worker() as worker:
+        world.book(worker, **heron)
+    assert [world.state(order_id) for order_id in ids] == ["SCHEDULED", "BOOKED"]
+
+
 def test_a_ride_is_charged_to_a_cost_centre_of_its_own_property_only(world: World) -> None:
     with world.db.write() as s:
         other = add_property(s, "Other Hotel", "UTC", world.clock()).id

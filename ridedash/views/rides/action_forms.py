@@ -20,6 +20,7 @@ TEXT_MAX: Final = 500
 NUMBER_MAX: Final = 100
 REASON_MIN: Final = 3
 OPTIONS_MAX: Final = 20
+LABEL_MAX: Final = 300  # as long as the service's own labels are read
 
 Form = MultiDict[str, str]
 
@@ -68,7 +69,9 @@ def feedback(form: Form) -> tuple[int, list[str], str | None]:
     if rating not in ("1", "2", "3", "4", "5"):
         raise FormError("feedback", _("Choose one to five stars."))
     labels = form.getlist(f"option-{rating}")[:OPTIONS_MAX]
-    options = [one_line(label, NUMBER_MAX) for label in labels]
+    options = [one_line(label, LABEL_MAX + 1) for label in labels]
+    if any(len(label) > LABEL_MAX for label in options):  # none of the service's
+        raise FormError("feedback", _("Use %(n)d characters at most.", n=LABEL_MAX))
     return int(rating), options, lines(form.get("comments", ""), TEXT_MAX) or None
 
 

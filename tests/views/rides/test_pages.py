@@ -276,6 +276,7 @@ def test_a_hundred_kilobytes_of_text_are_cut_on_the_page(desk: Desk, browser: Fl
     [
         ("feedback", {"rating": "6"}, "Choose one to five stars."),
         ("feedback", {}, "Choose one to five stars."),
+        ("feedback", {"rating": "2", "option-2": "x" * 301}, "Use 300 characters at most."),
         ("drop", {}, "Type a place, or click it on the map."),
         ("drop", {"lat": "nan", "lng": "0"}, "Type a place, or click it on the map."),
         ("drop", {"lat": "91", "lng": "0"}, "Type a place, or click it on the map."),

@@ -17,6 +17,13 @@ AHEAD: Final = timedelta(seconds=5)
 # the `worker` of the row that keeps the last heartbeat of a worker that was stopped; the next
 # heartbeat of any worker deletes the row
 ENDED: Final = "ended"
+_FACTS: Final = (
+    "beat_at",
+    "silent_since",
+    "unready_since",
+    "key_refused_since",
+    "clock_ahead_s",
+)
 
 
 def this_host() -> str:
@@ -42,14 +49,17 @@ def write_heartbeat(
     now: datetime,
     silent_since: datetime | None = None,
     *,
+    key_refused_since: datetime | None = None,
+    clock_ahead_s: float | None = None,
     ready: bool = True,
     beside: Callable[[Session], None] | None = None,
 ) -> None:
     """Write the heartbeat of a worker; delete workers that have had none for a day.
 
     `silent_since` is the instant since which this worker gets no answers from the service; None
-    while it gets them. `ready`: whether its answer journal can store an answer; else it sends
-    nothing. `beside` is called within the transaction, to write something along with it.
+    while it gets them; `key_refused_since` the one since which they refuse the partner's key.
+    `clock_ahead_s`: see `clocks`. `ready`: whether its answer journal can store an answer; else it
+    sends nothing. `beside` is called within the transaction, to write something along with it.
     """
     with db.write() as s:
         s.execute(
@@ -62,6 +72,7 @@ def write_heartbeat(
             row = Heartbeat(worker=worker)
             s.add(row)
         row.beat_at, row.silent_since = now, silent_since
+        row.key_refused_since, row.clock_ahead_s = key_refused_since, clock_ahead_s
         row.unready_since = None if ready else row.unready_since or now
         if beside is not None:
             beside(s)
@@ -76,11 +87,7 @@ def write_end(db: Database, worker: str) -> None:
         row = s.get(Heartbeat, worker)
         if row is None:
             return
-        facts = {
-            "beat_at": row.beat_at,
-            "silent_since": row.silent_since,
-            "unready_since": row.unready_since,
-        }
+        facts = {name: getattr(row, name) for name in _FACTS}
         insert_if_new(s, Heartbeat, worker=ENDED, **facts)
         s.execute(update(Heartbeat).where(Heartbeat.worker == ENDED).values(facts))
         s.delete(row)
@@ -109,6 +116,17 @@ def service_silent_since(s: Session, now: datetime) -> datetime | None:
     None while all workers get answers, and when none is alive.
     """
     return s.scalar(select(func.min(Heartbeat.silent_since)).where(*_alive(now)))
+
+
+def key_refused_since(s: Session, now: datetime) -> datetime | None:
+    """The instant since which the service refuses the partner's key to a worker that is alive."""
+    return s.scalar(select(func.min(Heartbeat.key_refused_since)).where(*_alive(now)))
+
+
+def clock_ahead_s(s: Session, now: datetime) -> float | None:
+    """By how many seconds the clock of a worker that is alive is wrong; None while none is."""
+    wrong = Heartbeat.clock_ahead_s.is_not(None)
+    return s.scalars(select(Heartbeat.clock_ahead_s).where(*_alive(now), wrong)).first()
 
 
 def _alive(now: datetime) -> tuple[ColumnElement[bool], ...]:

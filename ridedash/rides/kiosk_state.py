@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
-from ridedash.rides.health import can_send, service_silent_since
+from ridedash.rides.health import can_send, key_refused_since, service_silent_since
 from ridedash.store.models.kiosks import Kiosk
 
 GRACE: Final = timedelta(minutes=5)  # who stood there at closing time may finish
@@ -21,14 +21,14 @@ class Trouble(StrEnum):
     """Why no kiosk can book now."""
 
     NONE = ""
-    SERVICE = "service"  # the ride service gives no answers
+    SERVICE = "service"  # the ride service gives no answers, or refuses the key
     WORKER = "worker"  # nothing would be sent
     DATABASE = "database"  # it takes no writes: this one is found by trying
 
 
 def trouble(s: Session, now: datetime) -> Trouble:
     """What keeps every kiosk from booking now."""
-    if service_silent_since(s, now) is not None:
+    if service_silent_since(s, now) is not None or key_refused_since(s, now) is not None:
         return Trouble.SERVICE
     return Trouble.NONE if can_send(s, now) else Trouble.WORKER
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from ridedash.geo import LatLng
 from ridedash.observability.exceptions import reason
 from ridedash.observability.hooks import step
 from ridedash.rides import health
@@ -30,6 +31,7 @@ from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking import claims
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.pool import Polling
+from ridedash.service.errors import ServiceError
 from ridedash.store.database.database import DatabaseBusy
 
 Job = Callable[[], object]
@@ -42,8 +44,10 @@ PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
 KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
+KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, and nobody else may ask
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # after a round that failed
+NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup does to ask whether the key is accepted
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +79,8 @@ class Worker:
         self.promoter = Promoter(self.runtime, journal, self.watch)
         self.retention_job = retention_job or partial(retention.drop_old_offers, runtime.db)
         self.round_ended = time.monotonic()  # when the last round ended, well or not
-        self._silent_since: datetime | None = None  # as the last heartbeat said
+        # as the last heartbeat said: since when the service is silent, or refuses the key
+        self._wrong_since: dict[str, datetime] = {}
         self._awake = threading.Event()
         self._woken = False  # there may be something to send
         self._lock = threading.Lock()
@@ -207,6 +212,10 @@ class Worker:
             changed += recover.recover(self.runtime.db, self.runtime.clock(), self.watch.is_current)
         if self._is_time("kiosks", KIOSKS_EVERY_S, always):
             changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
+        refused = self.runtime.client.traffic.key_refused_s() is not None
+        if refused and self._is_time("key", KEY_EVERY_S, always=False):
+            with contextlib.suppress(ServiceError):  # the answer says whether the key is accepted
+                self.runtime.client.products(NOWHERE)
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
             now = self.runtime.clock()
             if self._is_even(now):  # what is deleted because of a wrong clock is gone for good
@@ -215,22 +224,38 @@ class Worker:
         return bool(changed)
 
     def _heartbeat(self, always: bool) -> int:
-        """Every five seconds, and at once when the service falls silent or answers again.
+        """Every five seconds, and at once when the service falls silent or refuses our key, or both
+        are over.
 
         With it the database is compared with the sent journal: how many rows that changed.
         """
-        now, silent_s = self.runtime.clock(), self.runtime.client.traffic.silent_s()
-        turned = (silent_s is None) is not (self._silent_since is None)
-        if turned:
-            self._silent_since = None if silent_s is None else now - timedelta(seconds=silent_s)
+        now, traffic = self.runtime.clock(), self.runtime.client.traffic
+        turned = self._note("silent", traffic.silent_s(), now)
+        turned |= self._note("key", traffic.key_refused_s(), now)
         if self._is_time("heartbeat", HEARTBEAT_EVERY_S, always or turned):
-            ready, db = self.journal.ready(), self.runtime.db
-            silent_since, beat = self._silent_since, self.watch.beat
-            health.write_heartbeat(db, self.name, now, silent_since, ready=ready, beside=beat)
+            health.write_heartbeat(
+                self.runtime.db,
+                self.name,
+                now,
+                self._wrong_since.get("silent"),
+                key_refused_since=self._wrong_since.get("key"),
+                ready=self.journal.ready(),
+                beside=self.watch.beat,
+            )
             with contextlib.suppress(OSError):  # then `ready` says so
                 self.journal.sent.flush()
             return self.watch.look()
         return 0
+
+    def _note(self, what: str, for_s: float | None, now: datetime) -> bool:
+        """Note for how long something has been wrong; whether it has just begun or ended."""
+        if (for_s is None) is (what not in self._wrong_since):
+            return False
+        if for_s is None:
+            del self._wrong_since[what]
+        else:
+            self._wrong_since[what] = now - timedelta(seconds=for_s)
+        return True
 
     def _leave(self) -> None:
         try:

@@ -21,12 +21,14 @@ from ridedash.service.transport.http import Answer
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
+KEY_WITHIN: Final = 2000  # bytes of an answer that are searched for the name of the partner's key
 # of NoAnswer.why
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
 
 _ID: Final = re.compile(
     rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE
 )
+_PARTNER: Final = b"partner"  # in the code that refuses the key, in any spelling
 _KNOWN_CODES: Final = frozenset(
     wire.normal_code(code)
     for code in (
@@ -94,6 +96,8 @@ def result_of(answer: Answer) -> Result:
     """
     if answer.status == 429:
         return Result.LIMITED
+    if _refuses_key(answer):
+        return Result.KEY_REFUSED
     if 400 <= answer.status < 500:
         return Result.ANSWERED
     if 200 <= answer.status < 300 and not answer.unread:
@@ -103,6 +107,22 @@ def result_of(answer: Answer) -> Result:
     except Unreadable:
         return Result.FAILED
     return Result.ANSWERED if _refuses(got, answer.status) else Result.FAILED
+
+
+def _refuses_key(answer: Answer) -> bool:
+    """Whether an answer refuses the partner's key: it says so, or is a 403 in nobody's words.
+
+    Few answers are parsed for that.
+    """
+    if answer.status != 403 and _PARTNER not in answer.body[:KEY_WITHIN].lower():
+        return False
+    try:
+        got = row(answer.json())
+    except Unreadable:
+        got = {}
+    code = text(got.get("code"))
+    wordless = answer.status == 403 and code is None and text(got.get("status")) is None
+    return wordless or wire.refuses_key(code)
 
 
 def result_of_error(error: NoAnswer) -> Result:

@@ -3,6 +3,7 @@
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -109,14 +110,16 @@ def test_heartbeats_of_a_day_ago_and_of_a_stopped_worker_are_deleted_by_the_next
 def test_a_stopped_worker_leaves_its_last_heartbeat_as_it_was(db: Database) -> None:
     for worker, at in (("a", NOW), ("b", NOW + SECOND)):
         silent = at - timedelta(minutes=2)
-        write_heartbeat(db, worker, at, silent, ready=False)
-        write_heartbeat(db, worker, at + SECOND, silent, ready=False)
+        wrong: dict[str, Any] = {"key_refused_since": silent, "clock_ahead_s": 90.0, "ready": False}
+        write_heartbeat(db, worker, at, silent, **wrong)
+        write_heartbeat(db, worker, at + SECOND, silent, **wrong)
     for worker, at in (("a", NOW), ("b", NOW + SECOND)):
         write_end(db, worker)
         with db.read() as s:
             row = s.get_one(Heartbeat, ENDED)
             assert (row.beat_at, row.unready_since) == (at + SECOND, at), worker
-            assert row.silent_since == at - timedelta(minutes=2)
+            assert row.silent_since == row.key_refused_since == at - timedelta(minutes=2)
+            assert row.clock_ahead_s == 90.0
     write_heartbeat(db, "c", NOW, ready=False)
     write_heartbeat(db, "c", NOW)
     with db.read() as s:

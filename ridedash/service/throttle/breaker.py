@@ -111,29 +111,30 @@ class Breaker:
 
 
 class Silence:
-    """Since when the service gives no answers: the first failure of the present run.
+    """Since when calls fail: the first failure of the present run.
 
-    Not thread-safe.
+    Not thread-safe. After `lasts_s` without a failure nothing is known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lasts_s: float = SILENT_LASTS_S) -> None:
+        self._lasts_s = lasts_s
         self._since = self._last = -math.inf
         self._in_a_row = 0
 
     def failed(self, now: float) -> None:
-        """Record that no answer came."""
+        """Record a failure: no answer, say."""
         if self._in_a_row == 0:
             self._since = now
         self._last = now
         self._in_a_row += 1
 
     def answered(self) -> None:
-        """Record that an answer came."""
+        """Record that a call did not fail so."""
         self._in_a_row = 0
 
     def is_known(self, now: float) -> bool:
         """Whether the last failure is so young that it still tells something."""
-        return now - self._last <= SILENT_LASTS_S
+        return now - self._last <= self._lasts_s
 
     def since(self, now: float) -> float | None:
         """The first failure of a run of two or more; None after an answer or a long pause."""

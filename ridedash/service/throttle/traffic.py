@@ -50,6 +50,7 @@ class Result(Enum):
     ANSWERED = "answered"  # whatever the answer was: a refusal and a 4xx are answers
     FAILED = "failed"  # no answer, or a 5xx, or a body that is not the service's
     LIMITED = "limited"  # a 429
+    KEY_REFUSED = "key_refused"  # an answer too: the partner's key is refused, whoever asks
     VOID = "void"  # no call was made, for a reason on our side
 
 
@@ -98,6 +99,7 @@ class Traffic:
         self._breakers = {True: Breaker(self._chance), False: Breaker(self._chance)}
         self._budget = RetryBudget()
         self._silence = Silence()
+        self._refusals = Silence(math.inf)  # of the key: without calls it is not accepted again
         self._limited_in_a_row = 0  # answers 429 without Retry-After
         self._limited_at = -math.inf
 
@@ -132,7 +134,7 @@ class Traffic:
                 breaker.failed(permit.epoch, now)
                 self._silence.failed(now)
             else:
-                self._answered(permit, breaker, now)
+                self._answered(permit, breaker, now, result)
                 self._note_limit(permit, result, retry_after_s, now)
             is_open = breaker.opened_at is not None
         if is_open is not was_open:
@@ -180,6 +182,13 @@ class Traffic:
         """For how long the service has given no answer; None while it answers."""
         since = self.silent_since
         return None if since is None else max(0.0, self._now() - since)
+
+    def key_refused_s(self) -> float | None:
+        """For how long the service has refused the partner's key; None while it accepts it."""
+        with self._lock:
+            now = self._now()
+            since = self._refusals.since(now)
+            return None if since is None else max(0.0, now - since)
 
     def is_open(self, *, write: bool) -> bool:
         """Whether a breaker is open."""
@@ -265,10 +274,14 @@ class Traffic:
             with self._lock:
                 self._queue[priority] -= 1
 
-    def _answered(self, permit: Permit, breaker: Breaker, now: float) -> None:
+    def _answered(self, permit: Permit, breaker: Breaker, now: float, result: Result) -> None:
         was_open = breaker.opened_at is not None
         breaker.succeeded(permit.epoch, now)
         self._silence.answered()
+        if result is Result.KEY_REFUSED:
+            self._refusals.failed(now)
+        elif result is Result.ANSWERED:
+            self._refusals.answered()
         if was_open and breaker.opened_at is None:
             # all callers have waited for this: let them start at the rate, without a burst
             self._bucket.drain(now)

@@ -384,6 +384,10 @@ class Heartbeat(Base):
     silent_since: Mapped[datetime | None]
     # since when it can store no answer, and so sends nothing; None: it can
     unready_since: Mapped[datetime | None]
+    # since when the service refuses the partner's key; None: it accepts it
+    key_refused_since: Mapped[datetime | None]
+    # seconds by which its clock is ahead of the service's, if they are too many; below 0: behind
+    clock_ahead_s: Mapped[float | None]
 
 
 class InsightSpan(Base):

@@ -8,7 +8,12 @@ from sqlalchemy.orm import Session
 
 from ridedash.config import Settings
 from ridedash.extensions import services
-from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
+from ridedash.rides.health import (
+    heartbeat_age,
+    is_alive,
+    key_refused_since,
+    service_silent_since,
+)
 from ridedash.rides.kiosk_state import is_open
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.kiosk_desk import Ring, rings
@@ -64,7 +69,8 @@ class StaffBar:
     unknown_text: str
     unknown_since: str
     stopped: str  # the message that no worker runs, and since when; "" while one runs
-    silent: str  # the message that the ride service does not answer, and since when; or ""
+    # the message that the ride service does not answer, or refuses the key, and since when; or ""
+    silent: str
     restored: str = ""  # the message that the database was restored, and what waits; or ""
     held: str = ""  # of a demo: the message that its clock stands still, and when; or ""
     decide: bool = False  # whether something waits for a decision since then
@@ -162,16 +168,30 @@ def _stopped(db: Session, prop: Property | None, now: datetime) -> str:
 
 
 def _silent(db: Session, prop: Property, now: datetime) -> str:
-    """The message that the ride service does not answer; known only while a worker runs."""
-    since = service_silent_since(db, now)
+    """The message that the ride service does not answer, or refuses the partner's key.
+
+    Both are known only while a worker runs.
+    """
+    silent_since = service_silent_since(db, now)
+    since = silent_since or key_refused_since(db, now)
     if since is None:
         return ""
     time = services().time()  # beside the times of rides
     at = day_time(time.shown(since), time.shown(now), zone(prop.timezone), locale())
-    return _(
-        "The ride company has not answered since %(at)s. Rides go on; what you see may be old.",
+    if silent_since is not None:
+        return _(
+            "The ride company has not answered since %(at)s. Rides go on; what you see may be old.",
+            at=at,
+        )
+    refused = _(
+        "The ride company has refused this desk's key since %(at)s: nothing can be booked. Rides go "
+        "on; what you see may be old.",
         at=at,
     )
+    todo = _("Tell a manager.")
+    if may(MANAGE):
+        todo = _("Tell whoever runs ridedash to check the key with the ride company.")
+    return f"{refused} {todo}"
 
 
 def _restored(found: Waiting, prop: Property, now: datetime) -> str:

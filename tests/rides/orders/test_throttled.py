@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ridedash.rides.actions import request
-from ridedash.rides.health import service_silent_since
+from ridedash.rides.health import key_refused_since, service_silent_since
 from ridedash.service.throttle.traffic import Priority, Result
 from tests.rides.desk_world import START, World
 
@@ -171,6 +171,31 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
             worker.step()
         with world.db.read() as s:
             assert service_silent_since(s, world.clock()) is None
+
+
+def test_a_heartbeat_says_that_the_key_is_refused_and_when_it_is_accepted_again(
+    world: World,
+) -> None:
+    """Also while no ride is followed: the worker asks by itself, once in a minute."""
+    refusal = {"status": "FAILURE", "code": "invalid_partner_key"}
+    world.service.create += [lambda _: httpx.Response(403, json=refusal)] * 2
+    # without a user's token, as only the worker asks
+    world.service.tokens.add("")
+    world.service.products = lambda _: httpx.Response(403, json=refusal)
+    with world.worker() as worker:
+        for _ in range(2):
+            order = world.page(world.book(worker)).order
+            assert (order.state, order.code) == ("REJECTED", "invalid_partner_key")
+        worker.step()
+        with world.db.read() as s:
+            assert key_refused_since(s, world.clock()) == START
+            assert service_silent_since(s, world.clock()) is None
+        world.service.products = lambda _: {"status": "FAILURE", "code": "INVALID_CITY"}
+        worker._last.pop("key")  # a minute later
+        worker.step()
+        worker.step()
+        with world.db.read() as s:
+            assert key_refused_since(s, world.clock()) is None
 
 
 def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) -> None:

@@ -236,6 +236,33 @@ def test_nobody_is_told_for_ever_that_a_service_is_silent_which_nobody_asks():
     assert not desk.traffic.is_open(write=False)
 
 
+# ---- since when it refuses the partner's key
+
+
+def test_the_key_is_refused_since_the_first_of_two_refusals_until_an_answer():
+    desk = Desk(math.inf)
+    desk.call(Result.KEY_REFUSED)
+    assert desk.traffic.key_refused_s() is None, "one may be a mistake of theirs"
+    desk.now += 3
+    desk.call(Result.KEY_REFUSED, Priority.WRITE)
+    assert desk.traffic.key_refused_s() == 3
+    desk.now += 3600
+    desk.fail(1)
+    desk.call(Result.LIMITED, wait=1.0)
+    assert desk.traffic.key_refused_s() == 3603, "neither silence nor a 429 accepts a key"
+    desk.now += 1
+    desk.call()
+    assert desk.traffic.key_refused_s() is None
+
+
+def test_a_refused_key_is_an_answer_and_stops_no_call():
+    desk = Desk(math.inf)
+    for _ in range(30):
+        desk.call(Result.KEY_REFUSED)
+    assert not desk.traffic.is_open(write=False)
+    assert desk.traffic.silent_s() is None
+
+
 # ---- 429
 
 

@@ -96,6 +96,30 @@ def test_a_refusal_and_a_4xx_are_answers_and_a_gateway_is_none(status, body, res
     assert responses.result_of(Answer(status, {}, body)) is result
 
 
+KEY = {"status": "FAILURE", "code": "invalid_partner_key"}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "result"),
+    [
+        (403, KEY, Result.KEY_REFUSED),
+        (401, KEY, Result.KEY_REFUSED),
+        (200, KEY, Result.KEY_REFUSED),
+        (200, {"message": "no", "code": "INVALID PARTNER KEY"}, Result.KEY_REFUSED),
+        (403, {"message": "Forbidden"}, Result.KEY_REFUSED),
+        (403, "<html>", Result.KEY_REFUSED),
+        (403, {"status": "FAILURE", "code": "BANNED USER"}, Result.ANSWERED),
+        (401, {"code": "invalid_token"}, Result.ANSWERED),
+        (401, {"message": "the partner says no"}, Result.ANSWERED),
+        (200, {"status": "SUCCESS", "message": "our partner drives"}, Result.ANSWERED),
+    ],
+)
+def test_an_answer_that_refuses_the_partners_key_is_told_from_one_about_the_user(
+    status, body, result
+):
+    assert responses.result_of(Answer(status, {}, json.dumps(body).encode())) is result
+
+
 @pytest.mark.parametrize(
     ("status", "result"),
     [(200, Result.FAILED), (401, Result.ANSWERED), (429, Result.LIMITED), (503, Result.FAILED)],

@@ -1,11 +1,13 @@
 """A service that doesn't answer is shown on every page with its time, and quietly cleared."""
 
 from datetime import datetime, timedelta
+from html import unescape
 
 import pytest
 
 from ridedash.rides.health import service_silent_since, write_heartbeat
 from ridedash.service.throttle.traffic import Priority, Result
+from ridedash.store.models.people import Staff
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
@@ -48,6 +50,37 @@ def test_the_longest_silence_of_several_live_workers_counts(desk: Desk) -> None:
     with desk.services.db.read() as s:
         assert service_silent_since(s, desk.now) == NOON + timedelta(seconds=10)
         assert service_silent_since(s, desk.now + timedelta(minutes=1)) is None
+
+
+REFUSED = (
+    "The ride company has refused this desk's key since 14:00: nothing can be booked. Rides go on; "
+    "what you see may be old."
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "todo"),
+    [
+        ("concierge", "Tell a manager."),
+        ("manager", "Tell whoever runs ridedash to check the key with the ride company."),
+        ("admin", "Tell whoever runs ridedash to check the key with the ride company."),
+    ],
+)
+def test_a_refused_key_is_one_band_on_every_page_and_goes_by_itself(
+    desk: Desk, role: str, todo: str
+) -> None:
+    desk.add(lambda s: setattr(s.get_one(Staff, desk.ids["desk"]), "role", role))
+    browser = desk.client()
+    write_heartbeat(desk.services.db, "w", desk.now, key_refused_since=NOON)
+    for path in ("/", "/rides/new"):
+        page = browser.get(path).text
+        band = page.split("data-silent-band")[1].split("</div>")[0]
+        assert f"{REFUSED} {todo}" in unescape(band)
+        assert page.count("refused this desk") == 1
+    write_heartbeat(desk.services.db, "w", desk.now, NOON, key_refused_since=NOON)
+    assert browser.get("/board.json").get_json()["bar"]["silent"] == TOLD, "one thing at a time"
+    write_heartbeat(desk.services.db, "w", desk.now)
+    assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
 
 
 TRIP = {

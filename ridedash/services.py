@@ -53,8 +53,16 @@ class Services:
     @property
     def runtime(self) -> Runtime:
         """The values that acting functions take."""
-        time = self.time
-        return Runtime(self.db, self.client, self.tokens, self.clock, time=time, hooks=self.metrics)
+        return Runtime(
+            self.db,
+            self.client,
+            self.tokens,
+            self.clock,
+            time=self.time,
+            hooks=self.metrics,
+            # a sandbox has the clock of this machine, and while a past is made ours is led
+            compares_clock=not self.settings.sandboxed,
+        )
 
 
 def utc_now() -> datetime:

@@ -26,6 +26,7 @@ class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
     `time` is the service's, which a sandbox may turn at any moment: real time for a real service.
+    `compares_clock`: whether the Date of the service's answers is a witness of ours (`clocks`).
     `owner` is the name under which leases are taken. `hooks` are called after each poll, if given.
     """
 
@@ -37,3 +38,4 @@ class Runtime:
     owner: str = "worker"
     failpoint: Failpoint = no_failpoint
     hooks: "Hooks | None" = None
+    compares_clock: bool = False

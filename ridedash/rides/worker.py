@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.geo import LatLng
 from ridedash.observability.exceptions import reason
 from ridedash.observability.hooks import step
-from ridedash.rides import health
+from ridedash.rides import clocks, health
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import kiosk_watch, recover
 from ridedash.rides.orders.answer_journal import AnswerJournal
@@ -239,6 +239,7 @@ class Worker:
                 now,
                 self._wrong_since.get("silent"),
                 key_refused_since=self._wrong_since.get("key"),
+                clock_ahead_s=clocks.ahead_s(self.runtime),
                 ready=self.journal.ready(),
                 beside=self.watch.beat,
             )

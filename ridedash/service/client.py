@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from ridedash import wire
@@ -34,6 +35,7 @@ from ridedash.service.types.tracking import Snapshot
 
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
+DATE_LASTS_S: Final = 60.0  # while a machine sleeps its monotonic clock may stand still
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_LEAST_S: Final = 0.5  # a second try needs at least so much time
 # How long a create waits for its permit. It is short: an order is claimed only when requests are
@@ -94,9 +96,22 @@ class RideClient:
         self._monotonic = monotonic
         self.traffic = traffic or Traffic(math.inf)
         self._options: dict[tuple[str, str | None], tuple[float, FeedbackOptions]] = {}
+        # the Date of the last answer that had one, and when it came
+        self._dated: tuple[datetime, float] | None = None
 
     def __repr__(self) -> str:
         return f"RideClient({self._base_url!r})"
+
+    def clock_ahead_s(self, now: datetime) -> float | None:
+        """By how many seconds `now` is ahead of the service's clock; below zero it is behind.
+
+        None when no answer of the last minutes had a Date.
+        """
+        if self._dated is None:
+            return None
+        date, came = self._dated
+        since = self._monotonic() - came
+        return (now - date).total_seconds() - since if since <= DATE_LASTS_S else None
 
     def products(
         self,
@@ -306,6 +321,7 @@ class RideClient:
                 left = max(RETRY_LEAST_S, request.total_s - permit.waited_s)
                 request = replace(request, total_s=left)
             answer = self._http.call(request)
+            self._note_date(answer)
             result = responses.result_of(answer)
             wait_s = responses.retry_after_s(answer) if result is Result.LIMITED else None
         except NoAnswer as exc:
@@ -314,6 +330,12 @@ class RideClient:
         finally:
             self.traffic.settle(permit, result, wait_s)
         return answer
+
+    def _note_date(self, answer: Answer) -> None:
+        """Note what the service's clock shows; an answer out of a cache has the Date of then."""
+        date = responses.http_date(answer.headers.get("date", ""))
+        if date is not None and "age" not in answer.headers:
+            self._dated = date, self._monotonic()
 
 
 def snapshot_of(answer: Answer) -> Snapshot:

@@ -190,14 +190,15 @@ def retry_after_s(answer: Answer) -> float | None:
     if value.isascii() and value.isdigit():
         wait = float(value)
     else:
-        until, now = _http_date(value), _http_date(answer.headers.get("date", ""))
+        until, now = http_date(value), http_date(answer.headers.get("date", ""))
         if until is None or now is None:
             return None
         wait = (until - now).total_seconds()
     return min(max(wait, RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S)
 
 
-def _http_date(value: str) -> datetime | None:
+def http_date(value: str) -> datetime | None:
+    """The instant of an HTTP date, as in the header Date; None for anything else."""
     try:
         parsed = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):

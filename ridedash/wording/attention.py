@@ -23,6 +23,9 @@ _REASONS: Final[dict[str, Text]] = {
     "PLAN_CAR_GONE": _("This car type isn't offered there now: choose another."),
     "PLAN_NO_PRICE": _("The ride company gave no price for this car."),
     "PLAN_GUARD_BUSY": _("The guest already has a ride from there."),
+    "PLAN_CLOCK": _(
+        "The clock of ridedash is not the ride company's: tell whoever runs ridedash to set it."
+    ),
     "PLAN_NO_BOX": _("ridedash could not keep the answer on its disk, so it asked nothing."),
     "PLAN_NO_WORKER": _("ridedash's worker was not running at the time."),
     "PLAN_REFUSED": _("The ride company refused, without saying why."),

@@ -4,6 +4,8 @@ import gzip
 import json
 import logging
 import math
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import httpx
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
 from ridedash.rides.orders.outcome import classify
-from ridedash.service.client import RideClient
+from ridedash.service.client import DATE_LASTS_S, RideClient
 from ridedash.service.errors import (
     BadStatus,
     NoAnswer,
@@ -311,6 +313,35 @@ def test_create_gives_an_unreadable_answer_as_such_with_evidence(content):
 def test_create_gives_a_body_above_the_cap_as_unreadable():
     got = created(httpx.Response(200, content=b"{" + b" " * (1 << 20) + b"}"))
     assert (got.http_status, got.readable) == (200, False)
+
+
+NOW = datetime(2026, 11, 24, 12, 0, tzinfo=UTC)
+
+
+def dated(at, **headers):
+    headers["Date"] = format_datetime(at, usegmt=True)
+    return httpx.Response(200, json=PRODUCTS, headers=headers)
+
+
+def test_the_date_of_the_last_answer_says_by_how_much_a_clock_is_ahead():
+    service = Service(dated(NOW - timedelta(minutes=3)))
+    client = service.client()
+    assert client.clock_ahead_s(NOW) is None
+    client.products(PICKUP)
+    assert client.clock_ahead_s(NOW) == 180
+    service.now += 20
+    assert client.clock_ahead_s(NOW) == 160, "the service's clock has gone on"
+    service.now += DATE_LASTS_S
+    assert client.clock_ahead_s(NOW) is None
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Date": "soon"}, {"Date": "Tue, 24 Nov 2026 12:00:00 GMT", "Age": "600"}]
+)
+def test_an_answer_without_a_date_or_out_of_a_cache_says_nothing_of_a_clock(headers):
+    client = Service(httpx.Response(200, json=PRODUCTS, headers=headers)).client()
+    client.products(PICKUP)
+    assert client.clock_ahead_s(NOW) is None
 
 
 def compressed(status, **headers):

@@ -8,6 +8,7 @@ raises an attention item. READY is reached once, and from there no send is repea
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,6 +18,7 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash import wire
+from ridedash.rides import clocks
 from ridedash.rides.accounts.tokens import (
     ELSEWHERE,
     NeedsReconnect,
@@ -48,7 +50,7 @@ from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.products import Product, ProductList
 from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.actors import WORKER
-from ridedash.store.database.database import retry_conflict
+from ridedash.store.database.database import UtcDateTime, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
 from ridedash.store.offers import OfferOwner, Trip, add_offer, trip_of
@@ -63,6 +65,7 @@ CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup n
 NO_PRICE: Final = "PLAN_NO_PRICE"  # a fixed price is needed and the service gave none
 GUARD_BUSY: Final = "PLAN_GUARD_BUSY"  # the guest has an open ride from there
 NO_JOURNAL: Final = "PLAN_NO_BOX"  # an answer could not be stored, so nothing is sent
+CLOCK: Final = "PLAN_CLOCK"  # our clock is far from the service's
 NO_WORKER: Final = "PLAN_NO_WORKER"  # no worker was running
 REFUSED: Final = "PLAN_REFUSED"  # the service refused the request for prices without a code
 _NOT_OFFERED: Final = frozenset(
@@ -118,10 +121,13 @@ class Promoter:
         if claim is None:
             return False
         self.runtime.failpoint("plan.claimed")
-        if self.runtime.clock() > _window_end(claim.order):
-            return self._give_up(claim)
         try:
+            if self.runtime.clock() > _window_end(claim.order):
+                self._compare_window(claim)
+                return self._give_up(claim)
             product = self._product(claim)
+            if clocks.ahead_s(self.runtime) is not None:
+                raise NotYet(CLOCK)
             self.runtime.failpoint("plan.asked")
             retry_conflict(lambda: self._make_ready(claim, product))
         except NotYet as reason:
@@ -145,6 +151,7 @@ class Promoter:
         claim = (
             update(Order)
             .where(Order.id == order_id, *_due(now), self.watch.is_as_seen())
+            .where(*self._is_now(now))
             .values(owner=self.runtime.owner, lease_until=now + LEASE)
         )
         with self.runtime.db.write() as s:
@@ -155,6 +162,16 @@ class Promoter:
                 raise KnownToJournal
             offer = s.get_one(Offer, order.offer_id)
             return Claim(order, trip_of(offer), _was_fixed(s, order, offer), now + LEASE)
+
+    def _is_now(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
+        """Conditions that PostgreSQL's clock shows about `now` too; none on SQLite, which has none.
+
+        Until the database has told its time a process has its machine's.
+        """
+        if not self.runtime.compares_clock or self.runtime.db.dialect == "sqlite":
+            return ()
+        apart = timedelta(seconds=clocks.APART_S)
+        return (func.clock_timestamp(type_=UtcDateTime()).between(now - apart, now + apart),)
 
     def _product(self, claim: Claim) -> Product:
         """The product of the order as it is offered now, with a price where one is needed.
@@ -178,6 +195,19 @@ class Promoter:
         if not _has_price(product, claim):
             raise NotYet(NO_PRICE)
         return product
+
+    def _compare_window(self, claim: Claim) -> None:
+        """Raise NotYet where the window is over by our clock alone; the service is asked for its.
+
+        Where there is nothing to compare with our clock is believed.
+        """
+        if not self.runtime.compares_clock:
+            return
+        with suppress(ServiceError, NeedsReconnect, NoRefreshNow):
+            self._products(claim)
+        ahead = timedelta(seconds=clocks.ahead_s(self.runtime) or 0.0)
+        if self.runtime.clock() - ahead <= _window_end(claim.order):
+            raise NotYet(CLOCK)
 
     def _products(self, claim: Claim) -> ProductList:
         client, order, trip = self.runtime.client, claim.order, claim.trip

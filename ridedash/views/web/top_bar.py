@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import (
+    clock_ahead_s,
     heartbeat_age,
     is_alive,
     key_refused_since,
@@ -127,6 +128,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         (
             *map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names)),
             *_silent_kiosks(db, ringing, prop, now),
+            *_wrong_clock(db, now),
         ),
         asking,
         _asking(asking),
@@ -251,6 +253,20 @@ def _silent_kiosks(
         for each in silent
         if is_open(rows[each.kiosk_id], now.astimezone(tz))
     ]
+
+
+def _wrong_clock(db: Session, now: datetime) -> list[Alert]:
+    """That planned rides wait, because a worker's clock is not the ride company's."""
+    ahead_s = clock_ahead_s(db, now)
+    if ahead_s is None:
+        return []
+    title = _("The clock of ridedash is fast") if ahead_s > 0 else _("The clock of ridedash is slow")
+    detail = _(
+        "It is %(n)d min from the ride company's. Planned rides wait until it is right: tell whoever "
+        "runs ridedash, and book by hand what must go.",
+        n=round(abs(ahead_s) / 60),
+    )
+    return [Alert("clock", title, detail, "", "")]
 
 
 def _in_need(account: AccountInNeed) -> Alert:

@@ -83,6 +83,20 @@ def test_a_refused_key_is_one_band_on_every_page_and_goes_by_itself(
     assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
 
 
+@pytest.mark.parametrize(("ahead_s", "how"), [(720.4, "fast"), (-90.0, "slow")])
+def test_a_worker_with_a_wrong_clock_is_an_alert_on_the_board(
+    desk: Desk, ahead_s: float, how: str
+) -> None:
+    browser = desk.client()
+    write_heartbeat(desk.services.db, "w", desk.now, clock_ahead_s=ahead_s)
+    (alert,) = browser.get("/board.json").get_json()["bar"]["alerts"]
+    assert (alert["title"], alert["href"]) == (f"The clock of ridedash is {how}", "")
+    minutes = round(abs(ahead_s) / 60)
+    assert f"It is {minutes} min from the ride company's." in unescape(alert["detail"])
+    write_heartbeat(desk.services.db, "w", desk.now)
+    assert "alerts" not in browser.get("/board.json").get_json()["bar"]
+
+
 TRIP = {
     "pickup": "Lobby",
     "pickup_lat": "-38.5",

@@ -63,12 +63,14 @@ def local_time(day: date, clock: time, tz: ZoneInfo) -> LocalTime:
 class SeriesRide:
     """One ride of a series: its day in the property's zone and its instant.
 
-    `moved`: clocks leave its time out on that day, so it is the first one after the gap.
+    `moved`: clocks leave its time out on that day, so it is the first one after the gap. `twice`:
+    they show it twice, and this is the first of both.
     """
 
     day: date
     at: datetime
     moved: bool = False
+    twice: bool = False
 
 
 def series_rides(
@@ -92,7 +94,8 @@ def series_rides(
 def ride_on(day: date, clock: time, tz: ZoneInfo) -> SeriesRide:
     """The ride of a series on one day, at a local time."""
     try:
-        return SeriesRide(day, local_time(day, clock, tz).at)
+        found = local_time(day, clock, tz)
+        return SeriesRide(day, found.at, twice=found.twice)
     except NoSuchTime as error:
         return SeriesRide(day, local_time(day, error.after, tz).at, moved=True)
 

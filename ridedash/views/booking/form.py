@@ -53,14 +53,14 @@ class ShownDate:
 
 def dates_of(rides: Sequence[SeriesRide], tz: ZoneInfo) -> list[ShownDate]:
     """The dates of a series as they are shown before the press."""
-    moved = _("clocks go forward: the time as typed does not exist on that day")
-    return [
-        ShownDate(
-            weekday_time(ride.at, tz, locale()),
-            moved if ride.moved else "",
-        )
-        for ride in rides
-    ]
+    return [ShownDate(weekday_time(ride.at, tz, locale()), _clock_change(ride)) for ride in rides]
+
+
+def _clock_change(ride: SeriesRide) -> str:
+    """What a change of clocks does to the time of a ride; "" where there is none."""
+    if ride.moved:
+        return _("clocks go forward: the time as typed does not exist on that day")
+    return _("Clocks show that time twice then: the first is meant.") if ride.twice else ""
 
 
 def compact_form() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ridedash.store.orders import Order
 from tests.views.booking.test_groups import words
 from tests.views.booking.test_pages import Desk, desk, filled, second_car
 from tests.views.booking.test_pages_browser import Browsed, browsed
+from tests.views.booking.test_scheduled import go, zone
 
 __all__ = ["browsed", "desk"]
 pytestmark = pytest.mark.database
@@ -149,6 +150,24 @@ def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
     assert 'data-say-plan="Plan 1 ride: {car}"' in alone["html"]
     assert desk.client.get(asked).json["words"].startswith("Until which day?")
     assert desk.client.get("/series.json?days=x,,99&last_day=y").json["words"]
+
+
+@pytest.mark.parametrize(
+    ("at", "first", "said"),
+    [
+        (datetime(2026, 3, 27, 12, 0, tzinfo=UTC), "2026-03-28", "does not exist on that day"),
+        (datetime(2026, 10, 23, 12, 0, tzinfo=UTC), "2026-10-24", "Clocks show that time twice"),
+    ],
+)
+def test_a_change_of_clocks_is_said_beside_the_date_before_the_press(
+    desk: Desk, at: datetime, first: str, said: str
+) -> None:
+    zone(desk, "Europe/Berlin")
+    go(desk, at)
+    last = date.fromisoformat(first) + timedelta(days=2)
+    asked = f"days=0,1,2,3,4,5,6&pickup_date={first}&pickup_time=02:30&last_day={last}"
+    html = desk.client.get(f"/series.json?{asked}").json["html"]
+    assert [said in row for row in html.split("<li>")[1:]] == [False, True, False]
 
 
 def test_a_series_is_changed_and_cancelled_from_one_ride_on(desk: Desk) -> None:

@@ -48,7 +48,7 @@ def test_a_night_begins_on_its_own_day(world: World) -> None:
     assert not is_open(Kiosk(hours=NIGHT), sunday.replace(hour=1))
 
 
-def test_a_silent_service_a_refused_key_or_a_stopped_worker_is_trouble_for_every_kiosk(world: World) -> None:
+def test_silence_a_refused_key_or_a_stopped_worker_is_trouble_for_every_kiosk(world: World) -> None:
     def now() -> Trouble:
         with world.db.read() as s:
             return trouble(s, world.clock())

@@ -186,8 +186,8 @@ def _silent(db: Session, prop: Property, now: datetime) -> str:
             at=at,
         )
     refused = _(
-        "The ride company has refused this desk's key since %(at)s: nothing can be booked. Rides go "
-        "on; what you see may be old.",
+        "The ride company has refused this desk's key since %(at)s: nothing can be booked. Rides "
+        "go on; what you see may be old.",
         at=at,
     )
     todo = _("Tell a manager.")
@@ -260,13 +260,13 @@ def _wrong_clock(db: Session, now: datetime) -> list[Alert]:
     ahead_s = clock_ahead_s(db, now)
     if ahead_s is None:
         return []
-    title = _("The clock of ridedash is fast") if ahead_s > 0 else _("The clock of ridedash is slow")
+    fast, slow = _("The clock of ridedash is fast"), _("The clock of ridedash is slow")
     detail = _(
-        "It is %(n)d min from the ride company's. Planned rides wait until it is right: tell whoever "
-        "runs ridedash, and book by hand what must go.",
+        "It is %(n)d min from the ride company's. Planned rides wait until it is right: tell "
+        "whoever runs ridedash, and book by hand what must go.",
         n=round(abs(ahead_s) / 60),
     )
-    return [Alert("clock", title, detail, "", "")]
+    return [Alert("clock", fast if ahead_s > 0 else slow, detail, "", "")]
 
 
 def _in_need(account: AccountInNeed) -> Alert:

@@ -1,4 +1,4 @@
-"""A planned ride is not ordered by a clock that is far from the service's; nothing is lost by it."""
+"""A planned ride is not ordered by a clock that is far from the service's, and is not lost."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -49,7 +49,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
     ],
     "rides": [
         {"states", "codes", "runtime"},
-        {"accounts", "privacy", "health", "clocks", "tickets"},
+        {"accounts", "privacy", "health", "tickets"},
         {"kiosk_state"},
         {"orders"},
         {"tracking"},

@@ -13,7 +13,7 @@ from ridedash.cli.doctor_stores import Finding, StoredFacts, accounts, database,
 from ridedash.cli.restores import finding as restore
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
-from ridedash.rides import clocks
+from ridedash.rides.runtime import APART_S
 from ridedash.service.errors import BadStatus, NoAnswer, Refused, ServiceError
 from ridedash.service.transport.egress import Egress
 from ridedash.service.transport.http import Answer, Http, Request
@@ -277,7 +277,7 @@ def _clock(services: Services) -> str:
     if off > CLOCK_SLACK_S:
         keep = (
             "Let the machine keep its time (NTP): leases and ages need it, and planned rides wait "
-            f"while it is more than {clocks.APART_S:.0f} s wrong."
+            f"while it is more than {APART_S:.0f} s wrong."
         )
         raise CheckFailed(f"this machine's clock is {off:.0f} s away from the service's. {keep}")
     return f"{off:.0f} s from the service's"

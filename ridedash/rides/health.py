@@ -17,13 +17,22 @@ AHEAD: Final = timedelta(seconds=5)
 # the `worker` of the row that keeps the last heartbeat of a worker that was stopped; the next
 # heartbeat of any worker deletes the row
 ENDED: Final = "ended"
-_FACTS: Final = (
-    "beat_at",
-    "silent_since",
-    "unready_since",
-    "key_refused_since",
-    "clock_ahead_s",
-)
+
+
+class Alarms(NamedTuple):
+    """What is wrong at the service, or with it, as a worker says in its heartbeat; None: it is not.
+
+    Since when it gives no answers, since when it refuses the partner's key, and by how many seconds
+    our clock is ahead of its own (`Runtime.clock_ahead_s`).
+    """
+
+    silent_since: datetime | None = None
+    key_refused_since: datetime | None = None
+    clock_ahead_s: float | None = None
+
+
+NO_ALARMS: Final = Alarms()
+_FACTS: Final = ("beat_at", "unready_since", *Alarms._fields)
 
 
 def this_host() -> str:
@@ -47,19 +56,15 @@ def write_heartbeat(
     db: Database,
     worker: str,
     now: datetime,
-    silent_since: datetime | None = None,
+    alarms: Alarms = NO_ALARMS,
     *,
-    key_refused_since: datetime | None = None,
-    clock_ahead_s: float | None = None,
     ready: bool = True,
     beside: Callable[[Session], None] | None = None,
 ) -> None:
     """Write the heartbeat of a worker; delete workers that have had none for a day.
 
-    `silent_since` is the instant since which this worker gets no answers from the service; None
-    while it gets them; `key_refused_since` the one since which they refuse the partner's key.
-    `clock_ahead_s`: see `clocks`. `ready`: whether its answer journal can store an answer; else it
-    sends nothing. `beside` is called within the transaction, to write something along with it.
+    `ready`: whether its answer journal can store an answer; else it sends nothing. `beside` is
+    called within the transaction, to write something along with it.
     """
     with db.write() as s:
         s.execute(
@@ -71,8 +76,8 @@ def write_heartbeat(
         if row is None:
             row = Heartbeat(worker=worker)
             s.add(row)
-        row.beat_at, row.silent_since = now, silent_since
-        row.key_refused_since, row.clock_ahead_s = key_refused_since, clock_ahead_s
+        row.beat_at = now
+        row.silent_since, row.key_refused_since, row.clock_ahead_s = alarms
         row.unready_since = None if ready else row.unready_since or now
         if beside is not None:
             beside(s)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ridedash.service_time import Times, real_time
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], datetime]  # the present time: aware, in UTC
 Failpoint = Callable[[str], None]  # called with the name of a place where tests stop the process
+APART_S: Final = 60.0  # a Date has whole seconds, and an answer takes some
 
 
 def no_failpoint(_name: str) -> None:
@@ -26,7 +27,7 @@ class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
     `time` is the service's, which a sandbox may turn at any moment: real time for a real service.
-    `compares_clock`: whether the Date of the service's answers is a witness of ours (`clocks`).
+    `compares_clock`: whether the Date of the service's answers is a witness of our clock.
     `owner` is the name under which leases are taken. `hooks` are called after each poll, if given.
     """
 
@@ -39,3 +40,14 @@ class Runtime:
     failpoint: Failpoint = no_failpoint
     hooks: "Hooks | None" = None
     compares_clock: bool = False
+
+    def clock_ahead_s(self) -> float | None:
+        """By how many seconds our clock is ahead of the service's, where they are too far apart.
+
+        Below zero it is behind. None while they agree, and where nothing is known to compare with
+        (docs/booking-protocol.md 3.6).
+        """
+        if not self.compares_clock:
+            return None
+        ahead = self.client.clock_ahead_s(self.clock())
+        return None if ahead is None or abs(ahead) <= APART_S else ahead

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.geo import LatLng
 from ridedash.observability.exceptions import reason
 from ridedash.observability.hooks import step
-from ridedash.rides import clocks, health
+from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import kiosk_watch, recover
 from ridedash.rides.orders.answer_journal import AnswerJournal
@@ -237,9 +237,11 @@ class Worker:
                 self.runtime.db,
                 self.name,
                 now,
-                self._wrong_since.get("silent"),
-                key_refused_since=self._wrong_since.get("key"),
-                clock_ahead_s=clocks.ahead_s(self.runtime),
+                health.Alarms(
+                    self._wrong_since.get("silent"),
+                    self._wrong_since.get("key"),
+                    self.runtime.clock_ahead_s(),
+                ),
                 ready=self.journal.ready(),
                 beside=self.watch.beat,
             )

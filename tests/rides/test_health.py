@@ -3,7 +3,6 @@
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -13,6 +12,7 @@ from ridedash.rides.health import (
     AHEAD,
     ALIVE,
     ENDED,
+    Alarms,
     absent_hosts,
     can_send,
     counts,
@@ -49,7 +49,7 @@ def test_a_machine_is_named_by_the_beginning_of_its_name(monkeypatch: pytest.Mon
 def test_a_heartbeat_counts_for_all_or_for_none(
     db: Database, beat_at: datetime, alive: bool
 ) -> None:
-    write_heartbeat(db, "desk:1:a", beat_at, silent_since=NOW - timedelta(minutes=2))
+    write_heartbeat(db, "desk:1:a", beat_at, Alarms(NOW - timedelta(minutes=2)))
     with db.read() as s:
         found = counts(s, NOW)
         assert is_alive(heartbeat_age(s, NOW)) is alive
@@ -62,7 +62,7 @@ def test_a_heartbeat_counts_for_all_or_for_none(
 
 def test_a_heartbeat_of_the_future_hides_no_worker_and_proves_none(db: Database) -> None:
     write_heartbeat(db, "desk:1:a", NOW - ALIVE)
-    write_heartbeat(db, "desk:2:b", NOW + timedelta(hours=1), silent_since=NOW - SECOND)
+    write_heartbeat(db, "desk:2:b", NOW + timedelta(hours=1), Alarms(NOW - SECOND))
     with db.read() as s:
         found = counts(s, NOW)
     assert (found.workers, found.worker_silent_s) == (1, ALIVE.total_seconds())
@@ -110,9 +110,9 @@ def test_heartbeats_of_a_day_ago_and_of_a_stopped_worker_are_deleted_by_the_next
 def test_a_stopped_worker_leaves_its_last_heartbeat_as_it_was(db: Database) -> None:
     for worker, at in (("a", NOW), ("b", NOW + SECOND)):
         silent = at - timedelta(minutes=2)
-        wrong: dict[str, Any] = {"key_refused_since": silent, "clock_ahead_s": 90.0, "ready": False}
-        write_heartbeat(db, worker, at, silent, **wrong)
-        write_heartbeat(db, worker, at + SECOND, silent, **wrong)
+        wrong = Alarms(silent, silent, 90.0)
+        write_heartbeat(db, worker, at, wrong, ready=False)
+        write_heartbeat(db, worker, at + SECOND, wrong, ready=False)
     for worker, at in (("a", NOW), ("b", NOW + SECOND)):
         write_end(db, worker)
         with db.read() as s:

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ridedash.rides.health import write_heartbeat
+from ridedash.rides.health import Alarms, write_heartbeat
 from ridedash.rides.kiosk_state import Trouble, is_open, takes_orders, trouble
 from ridedash.store.models.kiosks import Kiosk
 from tests.rides.desk_world import World
@@ -56,9 +56,9 @@ def test_silence_a_refused_key_or_a_stopped_worker_is_trouble_for_every_kiosk(wo
     assert now() is Trouble.WORKER
     write_heartbeat(world.db, "w", world.clock())
     assert now() is Trouble.NONE
-    write_heartbeat(world.db, "w", world.clock(), silent_since=world.clock())
+    write_heartbeat(world.db, "w", world.clock(), Alarms(world.clock()))
     assert now() is Trouble.SERVICE
-    write_heartbeat(world.db, "w", world.clock(), key_refused_since=world.clock())
+    write_heartbeat(world.db, "w", world.clock(), Alarms(key_refused_since=world.clock()))
     assert now() is Trouble.SERVICE
     world.clock.go(3600)
     assert now() is Trouble.WORKER

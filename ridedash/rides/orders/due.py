@@ -18,7 +18,6 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides import clocks
 from ridedash.rides.accounts.tokens import (
     ELSEWHERE,
     NeedsReconnect,
@@ -38,7 +37,7 @@ from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.request import OpenOrder
 from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
-from ridedash.rides.runtime import Runtime
+from ridedash.rides.runtime import APART_S, Runtime
 from ridedash.service.errors import (
     NoAnswer,
     Refused,
@@ -126,7 +125,7 @@ class Promoter:
                 self._compare_window(claim)
                 return self._give_up(claim)
             product = self._product(claim)
-            if clocks.ahead_s(self.runtime) is not None:
+            if self.runtime.clock_ahead_s() is not None:
                 raise NotYet(CLOCK)
             self.runtime.failpoint("plan.asked")
             retry_conflict(lambda: self._make_ready(claim, product))
@@ -170,7 +169,7 @@ class Promoter:
         """
         if not self.runtime.compares_clock or self.runtime.db.dialect == "sqlite":
             return ()
-        apart = timedelta(seconds=clocks.APART_S)
+        apart = timedelta(seconds=APART_S)
         return (func.clock_timestamp(type_=UtcDateTime()).between(now - apart, now + apart),)
 
     def _product(self, claim: Claim) -> Product:
@@ -205,7 +204,7 @@ class Promoter:
             return
         with suppress(ServiceError, NeedsReconnect, NoRefreshNow):
             self._products(claim)
-        ahead = timedelta(seconds=clocks.ahead_s(self.runtime) or 0.0)
+        ahead = timedelta(seconds=self.runtime.clock_ahead_s() or 0.0)
         if self.runtime.clock() - ahead <= _window_end(claim.order):
             raise NotYet(CLOCK)
 

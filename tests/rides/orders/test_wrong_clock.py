@@ -9,10 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ridedash.rides.clocks import APART_S
 from ridedash.rides.health import clock_ahead_s
 from ridedash.rides.orders.schedule_times import SOONEST, WINDOW
-from ridedash.rides.runtime import Runtime
+from ridedash.rides.runtime import APART_S, Runtime
 from tests.rides.desk_world import World
 from tests.rides.orders.test_due import items, offered
 

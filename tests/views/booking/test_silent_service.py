@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from ridedash.rides.health import service_silent_since, write_heartbeat
+from ridedash.rides.health import Alarms, service_silent_since, write_heartbeat
 from ridedash.service.throttle.traffic import Priority, Result
 from ridedash.store.models.people import Staff
 from tests.views.ride_pages import NOON, Desk
@@ -16,7 +16,7 @@ TOLD = "The ride company has not answered since 14:00. Rides go on; what you see
 
 
 def last_answers(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:
-    write_heartbeat(desk.services.db, worker, desk.now, silent_since)
+    write_heartbeat(desk.services.db, worker, desk.now, Alarms(silent_since))
 
 
 def test_a_silent_service_is_shown_on_every_page_and_in_their_json(desk: Desk) -> None:
@@ -71,13 +71,13 @@ def test_a_refused_key_is_one_band_on_every_page_and_goes_by_itself(
 ) -> None:
     desk.add(lambda s: setattr(s.get_one(Staff, desk.ids["desk"]), "role", role))
     browser = desk.client()
-    write_heartbeat(desk.services.db, "w", desk.now, key_refused_since=NOON)
+    write_heartbeat(desk.services.db, "w", desk.now, Alarms(key_refused_since=NOON))
     for path in ("/", "/rides/new"):
         page = browser.get(path).text
         band = page.split("data-silent-band")[1].split("</div>")[0]
         assert f"{REFUSED} {todo}" in unescape(band)
         assert page.count("refused this desk") == 1
-    write_heartbeat(desk.services.db, "w", desk.now, NOON, key_refused_since=NOON)
+    write_heartbeat(desk.services.db, "w", desk.now, Alarms(NOON, NOON))
     assert browser.get("/board.json").get_json()["bar"]["silent"] == TOLD, "one thing at a time"
     write_heartbeat(desk.services.db, "w", desk.now)
     assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
@@ -88,7 +88,7 @@ def test_a_worker_with_a_wrong_clock_is_an_alert_on_the_board(
     desk: Desk, ahead_s: float, how: str
 ) -> None:
     browser = desk.client()
-    write_heartbeat(desk.services.db, "w", desk.now, clock_ahead_s=ahead_s)
+    write_heartbeat(desk.services.db, "w", desk.now, Alarms(clock_ahead_s=ahead_s))
     (alert,) = browser.get("/board.json").get_json()["bar"]["alerts"]
     assert (alert["title"], alert["href"]) == (f"The clock of ridedash is {how}", "")
     minutes = round(abs(ahead_s) / 60)

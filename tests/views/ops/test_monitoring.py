@@ -14,7 +14,7 @@ from werkzeug.security import generate_password_hash
 from ridedash.extensions import Services
 from ridedash.factory import create_app
 from ridedash.rides import monitoring
-from ridedash.rides.health import write_heartbeat
+from ridedash.rides.health import Alarms, write_heartbeat
 from ridedash.store import properties
 from ridedash.views.web.permissions import OPEN, needs
 from tests.databases import empty_database, new_database
@@ -160,9 +160,8 @@ def test_metrics_need_this_machine_or_the_token_and_others_get_404(
 
 def test_metrics_count_orders_workers_and_pages_and_name_no_person(app: Flask) -> None:
     client = app.test_client()
-    write_heartbeat(
-        services(app).db, "machine-7:4711", services(app).clock(), services(app).clock()
-    )
+    silent = Alarms(services(app).clock())
+    write_heartbeat(services(app).db, "machine-7:4711", services(app).clock(), silent)
     client.get("/sign-in")
     said = client.get("/metrics").text
     for start in (

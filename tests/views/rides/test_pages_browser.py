@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Response, Route, expect
 from ridedash.geo import LatLng
 from ridedash.places import SandboxPlaces
 from ridedash.rides.accounts.tokens import NeedsReconnect
-from ridedash.rides.health import write_heartbeat
+from ridedash.rides.health import Alarms, write_heartbeat
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.store.models.people import SignIn
@@ -159,12 +159,12 @@ def test_an_open_page_shows_that_the_service_is_silent_until_it_answers(
     for path in (f"/rides/{order_id}", "/"):
         page.goto(browsed.url + path)
         expect(page.locator("[data-silent-band]")).to_be_hidden()
-        write_heartbeat(db, "w", NOON, NOON)
+        write_heartbeat(db, "w", NOON, Alarms(NOON))
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_contain_text(
             "The ride company has not answered since 14:00."
         )
-        write_heartbeat(db, "w", NOON, None)
+        write_heartbeat(db, "w", NOON)
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_be_hidden()
 

@@ -116,7 +116,7 @@ class JournalFile:
     def ready(self) -> bool:
         """Whether a record could be written now. A failed write is followed by a trial write."""
         with self._lock:
-            if not self._free or self._fd < 0 or not is_in_place(self._fd, self.path):
+            if not self._free or not is_in_place(self._fd, self.path):
                 return False
             if self._broken:
                 self._broken = not self._is_writable(self._free[-1])

@@ -39,7 +39,7 @@ class AppendFile:
     def ready(self) -> bool:
         """Whether a line could be appended now. After a failed write or sync it tries one first."""
         with self._lock:
-            if self._fd < 0 or not is_in_place(self._fd, self.path):
+            if not is_in_place(self._fd, self.path):
                 return False
             try:
                 if self._size - self._end < RESERVE:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import update
 
@@ -257,3 +258,21 @@ def test_a_request_leaves_only_while_its_press_is_fresh(world: World) -> None:
         assert world.service.count("create") == 0
         world.clock.go(-0.001)
         assert worker.sender._call(prepared).state is S.BOOKED
+
+
+def test_an_answer_whose_attempt_the_database_lost_meanwhile_asks_for_a_comparison(
+    world: World,
+) -> None:
+    with world.worker() as worker:
+        worker._recurring_jobs(always=True)
+        order_id = world.place()
+
+        def restored_meanwhile(body: dict[str, Any]) -> httpx.Response:
+            set_to(world, order_id, state=S.READY, attempt=0)
+            return world.service.booked(body)
+
+        world.service.create.append(restored_meanwhile)
+        assert worker.sender.watch.settled
+        assert worker.sender.send(order_id)
+        assert not worker.sender.watch.settled
+        assert list(worker.sender.journal.file.pending()) == [], "the sent journal has the answer"

@@ -534,3 +534,12 @@ def test_an_answer_that_we_fail_to_read_costs_its_own_poll_alone(
     assert world.ride(other).seen_at == world.clock()
     ride_id = world.ride(broken).id
     assert f"answer about ride {ride_id} can't be read: ZeroDivisionError" in caplog.text
+
+
+def test_a_ride_costs_in_the_currency_of_its_own_offer(world: World) -> None:
+    world.offer(currency="EUR")
+    world.service.tracks["C1"] = [says("COMPLETED", price_details={"fare": 95})]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    assert world.ride(order_id).total_minor == 9_500
+    assert (world.ride(order_id).currency, world.page(order_id).order.currency) == ("INR", "INR")

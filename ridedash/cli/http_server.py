@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import waitress
 
 from ridedash.cli.errors import CommandError
+from ridedash.cli.http_requests import IDLE_S, Channel
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -21,7 +22,6 @@ CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further 
 OTHER_FILES: Final = 200  # open files that are no connection of the server: database, service, logs
 WANTED_FILES: Final = 4096  # of open files, where the system allows as many
 AGAIN_S: Final = 0.2  # until a stop that Python has ignored is raised again
-IDLE_S: Final = 20  # until a connection without a request is closed
 CLEAN_UP_S: Final = 5  # between two looks for such connections
 HEADER_BYTES: Final = 32 * 1024  # of all headers of a request together
 # Waitress stores a body before the application sees it, which refuses more than 256 kB.
@@ -35,7 +35,7 @@ def make_server(app: "WSGIApplication", listening: socket.socket, threads: int) 
     (docs/security.md ASVS 4.1.3): waitress would remove them, and everybody behind a proxy would
     have the proxy's address. `poll()` serves file numbers above 1023, which `select()` can't.
     """
-    return waitress.create_server(
+    server = waitress.create_server(
         app,
         sockets=[listening],
         threads=threads,
@@ -48,6 +48,8 @@ def make_server(app: "WSGIApplication", listening: socket.socket, threads: int) 
         max_request_header_size=HEADER_BYTES,
         max_request_body_size=BODY_BYTES,
     )
+    server.channel_class = Channel
+    return server
 
 
 def _connection_limit() -> int:

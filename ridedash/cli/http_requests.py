@@ -1,0 +1,100 @@
+"""What the HTTP server of `ridedash up` takes for a request: only what no other server reads
+otherwise.
+
+A proxy and a server that disagree about where a request ends make one person's bytes the beginning
+of another person's request. Waitress reads some requests that others read differently, and some
+whose reading takes it seconds, in which nobody else is served. Each of them is refused here, before
+waitress looks at it; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
+"""
+
+import re
+import time
+from typing import Any, Final
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.task import ErrorTask
+from waitress.utilities import BadRequest
+
+IDLE_S: Final = 20  # until a connection without a request is closed
+REQUEST_S: Final = 60  # until a request that is not there as a whole is given up
+# an address on this server, or the whole address as proxies are asked for it
+START: Final = re.compile(rb"[A-Z]{1,20} (?:/|https?://)[!-~]* HTTP/1\.[01]")
+# Of a header: its name, and what waitress would look at again for each blank of it.
+PADDED: Final = re.compile(rb"(\r\n[^:\r\n]+:)[ \t]+")
+CODED: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
+FOLDED: Final = re.compile(rb"\r\n[ \t]")
+REFUSED: Final = b"GET / HTTP/1.0\r\n"  # what waitress takes for a request that it refuses unread
+# of an answer that no application has made
+HEADERS: Final = (
+    ("Cache-Control", "no-store"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+)
+
+
+class LengthRequired(BadRequest):  # type: ignore[misc] # waitress ships no types
+    """The refusal of a body that comes in chunks: no form of ours and no browser sends one."""
+
+    code = 411
+    reason = "Length Required"
+
+
+class StrictParser(HTTPRequestParser):  # type: ignore[misc] # waitress ships no types
+    """Waitress's parser for requests of one meaning."""
+
+    def __init__(self, adj: Any) -> None:
+        super().__init__(adj)
+        self.began = time.time()
+
+    def received(self, data: bytes) -> int:
+        """How many of these bytes belong to this request."""
+        consumed: int = super().received(data)
+        if self.error is not None or self.body_rcv is None:
+            # no body is waited for: to invite one would join the next request to this one
+            self.expect_continue = False
+        return consumed
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the first line and the headers. Raises ParsingError."""
+        if CODED.search(header_plus):
+            self.error = LengthRequired("a body needs a Content-Length")
+            header_plus = REFUSED
+        if not START.fullmatch(header_plus.partition(b"\r\n")[0]):
+            raise ParsingError("the first line can't be read")
+        if FOLDED.search(header_plus):
+            raise ParsingError("a header goes on in a second line")
+        try:
+            super().parse_header(PADDED.sub(rb"\1", header_plus))
+        except ValueError:  # an address such as http://[ or a length of thousands of digits
+            raise ParsingError("an address or a length can't be read") from None
+        if self.proxy_netloc and self.proxy_netloc.lower() != self.headers.get("HOST", "").lower():
+            raise ParsingError("the address and Host name two hosts")
+
+
+class SafeRefusal(ErrorTask):  # type: ignore[misc] # waitress ships no types
+    """A refusal with the headers that every answer has."""
+
+    def execute(self) -> None:
+        """Write the answer."""
+        self.response_headers.extend(HEADERS)
+        super().execute()
+
+
+class Channel(HTTPChannel):  # type: ignore[misc] # waitress ships no types
+    """A connection whose client can't keep it by sending its request byte after byte."""
+
+    parser_class = StrictParser
+    error_task_class = SafeRefusal
+    last_activity: float
+
+    def received(self, data: bytes) -> bool:
+        """Take what has come. Waitress closes a connection IDLE_S after `last_activity`."""
+        took: bool = super().received(data)
+        unfinished = self.request
+        if unfinished is not None:
+            given_up = unfinished.began + REQUEST_S - IDLE_S
+            self.last_activity = min(self.last_activity, given_up)
+        return took

@@ -220,10 +220,11 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
     "cut after create": (cut_after, GOES_ON),
     "database locked": (
         locked,
-        # a beat is stored every 15 s: until one fails, the guest is led to a person
-        GONE
-        | {"check": {"sorry", "unknown", "broken"}}
-        | {"where": {"car"} | END, "find": {"sorry"} | END},
+        # a beat is stored every 15 s, and waits for the database: until one fails a screen that
+        # asks nothing stays, and one that asks leads to a person
+        {screen: GOES_ON.get(screen, {screen}) | END for screen in SCREENS}
+        | {"check": {"sorry", "unknown", "broken"}, "find": {"sorry"} | END}
+        | {"booking": GONE["booking"], "booked": GONE["booked"]},
     ),
     # a start that takes longer than 5 s ends the visit, but nobody's booking
     "server restarted": (

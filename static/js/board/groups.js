@@ -5,8 +5,7 @@
 
 import { setText } from "../shared/slots.js";
 
-const BUSY = ":is(.row:hover, .row-left:hover, .row:focus-within)";
-const POINTED = ":is(.row:hover, .row-left:hover)";
+const POINTED = ":is(.row, .row-left, .call, .alert):hover";
 const MARK_MS = 8_000; // how long a mark stays where nobody points
 const MOVED_MS = 2_500; // the highlight in board.css takes as long
 
@@ -22,11 +21,28 @@ export class Groups {
     );
     this.marks = new Map(); // id -> {node, since} of a row that has left the place
     this.slid = 0; // px by which the list was scrolled to keep a row where it was
+    this.room = 0; // px above all rows that keep them where they were
   }
 
-  /** Whether the user points at a row, or works in one. */
+  /** Whether the user points at a row or a card above them, or works in one. */
   get busy() {
-    return this.body.querySelector(BUSY) !== null;
+    return this.#anchor() !== null;
+  }
+
+  /**
+   * Make a change above the rows. What the user is about to press stays where it is, or else the
+   * first row in view of a list that was scrolled.
+   */
+  steady(change) {
+    const anchor = this.#aimed() ?? this.#inView();
+    const before = anchor?.getBoundingClientRect().top;
+    change();
+    if (anchor?.isConnected) this.#hold(anchor, before);
+  }
+
+  /** Show again what was slid out of view, once nobody is about to press anything. */
+  release() {
+    if (!this.#aimed()) this.#end();
   }
 
   /** Put each row at its place. */
@@ -44,10 +60,7 @@ export class Groups {
     }
     this.#count(rows);
     this.#focus(focus);
-    const scroller = this.#scroller();
-    if (this.slid && scroller.scrollTop <= this.slid) scroller.scrollTop = 0;
-    this.slid = 0;
-    this.body.style.paddingBlockEnd = "";
+    this.#end();
   }
 
   /**
@@ -82,9 +95,24 @@ export class Groups {
     return this.sections.get(name).querySelector("[data-rows]");
   }
 
-  /** The row that must not move: the one under the pointer, else the one with the focus. */
+  /** What stays while rows move: the row or card under the pointer, else the row with the focus. */
   #anchor() {
     return this.body.querySelector(POINTED) ?? this.body.querySelector(".row:focus-within");
+  }
+
+  /** What somebody is about to press: under the pointer, or reached by keys. */
+  #aimed() {
+    const focus = document.activeElement;
+    const reached = this.body.contains(focus) && focus.matches(":focus-visible");
+    return this.body.querySelector(POINTED) ?? (reached ? focus.closest(".row, .call") : null);
+  }
+
+  /** The first row in view of a list that was scrolled. */
+  #inView() {
+    if (!this.#scroller().scrollTop) return null;
+    const top = Math.max(0, this.body.getBoundingClientRect().top);
+    const rows = [...this.body.querySelectorAll(".row")];
+    return rows.find((row) => row.getBoundingClientRect().bottom > top) ?? null;
   }
 
   #correct(rows, row, at) {
@@ -135,8 +163,21 @@ export class Groups {
     const scroller = this.#scroller();
     // a list that ends above the end of its box could not scroll
     if (by > 0) this.body.style.paddingBlockEnd = `${scroller.clientHeight}px`;
+    const at = scroller.scrollTop;
     scroller.scrollTop += by;
-    this.slid += by;
+    this.slid += scroller.scrollTop - at;
+    const lacks = before - node.getBoundingClientRect().top;
+    if (lacks < 1) return; // a scroll is whole pixels
+    this.room += lacks; // at its beginning a list can't scroll further back
+    this.body.style.paddingBlockStart = `${this.room}px`;
+  }
+
+  /** The list stands where it would by itself. */
+  #end() {
+    const scroller = this.#scroller();
+    if (this.slid && scroller.scrollTop <= this.slid) scroller.scrollTop = 0;
+    this.slid = this.room = 0;
+    this.body.style.paddingBlock = "";
   }
 
   #scroller() {

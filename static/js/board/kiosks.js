@@ -34,6 +34,7 @@ export class Kiosks {
   /** Show these calls. One that is shown stays as it is: somebody may be choosing a reason. */
   show(calls) {
     const before = [...this.box.children];
+    const pointed = this.box.querySelector(":scope > :hover"); // the list keeps it in place
     const names = new Set(calls.map((call) => call.name));
     const nodes = new Map(Array.from(this.box.children, (node) => [node.dataset.call, node]));
     for (const [name, node] of nodes) if (!names.has(name)) node.remove();
@@ -42,6 +43,7 @@ export class Kiosks {
       if (shown) this.#fill(shown, call);
       else this.box.append(this.#fill(this.#made(call), call));
     }
+    if (pointed?.isConnected) return;
     if (before.some((node, at) => node !== this.box.children[at])) this.#shield();
   }
 

@@ -28,8 +28,11 @@ export class RideList {
     this.chosen = null;
     root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
     const body = root.querySelector(".list-body");
-    for (const kind of ["pointerleave", "focusout"])
-      body.addEventListener(kind, () => setTimeout(() => this.waits && this.arrange()));
+    body.addEventListener("pointerleave", () => setTimeout(() => this.#left(true)));
+    // a row that moves loses the focus, too, and goes nowhere
+    body.addEventListener("focusout", ({ relatedTarget: to }) =>
+      setTimeout(() => this.#left(Boolean(to) && !body.contains(to))),
+    );
   }
 
   /** Show the rows in this order; `changed` are the ids of those that differ from before. */
@@ -48,7 +51,7 @@ export class RideList {
    */
   arrange(now = false) {
     const order = this.rows.map((row) => `${row.group}${row.id}`).join();
-    if (order === this.shown && !this.waits) return;
+    if (order === this.shown && !this.waits && !now) return;
     const busy = this.shown && !now && this.groups.busy;
     const left = busy ? this.groups.correct(this.rows) : 0;
     if (!busy) this.groups.arrange(this.rows);
@@ -62,6 +65,11 @@ export class RideList {
       );
     for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
+  }
+
+  /** Make a change above the rows, which moves nothing that somebody is about to press. */
+  steady(change) {
+    this.groups.steady(change);
   }
 
   /** Highlight the ride that is shown beside the list; null for none. */
@@ -110,6 +118,12 @@ export class RideList {
       const age = ageText((now - Date.parse(row.seen)) / 1000, this.patterns);
       setText(cells.old, this.root.dataset.old.replace("{age}", age));
     }
+  }
+
+  /** The pointer or the focus has left a row, or the whole list. */
+  #left(whole) {
+    if (whole) this.groups.release();
+    if (this.waits) this.arrange();
   }
 
   #focus(link) {

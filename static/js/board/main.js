@@ -55,6 +55,8 @@ class Board {
 
   start() {
     root.addEventListener("click", (event) => this.#click(event));
+    for (const link of document.querySelectorAll(".bar-unknown"))
+      link.addEventListener("click", (event) => this.#lead(event, link.hash));
     document.addEventListener("ridedash:booked", () => this.#acted());
     // a hidden page does not poll
     document.addEventListener("visibilitychange", () => (this.answeredAt = clocks()));
@@ -235,9 +237,7 @@ class Board {
     if (first) this.showAll();
     this.detail?.take(body.ride ?? null, answer);
     this.stopped = Boolean(body.bar.stopped || body.bar.silent);
-    showBar(body.bar);
-    this.#alerts(body.bar.alerts ?? []);
-    this.kiosks.show(body.bar.calls ?? []);
+    this.#showBar(body.bar);
     document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;
     const asking = this.known
       .list()
@@ -247,6 +247,19 @@ class Board {
       ...(body.bar.alerts ?? []).map((each) => each.name),
       ...(body.bar.calls ?? []).map((each) => each.name),
     ]);
+  }
+
+  /** What stands above the rows: bands, cards, guests who call. */
+  #showBar(facts) {
+    const key = JSON.stringify(facts);
+    if (key === this.shownBar) return;
+    this.shownBar = key;
+    this.list.steady(() => {
+      showBar(facts);
+      this.#alerts(facts.alerts ?? []);
+      this.kiosks.show(facts.calls ?? []);
+      this.kiosks.tick(Date.now() + this.offset); // their ages take a line
+    });
   }
 
   #rows(body) {
@@ -338,6 +351,14 @@ class Board {
     event.preventDefault();
   }
 
+  /** Lead to a part of the list without loading the page anew. */
+  #lead(event, part) {
+    if (event.ctrlKey || event.metaKey || !isShown(root.querySelector(".list-body"))) return;
+    event.preventDefault();
+    this.list.arrange(true);
+    location.hash = part;
+  }
+
   async #seen(id, item) {
     const csrf = document.querySelector('meta[name="csrf-token"]').content;
     const body = new URLSearchParams({ item, csrf_token: csrf });
@@ -351,7 +372,7 @@ class Board {
   }
 
   #say(words) {
-    setText(root.querySelector("[data-list-said]"), words);
+    this.list.steady(() => setText(root.querySelector("[data-list-said]"), words));
   }
 }
 

@@ -13,6 +13,7 @@ import { Flight } from "./flight.js";
 import { GuestFinder } from "./guests.js";
 import { following, wireKeys } from "./keys.js";
 import { onKey } from "../shared/keys.js";
+import { released } from "../shared/press.js";
 import { isShown } from "../shared/slots.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
@@ -237,7 +238,11 @@ export class BookForm extends EventTarget {
       settled: () => Boolean(this.trip.at(end)),
       say: (count) => this.#sayFound(this.say.sayFound, count),
     });
-    fields.input.addEventListener("blur", () => this.trip.left(end));
+    // its error line would move the button whose press has led out of the field
+    fields.input.addEventListener("blur", async () => {
+      await released();
+      if (!this.signal?.aborted && document.activeElement !== fields.input) this.trip.left(end);
+    });
     fields.clear.addEventListener("click", () => {
       this.trip.put(end, null);
       box.close();

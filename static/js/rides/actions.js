@@ -4,6 +4,7 @@
  */
 
 import { patience } from "../shared/ask.js";
+import { released } from "../shared/press.js";
 
 export class ActionPanels {
   /**
@@ -32,6 +33,7 @@ export class ActionPanels {
     this.asking = true;
     try {
       const page = await this.#page();
+      await released(); // a button that is pressed stays
       if (this.signal?.aborted) return;
       const theirs = JSON.parse(page.querySelector("[data-points]").textContent).snapshot;
       this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);

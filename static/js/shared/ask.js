@@ -1,4 +1,9 @@
-/** Requests to our own server. Their promises never reject: they resolve to {ok, status, body}. */
+/**
+ * Requests to our own server. Their promises never reject: they resolve to {ok, status, body}, and
+ * not while a button is pressed that the answer could move away.
+ */
+
+import { released } from "./press.js";
 
 const PATIENCE_MS = 15_000;
 
@@ -49,7 +54,13 @@ export function patience(signal) {
   return AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1);
 }
 
-async function answered(address, { signal, ...how }) {
+async function answered(address, how) {
+  const answer = await fetched(address, how);
+  await released();
+  return answer;
+}
+
+async function fetched(address, { signal, ...how }) {
   try {
     const answer = await fetch(address, {
       ...how,

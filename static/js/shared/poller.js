@@ -1,8 +1,10 @@
 /**
  * Polls one address: one request at a time, none while the page is hidden or offline, fewer after
- * errors. An answer that comes after a newer request is ignored. Knows HTTP and time, not what it
- * fetches.
+ * errors. An answer that comes after a newer request is ignored; one that comes while a button is
+ * pressed waits, for it could move the button away. Knows HTTP and time, not what it fetches.
  */
+
+import { released } from "./press.js";
 
 const BACKOFF_MAX_MS = 30_000;
 const ANSWER_WITHIN_MS = 8_000;
@@ -95,6 +97,7 @@ export class Poller {
     if (answer.status !== 200 && answer.status !== 304)
       return this.#missed(round, answer.status, answer);
     const body = answer.status === 200 ? await answer.json() : null;
+    if (body) await released();
     if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile
     const wait = this.got(body, answer);
     this.errors = 0;

@@ -5,6 +5,7 @@
 
 import { fitWords } from "./fit_words.js";
 import { Poller } from "./poller.js";
+import { released } from "./press.js";
 
 const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its detection included
 const bar = document.querySelector("[data-unknown]");
@@ -45,7 +46,9 @@ function showBand(band, words) {
   if (words && text.textContent !== words) text.textContent = words;
 }
 
-function showOffline() {
+/** Not while a button is pressed: the band moves the page. */
+async function showOffline() {
+  await released();
   const away = !navigator.onLine;
   if (offline) offline.hidden = !away;
   for (const button of document.querySelectorAll("button[data-online]")) {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from ridedash.store.models.kiosks import KioskAsk, KioskVisit
 from ridedash.store.models.people import Staff
@@ -67,3 +67,58 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
     shown = dialog.locator("[data-kcode-digits]").inner_text()
     assert len(shown.replace(" ", "")) == 6
     assert page.url.endswith("/")
+
+
+def top(part: Locator) -> float:
+    """Where a part of the page begins, in px."""
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def test_a_guest_who_calls_moves_no_row_under_the_pointer(served: Served) -> None:
+    desk = served.desk
+    kiosk_id = add_kiosk(desk)
+    for _ in range(3):
+        desk.order("BOOKED", "CALL_DRIVER")
+    page = served.staff(viewport=DESKTOP)
+    page.goto("/")
+    polled(page)
+    row, call = page.locator(".row").nth(1), page.locator("[data-calls] .call")
+    before = top(row)
+    row.hover()
+    visit = ring(desk, kiosk_id)
+    expect(page.locator("[data-kiosk-asks]")).to_contain_text("1 asks for help")
+    assert top(row) == pytest.approx(before, abs=1)  # a scroll is whole pixels
+    expect(call).not_to_be_in_viewport(ratio=0.5)  # the bar tells it at its fixed place
+    page.mouse.down()
+    page.mouse.up()
+    expect(page).to_have_url(f"{served.url}/?ride={row.get_attribute('data-id')}")
+    page.locator("#rides-title").hover()
+    expect(call).to_be_in_viewport(ratio=1)
+    # somebody else goes there
+    row.hover()
+    before = top(row)
+    desk.add(lambda s: setattr(s.get_one(KioskVisit, visit), "help_answered_at", desk.now))
+    expect(call).to_have_count(0)
+    assert top(row) == pytest.approx(before, abs=1)  # a scroll is whole pixels
+    page.locator("#rides-title").hover()
+    expect(page.locator(".list-body")).to_have_css("padding-top", "0px")
+
+
+def test_the_bar_leads_to_a_call_that_keys_keep_out_of_view(served: Served) -> None:
+    desk = served.desk
+    kiosk_id = add_kiosk(desk)
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    page = served.staff(viewport=DESKTOP)
+    page.goto(f"/?ride={order_id}")
+    polled(page)
+    page.keyboard.press("j")
+    before = top(page.locator(".row"))
+    ring(desk, kiosk_id)
+    expect(page.locator("[data-kiosk-asks]")).to_contain_text("1 asks for help")
+    assert top(page.locator(".row")) == pytest.approx(before, abs=1)  # a scroll is whole pixels
+    page.evaluate("window.same = true")
+    page.locator("[data-kiosk-asks]").click()
+    expect(page.locator("[data-calls] .call")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("window.same")  # the chosen ride is not loaded anew

@@ -45,3 +45,35 @@ def test_prices_move_nothing(browsed: Browsed, desk: Desk, path: str) -> None:
     page.evaluate(DRAWN)
     assert page.evaluate("window.moved") == []
     assert browsed.faults == []
+
+
+@pytest.mark.parametrize("path", ["/", "/rides/new"])
+@pytest.mark.parametrize(
+    ("button", "done"),
+    [
+        ("[data-swap]", "#pickup"),
+        (".when-choice:has([value=later])", "[name=pickup_words]"),
+        (".several > summary", "[name=guests]"),
+    ],
+)
+def test_a_press_that_leaves_a_field_meets_its_button(
+    browsed: Browsed, path: str, button: str, done: str
+) -> None:
+    page = browsed.page
+    browsed.open(path)
+    expect(page.locator("[data-swap]")).to_be_visible()
+    page.fill("#drop", "nowhere at all")
+    expect(page.locator("#drop-list")).to_be_visible()
+    page.press("#drop", "Escape")
+    expect(page.locator("#drop-list")).to_be_hidden()
+    box = page.locator(button).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 3)
+    page.mouse.down()
+    page.mouse.up()
+    if done == "#pickup":
+        expect(page.locator(done)).to_have_value("nowhere at all")
+    else:
+        expect(page.locator(done)).to_be_visible()
+        expect(page.locator("#drop-error")).to_be_visible()
+    assert browsed.faults == []

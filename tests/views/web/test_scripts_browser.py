@@ -423,3 +423,38 @@ def test_an_empty_field_says_what_it_has_room_for(page: Any) -> None:
       return said;
     }""")
     assert said == ["Room, guest, phone", "Search", "Search", "", "Room, guest, phone"]
+
+
+PRESS = """async () => {
+  const {released} = await import("/static/js/shared/press.js");
+  const {ask} = await import("/static/js/shared/ask.js");
+  window.said = [];
+  window.wait = () => void released().then(() => said.push("released"));
+  window.fetch = async () => new Response("{}");
+  window.asked = () => void ask("/x", {}).then(() => said.push("answered"));
+  document.body.innerHTML = "<button>Go</button>";
+  document.querySelector("button").addEventListener("click", () => said.push("click"));
+}"""
+
+
+def test_what_moves_a_page_waits_for_the_click_of_a_press(page: Any) -> None:
+    page.evaluate(PRESS)
+    page.evaluate("wait()")
+    assert page.evaluate("said") == ["released"]
+    page.get_by_role("button").hover()
+    page.mouse.down()
+    page.evaluate("wait()")
+    page.evaluate("asked()")
+    page.mouse.up()
+    page.wait_for_function("said.length === 4")
+    assert page.evaluate("said.slice(0, 3)") == ["released", "click", "released"]
+
+
+def test_a_press_whose_end_is_not_told_holds_nothing_for_long(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(PRESS)
+    page.get_by_role("button").hover()
+    page.mouse.down()
+    page.evaluate("asked()")
+    page.clock.run_for(1_000)
+    page.wait_for_function("said.includes('answered')")

@@ -578,3 +578,20 @@ def test_the_map_stays_where_it_is_when_no_service_goes_to_the_typed_place(
     page.locator("#drop-list [role=option]").first.click()
     expect(go(page)).to_be_enabled()
     page.wait_for_function(SHOWS, arg=[-38.9, -128.1])
+
+
+def test_from_right_to_left_the_keys_of_the_cars_stand_where_their_lines_begin(
+    browsed: Browsed,
+) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.evaluate("document.documentElement.dir = 'rtl'")
+    page.locator(".product-radio").first.focus()
+    key = page.locator(".product-key").first
+    expect(key).to_be_visible()
+    card = page.locator(".product").first.bounding_box()
+    box = key.bounding_box()
+    assert card is not None
+    assert box is not None
+    assert box["x"] > card["x"] + card["width"] / 2

@@ -446,6 +446,8 @@ def test_a_guest_with_an_open_ride_is_booked_again_only_after_confirmation(desk:
     answer = desk.press(desk.form(), **named)
     assert answer.status_code == 409, "another one has come since"
     assert all(f'href="/rides/{order.id}"' in answer.text for order in desk.orders())
+    assert "Guest Heron already has 2 rides from here" in answer.text
+    assert compact(answer.text).count("<bdi>desk</bdi>") == 2
     assert desk.press(desk.form(), override_guard=second_car(answer.text)).status_code == 303
 
 

@@ -6,10 +6,10 @@ from typing import Final, cast
 from flask import current_app, g, has_request_context, request
 from flask_babel import Babel
 from flask_limiter import Limiter
-from flask_limiter.util import get_remote_address
 from flask_login import LoginManager, current_user
 from flask_wtf import CSRFProtect
 
+from ridedash.inputs import network_of
 from ridedash.rides.runtime import Clock
 from ridedash.services import Services
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
@@ -20,6 +20,7 @@ __all__ = [
     "Clock",
     "Services",
     "babel",
+    "by_address",
     "csrf",
     "guest_languages",
     "is_poll",
@@ -42,9 +43,14 @@ class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
         self._update_request_context_with_user(self._load_user_from_request(request))
 
 
+def by_address() -> str:
+    """The key of a rate limit for each address; a person with a network of them has one."""
+    return network_of(request.remote_addr or "")
+
+
 csrf = CSRFProtect()
 login_manager = SignIns()
-limiter = Limiter(get_remote_address, headers_enabled=False)
+limiter = Limiter(by_address, headers_enabled=False)
 babel = Babel()
 
 

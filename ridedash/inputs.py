@@ -1,9 +1,10 @@
-"""Numbers, days and times from addresses and forms: bounded, or None. Pure.
+"""Numbers, days, times and addresses from outside: bounded, or None. Pure.
 
 Every id, count and day from outside is read here, so nothing behind it meets a number that no
 database stores or a day that no time zone can shift (docs/security.md ASVS 2.2).
 """
 
+import ipaddress
 import re
 from datetime import UTC, date, datetime, time
 from typing import Final
@@ -101,3 +102,25 @@ def flight_number(text: str | None) -> str:
 def is_flight_number(text: str) -> bool:
     """Whether a text is the number of a flight."""
     return bool(_FLIGHT.fullmatch(text))
+
+
+def network_of(address: str) -> str:
+    """Who a client's address stands for wherever tries are counted; the address itself if unsure.
+
+    One subscriber of IPv6 has 2**64 addresses or more, all of one /64 network: counted one by one,
+    nobody would ever meet a limit. Neighbours on one link share theirs, so those stay apart.
+
+    >>> network_of("203.0.113.9"), network_of("2001:db8:1:2:3::4"), network_of("::ffff:203.0.113.9")
+    ('203.0.113.9', '2001:db8:1:2::/64', '203.0.113.9')
+    """
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:64]
+    if isinstance(known, ipaddress.IPv4Address):
+        return str(known)
+    if known.ipv4_mapped is not None:
+        return str(known.ipv4_mapped)
+    if known.is_link_local or known.is_loopback:
+        return str(known)[:64]
+    return str(ipaddress.IPv6Network((known.packed[:8] + bytes(8), 64)))

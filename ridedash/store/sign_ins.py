@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from ridedash.inputs import network_of
 from ridedash.store.database.database import UtcDateTime, insert_if_new
 from ridedash.store.encryption import secret_hash
 from ridedash.store.invitations import end_links_of
@@ -160,7 +161,7 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
     Needs a write session. Tries are counted like those of passwords, right ones too: nobody pairs
     thirty devices in ten minutes.
     """
-    limits = {f"pairing:{address[:64]}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
+    limits = {f"pairing:{network_of(address)}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
     closed = _closed_s(s, limits, now)
     if closed:
         return closed
@@ -265,4 +266,4 @@ def _name_key(name: str) -> str:
 
 
 def _address_key(address: str) -> str:
-    return "address:" + address[:64]
+    return "address:" + network_of(address)

@@ -299,3 +299,13 @@ def test_on_postgresql_sign_ins_end_one_transaction_after_the_other(house: House
     with house.db.write() as s:
         sign_ins.close_all_sign_ins(s, house.otter)
         assert s.scalar(held) == 1
+
+
+def test_all_addresses_of_one_subscriber_are_one(house: House) -> None:
+    for n in range(30):
+        assert house.wait(f"name {n}", f"2001:db8:0:1:{n:x}::{n:x}") == 0
+    assert house.wait("one more", "2001:db8:0:1::ffff") == 600
+    assert house.wait("one more", "2001:db8:0:2::1") == 0, "of the next house"
+    for n in range(30):
+        house.wait(f"again {n}", f"fe80::{n:x}%eth0")
+    assert house.wait("a neighbour", "fe80::ff%eth0") == 0

@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 
 from flask import Blueprint, Response, abort, g, redirect, request, session
 from flask_babel import get_locale
-from flask_limiter.util import get_remote_address
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
 from ridedash.extensions import (
+    by_address,
     csrf,
     is_poll,
     limiter,
@@ -246,9 +246,7 @@ def _note_guess() -> None:
         log.warning("many unknown links from one address, reference %s", reference())
 
 
-@limiter.shared_limit(
-    "60/minute", scope="links", key_func=lambda: f"{g.link_key}:{get_remote_address()}"
-)
+@limiter.shared_limit("60/minute", scope="links", key_func=lambda: f"{g.link_key}:{by_address()}")
 def _count_look() -> None:
     """Limit the requests for one link from one address.
 
@@ -264,7 +262,7 @@ def _count_press() -> None:
 @limiter.shared_limit(
     "20/10 minutes",
     scope="missed links",
-    key_func=get_remote_address,
+    key_func=by_address,
 )
 def _count_miss() -> None:
     """Raise TooManyRequests when an address has sent too many unknown tokens lately."""

@@ -11,9 +11,10 @@ from typing import Final
 
 from flask import Blueprint, Response, current_app, jsonify, redirect, render_template, request
 from sqlalchemy.orm import Session
+from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.extensions import reader_language, services
+from ridedash.extensions import limiter, reader_language, services
 from ridedash.inputs import whole_number
 from ridedash.store import audit, kiosks
 from ridedash.store.actors import VISITOR, by_kiosk
@@ -32,6 +33,7 @@ bp = Blueprint("kiosk_pairing", __name__)
 LONGEST: Final = 40  # characters of a code as people type it
 CARD: Final = re.compile(r"[0-9]\.[0-9]{1,6}")
 LEAST_MM, MOST_MM = 0.05, 1.5  # of a pixel: a phone's, and a wall's
+TOO_FAST_S: Final = 60
 HIGHEST_MM: Final = 2_000  # of a screen's lower edge above the floor
 # `open` only opens the panel; `reload` and `sound` are done by the page
 DEEDS: Final = (
@@ -94,7 +96,10 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
     if deed == "calibrate" and measured is None:
         return jsonify(state="invalid"), 422
     try:
+        _count_deed()
         _check_pin(kiosk, pin)
+    except TooManyRequests:  # nobody types so fast: no audit entry, so that none fills the database
+        return jsonify(state="blocked", wait_s=TOO_FAST_S)
     except WrongPin as wrong:
         state = "blocked" if wrong.wait_s else "wrong"
         return jsonify(state=state, wait_s=round(wrong.wait_s))
@@ -113,6 +118,11 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
     if deed == "unpair":
         unpair_browser(answer, kiosk)
     return answer
+
+
+@limiter.shared_limit("30/minute", scope="kiosk deeds", key_func=lambda: f"kiosk-{the_kiosk().id}")
+def _count_deed() -> None:
+    """Raise TooManyRequests for more deeds than fingers do: each is an audit entry."""
 
 
 def _check_pin(kiosk: Kiosk, pin: str) -> None:

@@ -144,3 +144,12 @@ def test_the_panel_is_for_a_kiosk_alone_and_knows_its_deeds(desk: Desk) -> None:
         assert browser.post("/kiosk/pair", data=data).status_code == 404
     kiosk, _ = with_pin(desk)
     assert deed(kiosk, "format the disk") == {"state": "invalid"}
+
+
+def test_a_program_that_tries_pins_all_the_time_does_not_fill_the_audit_log(desk: Desk) -> None:
+    browser, _ = with_pin(desk)
+    form = {"csrf_token": token(browser, "/kiosk/pair"), "pin": "000000", "deed": "open"}
+    said = [browser.post("/kiosk/pair", data=form).json for _ in range(60)]
+    assert [each["state"] for each in said[:5]] == ["wrong"] * 4 + ["blocked"]
+    assert {each["state"] for each in said[5:]} == {"blocked"}
+    assert len(recorded(desk)) == 31

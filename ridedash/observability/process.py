@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import fcntl
 import gc
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -15,10 +16,15 @@ from ridedash.observability import logs
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
 ENDED_FILES: Final = 300  # metrics files of ended processes that are kept, three for each process
+# The metrics files of a process, and the bytes of each that the disk has to have at the start. They
+# are written through memory: where the disk has no room for a page of it, the system kills the
+# process.
+RESERVED: Final = {"counter": 64 * 1024, "gauge_livemax": 64 * 1024, "histogram": 512 * 1024}
 
 OWN_FILES: Final = 0o077  # what others may not do with a file that we make: anything
 TRIM_S: Final = 60.0
 
+log = logging.getLogger(__name__)
 _locks: list[IO[str]] = []  # lock files that stay open, and so locked, until the process ends
 
 
@@ -33,9 +39,11 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     os.umask(OWN_FILES)
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
-        # without the folder each process has only its own metrics
-        with contextlib.suppress(OSError):
+        try:
             _share_metrics(settings.instance / "metrics")
+        except OSError as error:
+            os.environ.pop(FOLDER, None)
+            log.warning("this process counts for itself alone: no file for metrics: %s", error)
         _give_back()
 
 
@@ -89,7 +97,23 @@ def _share_metrics(folder: Path) -> None:
     chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen == folder:
         _wipe(folder)
+    for kind, size in RESERVED.items():
+        _reserve(chosen / f"{kind}_{os.getpid()}.db", size)
     os.environ[FOLDER] = str(chosen)
+
+
+def _reserve(path: Path, size: int) -> None:
+    """Make a file with all blocks of its first bytes, or complete one. Raises OSError."""
+    draft = path if path.exists() else path.with_suffix(".new")  # others read what ends with .db
+    handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.posix_fallocate(handle, 0, size)
+        draft.rename(path)
+    except BaseException:
+        draft.unlink()
+        raise
+    finally:
+        os.close(handle)
 
 
 def _wipe(folder: Path) -> None:

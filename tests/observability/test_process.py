@@ -171,7 +171,7 @@ def test_a_folder_that_the_environment_names_is_not_wiped(
     (theirs / "counter_4000000.db").write_bytes(b"")
     monkeypatch.setenv(process.FOLDER, str(theirs))
     process._share_metrics(tmp_path / "ours")
-    assert [path.name for path in theirs.iterdir()] == ["counter_4000000.db"]
+    assert (theirs / "counter_4000000.db").exists()
     assert not (tmp_path / "ours").exists()
 
 
@@ -229,3 +229,34 @@ def test_a_process_has_a_thread_for_that(start: type[Counting]) -> None:
     first = start()
     first.count()
     assert len(list(Path(f"/proc/{first._process.pid}/task").iterdir())) == 2
+
+
+def test_the_disk_has_every_block_of_a_metrics_file(start: type[Counting], instance: Path) -> None:
+    counting = start()
+    counting.count()
+    counting.shown()
+    made = {path.name: path.stat() for path in (instance / "metrics").glob("*.db")}
+    number = counting._process.pid
+    assert made.keys() == {f"{kind}_{number}.db" for kind in process.RESERVED}
+    for kind, size in process.RESERVED.items():
+        found = made[f"{kind}_{number}.db"]
+        assert found.st_size == size
+        assert found.st_blocks * 512 >= size
+
+
+def test_a_process_for_whose_metrics_the_disk_has_no_room_counts_alone(instance: Path) -> None:
+    limited = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (99_999, 99_999))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", limited + PROCESS, str(instance)],
+        cwd=ROOT,
+        env={"PATH": ""},
+        input="closed\nshow\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert 'ridedash_orders_total{state="BOOKED"} 1.0' in done.stdout
+    assert "this process counts for itself alone" in done.stderr
+    assert [*(instance / "metrics").glob("histogram_*")] == []

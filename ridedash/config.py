@@ -336,7 +336,9 @@ def _safe_url(value: str) -> bool:
         or not parts.hostname
         or parts.query
         or parts.fragment
-        or parts.username
+        or "@" in parts.netloc  # a password without a name is one too
+        or not value.isprintable()
+        or any(char in value for char in " \\")  # of which readers of addresses disagree
     ):
         return False
     return parts.scheme == "https" or is_loopback(parts.hostname)

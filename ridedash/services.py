@@ -142,7 +142,7 @@ def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:
     try:
         vault = TokenVault(settings.token_keys)
     except BadKeys:
-        wanted = "k1:<base64 of 32 bytes>, with commas between several"
+        wanted = "k1:<base64 of 32 bytes>, with commas between several, each with a name of its own"
         raise config.BadSettingError(
             f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}."
         ) from None

@@ -24,6 +24,9 @@ LIVE = {
 }
 
 
+KEY = LIVE["RIDEDASH_TOKEN_KEYS"]
+
+
 def test_a_demo_needs_no_settings(tmp_path: Path) -> None:
     settings = load({"RIDEDASH_INSTANCE": str(tmp_path / "instance")})
     assert (settings.mode, settings.host, settings.port, settings.sandbox_port) == (
@@ -210,6 +213,11 @@ def test_an_invalid_redis_address_is_refused_by_name_and_not_repeated(
         ("RIDEDASH_PACE", "nan"),
         ("RIDEDASH_SERVICE_URL", "https://rides.example"),  # a demo never uses a real service
         ("RIDEDASH_SERVICE_URL", "ftp://127.0.0.1"),
+        ("RIDEDASH_SERVICE_URL", "http://:password@127.0.0.1"),
+        ("RIDEDASH_SERVICE_URL", "http://@127.0.0.1"),
+        ("RIDEDASH_SERVICE_URL", "http://127.0.0.1/a\nb"),
+        ("RIDEDASH_SERVICE_URL", "http://127.0.0.1/a b"),
+        ("RIDEDASH_PUBLIC_URL", "https://desk.example\\.evil.example"),
         ("RIDEDASH_PUBLIC_URL", "http://desk.example"),
         ("RIDEDASH_PUBLIC_URL", "https://hotel.example/desk"),  # no link would lead anywhere
         ("RIDEDASH_TILES_URL", "//tiles.example/{z}/{x}/{y}"),
@@ -257,6 +265,7 @@ def test_a_misspelt_setting_is_refused_with_the_nearest_name(tmp_path: Path) -> 
     [
         ("RIDEDASH_TOKEN_KEYS", "xx"),
         ("RIDEDASH_TOKEN_KEYS", "k1:dG9vIHNob3J0"),
+        ("RIDEDASH_TOKEN_KEYS", f"{KEY},{KEY}"),
         ("RIDEDASH_DATABASE_URL", "no url at all"),
         ("RIDEDASH_DATABASE_URL", "mysqll://localhost/rides"),
     ],

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from ridedash.store.encryption import DecryptionFailed, TokenVault
+from ridedash.store.encryption import TokenVault
 from ridedash.store.models.people import Account
 
 AFFILIATE_MAX: Final = 100  # characters of an affiliate_uid
@@ -77,13 +77,10 @@ def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
     That tells nothing about whether the service accepts them.
     """
     stored = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
-    try:
-        for column, encrypted in stored.items():
-            if encrypted is not None:
-                vault.decrypt(encrypted, "accounts", row.id, column)
-    except DecryptionFailed:
-        return False
-    return True
+    return all(
+        encrypted is None or vault.opens(encrypted, "accounts", row.id, column)
+        for column, encrypted in stored.items()
+    )
 
 
 def accounts_of(s: Session, property_id: int) -> list[Account]:

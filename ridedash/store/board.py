@@ -1,13 +1,12 @@
 """The orders on a property's board, and the columns that tell whether one of them has changed."""
 
-from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from sqlalchemy import BindParameter, bindparam, func, or_, select, union
 from sqlalchemy.orm import Session
 
-from ridedash.store.encryption import key_of
+from ridedash.store.encryption import TokenVault
 from ridedash.store.models.orders import UNSETTLED, Attention, Order, OrderState, Ride
 from ridedash.store.models.people import Account
 
@@ -50,11 +49,18 @@ class AccountInNeed(NamedTuple):
     sealed: bool  # the key is missing: a manager can't repair that
 
 
-def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> list[AccountInNeed]:
-    """The accounts of a property that can't be used; `keys` names the keys of this process."""
+def accounts_in_need(s: Session, property_id: int, vault: TokenVault) -> list[AccountInNeed]:
+    """The accounts of a property that can't be used; `vault` has the keys of this process.
+
+    A new key under the name of a lost one decrypts nothing, so its name alone says too little.
+    """
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
-        sealed = state == "ok" and token is not None and key_of(token) not in keys
+        sealed = (
+            state == "ok"
+            and token is not None
+            and not vault.opens(token, "accounts", number, "access_token")
+        )
         if sealed or state != "ok":
             found.append(AccountInNeed(number, label, sealed))
     return found

@@ -40,7 +40,10 @@ class TokenVault:
     """
 
     def __init__(self, keys: str) -> None:
-        self._keys = {kid: AESGCM(key) for kid, key in map(_parsed, keys.split(","))}
+        parsed = list(map(_parsed, keys.split(",")))
+        self._keys = {kid: AESGCM(key) for kid, key in parsed}
+        if len(self._keys) < len(parsed):  # one of them would never be used
+            raise BadKeys("two token keys have one name")
         self.first = keys.partition(":")[0].strip()
 
     def __repr__(self) -> str:
@@ -62,6 +65,14 @@ class TokenVault:
             nonce, plain.encode(), _bound(self.first, table, row, column)
         )
         return f"{self.first}.{_b64(nonce)}.{_b64(ciphertext)}"
+
+    def opens(self, text: str, table: str, row: int | str, column: str) -> bool:
+        """Whether these keys decrypt a stored secret, which needs more than a key of its name."""
+        try:
+            self.decrypt(text, table, row, column)
+        except DecryptionFailed:
+            return False
+        return True
 
     def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
         """The plain text. Raises DecryptionFailed for an unknown key or a text of another place."""

@@ -7,6 +7,7 @@ import pytest
 
 from ridedash.store import accounts, board
 from ridedash.store.board import AccountInNeed, BoardMark
+from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.orders import UNSETTLED, Attention, Order, Ride
 from ridedash.store.models.people import Account
 from tests.views.ride_pages import NOON, Desk
@@ -132,18 +133,21 @@ def test_unknown_orders_are_counted_since_the_oldest_was_sent(desk: Desk) -> Non
 def test_accounts_that_the_service_refuses_or_no_key_decrypts_are_named(desk: Desk) -> None:
     house = desk.ids["desk.property"]
     vault = desk.services.vault
-    names = ("fine", "refused", "both", "sealed", "removed", "no token")
+    names = ("fine", "refused", "both", "sealed", "replaced", "removed", "no token")
     with desk.services.db.write() as s:
         rows = {n: accounts.add_account(s, vault, house, n, "t", NOON) for n in names}
         rows["refused"].state = rows["both"].state = "reconnect"
         rows["removed"].state = "removed"
         rows["sealed"].access_token_enc = rows["both"].access_token_enc = "lost.abc.def"
+        same_name = TokenVault(f"{vault.first}:{new_key()}")
+        accounts.keep_tokens(rows["replaced"], same_name, "t", None, None, NOON)
         rows["no token"].access_token_enc = None
         ids = {name: row.id for name, row in rows.items()}
         s.get_one(Account, desk.ids["other.account"]).state = "reconnect"
     with desk.services.db.read() as s:
-        assert board.accounts_in_need(s, house, vault.names) == [
+        assert board.accounts_in_need(s, house, vault) == [
             AccountInNeed(ids["refused"], "refused", sealed=False),
             AccountInNeed(ids["both"], "both", sealed=False),
             AccountInNeed(ids["sealed"], "sealed", sealed=True),
+            AccountInNeed(ids["replaced"], "replaced", sealed=True),
         ]

@@ -126,7 +126,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         "" if prop is None else _held(prop, now),
         found is not None and bool(found.held or found.lost),
         (
-            *map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names)),
+            *map(_in_need, accounts_in_need(db, staff.property_id, services().vault)),
             *_silent_kiosks(db, ringing, prop, now),
             *_wrong_clock(db, now),
         ),

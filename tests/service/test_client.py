@@ -1,6 +1,7 @@
 """The eight operations: what goes over the wire, exactly, and what comes back."""
 
 import gzip
+import itertools
 import json
 import logging
 import math
@@ -499,16 +500,18 @@ def test_products_are_not_requested_a_third_time():
     assert len(service.requests) == 2
 
 
-def test_products_are_not_requested_again_when_the_time_is_used_up():
+@pytest.mark.parametrize(("after", "requests"), [(3.19, 2), (3.21, 1), (3.9, 1)])
+def test_products_are_requested_again_if_half_a_second_is_left_for_it(after, requests):
+    """Of four seconds, and after the longest pause."""
     service = Service(httpx.ReadTimeout("late"))
-    clock = iter([0.0, 3.9])
+    clock = itertools.chain([0.0], itertools.repeat(after))
     http = Http(httpx.MockTransport(service))
     client = RideClient(
         http, BASE, APP_TOKEN, pause=service.pauses.append, monotonic=lambda: next(clock)
     )
     with pytest.raises(NoAnswer):
         client.products(PICKUP)
-    assert len(service.requests) == 1
+    assert len(service.requests) == requests
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_a_request_that_can_not_be_sent_is_refused_by_field(
 def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
     first = world.place(guest_name="Guest Heron", guest_phone="+91 98450 11111")
     world.clock.go(20)
-    with pytest.raises(GuardBusy) as caught:
+    with pytest.raises(GuardBusy, match="is open for the same guest") as caught:
         world.place(guest_name="Heron", guest_phone="098450 11111")
     [ride] = caught.value.rides
     assert (ride.order_id, ride.staff_name) == (first, "Desk Otter")

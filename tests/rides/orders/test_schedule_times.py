@@ -164,3 +164,9 @@ def test_the_flight_of_a_ride_leaves_as_many_days_after_its_own_pickup(
 
     found = departure_of(at(8, 12, 0), at(1, 12, 0), at(*leaves), BERLIN)
     assert found == at(*departs)
+
+
+def test_a_series_has_every_one_of_its_weekdays_from_its_first_day_to_its_last() -> None:
+    monday = date(2026, 3, 2)
+    rides = series_rides((monday, date(2026, 3, 10)), {0, 1, 6}, time(9, 0), BERLIN)
+    assert [each.day.day for each in rides] == [2, 3, 8, 9, 10]

@@ -15,6 +15,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from ridedash.store import properties
 from ridedash.wording.languages import LANGUAGES
 from tests import pseudo
+from tests.face.pictures import disc
+from tests.views.admin.test_face import save
 from tests.views.layout import layout_faults
 from tests.views.ride_pages import HASH, NOON
 from tests.views.served import Served, served_desk
@@ -213,3 +215,26 @@ def test_a_printed_card_has_whole_lines_and_a_map_that_shows_its_pin(served: Ser
         assert car.evaluate("node => node.scrollHeight <= node.clientHeight + 1"), code
         tall = page.locator(".sheet-map").bounding_box()
         assert tall is None or tall["height"] > 2 * PIN_PX, (code, tall)
+
+
+def test_a_long_logo_name_and_address_keep_apart_on_a_printed_card(served: Served) -> None:
+    save(served.desk.client(name="boss"), disc(400, 50))
+    order_id = served.desk.order(
+        "BOOKED",
+        "CLIENT_LOCATED",
+        otp="4821",
+        language="de",
+        guest="Guest Avocet of a Very Long Family Name of Many Parts",
+        pickup_name="Block C, Flat 1204, Sunrise Heights, Behind the Old Post Office, " * 3,
+    )
+    page = served.staff(viewport={"width": 794, "height": 1000})
+    page.goto(f"/rides/{order_id}/card")
+    page.get_by_role("button", name="Make the guest's link").click()
+    page.locator("button[name=code]").click()
+    expect(page.locator(".sheet-code")).to_be_visible()
+    page.emulate_media(media="print")
+    parts = [".house-logo", ".sheet-top > :last-child", ".sheet-place", ".sheet-follow"]
+    boxes: list[Any] = [page.locator(f".sheet {part}").bounding_box() for part in parts]
+    logo, guest, place, follow = boxes
+    assert logo["x"] + logo["width"] <= guest["x"] + 1
+    assert place["y"] + place["height"] <= follow["y"] + 1

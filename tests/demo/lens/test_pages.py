@@ -314,6 +314,7 @@ def test_a_reset_forgets_the_calls(lens):
 def test_a_staff_page_has_the_drawer_for_managers_alone(lens):
     page = lens.stage.web.get("/search").text
     assert "data-lens-open" in page
+    assert 'class="lens-open no-print"' in page  # a printed page has no use for it
     assert "js/demo/lens.js" in page
     colleague = lens.stage.desk.client(name="other").get("/search").text
     assert "data-lens" not in colleague

@@ -21,7 +21,7 @@ from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
 from ridedash.store.database import migrate
-from ridedash.store.database.engines import BUSY_S, POOL, WRITE, make_engine
+from ridedash.store.database.engines import BUSY_S, PATIENT, POOL, WRITE, make_engine
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
 
 __all__ = [
@@ -184,12 +184,15 @@ class Database:
 
         Raises WrongTables for a database of a newer or foreign version, or a half migrated one.
         """
-        with self._writing.begin() as connection:
+        patient = self._writing.execution_options(**{PATIENT: migrate.WAIT_S})
+        with patient.begin() as connection:
             if self.dialect == "postgresql":
                 # imported here: SQLite needs no psycopg, which only production installs
                 from ridedash.store.database.postgresql import lift_limits
 
                 lift_limits(connection)  # a new index on a large table takes minutes
+            else:
+                connection.detach()  # closed at its end: no other session waits so long
             migrate.upgrade(connection, Base.metadata, self._shown_url())
 
     def require_current(self) -> None:

@@ -25,6 +25,7 @@ STATEMENTS: Final = 24
 # of a file that each connection keeps for itself; the system keeps the rest once for all
 PAGES_KB: Final = 512
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
+PATIENT: Final = "ridedash_patient"  # and of a migration: seconds that it waits for another one
 
 
 def make_engine(address: str, busy_s: float, connections: int = POOL) -> Engine:
@@ -70,5 +71,7 @@ def _sqlite_connect(busy_s: float) -> Any:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    write = connection.get_execution_options().get(WRITE)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    options = connection.get_execution_options()
+    if PATIENT in options:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={options[PATIENT] * 1000}").close()
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITE) else "BEGIN")

@@ -18,6 +18,7 @@ MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
 # a statement that can't be compiled: mostly "no such table", "no such column"
 SQLITE_ERROR: Final = 1
 LOCK: Final = 7_413_020_931  # PostgreSQL's advisory lock of a migration
+WAIT_S: Final = 60  # for another process that migrates
 # Alembic keeps its environment in a module: one upgrade at a time in a process
 _upgrading = threading.Lock()
 
@@ -68,9 +69,9 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
     Raises WrongTables.
     """
     with _upgrading:
-        # SQLite runs one write transaction at a time anyway
+        # SQLite runs one write transaction at a time anyway (engines.PATIENT)
         if connection.dialect.name == "postgresql":
-            connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_S}s'")
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         _refuse_foreign(connection, tables, url)
         _run(connection)

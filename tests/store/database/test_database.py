@@ -3,6 +3,7 @@ zone.
 """
 
 import multiprocessing
+import sqlite3
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -91,6 +92,26 @@ def test_threads_and_processes_may_upgrade_one_database_at_once(empty: Database)
         worker.join(300)
     assert [process.exitcode for process in processes] == [0, 0]
     empty.require_current()
+
+
+@pytest.mark.sqlite_only
+def test_an_upgrade_waits_longer_for_another_one_than_writers_do(tmp_path: Path) -> None:
+    impatient = Database(empty_database(tmp_path), busy_s=0.01)
+    with impatient.engine.connect():
+        pass  # the file is there, as an older version left it
+    other = sqlite3.connect(impatient.engine.url.database or "", check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    done = threading.Timer(0.5, other.rollback)
+    done.start()
+    try:
+        impatient.upgrade()
+        assert impatient.revision_ok()
+        with impatient.write() as s:
+            assert s.scalar(text("PRAGMA busy_timeout")) == 10
+    finally:
+        done.join()
+        other.close()
+        impatient.close()
 
 
 SPOILT = [

@@ -1,8 +1,10 @@
 """The secrets that a demo generates at its first start, in the instance folder (mode 0600)."""
 
 import base64
+import errno
 import json
 import os
+import pwd
 import secrets
 from pathlib import Path
 from typing import Final
@@ -10,6 +12,13 @@ from typing import Final
 # Each partner key of the sandbox begins with it. A live desk with such a key is a rehearsal and
 # says so on every page; no real service accepts it.
 SANDBOX_KEY: Final = "ridedash-sandbox-"
+# of a whole file
+NAMES: Final = (
+    *("secret_key", "token_keys", "service_app_token"),
+    *("oauth_client_secret", "staff_password"),
+)
+UNWRITABLE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class BadInstanceError(Exception):
@@ -30,14 +39,32 @@ def demo_secrets(instance: Path) -> dict[str, str]:
             _write_once(path, _fresh())
         kept: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInstanceError(
-            f"RIDEDASH_INSTANCE: {instance} can't be used ({error.strerror})."
-        ) from None
+        why = f"RIDEDASH_INSTANCE: {instance} can't be used ({error.strerror})."
+        raise BadInstanceError(f"{why} {remedy(error)}".rstrip()) from None
     except ValueError:
+        kept = {}
+    if not isinstance(kept, dict) or not all(isinstance(kept.get(name), str) for name in NAMES):
         raise BadInstanceError(
-            f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy."
-        ) from None
+            f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy, or begin anew with an "
+            "empty folder."
+        )
     return kept | {"service_app_token": _marked(kept["service_app_token"])}
+
+
+def remedy(error: OSError) -> str:
+    """What an operator does about an error of a file or folder; "" where nobody can say."""
+    if error.errno in UNWRITABLE:
+        return f"The user who runs ridedash ({_user()}) must be able to write there."
+    if error.errno in FULL:
+        return "The disk is full: make room, then start again."
+    return ""
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # as in a container
+        return f"number {os.geteuid()}"
 
 
 def _marked(key: str) -> str:

@@ -9,7 +9,7 @@ from ridedash.__about__ import __version__
 from ridedash.cli.errors import CommandError
 from ridedash.config import BadSettingError, load
 from ridedash.observability.process import prepare
-from ridedash.secrets_file import BadInstanceError
+from ridedash.secrets_file import BadInstanceError, remedy
 
 EPIPE_CODE = 141  # what a shell shows for a program that SIGPIPE ended
 WITH_METRICS = ("up", "worker")  # the others end soon, or play the ride service
@@ -27,6 +27,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(EPIPE_CODE)
     except (CommandError, BadSettingError, BadInstanceError) as error:
         print(f"ridedash: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        what_to_do = remedy(error)
+        if not what_to_do:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"ridedash: {where}{error.strerror}. {what_to_do}", file=sys.stderr)
         sys.exit(2)
 
 

@@ -1,21 +1,20 @@
 """The short commands: worker, db, staff add, account link, erase, keys rotate."""
 
 import argparse
-import contextlib
 import getpass
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from ridedash import config
 from ridedash.cli import worker_port
+from ridedash.cli.database_errors import database_errors
 from ridedash.cli.errors import CommandError, no_property
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.answer_journal import AnswerJournal
@@ -24,7 +23,7 @@ from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services, follow_turns
 from ridedash.store import accounts, audit, demo_marks, properties
 from ridedash.store.actors import CLI
-from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
+from ridedash.store.database.database import Database
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 
@@ -34,7 +33,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
     services = build_services(config.load(environ))
     services.settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        _COMMANDS[options.command](services, options)
+        with database_errors():
+            _COMMANDS[options.command](services, options)
     finally:
         services.db.close()
 
@@ -85,22 +85,8 @@ def upgrade(db: Database) -> None:
     Raises CommandError when the database can't be used, or has tables that this version can't
     migrate.
     """
-    with _database_errors():
+    with database_errors():
         db.upgrade()
-
-
-@contextlib.contextmanager
-def _database_errors() -> Iterator[None]:
-    """Turn an error of the database into a CommandError of one sentence."""
-    try:
-        yield
-    except WrongTables as error:
-        raise CommandError(f"{error}.") from None
-    except (SQLAlchemyError, DatabaseBusy) as error:
-        why = getattr(error, "orig", None) or type(error).__name__
-        raise CommandError(
-            f"the database can't be used ({why}). Look at RIDEDASH_DATABASE_URL."
-        ) from None
 
 
 def _db(services: Services, options: argparse.Namespace) -> None:
@@ -111,8 +97,7 @@ def _db(services: Services, options: argparse.Namespace) -> None:
         handlers = {"accept-restore": restores.accept_restore, "restored-at": restores.restored_at}
         handlers[options.action](services, options)
         return
-    with _database_errors():
-        before = _revision(services.db)
+    before = _revision(services.db)
     upgrade(services.db)
     require_mode(services)
     after = _revision(services.db)
@@ -233,8 +218,7 @@ def _from_stdin(what: str) -> str:
 
 
 def _require_current(services: Services) -> None:
-    with _database_errors():
-        services.db.require_current()
+    services.db.require_current()
     require_mode(services)
 
 
@@ -243,7 +227,7 @@ def require_mode(services: Services) -> None:
     if services.settings.demo:
         return
     try:
-        with _database_errors(), services.db.read() as s:
+        with database_errors(), services.db.read() as s:
             demo_marks.refuse_in_live_mode(s)
     except demo_marks.WrongMode as error:
         raise CommandError(str(error)) from None

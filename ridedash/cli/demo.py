@@ -27,6 +27,7 @@ def seed(services: Services) -> None:
             demo_kiosks.seed(session, known.property_id, services.clock())
     _refuse_others(services)
     if known is not None:
+        _require_secrets(services, known.property_id)
         return
     password = sign_in(services.settings.instance)[1]
     tokens = [
@@ -34,8 +35,7 @@ def seed(services: Services) -> None:
         for user in SANDBOX_USERS
     ]
     city = cities()[0]
-    hotel = _hotel()
-    now = services.clock()
+    hotel, now = _hotel(), services.clock()
     with services.db.write() as session:
         property_ = properties.add_property(
             session,
@@ -77,6 +77,20 @@ def _refuse_others(services: Services) -> None:
             demo_marks.refuse_in_demo_mode(s)
     except demo_marks.WrongMode as error:
         raise CommandError(str(error)) from None
+
+
+def _require_secrets(services: Services, property_id: int) -> None:
+    """Refuse a demo whose secrets were lost: it could book nothing, and the password is another."""
+    with services.db.read() as s:
+        stored = [row for row in accounts.accounts_of(s, property_id) if row.access_token_enc]
+    if not stored or any(accounts.tokens_can_be_read(row, services.vault) for row in stored):
+        return
+    path = services.settings.instance / "secrets.json"
+    raise CommandError(
+        f"the secrets of this demo are lost: {path} is not the file that its database was made "
+        "with. Bring that one back, or begin anew: an empty folder for RIDEDASH_INSTANCE, and "
+        "another RIDEDASH_DATABASE_URL if you have set one."
+    )
 
 
 def _hotel() -> Place:

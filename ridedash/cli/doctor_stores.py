@@ -12,6 +12,7 @@ from limits.storage import RedisStorage
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
+from ridedash.cli.database_errors import advice_on
 from ridedash.rides.health import heartbeat_age, is_alive
 from ridedash.services import Services, redis_trust
 from ridedash.store import properties
@@ -67,11 +68,8 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
             )
     except SQLAlchemyError as error:
         why = _hidden(url, str(getattr(error, "orig", None) or type(error).__name__)).strip()
-        return [
-            Finding(
-                "database", False, f"{shown}: {why}. Is it up, and is RIDEDASH_DATABASE_URL right?"
-            )
-        ], None
+        advice = advice_on(error, "Is it up, and is RIDEDASH_DATABASE_URL right?")
+        return [Finding("database", False, f"{shown}: {why}. {advice}")], None
     heard = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
     return [*found, Finding("worker", is_alive(age), heard)], ours
 

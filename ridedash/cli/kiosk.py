@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from ridedash.__about__ import __version__
 from ridedash.cli.doctor import print_report
-from ridedash.cli.doctor_stores import Finding
+from ridedash.cli.doctor_stores import Finding, database
 from ridedash.config import is_loopback
 from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
 from ridedash.services import Services
@@ -22,8 +22,12 @@ def check(environ: Mapping[str, str]) -> int:
 
 
 def examine(services: Services) -> Iterator[Finding]:
-    """The findings: the address that devices use, then each device."""
+    """The findings: the address that devices use, then each device; no check raises."""
     yield _tls(services)
+    about_database, ours = database(services)
+    if ours is None:
+        yield from about_database
+        return
     now = services.clock()
     with services.db.read() as s:
         found = [(home.name, row) for home in properties(s) for row in devices_of(s, home.id)]

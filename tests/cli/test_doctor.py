@@ -183,7 +183,7 @@ def test_a_file_that_is_no_database_has_a_line(tmp_path: Path) -> None:
         tmp_path, "doctor", RIDEDASH_DATABASE_URL=f"sqlite:///{tmp_path}/some.db", **ports
     )
     assert (done.returncode, done.stderr) == (1, "")
-    assert "some.db: file is not a database. Is it up" in done.stdout
+    assert "some.db: file is not a database. Bring back its last backup" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -88,3 +88,12 @@ def test_a_demo_has_two_kiosks_with_ways_and_favourites_once(desk: Desk) -> None
     assert {each.point for each in hints} == {point.name for point in zone.points}
     assert all(each.words["en"] and each.metres and each.minutes for each in hints)
     assert [drops["drop", slot].name for slot in range(1, 7)] == list(demo_kiosks.DROPS)
+
+
+def test_without_tables_the_check_says_what_to_run_and_makes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = {"RIDEDASH_DATABASE_URL": f"sqlite:///{tmp_path}/desk.db"}
+    assert check({"RIDEDASH_INSTANCE": str(tmp_path), **database}) == 1
+    assert "is not there yet: run `ridedash db upgrade`" in capsys.readouterr().out
+    assert not (tmp_path / "desk.db").exists()

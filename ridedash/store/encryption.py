@@ -7,6 +7,7 @@ import base64
 import binascii
 import hashlib
 import secrets
+from collections.abc import Collection
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
-LONGEST_NAME: Final = 16  # characters of a key's name
+LONGEST_NAME: Final = 16  # characters of the name of a key that this process lacks
 
 
 class BadKeys(ValueError):
@@ -75,7 +76,11 @@ class TokenVault:
         return True
 
     def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
-        """The plain text. Raises DecryptionFailed for an unknown key or a text of another place."""
+        """The plain text.
+
+        Raises DecryptionFailed when the key is unknown, and when the text is malformed or was
+        encrypted for another table, row or column.
+        """
         try:
             kid, nonce, ciphertext = text.split(".")
             key = self._keys[kid]
@@ -89,17 +94,25 @@ class TokenVault:
 
 
 def secret_hash(secret: str) -> str:
-    """A secret that its holder alone keeps, as it is stored: no reader of the table can use it."""
+    """The SHA-256 of a secret in hexadecimal, by which its holder is recognised.
+
+    Only this is stored: who reads the table can't use it in place of the secret.
+    """
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def key_of(text: str) -> str:
-    """The name of the key that a stored secret was encrypted with; "?" for other text."""
+def key_of(text: str, known: Collection[str] = ()) -> str:
+    """The name of the key that a stored secret was encrypted with; "?" for other text.
+
+    Of other text nothing may get into a log, so a name is one of `known`, or short.
+    """
     kid, dot, _ = text.partition(".")
-    return kid if dot and kid.isalnum() and len(kid) <= LONGEST_NAME else "?"
+    short = kid.isalnum() and len(kid) <= LONGEST_NAME
+    return kid if dot and (short or kid in known) else "?"
 
 
 def _bound(kid: str, table: str, row: int | str, column: str) -> bytes:
+    """The additional authenticated data of a secret (AES-GCM): where it may be read."""
     return f"{kid}|{table}|{row}|{column}".encode()
 
 

@@ -151,3 +151,13 @@ def test_accounts_that_the_service_refuses_or_no_key_decrypts_are_named(desk: De
             AccountInNeed(ids["sealed"], "sealed", sealed=True),
             AccountInNeed(ids["replaced"], "replaced", sealed=True),
         ]
+
+
+def test_an_account_under_a_key_with_a_long_name_is_not_in_need(desk: Desk) -> None:
+    vault = TokenVault(f"installation2026spring:{new_key()}")
+    house = desk.ids["desk.property"]
+    with desk.services.db.write() as s:
+        accounts.add_account(s, vault, house, "fine", "t", NOON)
+    with desk.services.db.read() as s:
+        needs = board.accounts_in_need(s, house, vault.names)
+    assert "fine" not in [each.label for each in needs]

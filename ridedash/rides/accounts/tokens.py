@@ -226,7 +226,7 @@ class AccountTokens:
         try:
             return self.vault.decrypt(encrypted, "accounts", account_id, column)
         except DecryptionFailed as error:
-            self._log_unreadable(account_id, key_of(encrypted))
+            self._log_unreadable(account_id, key_of(encrypted, self.vault.names))
             raise TokenUnreadable(f"account {account_id}") from error
 
     def _log_unreadable(self, account_id: int, key: str) -> None:

@@ -27,21 +27,22 @@ def wordings_of(s: Session, property_id: int) -> list[Wording]:
 def write_wordings(
     s: Session, prop: Property, language: str, texts: Mapping[str, Own], by: By
 ) -> list[str]:
-    """Store own words by the names of their sentences; an empty text takes them away.
+    """Store own words by the names of their sentences; an empty text deletes the stored words.
 
-    Returns the names of what differs now.
+    `by` is who wrote them, and when. Returns the names of the sentences whose words have changed.
     """
     query = select(Wording).where(Wording.property_id == prop.id, Wording.language == language)
     rows = {row.name: row for row in s.scalars(query)}
     changed = []
     for name, own in texts.items():
         row = rows.get(name)
-        if (row.text, row.english) == own if row else not own.text:
+        stored = None if row is None else Own(row.text, row.english)
+        if own == stored or (stored is None and not own.text):
             continue
         changed.append(name)
         if row is not None:
             s.delete(row)
-            s.flush()
+            s.flush()  # before the new row, which has the same key
         if own.text:
             facts = {"name": name, **own._asdict(), "staff_id": by[0], "at": by[1]}
             s.add(Wording(property_id=prop.id, language=language, **facts))
@@ -57,14 +58,17 @@ def reviews_of(s: Session, property_id: int) -> dict[str, WordReview]:
 
 
 def mark_read(s: Session, prop: Property, language: str, digest: str, by: By) -> None:
-    """Note that what has this digest was read. `by`: who says so, and when."""
+    """Mark a language as read by a native reader.
+
+    `digest` is that of the critical sentences as they were read; `by`: who says so, and when.
+    """
     unmark_read(s, prop, language)
     facts = {"digest": digest, "staff_id": by[0], "at": by[1]}
     s.add(WordReview(property_id=prop.id, language=language, **facts))
 
 
 def unmark_read(s: Session, prop: Property, language: str) -> None:
-    """Take a mark back, if there is one."""
+    """Delete the mark of a language, if there is one."""
     s.execute(
         delete(WordReview).where(WordReview.property_id == prop.id, WordReview.language == language)
     )

@@ -40,27 +40,22 @@ __all__ = [
 
 
 T = TypeVar("T")
-
-
 Clock = Callable[[], datetime]
-
-
 Monotonic = Callable[[], float]
-
-
 Reading = tuple[datetime, float]  # the database's time, and the monotonic time of that instant
 
-
-SQLITE_BUSY, SQLITE_FULL = 5, 13
-
-
+# primary result codes of SQLite
+SQLITE_BUSY: Final = 5
+SQLITE_FULL: Final = 13
+# SQLSTATEs of PostgreSQL; "57P" begins those of a server that ends the connection
 DEADLOCK: Final = "40P01"
-GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
-FOR_APPLICATIONS: Final = """SELECT CAST(current_setting('max_connections') AS integer)
+GOING_DOWN: Final = "57P"
+# how many connections PostgreSQL leaves to clients that are no superusers
+CONNECTION_LIMIT: Final = """SELECT CAST(current_setting('max_connections') AS integer)
     - CAST(current_setting('superuser_reserved_connections') AS integer)"""
 LOCKED_TABLE: Final = "orders"
-EVERY_S: Final = 60.0  # the database is read this often at most
-AGAIN_S: Final = 5.0  # after it gave no answer
+CLOCK_EVERY_S: Final = 60.0  # the server's clock is read this often at most
+CLOCK_AGAIN_S: Final = 5.0  # and so soon again after it gave no answer
 
 
 class DatabaseBusy(Exception):
@@ -133,17 +128,18 @@ class Database:
         try:
             self.engine = make_engine(url, busy_s, connections)
             event.listen(self.engine, "invalidate", self._lost)
-            # called with the info of a session
+            # called with `session.info` after each commit of a write session
             self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None
-        except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
+        # TypeError: a SQLite database in memory takes no pool options
+        except (ArgumentError, ImportError, TypeError) as error:
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
-        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        side_by_side = {"isolation_level": "READ COMMITTED"}
-        here = self.dialect == "postgresql"
-        self._reading = self.engine.execution_options(**(snapshot if here else {}))
-        self._writing = self.engine.execution_options(
-            **{WRITE: True}, **(side_by_side if here else {})
-        )
+        reading: dict[str, Any] = {}
+        writing: dict[str, Any] = {WRITE: True}
+        if self.dialect == "postgresql":
+            reading |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+            writing |= {"isolation_level": "READ COMMITTED"}
+        self._reading = self.engine.execution_options(**reading)
+        self._writing = self.engine.execution_options(**writing)
 
     @property
     def dialect(self) -> str:
@@ -210,7 +206,7 @@ class Database:
         if self.dialect != "postgresql":
             return None
         with self.engine.connect() as connection:
-            return int(connection.scalar(text(FOR_APPLICATIONS)) or 0)
+            return int(connection.scalar(text(CONNECTION_LIMIT)) or 0)
 
     def close(self) -> None:
         """Close all connections that are not in use."""
@@ -223,7 +219,10 @@ class Database:
         return self.engine.url.render_as_string(hide_password=True)
 
     def _time(self, monotonic: Callable[[], float]) -> Reading | None:
-        """The database's time, and the monotonic time half way between question and answer."""
+        """The server's time, and the monotonic time half way between query and answer.
+
+        None when the server gave no answer.
+        """
         try:
             with self._reading.connect() as connection:
                 # the connection is ready before the clock is read
@@ -236,21 +235,22 @@ class Database:
 
 
 def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
-    """Insert a row unless its key exists already."""
+    """Insert a row of the table `row`, unless one with its key exists already."""
     make = postgresql.insert if s.get_bind().dialect.name == "postgresql" else sqlite.insert
     s.execute(make(row).values(**values).on_conflict_do_nothing())
 
 
 def retry_conflict(attempt: Callable[[], T]) -> T:
-    """Run `attempt`; after a conflict again, when the other process's row is visible.
+    """What `attempt` returns; it is run up to three times while other transactions get in its way.
 
-    Two people who name the same guests at once may also wait for each other's rows.
+    After an IntegrityError the row that the other transaction has inserted is visible. A deadlock
+    comes about when two people name the same guests at once, each waiting for the other's rows.
     """
     for _ in range(2):
         try:
             return attempt()
         except (IntegrityError, Deadlocked):
-            time.sleep(0)  # let the other transaction end
+            time.sleep(0)  # lets another thread, which may be the other transaction, go on
     return attempt()
 
 
@@ -286,12 +286,12 @@ class DatabaseClock:
         if self._monotonic() < self._next:  # another thread has just read it
             return
         reading = self._ask(self._monotonic)
-        self._next = self._monotonic() + (AGAIN_S if reading is None else EVERY_S)
+        self._next = self._monotonic() + (CLOCK_AGAIN_S if reading is None else CLOCK_EVERY_S)
         self._known = reading or self._known
 
 
 class LockingSession(Session):
-    """A session that locks each order that it reads as a row, so that no other one changes it.
+    """A session that locks each order that it reads as a row: no other transaction changes it then.
 
     SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
     that changes a ride, an action or the timeline of an order reads the order first: one lock for

@@ -71,8 +71,8 @@ def upgrade() -> None:
     for table, columns in ADDED.items():
         for column in columns():
             op.add_column(table, column)
-    _places()
-    _secrets()
+    _favourites_and_cost_centres()
+    _links_and_invitations()
     _owned(
         "shift_notes",
         _whole("staff_id", nullable=False),
@@ -82,12 +82,12 @@ def upgrade() -> None:
         _whole("done_by"),
         staff=("staff_id", "done_by"),
     )
-    for name, table, columns_of in INDEXES:
-        op.create_index(name, table, columns_of)
+    for name, table, indexed in INDEXES:
+        op.create_index(name, table, indexed)
     op.create_index("favourite_slots", "favourites", ["property_id", "kind", "slot"], unique=True)
 
 
-def _places() -> None:
+def _favourites_and_cost_centres() -> None:
     point = (
         sa.Column("lat", sa.Float(), nullable=False),
         sa.Column("lng", sa.Float(), nullable=False),
@@ -98,11 +98,11 @@ def _places() -> None:
     _owned("cost_centres", _text("name", 80), _time("closed_at"))
 
 
-def _secrets() -> None:
-    """Links and invitations: whoever has the token gets in, so only its hash is stored."""
+def _links_and_invitations() -> None:
+    """Whoever has the token of a link or an invitation gets in, so only its hash is stored."""
     _owned(
         "links",
-        *_secret(),
+        *_token_columns(),
         _whole("order_id", nullable=False),
         _text("kind", 10),
         _time("revoked_at"),
@@ -111,7 +111,7 @@ def _secrets() -> None:
     )
     _owned(
         "invitations",
-        *_secret(),
+        *_token_columns(),
         _text("role", 20),
         _text("name", 120),
         _whole("staff_id"),
@@ -121,7 +121,7 @@ def _secrets() -> None:
     )
 
 
-def _secret() -> tuple[sa.Column[Any], ...]:
+def _token_columns() -> tuple[sa.Column[Any], ...]:
     hashed = sa.Column(
         "token_hash",
         sa.String(64).with_variant(sa.Text(), "postgresql"),
@@ -132,7 +132,7 @@ def _secret() -> tuple[sa.Column[Any], ...]:
 
 
 def _owned(table: str, *columns: Any, staff: tuple[str, ...] = ()) -> None:
-    """A table whose rows belong to a property."""
+    """Create a table whose rows belong to a property; the columns of `staff` refer to its staff."""
     op.create_table(
         table,
         _whole("id", nullable=False),
@@ -145,7 +145,7 @@ def _owned(table: str, *columns: Any, staff: tuple[str, ...] = ()) -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop the columns, tables and indexes."""
     for name, table, _columns in INDEXES:
         op.drop_index(name, table)
     op.drop_index("favourite_slots", "favourites")

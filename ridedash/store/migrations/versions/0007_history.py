@@ -151,7 +151,7 @@ def _sum(facts: Row, plus: tuple[str, ...], minus: tuple[str, ...]) -> int | Non
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     for name, table, _columns, _ops in INDEXES:
         op.drop_index(name, table)
     for table, columns in ADDED.items():

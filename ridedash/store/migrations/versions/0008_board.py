@@ -24,6 +24,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     for name, table, _where in INDEXES:
         op.drop_index(name, table)

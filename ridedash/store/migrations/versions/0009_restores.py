@@ -60,7 +60,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     for column in ("recovered_at", "held_at"):
         op.drop_column("orders", column)
     for table in ("lost_orders", "restores", "watermark"):

@@ -18,5 +18,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take it away again."""
+    """Drop what upgrade() added."""
     op.drop_column("accounts", "affiliate_uid")

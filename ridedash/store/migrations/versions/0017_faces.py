@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     op.drop_table("logos")
     for column in COLUMNS:
         op.drop_column("properties", column)

@@ -72,7 +72,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     for name, table, _where in PARTIAL:
         op.drop_index(name, table)
     op.drop_index("orders_history", "orders")

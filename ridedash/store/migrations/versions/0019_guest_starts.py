@@ -23,6 +23,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again; orders that wait are left, in a state that older releases lack."""
+    """Drop what upgrade() added; waiting orders stay, in a state that older releases lack."""
     for name in ("guest_until", "ceiling_minor", "started_by"):
         op.drop_column("orders", name)

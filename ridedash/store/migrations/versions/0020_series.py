@@ -22,7 +22,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     op.drop_index("orders_going_back", "orders")
     op.drop_index("orders_of_series", "orders")
     op.drop_column("orders", "back_of")

@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     op.drop_column("properties", "flight_margin_min")
     op.drop_column("orders", "departs_at")
     op.drop_column("orders", "flight")

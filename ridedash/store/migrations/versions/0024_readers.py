@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Nobody has chosen: all read English, as before."""
+    """Add the choices, all empty: everybody reads English, as before."""
     code = sa.String(8).with_variant(sa.Text(), "postgresql")
     op.add_column("staff", sa.Column("language", code, nullable=True))
     op.add_column("properties", sa.Column("language", code, nullable=True))
@@ -21,7 +21,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     op.drop_column("properties", "machine_words")
     op.drop_column("properties", "language")
     op.drop_column("staff", "language")

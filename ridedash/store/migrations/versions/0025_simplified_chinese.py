@@ -1,4 +1,4 @@
-"""Chinese that the desk noted for a guest is named by its letters, as pages are."""
+"""Guests whose language is "zh" get "zh_Hans", the code that pages use for simplified Chinese."""
 
 from alembic import op
 
@@ -7,19 +7,19 @@ down_revision: str | None = "0024"
 branch_labels = None
 depends_on = None
 
-SIMPLIFIED = "UPDATE guests SET language = 'zh_Hans' WHERE language = 'zh'"
-ANY = "UPDATE guests SET language = 'zh' WHERE language IN ('zh_Hans', 'zh_Hant')"
+TO_SIMPLIFIED = "UPDATE guests SET language = 'zh_Hans' WHERE language = 'zh'"
+TO_ONE_CODE = "UPDATE guests SET language = 'zh' WHERE language IN ('zh_Hans', 'zh_Hant')"
 
 
 def upgrade() -> None:
-    """What was offered as Chinese is what the page can be in.
+    """Rename the code: the form offered one Chinese, and its pages were in simplified letters.
 
-    A process of the release before may write the old name a little longer. It is understood as
-    well (`ridedash/wording/readers.py`), but the form does not know it.
+    A process of the release before may write "zh" a little longer. Pages understand that code too
+    (`ridedash/wording/readers.py`), but the form does not offer it.
     """
-    op.execute(SIMPLIFIED)
+    op.execute(TO_SIMPLIFIED)
 
 
 def downgrade() -> None:
-    """Give both back their one name."""
-    op.execute(ANY)
+    """Give simplified and traditional Chinese the one code of the release before."""
+    op.execute(TO_ONE_CODE)

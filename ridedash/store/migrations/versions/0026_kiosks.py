@@ -39,7 +39,7 @@ def _point() -> tuple[sa.Column[float], sa.Column[float]]:
     return sa.Column("lat", sa.Float()), sa.Column("lng", sa.Float())
 
 
-def _of(table: str, name: str, *, nullable: bool = True) -> sa.Column[int]:
+def _reference(table: str, name: str, *, nullable: bool = True) -> sa.Column[int]:
     """A column that refers to a row of another table."""
     return _whole(name, sa.ForeignKey(f"{table}.id"), nullable=nullable)
 
@@ -53,7 +53,7 @@ TABLES: Final = (
     "pickup_hints",
     "kiosk_phones",
 )
-FROM_KIOSKS: Final = ("orders", "offers", "actions")
+WITH_KIOSK: Final = ("orders", "offers", "actions")
 INDEXES: Final = (
     ("kiosks_of_property", "kiosks", ["property_id"]),
     ("kiosks_pairing", "kiosks", ["pairing_hash"]),
@@ -68,15 +68,18 @@ INDEXES: Final = (
 
 
 def upgrade() -> None:
-    """Seven tables, and columns of what is there: nothing of it came from a kiosk."""
+    """Create the seven tables, and the column kiosk_id of orders, offers and actions.
+
+    It is empty in the rows that are there: none of them came from a kiosk.
+    """
     _devices()
     _visits()
-    _permissions_to_book()
-    _ways_to_the_car()
+    _codes_and_approvals()
+    _tickets_and_pickup_hints()
     for name, table, columns in INDEXES:
         op.create_index(name, table, columns)
     op.create_index("ticket_numbers", "tickets", ["property_id", "day", "number"], unique=True)
-    for table in FROM_KIOSKS:
+    for table in WITH_KIOSK:
         op.add_column(table, _whole("kiosk_id"))
     op.add_column(
         "guests", sa.Column("unverified", sa.Boolean(), nullable=False, server_default=sa.false())
@@ -85,7 +88,7 @@ def upgrade() -> None:
 
 def _devices() -> None:
     rules = (
-        _of("accounts", "account_id"),
+        _reference("accounts", "account_id"),
         _text("rule", 12, nullable=False),
         _json("hours"),
         _json("languages"),
@@ -102,7 +105,7 @@ def _devices() -> None:
     op.create_table(
         "kiosks",
         _whole("id", nullable=False, primary_key=True),
-        _of("properties", "property_id", nullable=False),
+        _reference("properties", "property_id", nullable=False),
         _text("kind", 8, nullable=False),
         _text("name", 120, nullable=False),
         _text("place", 200),
@@ -132,7 +135,7 @@ def _pairing() -> tuple[sa.Column[Any], ...]:
         _text("pin_hash", 255),
         _whole("pin_tries", nullable=False),
         _time("pin_blocked_until"),
-        _of("staff", "paired_by"),
+        _reference("staff", "paired_by"),
         _time("paired_at"),
     )
 
@@ -141,8 +144,8 @@ def _visits() -> None:
     op.create_table(
         "kiosk_visits",
         _text("id", 32, nullable=False, primary_key=True),
-        _of("kiosks", "kiosk_id", nullable=False),
-        _of("properties", "property_id", nullable=False),
+        _reference("kiosks", "kiosk_id", nullable=False),
+        _reference("properties", "property_id", nullable=False),
         _time("began_at", nullable=False),
         _time("ended_at"),
         _text("how", 8),
@@ -153,13 +156,13 @@ def _visits() -> None:
         _whole("order_id"),
         _time("help_at"),
         _time("help_answered_at"),
-        _of("staff", "help_answered_by"),
+        _reference("staff", "help_answered_by"),
     )
     op.create_table(
         "kiosk_phones",
         _text("token_hash", 64, nullable=False, primary_key=True),
-        _of("kiosks", "kiosk_id", nullable=False),
-        _of("properties", "property_id", nullable=False),
+        _reference("kiosks", "kiosk_id", nullable=False),
+        _reference("properties", "property_id", nullable=False),
         _text("visit_id", 32),
         _time("made_at", nullable=False),
         _time("expires_at", nullable=False),
@@ -169,25 +172,25 @@ def _visits() -> None:
     )
 
 
-def _permissions_to_book() -> None:
+def _codes_and_approvals() -> None:
     op.create_table(
         "kiosk_codes",
         _whole("id", nullable=False, primary_key=True),
         _text("code_hash", 64, nullable=False),
-        _of("properties", "property_id", nullable=False),
-        _of("guests", "guest_id"),
+        _reference("properties", "property_id", nullable=False),
+        _reference("guests", "guest_id"),
         _yes_no("house_pays"),
-        _of("staff", "made_by"),
+        _reference("staff", "made_by"),
         _time("made_at", nullable=False),
         _time("expires_at", nullable=False),
         _time("used_at"),
-        _of("kiosks", "used_by_kiosk"),
+        _reference("kiosks", "used_by_kiosk"),
     )
     op.create_table(
         "kiosk_asks",
         _whole("id", nullable=False, primary_key=True),
-        _of("properties", "property_id", nullable=False),
-        _of("kiosks", "kiosk_id", nullable=False),
+        _reference("properties", "property_id", nullable=False),
+        _reference("kiosks", "kiosk_id", nullable=False),
         _text("visit_id", 32, nullable=False),
         _json("wish"),
         sa.Column("wish_enc", sa.Text()),
@@ -197,16 +200,16 @@ def _permissions_to_book() -> None:
         _text("reason", 40),
         _whole("order_id"),
         _time("asked_at", nullable=False),
-        _of("staff", "answered_by"),
+        _reference("staff", "answered_by"),
         _time("answered_at"),
     )
 
 
-def _ways_to_the_car() -> None:
+def _tickets_and_pickup_hints() -> None:
     op.create_table(
         "tickets",
         _whole("id", nullable=False, primary_key=True),
-        _of("properties", "property_id", nullable=False),
+        _reference("properties", "property_id", nullable=False),
         _whole("order_id", sa.ForeignKey("orders.id"), nullable=False, unique=True),
         _whole("number", nullable=False),
         _text("day", 10, nullable=False),
@@ -217,8 +220,8 @@ def _ways_to_the_car() -> None:
     op.create_table(
         "pickup_hints",
         _whole("id", nullable=False, primary_key=True),
-        _of("properties", "property_id", nullable=False),
-        _of("kiosks", "kiosk_id"),
+        _reference("properties", "property_id", nullable=False),
+        _reference("kiosks", "kiosk_id"),
         _text("point", 200),
         *_point(),
         _json("words"),
@@ -229,9 +232,9 @@ def _ways_to_the_car() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop the tables and columns; the indexes go with their tables."""
     op.drop_column("guests", "unverified")
-    for table in FROM_KIOSKS:
+    for table in WITH_KIOSK:
         op.drop_column(table, "kiosk_id")
     for table in reversed(TABLES):
         op.drop_table(table)

@@ -54,7 +54,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     op.drop_table("word_reviews")
     op.drop_table("wordings")
     op.drop_column("properties", "words_version")

@@ -72,7 +72,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away again."""
+    """Drop what upgrade() added."""
     for table, event in _noted():
         name = _name(table, event)
         if op.get_bind().dialect.name == "sqlite":

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from babel.numbers import format_decimal
-
 from ridedash.rides.orders.fields import MOST_CARS
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import CancellationPolicy
@@ -23,7 +21,19 @@ from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-SHOWN = 4  # packages; more stand in the breakup
+SHOWN: Final = 4  # packages of a rental on its card; the fare breakup has all
+# Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
+DRAWINGS: Final = (
+    ("share", r"share|pool"),
+    ("auto", r"auto|rick|tuk"),
+    ("bike", r"bike|moto|scooter"),
+    ("rental", r"rent|hour|package"),
+    ("outstation", r"out_?station|intercity"),
+    ("suv", r"suv|xl|van|mpv"),
+    ("lux", r"lux|prime|exec|premier|black"),
+    ("sedan", r"sedan|comfort"),
+    ("hatch", r"mini|micro|small|eco"),
+)
 
 
 def package_rule(product: Product) -> str:
@@ -49,35 +59,23 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
         if package.base_fare is not None:
             fares.append(package.base_fare)
     for (seconds, km), fares in sorted(by_size.items()):
-        size_words = (_span(seconds), _("%(n)s km", n=decimal(float(km), locale)) if km else "")
-        words = measured(filter(None, size_words), locale)
-        price = (
-            _("from %(price)s", price=money(min(fares), product.currency, locale)) if fares else ""
-        )
-        if words:
-            yield " ".join(filter(None, (words, price)))
+        parts = [_span(seconds, locale)] if seconds else []
+        if km:
+            parts.append(_("%(n)s km", n=decimal(float(km), locale)))
+        if not parts:
+            continue
+        words = measured(parts, locale)
+        if fares:
+            lowest = money(min(fares), product.currency, locale)
+            words += " " + _("from %(price)s", price=lowest)
+        yield words
 
 
-def _span(seconds: int) -> str:
-    if not seconds:
-        return ""
+def _span(seconds: int, locale: str) -> str:
+    """A length of time in whole and half hours, other lengths in minutes."""
     if seconds % 1800 == 0:
-        return _("%(n)g h", n=seconds / 3600)
+        return _("%(n)s h", n=decimal(seconds / 3600, locale))
     return _("%(n)d min", n=seconds // 60)
-
-
-# Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
-DRAWINGS: Final = (
-    ("share", r"share|pool"),
-    ("auto", r"auto|rick|tuk"),
-    ("bike", r"bike|moto|scooter"),
-    ("rental", r"rent|hour|package"),
-    ("outstation", r"out_?station|intercity"),
-    ("suv", r"suv|xl|van|mpv"),
-    ("lux", r"lux|prime|exec|premier|black"),
-    ("sedan", r"sedan|comfort"),
-    ("hatch", r"mini|micro|small|eco"),
-)
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Card:
     eta: str
     near: bool
     private_car: bool  # neither shared, nor an auto, nor by the hour
-    price: str  # the biggest thing on the card
+    price: str  # as short as it can be: "₹210–260", "from ₹80"
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
     price_text: str  # the same in a sentence: what is stored and what the button says
     button: str
@@ -125,13 +123,14 @@ class Card:
         return next((each.price for each in self.seats if each.seats == seats), self.price)
 
     def with_offer(self, offer_id: int) -> "Card":
+        """This card with the stored offer that its button books."""
         return replace(self, offer_id=offer_id)
 
 
 def card(product: Product, *, has_drop: bool, locale: str) -> Card:
     """The card of a product; `has_drop` says whether the trip's end is known."""
     price = product_price(product, has_drop, locale)
-    surge = _surge(product)
+    surge, surge_means = _surge(product)
     return Card(
         category=product.category,
         name=product.display_name,
@@ -143,8 +142,8 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
         price_kind=price.kind,
         price_text=price.text,
         button=_button(product.display_name, price.text),
-        surge=surge[0],
-        surge_means=surge[1],
+        surge=surge,
+        surge_means=surge_means,
         cancellation=cancellation_sentence(product.cancellation, product.currency, locale),
         tables=fare_tables(product, locale),
         seats=_seats(product, locale),
@@ -174,23 +173,22 @@ def _group(price: ProductPrice, currency: str | None, locale: str) -> tuple[str,
 
 
 def travel_minutes(products: Sequence[Product]) -> int | None:
-    """How long the way takes, as the first estimate that knows tells."""
+    """How long the trip takes, by the first estimate that says so; None when none does."""
     estimates = (product.estimate for product in products if product.estimate)
     return next((e.travel_time.minutes for e in estimates if e.travel_time), None)
 
 
 def trip_facts(products: Sequence[Product], locale: str) -> str:
     """How far and how long the trip is, said once for all cards; "" when no estimate tells."""
-    estimates = [product.estimate for product in products if product.estimate]
-    far = next((e.distance.km for e in estimates if e.distance), None)
-    long = travel_minutes(products)
-    parts = [
-        _("%(n)s km", n=format_decimal(far, format="#,##0.#", locale=locale))
-        if far is not None
-        else "",
-        _("about %(n)d min on the road", n=long) if long is not None else "",
-    ]
-    return " · ".join(filter(None, parts))
+    estimates = (product.estimate for product in products if product.estimate)
+    km = next((e.distance.km for e in estimates if e.distance), None)
+    minutes = travel_minutes(products)
+    parts = []
+    if km is not None:
+        parts.append(_("%(n)s km", n=decimal(float(km), locale)))
+    if minutes is not None:
+        parts.append(_("about %(n)d min on the road", n=minutes))
+    return " · ".join(parts)
 
 
 def preferred(
@@ -199,17 +197,17 @@ def preferred(
     """The card that is preselected: what most people would choose.
 
     The requested category, else the guest's usual one, else the cheapest private car; the
-    last two only where a cab is near. None without a trip to compare prices by: a car without a
-    drop is chosen by a person, and kept with `open_end`.
+    last two only where a cab is near. A car that goes without a drop is preselected only with
+    `open_end`, for a trip that had none before: otherwise a person has to choose it.
     """
     open_cards = [each for each in cards if not each.blocked and (open_end or not each.open_end)]
-    asked = next((each for each in open_cards if each.category == category), None)
-    again = next((each for each in open_cards if each.category == usual and each.near), None)
+    requested = next((each for each in open_cards if each.category == category), None)
+    usual_one = next((each for each in open_cards if each.category == usual and each.near), None)
     private = [
         each for each in open_cards if each.private_car and each.near and each.amount is not None
     ]
     by_price = sorted(private, key=lambda each: each.amount or Decimal(0))
-    return asked or again or next(iter(by_price), None)
+    return requested or usual_one or next(iter(by_price), None)
 
 
 def drawing(category: str) -> str:
@@ -255,23 +253,19 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
         if fare.cost is None:
             continue
         fixed = fixed_price(fare.cost, product.currency, locale)
-        price = fixed.shown
         label = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
-        lower = fare.actual_cost is not None and fare.actual_cost > fare.cost
-        was = money(fare.actual_cost, product.currency, locale) if lower else ""
+        reduced = fare.actual_cost is not None and fare.actual_cost > fare.cost
+        was = money(fare.actual_cost, product.currency, locale) if reduced else ""
         button = _button(f"{product.display_name}, {label}", fixed.text)
         group = _group(fixed, product.currency, locale)
-        choices.append(SeatChoice(fare.seats, label, price, was, button, group))
+        choices.append(SeatChoice(fare.seats, label, fixed.shown, was, button, group))
     return tuple(choices)
 
 
 def _surge(product: Product) -> tuple[str, str]:
     """Higher rates in a few words, and what they mean; two empty texts at usual rates."""
-    peak = (
-        any(_is_peak(fare.peak_time_charge) for fare in product.share.fares)
-        if product.share
-        else False
-    )
+    fares = product.share.fares if product.share else ()
+    peak = any(_is_peak(fare.peak_time_charge) for fare in fares)
     if not peak and not any(rate.rates_higher_than_usual for rate in product.rate_cards):
         return "", ""
     if peak or (product.estimate and product.estimate.upfront):
@@ -289,4 +283,4 @@ def _surge(product: Product) -> tuple[str, str]:
 def _is_peak(text: str | None) -> bool:
     """Whether a multiplier text such as "1.2x" says more than usual."""
     found = re.search(r"\d+(?:\.\d+)?", text or "")
-    return bool(found) and Decimal(found.group(0)) > 1 if found else False
+    return found is not None and Decimal(found.group(0)) > 1

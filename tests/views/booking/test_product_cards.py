@@ -15,6 +15,7 @@ from ridedash.views.booking.product_cards import (
     Card,
     card,
     drawing,
+    package_list,
     preferred,
     trip_facts,
     without_drop,
@@ -157,6 +158,14 @@ def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:
     assert ("Package fare", "₹399") in found.tables[0].lines
     assert ("Time included", "120 min") in found.tables[0].lines
     assert ("Distance included", "20 km") in found.tables[0].lines
+
+
+def test_half_hours_of_a_package_are_written_as_the_language_does() -> None:
+    length = {"duration": 90, "time_unit": "minute", "distance": 15}
+    packages = [{"display_name": "1.5 h, 15 km", "base_fare": "399"} | length]
+    rental = category("rental", "Rental", sub_categories=[{"id": "micro", "packages": packages}])
+    assert package_list(product(rental), "en").startswith("1.5 h, 15 km from ")
+    assert package_list(product(rental), "de").startswith("1,5 h, 15 km from ")
 
 
 def test_a_shared_rides_breakup_shows_each_sum_once_and_keeps_longer_text() -> None:

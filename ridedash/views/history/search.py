@@ -24,10 +24,10 @@ from ridedash.wording import gettext as _
 
 bp = Blueprint("search", __name__)
 
-MOST: Final = 20
-LISTED: Final = 8  # in the list below the box
-WORDS: Final = 80
-# of the page and the list together: as fast as a person can type
+MOST: Final = 20  # rides on the page
+LISTED: Final = 8  # rides in the list below the box
+LONGEST_QUERY: Final = 80  # characters; the rest is cut off
+# of page and list together: the list asks at each pause in typing, however short
 searches: Final = limiter.shared_limit("240/minute", scope="search", key_func=by_staff_key)
 
 
@@ -72,7 +72,7 @@ def listed() -> Response:
 
 
 def _typed() -> str:
-    return one_line(request.form.get("q", ""), WORDS)
+    return one_line(request.form.get("q", ""), LONGEST_QUERY)
 
 
 def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
@@ -86,6 +86,7 @@ def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
 
 
 def _short(found: RecordLine) -> dict[str, Any]:
+    """A ride as static/js/history/search.js lists it."""
     state = {"state": found.state.words, "icon": found.state.icon, "tone": found.state.tone}
     return state | {
         name: getattr(found, name) for name in ("id", "guest", "room", "car", "to", "plate", "at")

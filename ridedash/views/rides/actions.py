@@ -19,7 +19,7 @@ from ridedash.store.database.database import Database
 from ridedash.views.rides import action_forms
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
-from ridedash.views.rides.page_context import SAYABLE, SAYABLE_CODES
+from ridedash.views.rides.page_context import QUERY_CODES, QUERY_OUTCOMES
 from ridedash.views.rides.pages import Answer, bp, render_order
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
@@ -45,17 +45,17 @@ def stop_search(order_id: int) -> Answer:
 @needs(BOOK)
 def cancel(order_id: int) -> Answer:
     """Cancel the ride; arm or disarm a cancel while there is no booking number."""
-    s, what = services(), request.form.get("what", "cancel")
+    own_order(order_id)
+    s = services()
+    actor = current_staff().actor
+    what = request.form.get("what", "cancel")
     if what == "disarm":
-        own_order(order_id)
-        result = disarm_cancel(s.db, s.clock, order_id, current_staff().actor)
-        return _back(order_id, "disarm", result)
+        disarmed = disarm_cancel(s.db, s.clock, order_id, actor)
+        return _back(order_id, "disarm", disarmed)
     reason = action_forms.cancel_reason(request.form)
     if what == "arm":
-        own_order(order_id)
-        return _back(
-            order_id, "arm", arm_cancel(s.db, s.clock, order_id, current_staff().actor, reason)
-        )
+        armed = arm_cancel(s.db, s.clock, order_id, actor, reason)
+        return _back(order_id, "arm", armed)
     return _act(order_id, "cancel", actions.cancel, reason)
 
 
@@ -118,7 +118,10 @@ def release(order_id: int) -> Answer:
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff_key)
 def start(order_id: int) -> Answer:
-    """Order a WAITING ride for the guest who was to start it, within the same limits."""
+    """Order a WAITING ride for the guest who was to start it.
+
+    What would keep the guest from starting it now keeps staff from it too.
+    """
     own_order(order_id)
     s = services()
     try:
@@ -140,7 +143,8 @@ def ordered(order_id: int) -> Answer:
 @needs(BOOK)
 def resolve_booked(order_id: int) -> Answer:
     """Link the typed booking number to an order of unknown outcome, if the service knows it."""
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     try:
         number = action_forms.booking_number(request.form)
         staff_id = current_staff().id
@@ -156,7 +160,8 @@ def resolve_booked(order_id: int) -> Answer:
 @needs(BOOK)
 def resolve_not_booked(order_id: int) -> Answer:
     """Close an order whose outcome is unknown as not booked, with a typed reason."""
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     try:
         reason = action_forms.not_booked_reason(request.form)
     except FormError as error:
@@ -184,7 +189,8 @@ def stop_following(order_id: int) -> Answer:
 def acknowledge_item(order_id: int) -> Answer:
     """Clear an attention item that a member of staff has seen."""
     own_order(order_id)
-    s, item = services(), request.form.get("item", "")
+    s = services()
+    item = request.form.get("item", "")
     acknowledge.acknowledge(s.db, s.clock, order_id, current_staff().id, item)
     return redirect(f"/rides/{order_id}", code=303)
 
@@ -192,7 +198,7 @@ def acknowledge_item(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/resolve")
 @needs(BOOK)
 def forward_resolve(order_id: int) -> Answer:
-    """The one address of five forms in earlier releases: each is sent on to its own route."""
+    """The address that five forms shared in earlier releases: each is forwarded to its route."""
     own_order(order_id)
     endpoint = FORWARDED.get(request.form.get("what", ""), "rides.resolve_not_booked")
     return forward_form(endpoint, order_id=order_id)
@@ -202,7 +208,9 @@ def forward_resolve(order_id: int) -> Answer:
 @needs(BOOK)
 def again(order_id: int) -> BaseResponse:
     """Redirect to the booking form with this trip; audited. The new order refers to it."""
-    page, s, staff = own_order(order_id), services(), current_staff()
+    page = own_order(order_id)
+    s = services()
+    staff = current_staff()
     with s.db.write() as db:
         audit.record(
             db,
@@ -217,6 +225,7 @@ def again(order_id: int) -> BaseResponse:
 
 
 def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: Any) -> BaseResponse:
+    """Take an action that calls the service; `args` are those after the actor."""
     own_order(order_id)
     s = services()
     result = action(s.runtime, order_id, current_staff().actor, *args)
@@ -227,7 +236,7 @@ def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: A
 def _step(
     order_id: int, name: str, step: Callable[[Database, Clock, int, int], bool]
 ) -> BaseResponse:
-    """Take a step that asks the service nothing."""
+    """Take a step that calls the service for nothing; it returns whether it could be taken."""
     own_order(order_id)
     s = services()
     done = step(s.db, s.clock, order_id, current_staff().id)
@@ -244,6 +253,6 @@ def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
 
     A refusal by the service is stored with the action, from where the page reads it.
     """
-    code = f"-{result.code}" if result.code in SAYABLE_CODES and result.outcome != "done" else ""
-    said = f"?said={name}-{result.outcome}{code}" if result.outcome in SAYABLE else ""
+    code = f"-{result.code}" if result.code in QUERY_CODES and result.outcome != "done" else ""
+    said = f"?said={name}-{result.outcome}{code}" if result.outcome in QUERY_OUTCOMES else ""
     return redirect(f"/rides/{order_id}{said}", code=303)

@@ -33,8 +33,9 @@ REASONS: Final = {  # as the ride company reads them, and as staff do
     "Driver asked to cancel": lazy("Driver asked to cancel"),
 }
 SENT: Final = frozenset({"calling", "unconfirmed", "done"})
-SAYABLE: Final = frozenset({"done", "armed", "not_now"})
-SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
+# the outcomes and codes that the query of a redirect may name, ?said=name-outcome-code
+QUERY_OUTCOMES: Final = frozenset({"done", "armed", "not_now"})
+QUERY_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
 SAYERS: Final = frozenset(
     {
         "abort",
@@ -164,9 +165,9 @@ def _fee_left_s(facts: RideFacts) -> float | None:
 def said_words(view: RideView, fee: str) -> Words | None:
     """The result of the last action (`?said=name-outcome[-code]`), if the ride shows none."""
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
-    if outcome not in SAYABLE or name not in SAYERS:
+    if outcome not in QUERY_OUTCOMES or name not in SAYERS:
         return None
-    known = code if code in SAYABLE_CODES else None
+    known = code if code in QUERY_CODES else None
     found = outcome_words(
         name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None
     )

@@ -17,10 +17,18 @@ from ridedash.store.models.kiosks import KioskKind
 from ridedash.views.web import devices, errors
 
 View = TypeVar("View", bound=Callable[..., Any])
-OPEN: Final = "open"  # to everyone, signed in or not; not to a browser that is a device alone
-SHARED: Final = "shared"  # to everyone, devices too
-KIOSK, DOOR = "kiosk", "door"  # to a paired device of that kind, and to nobody else
-SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN = "see", "book", "export", "manage", "audit", "admin"
+# who may see a view without a role
+OPEN: Final = "open"  # everyone, signed in or not, but not a browser that is a paired device only
+SHARED: Final = "shared"  # everyone, paired devices too
+KIOSK: Final = "kiosk"  # a paired kiosk, and nobody else
+DOOR: Final = "door"  # a paired door display, and nobody else
+# what roles permit
+SEE: Final = "see"
+BOOK: Final = "book"
+EXPORT: Final = "export"
+MANAGE: Final = "manage"
+AUDIT: Final = "audit"
+ADMIN: Final = "admin"
 _CONCIERGE: Final = frozenset({SEE, BOOK})
 _MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # of the own property
 ROLES: Final = {  # each role may do what the one before may
@@ -105,6 +113,7 @@ def _check() -> BaseResponse | None:
     if need == OPEN and not devices.has_cookie():
         return None
     user = current_user._get_current_object()  # looked up once: this runs for every request
+    # from here on no view is for devices
     if not user.is_authenticated and devices.is_paired():
         return current_app.make_response(errors.page(404, errors.DEVICE, back=devices.address()))
     if need == OPEN:
@@ -117,7 +126,7 @@ def _check() -> BaseResponse | None:
 
 
 def _refuse(need: str) -> None:
-    """Answer 403. A refused POST goes into the audit log; a GET changes nothing and doesn't."""
+    """Answer 403. A refused POST is audited; a refused GET is not, as it would change nothing."""
     s = services()
     if request.method == "POST":
         with s.db.write() as db:
@@ -135,5 +144,5 @@ def _refuse(need: str) -> None:
 
 
 def may_link() -> bool:
-    """Whether the user may link accounts of the property: rides are paid through them."""
+    """Whether the user may link an account of the service to the property."""
     return may(MANAGE)

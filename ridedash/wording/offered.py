@@ -1,6 +1,6 @@
-"""Which languages are whole enough to be offered, and how far people have read them.
+"""Which languages are translated far enough to be offered, and how far people have read them.
 
-Each compiled catalogue says it in its head (docs/languages.md 4):
+The header of each compiled catalogue has the figures (docs/languages.md 4):
 
     X-Figures: guests=512/520 staff=903/1120 critical=38/40 reviewed=498/520
 """
@@ -21,8 +21,8 @@ from ridedash.wording.catalogues import FIGURES
 from ridedash.wording.languages import with_catalogues
 
 log = logging.getLogger(__name__)
-STAFF_NEEDS: Final = Fraction(95, 100)
-REVIEWED_NEEDS: Final = Fraction(95, 100)
+STAFF_NEEDS: Final = Fraction(95, 100)  # of the texts of staff
+REVIEWED_NEEDS: Final = Fraction(95, 100)  # of the texts that guests meet
 _FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-9]{1,6})\b")
 
 
@@ -36,7 +36,11 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Figures:
-    """The shares of a catalogue, from 0 to 1."""
+    """Shares of a catalogue, from 0 to 1.
+
+    `guests` and `staff`: of their texts, how many are translated. `critical` and `reviewed`: of the
+    critical texts and of all texts of guests, how many a native reader has read.
+    """
 
     guests: Fraction = Fraction(0)
     staff: Fraction = Fraction(0)
@@ -45,17 +49,17 @@ class Figures:
 
     @property
     def for_guests(self) -> bool:
-        """Whether no page of a guest would be partly English."""
+        """Whether all texts of guests are translated: none of their pages is partly English."""
         return self.guests == 1
 
     @property
     def for_staff(self) -> bool:
-        """Whether staff can work in it."""
+        """Whether enough is translated for staff to work in this language."""
         return self.for_guests and self.staff >= STAFF_NEEDS
 
     @property
     def level(self) -> Level:
-        """Who has read it."""
+        """Who has read this language."""
         if self.critical < 1:
             return Level.MACHINE
         return Level.REVIEWED if self.reviewed >= REVIEWED_NEEDS else Level.CHECKED
@@ -87,9 +91,9 @@ class Offered:
         return found.level if found else Level.REVIEWED
 
     def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
-        """The critical texts of each language in which no native reader has read them.
+        """The critical texts of each language in which no native reader has read them, by its code.
 
-        `read`: the languages that a reader of this property's has read.
+        `read`: the codes of the languages that a native reader has read for the property.
         """
         critical = frozenset(self.critical)
         codes = (code for code in self.figures if code not in read)
@@ -97,9 +101,10 @@ class Offered:
 
 
 def read(folders: Iterable[str | Path], texts: Path) -> Offered:
-    """What the compiled catalogues in these folders say of themselves; the first one found counts.
+    """The figures of the compiled catalogues in these folders; of a language, the first one found.
 
-    One that can't be read, or says nothing, is offered to nobody. `texts`: where critical.txt is.
+    A language whose catalogue can't be read, or has no figures, is offered to nobody. `texts` is
+    the folder of critical.txt.
     """
     places, found = [str(folder) for folder in folders], {}
     for language in with_catalogues():
@@ -114,12 +119,12 @@ def _critical(path: Path) -> tuple[str, ...]:
     try:
         return tuple(path.read_text(encoding="utf-8").splitlines())
     except (OSError, ValueError) as error:
-        log.error("the list of critical texts can't be read, none has English beneath: %s", error)
+        log.error("critical.txt can't be read, no text gets its English beneath: %s", error)
         return ()
 
 
 def _figures(path: str) -> Figures:
-    """The figures of a compiled catalogue, read again when it was written anew."""
+    """The figures of a compiled catalogue, read once for each time it was written."""
     try:
         return _read_figures(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
@@ -131,18 +136,18 @@ def _figures(path: str) -> Figures:
 def _read_figures(path: str, _written_ns: int) -> Figures:
     try:
         with Path(path).open("rb") as file:
-            said = gettext.GNUTranslations(file).info().get(FIGURES.lower(), "")
+            header = gettext.GNUTranslations(file).info().get(FIGURES.lower(), "")
     except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
         log.error("a catalogue can't be read, and is offered to nobody: %s", error)
         return Figures()
-    return figures_of(said)
+    return figures_of(header)
 
 
-def figures_of(said: str) -> Figures:
-    """The figures of that line; 0 of 0 is none.
+def figures_of(header: str) -> Figures:
+    """The figures of such a header; where there is no text, 0 of 0, the share is 0.
 
     >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)
     """
-    found = _FIGURE.findall(said)
+    found = _FIGURE.findall(header)
     return Figures(**{name: Fraction(int(n), int(of) or 1) for name, n, of in found})

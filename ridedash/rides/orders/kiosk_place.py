@@ -38,8 +38,8 @@ TOKEN_LENGTH: Final = 48  # of an order's form token, hexadecimal
 class Press:
     """A press of Book. `form_token` is a secret of the visit's page: one for each order.
 
-    `offer_id` is a fresh offer of the same kiosk. `code` is what was found of a desk code, `ask_id`
-    an approval; both are looked at again in the commit.
+    `offer_id` names a fresh offer of the same kiosk. `code` is the desk code that was found, and
+    `ask_id` names an approval; the commit checks both again.
     """
 
     kiosk_id: int
@@ -65,7 +65,10 @@ class Press:
 
 @dataclass(frozen=True)
 class Grant:
-    """Why a kiosk may order: `house_pays` is True only by a code or an approval of staff."""
+    """That a kiosk may order, and who pays: the guest pays the driver unless staff said otherwise.
+
+    `guest_id` is the guest for whom staff made the desk code, if they named one.
+    """
 
     house_pays: bool = False
     guest_id: int | None = None
@@ -78,14 +81,13 @@ def page_secret(kiosk_id: int, visit_id: str, form_token: str) -> str:
 
 def order_token(secret: str) -> str:
     """The form token of a kiosk's order: nobody can guess or choose that of another form."""
-    said = f"kiosk order|{secret}".encode("utf-8", "replace")
-    return "k" + hashlib.sha256(said).hexdigest()[:TOKEN_LENGTH]
+    hashed = f"kiosk order|{secret}".encode("utf-8", "replace")
+    return "k" + hashlib.sha256(hashed).hexdigest()[:TOKEN_LENGTH]
 
 
 def order_of_press(s: Session, kiosk_id: int, secret: str) -> Order | None:
     """The order that the page with this secret has made at this kiosk, if any."""
-    mine = Order.form_token == order_token(secret), Order.kiosk_id == kiosk_id
-    return s.scalars(select(Order).where(*mine)).first()
+    return order_of_page(s, kiosk_id, [secret])
 
 
 def order_of_page(s: Session, kiosk_id: int, secrets: Sequence[str]) -> Order | None:
@@ -142,7 +144,7 @@ class _Beside:
             raise KioskRefused(Why.WRONG_CODE)
 
     def after(self, s: Session, order_id: int, now: datetime) -> None:
-        """The ticket, and what led to this order."""
+        """Add the ticket, use up the approval, and note the order in its visit."""
         press, order = self.press, s.get_one(Order, order_id)
         pin = tickets.pin_of(self.key, press.secret)
         tickets.add_ticket(s, self.key, order, pin, tickets.local_day(now, self.tz))
@@ -152,7 +154,7 @@ class _Beside:
         kiosk_visits.note_order(s, visit, order_id, now)
 
     def _granted(self, s: Session, kiosk: Kiosk, now: datetime, *, hold: bool = False) -> Grant:
-        """Who pays, by what staff have said. Raises KioskRefused where they had to say something.
+        """The grant of this press. Raises KioskRefused where the rule wants a word of staff.
 
         A code counts under each rule; without one the rule says what is needed.
         """
@@ -166,15 +168,15 @@ class _Beside:
             raise KioskRefused(Why.NEEDS_CODE)
         ask = None
         if press.ask_id is not None:
-            key = (kiosk.id, press.token, press.offer_id)
-            ask = kiosk_asks.may_use(s, press.ask_id, key, now, hold=hold)
+            wanted = (kiosk.id, press.token, press.offer_id)
+            ask = kiosk_asks.may_use(s, press.ask_id, wanted, now, hold=hold)
         if ask is None:
             raise KioskRefused(Why.NOT_APPROVED)
         return Grant(ask.house_pays)
 
 
 def _in_order(kiosk: Kiosk, property_id: int) -> bool:
-    """Whether a device may book at all now."""
+    """Whether a kiosk of this property may book, apart from its hours."""
     ours = kiosk.property_id == property_id and kiosk.kind == KioskKind.KIOSK
     return ours and kiosk.revoked_at is None and not kiosk.out_of_order
 

@@ -23,7 +23,7 @@ KEEP_DAYS = {  # default, least, most
 }
 # the tiles of a city that does not exist: pages translate it
 SANDBOX_CREDIT = "Sandbox city, a place that does not exist"
-NAMED = {"demo_starts": "demo"}  # fields whose name in the environment is another one
+NAMED = {"demo_starts": "demo"}  # fields of Settings that have another name in the environment
 OF_LIVE = (  # required in live mode; README lists them in this order
     "PUBLIC_URL",
     "SERVICE_URL",
@@ -116,12 +116,14 @@ class Settings:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every secret of this installation, for the redactor of logs."""
-        keys = (key.partition(":")[2] for key in self.token_keys.split(","))
-        urls = self.database_url, self.redis_url or "", self.https_proxy
-        addresses = (urlsplit(url).password for url in urls)
-        hidden = (str(getattr(self, each.name)) for each in fields(self) if not each.repr)
-        demo = [demo_secrets(self.instance)["staff_password"]] if self.demo else []
-        return tuple(filter(None, [*hidden, *keys, *map(unquote, filter(None, addresses)), *demo]))
+        found = [str(getattr(self, each.name)) for each in fields(self) if not each.repr]
+        found += [key.partition(":")[2] for key in self.token_keys.split(",")]
+        found.append(_database_password(self.database_url))
+        for url in (self.redis_url or "", self.https_proxy):
+            found.append(unquote(urlsplit(url).password or ""))
+        if self.demo:
+            found.append(demo_secrets(self.instance)["staff_password"])
+        return tuple(filter(None, found))
 
 
 def load(environ: Mapping[str, str]) -> Settings:
@@ -133,7 +135,7 @@ def load(environ: Mapping[str, str]) -> Settings:
     given = _Given(environ)
     mode = given.one_of("MODE", "demo", ("demo", "live"))
     if mode == "live":
-        given.require(*OF_LIVE)
+        given.require(*OF_LIVE, when=" in live mode")
     instance = Path(given.text("INSTANCE", "instance")).absolute()
     settings = Settings(
         mode=mode,
@@ -226,13 +228,16 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
 
 def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     named = "a name or an IPv4 address; a proxy can serve IPv6"
-    # Werkzeug matches no bracketed name against trusted hosts: every page would answer 400
+    # no IPv6 address, as in _root_url
     host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
     public_url = own = f"http://{_url_host(host)}:{port}"
     # a demo may be shown to the phones of a room, where nobody has a certificate
     if mode != "demo" or given.text("PUBLIC_URL", own) != own:
-        wanted = "an https URL (http only to this machine) without a path: pages are at its root"
+        wanted = (
+            "an https URL (http only to this machine) with a name or an IPv4 address and without a "
+            "path: pages are at its root"
+        )
         public_url = given.checked("PUBLIC_URL", own, _root_url, wanted).rstrip("/")
     return {
         "host": host,
@@ -277,31 +282,34 @@ class _Given:
         self.environ = environ
 
     def text(self, name: str, default: str | None) -> str:
+        """A setting without blanks around it; one without a default is required."""
         if default is None:
             self.require(name)
         return self.environ.get(PREFIX + name, "").strip() or default or ""
 
-    def require(self, *names: str) -> None:
+    def require(self, *names: str, when: str = "") -> None:
+        """Refuse settings that are missing; `when` says in which mode they are required."""
         missing = [
             PREFIX + name for name in names if not self.environ.get(PREFIX + name, "").strip()
         ]
         if missing:
             *others, last = missing
             names_are = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-            raise BadSettingError(
-                f"{names_are} required{' in live mode' if names == OF_LIVE else ''} and not set."
-            )
+            raise BadSettingError(f"{names_are} required{when} and not set.")
 
     def one_of(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         return self.checked(name, default, lambda v: v in allowed, "one of " + ", ".join(allowed))
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
+        """A whole number from `low` to `high`."""
+
         def fits(value: str) -> bool:
             return _whole(value) and low <= int(value) <= high
 
         return int(self.checked(name, str(default), fits, f"a whole number from {low} to {high}"))
 
     def url(self, name: str, default: str | None) -> str:
+        """A URL to which secrets may be sent, without a slash at its end."""
         value = self.checked(
             name, default, _safe_url, "an https URL (http only to this machine), without a query"
         )
@@ -310,6 +318,7 @@ class _Given:
     def checked(
         self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str
     ) -> str:
+        """A setting that `fits`; `wanted` says in the refusal what would."""
         value = self.text(name, default)
         if not fits(value):
             raise BadSettingError(f"{PREFIX}{name} is {value!r}; it must be {wanted}.")
@@ -324,9 +333,18 @@ def _parts(value: str) -> SplitResult:
     """The parts of a URL; all empty when it can't be parsed."""
     with contextlib.suppress(ValueError):
         parts = urlsplit(value)
-        _ = parts.port  # read here: a nonsense one raises
+        _ = parts.port  # an invalid port raises ValueError only when it is read
         return parts
     return urlsplit("")
+
+
+def _database_password(url: str) -> str:
+    """The password of a database URL, "" without one.
+
+    Read as SQLAlchemy reads it, where "/", "#", "?" and brackets may stand as they are.
+    """
+    user, _colon, password = url.partition("://")[2].partition("@")[0].partition(":")
+    return "" if "/" in user else unquote(password)
 
 
 def _safe_url(value: str) -> bool:
@@ -345,23 +363,29 @@ def _safe_url(value: str) -> bool:
 
 
 def _root_url(value: str) -> bool:
-    """Whether a URL is safe and has no path: no page and no link would be found below one."""
-    return _safe_url(value) and not _parts(value).path.strip("/")
+    """Whether a URL can be that of our pages: safe, without a path, and no IPv6 address.
+
+    No page and no link would be found below a path. Werkzeug matches no bracketed name against
+    trusted hosts: every page would answer 400.
+    """
+    parts = _parts(value)
+    return _safe_url(value) and not parts.path.strip("/") and ":" not in (parts.hostname or "")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name can only mean this machine."""
+    """Whether a host name or address can only mean this machine."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"
 
 
 def _url_host(host: str) -> str:
-    return "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - none to link to
+    """The host of links to a server that listens at `host`: 0.0.0.0 is no address to link to."""
+    return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
 
 
 def _secrets(given: _Given, made: dict[str, str]) -> dict[str, Any]:
-    """`made` holds the generated secrets of a demo; without them they are required."""
+    """The secrets of the environment, else those that a demo has `made`; in live mode, required."""
     names = ("secret_key", "token_keys", "service_app_token", "oauth_client_secret")
     secrets = {name: given.text(name.upper(), made.get(name)) for name in names}
     key = secrets["secret_key"]
@@ -391,6 +415,7 @@ def _redis(given: _Given) -> str | None:
 
 def _tiles(given: _Given) -> str:
     def fits(value: str) -> bool:
+        # "//host/…" is an address on another host
         local = value.startswith("/") and not value.startswith("//")
         return all(part in value for part in ("{z}", "{x}", "{y}")) and (local or _safe_url(value))
 
@@ -402,7 +427,6 @@ def _hosts(given: _Given, host: str, public_url: str) -> tuple[str, ...]:
     own = (
         "localhost",
         "127.0.0.1",
-        "[::1]",
         _url_host(host),
         urlsplit(public_url).hostname or "localhost",
     )

@@ -3,8 +3,10 @@
 import json
 import stat
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from sqlalchemy import make_url
 
 from ridedash.config import BadSettingError, load
 from ridedash.factory import create_app
@@ -38,7 +40,7 @@ def test_a_demo_needs_no_settings(tmp_path: Path) -> None:
     assert settings.service_url == "http://127.0.0.1:8001"
     assert settings.tiles_url == "/tiles/{z}/{x}/{y}.svg"
     assert settings.pace == 1
-    assert set(settings.trusted_hosts) == {"localhost", "127.0.0.1", "[::1]"}
+    assert set(settings.trusted_hosts) == {"localhost", "127.0.0.1"}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,16 @@ def test_the_way_out_of_the_machine_is_read_from_the_settings(tmp_path: Path) ->
     assert redis_trust("rediss://cache.example/0", "/a/ca.pem") == {"ssl_ca_certs": "/a/ca.pem"}
     assert redis_trust("redis://cache.example/0", "/a/ca.pem") == {}
     assert (load(LIVE).ca_file, load(LIVE).https_proxy, load(LIVE).no_proxy) == ("", "", ())
+
+
+@pytest.mark.parametrize("password", ["hush-51f0", "hu/sh#5?1", "hu[sh-51f0", "hush%2551f0"])
+def test_the_password_of_the_database_is_a_secret_however_it_is_written(
+    tmp_path: Path, password: str
+) -> None:
+    address = f"postgresql+psycopg://desk:{password}@db.example:5432/rides"
+    settings = load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": address})
+    assert make_url(address).password == unquote(password), "as the driver gets it"
+    assert unquote(password) in settings.secrets
 
 
 def test_demo_secrets_are_made_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:
@@ -220,6 +232,7 @@ def test_an_invalid_redis_address_is_refused_by_name_and_not_repeated(
         ("RIDEDASH_PUBLIC_URL", "https://desk.example\\.evil.example"),
         ("RIDEDASH_PUBLIC_URL", "http://desk.example"),
         ("RIDEDASH_PUBLIC_URL", "https://hotel.example/desk"),  # no link would lead anywhere
+        ("RIDEDASH_PUBLIC_URL", "https://[2001:db8::7]"),  # every page would answer 400
         ("RIDEDASH_TILES_URL", "//tiles.example/{z}/{x}/{y}"),
         ("RIDEDASH_TILES_URL", "/tiles/{z}/{x}.svg"),
         ("RIDEDASH_GEOCODER", "atlas"),

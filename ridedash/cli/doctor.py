@@ -22,8 +22,8 @@ from ridedash.text import one_line
 from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
-NOWHERE: Final = LatLng(0.0, 0.0)  # used while no property has a usual pickup
-LONGEST: Final = 2000  # characters of a finding
+NOWHERE: Final = LatLng(0.0, 0.0)  # asked about while no property has a usual pickup
+LONGEST: Final = 2000  # characters of a finding; the rest is cut off
 ZOOM: Final = 15  # the first view of the board's map
 # refusals because of the pickup, not because of the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
@@ -38,7 +38,7 @@ class CheckFailed(Exception):
 
 
 class CheckContext(NamedTuple):
-    """The services, and a usual pickup of one of the properties, if there is any."""
+    """What checks of the service need: `pickup` is the usual one of a property, None for none."""
 
     services: Services
     pickup: LatLng | None
@@ -73,7 +73,7 @@ def report_line(finding: Finding) -> str:
 def examine(services: Services) -> Iterator[Finding]:
     """The findings of all checks, in order; no check raises.
 
-    Without a database the other checks use no pickup of a property.
+    Without a database they know no property, and no usual pickup.
     """
     findings, ours = database(services)
     yield from findings
@@ -81,7 +81,7 @@ def examine(services: Services) -> Iterator[Finding]:
         yield from accounts(services.vault, ours)
         yield restore(services)
     yield files(services)
-    here = CheckContext(services, _pickup(ours))
+    context = CheckContext(services, _pickup(ours))
     if services.settings.ca_file or services.settings.https_proxy:
         yield _guarded("outgoing", lambda: _outgoing(services.settings), CA_ADVICE)
     yield _guarded(
@@ -96,7 +96,7 @@ def examine(services: Services) -> Iterator[Finding]:
             "Does a worker run here with this RIDEDASH_WORKER_PORT?",
         )
     yield _guarded(
-        "service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?"
+        "service", lambda: _service(context), "Is RIDEDASH_SERVICE_URL right, and is it up?"
     )
     url = services.settings.oauth_authorize_url
     yield _guarded(
@@ -104,9 +104,9 @@ def examine(services: Services) -> Iterator[Finding]:
         lambda: _answers(services.settings, url),
         "Check RIDEDASH_OAUTH_AUTHORIZE_URL and _TOKEN_URL.",
     )
-    yield _guarded("tiles", lambda: _tiles(here), _about_tiles(services.settings))
+    yield _guarded("tiles", lambda: _tiles(context), _about_tiles(services.settings))
     yield _guarded(
-        "geocoder", lambda: _geocoder(here), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL."
+        "geocoder", lambda: _geocoder(context), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL."
     )
     if services.settings.redis_url is not None:
         yield redis(services.settings.redis_url, services.settings.ca_file)
@@ -141,13 +141,13 @@ def _pickup(ours: StoredFacts | None) -> LatLng | None:
     return None
 
 
-def _service(here: CheckContext) -> str:
-    url = here.services.settings.service_url
+def _service(context: CheckContext) -> str:
+    url = context.services.settings.service_url
     accepted = f"{url} answers and accepts our key"
-    if here.services.settings.rehearsal:
+    if context.services.settings.rehearsal:
         accepted += ", which is a sandbox's: this is a rehearsal, no ride is real"
     try:
-        here.services.client.products(here.pickup or NOWHERE)
+        context.services.client.products(context.pickup or NOWHERE)
     except (BadStatus, Refused) as error:
         if _refuses_key(error):
             raise CheckFailed(
@@ -155,7 +155,7 @@ def _service(here: CheckContext) -> str:
             ) from None
         if not isinstance(error, Refused):
             raise
-        if here.pickup is None:
+        if context.pickup is None:
             return f"{accepted} (no property has a usual pickup to ask about yet)"
         if wire.normal_code(error.code or "") in OUR_PICKUP:
             return f"{accepted}, but offers nothing at our usual pickup ({error})"
@@ -175,7 +175,7 @@ def _get(out: Egress, url: str, accept: str = "application/json", total_s: float
 
 
 def _outgoing(settings: config.Settings) -> str:
-    """The proxy and the certificates of our own, none of which may have expired."""
+    """Name the proxy and the own CA certificates, none of which may have expired."""
     said = []
     if settings.https_proxy:
         directly = ", ".join(("this machine", *settings.no_proxy))
@@ -187,7 +187,7 @@ def _outgoing(settings: config.Settings) -> str:
         ends = [str(each["notAfter"]) for each in context.get_ca_certs()]
         if not ends:
             raise CheckFailed(f"{settings.ca_file} holds no certificate of a CA. {CA_ADVICE}")
-        first = min(ends, key=ssl.cert_time_to_seconds)
+        first = min(ends, key=ssl.cert_time_to_seconds)  # to expire
         if ssl.cert_time_to_seconds(first) < utc_now().timestamp():
             raise CheckFailed(f"a certificate of {settings.ca_file} ended on {first}. {CA_ADVICE}")
         said.append(f"{settings.ca_file} is trusted too, until {first}")
@@ -195,16 +195,19 @@ def _outgoing(settings: config.Settings) -> str:
 
 
 def _address(settings: config.Settings) -> str:
-    """Ask ourselves by the public address, which shows what the proxy passes on."""
+    """Ask /healthz by the public URL: it says as which address the request arrived."""
     url = settings.public_url
-    # directly: the proxy for the way out need not know the way back in
+    # without the proxy for outgoing calls, which need not reach our own address
     answer = _get(Egress(settings.ca_file), f"{url}/healthz")
     if answer.status != 200:
         raise CheckFailed(
             f"{url} answers HTTP {answer.status}. Does it lead to ridedash, and does "
             "RIDEDASH_TRUSTED_HOSTS have its name?"
         )
-    seen = str(answer.json().get("address"))
+    told = answer.json()
+    if not isinstance(told, dict) or "address" not in told:
+        raise CheckFailed(f"another program answers at {url}. Does it lead to ridedash?")
+    seen = str(told["address"])
     if _origin(seen) != _origin(url):
         raise CheckFailed(
             f"{url} arrives here as {seen}: forms would be refused. The proxy must pass on the "
@@ -237,12 +240,12 @@ def _answers(settings: config.Settings, url: str) -> str:
     return f"{url} answers"
 
 
-def _tiles(here: CheckContext) -> str:
+def _tiles(context: CheckContext) -> str:
     """Fetch one map tile around the pickup, as a browser would."""
-    settings = here.services.settings
-    tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
+    settings = context.services.settings
+    tile = still_map(settings.tiles_url, context.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
-    # slow for the sandbox's first tile of a zoom level
+    # 15 s: the sandbox is slow with its first tile of a zoom level
     answer = _get(egress(settings), url, "image/*", 15)
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
@@ -252,17 +255,15 @@ def _tiles(here: CheckContext) -> str:
 
 
 def _about_tiles(settings: config.Settings) -> str:
-    ours = settings.tiles_url.startswith("/")
-    return (
-        "Is the dashboard up? Else check RIDEDASH_TILES_URL."
-        if ours
-        else "Check RIDEDASH_TILES_URL."
-    )
+    """What to do when tiles don't come; those of a path come from the dashboard itself."""
+    if settings.tiles_url.startswith("/"):
+        return "Is the dashboard up? Else check RIDEDASH_TILES_URL."
+    return "Check RIDEDASH_TILES_URL."
 
 
-def _geocoder(here: CheckContext) -> str:
-    found = here.services.geocoder.search("station", here.pickup)
-    return f"{here.services.settings.geocoder} answers, {len(found)} places for 'station'"
+def _geocoder(context: CheckContext) -> str:
+    found = context.services.geocoder.search("station", context.pickup)
+    return f"{context.services.settings.geocoder} answers, {len(found)} places for 'station'"
 
 
 def _clock(services: Services) -> str:

@@ -358,6 +358,10 @@ def test_a_public_address_that_arrives_otherwise_is_a_failure_with_the_reason(
     (address,) = installation.findings({})["address"]
     assert not address.ok
     assert "answers HTTP 404. Does it lead to ridedash" in address.text
+    for body in ("[1]", "{}"):
+        (address,) = installation.findings({"healthz": answer_with(200, body)})["address"]
+        assert not address.ok
+        assert address.text.startswith("another program answers at http://127.0.0.1:")
     other = answer_with(200, '{"status": "ok", "address": "http://127.0.0.1"}')
     (address,) = installation.findings({"healthz": other})["address"]
     assert not address.ok

@@ -20,12 +20,22 @@ def is_heard(row: Kiosk, now: datetime) -> bool:
 
 
 def can(row: Kiosk, what: str, code: str) -> bool | None:
-    """Whether a device has `voices` or `fonts` for a language; None when it has not said."""
+    """Whether a device has `voices` or `fonts` for a language; None when it has not said.
+
+    Of a voice it says the first part of the tag, "zh", and it chooses a voice by that alone
+    (static/js/kiosk/speech.js); of fonts it says the tags of our languages, "zh-Hans".
+    """
     said = said_of(row.health, what)
     if said is None:
         return None
     tag = code.replace("_", "-").lower()
-    return any(each == tag or each.split("-")[0] == tag for each in said)
+    if what == "voices":
+        return _first_part(tag) in map(_first_part, said)
+    return tag in said or tag in map(_first_part, said)
+
+
+def _first_part(tag: str) -> str:
+    return tag.split("-")[0]
 
 
 def said_of(health: Mapping[str, Any], what: str) -> set[str] | None:

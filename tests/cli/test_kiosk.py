@@ -62,6 +62,15 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_are_told_what_to_mend(desk
     assert [ok for ok, _text in found].count(False) == 3
 
 
+def test_a_kiosk_that_speaks_and_writes_every_language_passes(desk: Desk) -> None:
+    """As its page tells it: the first part of a voice's tag, and the tags of our languages."""
+    voices = ["en", "hi", "ar", "es", "fr", "de", "ja", "zh"]
+    fonts = [*voices[:-1], "zh-Hans"]
+    health = {"voices": voices, "fonts": fonts, "skew_s": 0}
+    add_kiosk(desk, **WELL | {"health": health, "languages": []})
+    assert [ok for ok, _text in lines(desk)] == [True, True]
+
+
 def test_the_command_says_so_where_there_is_none(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,18 +32,35 @@ def test_a_device_is_heard_within_a_minute() -> None:
         (["en-US", "HI "], "hi", True),
         (["en-US", "HI "], "en", True),
         (["en-US"], "en_us", True),
-        (["en"], "en-GB", False),
+        (["en"], "en-GB", True),
+        (["en", "zh"], "zh_Hans", True),
         (["xen"], "en", False),
         ([], "en", False),
         (None, "en", None),
         ("en", "en", None),
     ],
 )
-def test_a_language_is_known_by_its_tag_or_its_first_part(
+def test_a_voice_speaks_all_variants_of_its_language(
     said: Any, code: str, known: bool | None
 ) -> None:
     assert kiosk_health.can(device(voices=said), "voices", code) is known
     assert kiosk_health.can(device(voices=said), "fonts", code) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "known"),
+    [
+        (["en", "zh-Hans"], "zh_Hans", True),
+        (["en-US"], "en", True),
+        (["zh-Hant"], "zh_Hans", False),
+        (["en"], "en-GB", False),
+        (["xen"], "en", False),
+    ],
+)
+def test_fonts_are_known_by_the_tag_of_the_language(
+    said: list[str], code: str, known: bool
+) -> None:
+    assert kiosk_health.can(device(fonts=said), "fonts", code) is known
 
 
 def test_a_clock_is_wrong_by_more_than_half_a_minute_either_way() -> None:

@@ -30,17 +30,21 @@ def examine(services: Services) -> Iterator[Finding]:
         return
     now = services.clock()
     with services.db.read() as s:
-        found = [(home.name, row) for home in properties(s) for row in devices_of(s, home.id)]
-    for house, row in found:
+        devices = [
+            (property_.name, row)
+            for property_ in properties(s)
+            for row in devices_of(s, property_.id)
+        ]
+    for property_name, row in devices:
         missing = list(_missing(row, now))
-        said = "; ".join(missing) if missing else "nothing is missing"
-        yield Finding("kiosk", not missing, f"{house}, {row.name}: {said}")
-    if not found:
+        state = "; ".join(missing) if missing else "nothing is missing"
+        yield Finding("kiosk", not missing, f"{property_name}, {row.name}: {state}")
+    if not devices:
         yield Finding("kiosk", True, "no property has one (Settings, Kiosks)")
 
 
 def _tls(services: Services) -> Finding:
-    """The cookie of a device is a `__Host-` one: browsers keep it over TLS alone."""
+    """Whether browsers keep the cookie of a device: it is a `__Host-` one, which needs TLS."""
     url = urlsplit(services.settings.public_url)
     if url.scheme == "https":
         return Finding("tls", True, f"{url.geturl()}: devices keep their cookie")
@@ -52,7 +56,7 @@ def _tls(services: Services) -> Finding:
 
 
 def _missing(row: Kiosk, now: datetime) -> Iterator[str]:
-    """What a person should mend, in the order of its weight."""
+    """What a person should mend, the most urgent first."""
     if row.token_hash is None:
         yield "not paired yet (Settings, Kiosks)"
         return
@@ -62,8 +66,9 @@ def _missing(row: Kiosk, now: datetime) -> Iterator[str]:
         yield f"silent since {row.seen_at:%Y-%m-%d %H:%M} UTC" if row.seen_at else "never heard"
     if is_old(row):
         yield f"shows release {row.release}, this is {__version__}"
-    if is_wrong(skew_s(row)):
-        yield f"its clock is wrong by {abs(skew_s(row) or 0):.0f} s"
+    skew = skew_s(row)
+    if skew is not None and is_wrong(skew):
+        yield f"its clock is wrong by {abs(skew):.0f} s"
     if row.kind == KioskKind.KIOSK:
         yield from _missing_at_kiosk(row)
 
@@ -73,8 +78,8 @@ def _missing_at_kiosk(row: Kiosk) -> Iterator[str]:
         yield "no staff PIN"
     if row.mm_per_px is None:
         yield "its screen is not measured"
+    offered = [code for code in LANGUAGES if not row.languages or code in row.languages]
     for what in ("voices", "fonts"):
-        codes = [code for code in LANGUAGES if not row.languages or code in row.languages]
-        lacks = [code for code in codes if can(row, what, code) is False]
-        if lacks:
-            yield f"no {what} for {', '.join(lacks)}"
+        lacking = [code for code in offered if can(row, what, code) is False]
+        if lacking:
+            yield f"no {what} for {', '.join(lacking)}"

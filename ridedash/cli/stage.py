@@ -10,14 +10,17 @@ from ridedash.cli.errors import CommandError
 from ridedash.config import Settings
 
 ADDRESS: Final = "/demo/stage"
-OTHERS: Final = ("darwin", "win32")  # systems on which every session has a screen
-NO_STAGE: Final = "--demo-stage needs a demo on its own sandbox: leave out RIDEDASH_MODE."
+WITH_SCREEN: Final = ("darwin", "win32")  # systems on which every session has a screen
+NO_DEMO: Final = "--demo-stage needs a demo: leave out RIDEDASH_MODE."
+OTHER_SERVICE: Final = "--demo-stage needs the demo's own sandbox: leave out RIDEDASH_SERVICE_URL."
 
 
 def require(settings: Settings) -> None:
     """Raise CommandError where there is no stage, before anything is started."""
     if not settings.demo:
-        raise CommandError(NO_STAGE)
+        raise CommandError(NO_DEMO)
+    if not settings.sandboxed:
+        raise CommandError(OTHER_SERVICE)
 
 
 def line(settings: Settings) -> str:
@@ -32,9 +35,9 @@ def show(
 ) -> threading.Thread | None:
     """Open the stage in the browser of this session; None where it has no screen.
 
-    Some browsers answer only once they are closed: that is waited for by nobody.
+    In a thread that nobody waits for: `open_` of some browsers returns only when they are closed.
     """
-    if sys.platform not in OTHERS and not {"DISPLAY", "WAYLAND_DISPLAY"} & environ.keys():
+    if sys.platform not in WITH_SCREEN and not {"DISPLAY", "WAYLAND_DISPLAY"} & environ.keys():
         return None
     address = settings.public_url + ADDRESS
     thread = threading.Thread(target=open_, args=(address,), name="browser", daemon=True)

@@ -28,7 +28,7 @@ def test_the_stage_is_opened_where_the_session_has_a_screen(tmp_path: Path) -> N
 def test_without_a_screen_no_browser_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "OTHERS", ())
+    monkeypatch.setattr(stage, "WITH_SCREEN", ())
     settings = load({"RIDEDASH_INSTANCE": str(tmp_path)})
     assert stage.show(settings, {}, lambda _address: pytest.fail("a browser")) is None
 
@@ -36,6 +36,14 @@ def test_without_a_screen_no_browser_is_started(
 def test_live_mode_has_no_stage(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="--demo-stage"):
         stage.require(load(LIVE | {"RIDEDASH_INSTANCE": str(tmp_path)}))
+
+
+def test_a_demo_on_another_service_has_no_stage(tmp_path: Path) -> None:
+    """Its pages answer 404 there: rides may be real."""
+    other = {"RIDEDASH_SERVICE_URL": "http://127.0.0.1:9", "RIDEDASH_INSTANCE": str(tmp_path)}
+    with pytest.raises(CommandError, match="RIDEDASH_SERVICE_URL"):
+        stage.require(load(other))
+    stage.require(load({"RIDEDASH_INSTANCE": str(tmp_path)}))
 
 
 def test_one_command_leads_to_a_page_on_which_one_press_signs_in(tmp_path: Path) -> None:

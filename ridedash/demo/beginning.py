@@ -83,10 +83,10 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
 
 
 def _cleared(clear: Callable[[], None]) -> None:
-    """The rides are gone already: what else is recorded may stay when its file can't be written."""
+    """The rides are gone already: other records may stay when their file can't be written."""
     try:
         clear()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         log.warning("a Reset has not emptied all: %s", reason(error))
 
 

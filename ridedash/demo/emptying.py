@@ -1,8 +1,8 @@
-"""Reset: the rides of a demo are deleted, so that the next partner finds it as the first one did.
+"""Reset: the rides of a demo are deleted, so that whoever sees it next finds it as it was at first.
 
-Everything happens in one transaction in which nobody else writes, so no worker is in the middle of
-a step: none begins one before the end, and none is waiting for the answer to an order or a press.
-Nor to a poll, unless that takes long: then its answer finds the ride gone, which changes nothing.
+Everything happens in one transaction in which nobody else writes. No worker is in the middle of a
+step then: no step begins before its end, and no order or press waits for an answer of the service.
+A poll may wait for one if that takes long: it finds its ride gone, and changes nothing.
 """
 
 import threading
@@ -55,18 +55,34 @@ from ridedash.store.models.people import Guest
 from ridedash.store.models.restores import LostOrder
 from ridedash.store.sign_ins import tell_ended
 
-WAITS_S: Final = 20.0  # for the answer to an order; then it is refused
-POLLS_S: Final = 1.0  # for the answers to polls; then without them
+WAITS_S: Final = 20.0  # for the answer to an order; without it the Reset is refused
+POLLS_S: Final = 1.0  # for the answers to polls; the Reset goes on without them
 LOOKS_EVERY_S: Final = 0.05
 LATER: Final = timedelta(minutes=1)  # until then no ride is polled
-# what is emptied, whatever points to others before them; all that is not named here stays
+# the tables that are emptied, each before those that its rows refer to; all others stay
 EMPTIED: Final = (
-    *(PathPoint, Attention, TimelineEvent, Action, Ride, Link, Ticket, LostOrder),
-    *(OwnPhone, KioskAsk, KioskCode, KioskVisit, Order, Guest, InsightSpan, InsightChange),
+    PathPoint,
+    Attention,
+    TimelineEvent,
+    Action,
+    Ride,
+    Link,
+    Ticket,
+    LostOrder,
+    OwnPhone,
+    KioskAsk,
+    KioskCode,
+    KioskVisit,
+    Order,
+    Guest,
+    InsightSpan,
+    InsightChange,
 )
-SUBJECT: Final = "orders:"  # of audit entries, before the number
-AFTER: Final = "orders;"  # the first text behind all of them: so the index is used
-GIVEN: Final = "number of the last order"  # in this session
+# Audit entries about orders have the subjects "orders:<number>". ";" follows ":", so all of them
+# are between these two texts, and the index of subjects is used.
+SUBJECT: Final = "orders:"
+AFTER: Final = "orders;"
+LAST_GIVEN: Final = "number of the last order"  # a key of `session.info`
 
 _LAST: Final = select(
     func.max(cast(func.substr(AuditRow.subject, len(SUBJECT) + 1), Integer))
@@ -84,10 +100,10 @@ def empty(
     note: Callable[[Session], None],
     waits_s: float = WAITS_S,
 ) -> None:
-    """Delete the rides here and, by `reset_sandbox`, there; `note` writes the audit entry.
+    """Delete the rides here and, by `reset_sandbox`, in the sandbox; `note` writes the audit entry.
 
-    An answer that is on its way is waited for. When it does not come in time StillSending is
-    raised; that, and what `reset_sandbox` raises, leaves every order as it was.
+    Waits for the answer to an order that is under way, `waits_s` at most. Raises StillSending when
+    it does not come by then, and what `note` and `reset_sandbox` raise; nothing is deleted then.
     """
     try:
         _wait(lambda: _polls_end(db, clock()), POLLS_S)
@@ -99,7 +115,7 @@ def empty(
 
 
 def _wait(done: Callable[[], bool], most_s: float) -> bool:
-    """Try until it is done, once at least. Whether it was."""
+    """Call `done` until it returns True, for `most_s` at most and at least once. Whether it did."""
     end, pause = time.monotonic() + most_s, threading.Event()
     while not done():
         if time.monotonic() >= end:
@@ -109,7 +125,7 @@ def _wait(done: Callable[[], bool], most_s: float) -> bool:
 
 
 def _polls_end(db: Database, now: datetime) -> bool:
-    """Let no poll begin for a while. Whether none is under way."""
+    """Let no poll begin until LATER. Whether no poll is under way."""
     polled = Ride.lease_until > now
     with db.write() as s:
         waiting = Ride.next_poll_at.is_not(None), or_(Ride.lease_until.is_(None), ~polled)
@@ -123,8 +139,9 @@ def _emptied(
     try:
         with db.write() as s:
             _empty(s)
-            reset_sandbox()  # last: from then on only the commit can fail
             note(s)
+            s.flush()
+            reset_sandbox()  # last: it can't be undone, and after it only the commit can fail
     except StillSending:
         return False
     return True
@@ -142,25 +159,28 @@ def _empty(s: Session) -> None:
 
 
 def delete_rides(s: Session) -> None:
-    """Delete all rides and guests, whatever is on its way: for a start, when nobody sends."""
-    tell_ended(s, select(Link.token_hash))  # for processes that know their guests
+    """Delete all rides and guests without a look at what is under way.
+
+    For the start of a process, when no worker runs.
+    """
+    tell_ended(s, select(Link.token_hash))  # to processes that remember the links
     for table in EMPTIED:
         s.execute(delete(table))
     # the newest offer stays: SQLite would give its number to the next one, and a form that is
     # still open would book that
     newest = select(func.max(Offer.id)).scalar_subquery()
     s.execute(delete(Offer).where(Offer.id < newest))
-    # a tablet that was handed to a guest of before, and the caution after somebody's jokes
+    # tablets that were handed to a guest, and kiosks that ask for a code after too many jokes
     touched = or_(Kiosk.handed_at.is_not(None), Kiosk.code_until.is_not(None))
     s.execute(
         update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)
     )
-    tries.forget_all(s)  # or the wrong PINs of one partner would close the kiosk to the next
+    tries.forget_all(s)  # the wrong PINs of one audience would close the kiosk to the next
     restores.begin_anew(s)
 
 
-def number_on() -> None:
-    """Give no order a number of before a Reset, which the audit log names, from now on.
+def never_reuse_numbers() -> None:
+    """From now on, give no order the number of a deleted one, which the audit log still names.
 
     SQLite numbers the rows of a table anew once it is empty; PostgreSQL never does.
     """
@@ -171,15 +191,16 @@ def number_on() -> None:
 def _number(_mapper: Mapper[Order], connection: Connection, order: Order) -> None:
     """Give the first order of an empty table the number after the last one that the log names.
 
-    All orders of a group of cars come here before the first of them is stored.
+    For a group of cars this is called for each of them before the first is stored, so the number
+    that was given last is kept with the session.
     """
     session = object_session(order)
     info: dict[Any, Any] = {} if session is None else session.info
     if connection.dialect.name != "sqlite" or order.id is not None:
         return
-    last = info.get(GIVEN)
+    last = info.get(LAST_GIVEN)
     if last is None:
         if connection.execute(select(Order.id).limit(1)).first() is not None:
             return
         last = connection.scalar(_LAST) or 0
-    order.id = info[GIVEN] = last + 1
+    order.id = info[LAST_GIVEN] = last + 1

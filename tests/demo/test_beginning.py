@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from ridedash.demo import beginning
 from ridedash.demo.beginning import Start, empty_too, starts
@@ -65,6 +66,28 @@ def test_what_else_was_recorded_is_cleared_once_the_rides_are_gone(stage: Stage)
     fill(stage)
     stage.press("reset")
     assert seen == [0]
+
+
+def test_a_file_that_can_not_be_deleted_does_not_stop_a_reset(stage: Stage) -> None:
+    def clear() -> None:
+        raise PermissionError("read-only")
+
+    empty_too(stage.desk.app, clear)
+    fill(stage)
+    assert "The demo begins anew." in stage.press("reset")
+    assert stage.count(Order) == 0
+
+
+def test_a_reset_that_can_not_be_audited_changes_nothing_in_the_sandbox(stage: Stage) -> None:
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    db, now, asked = stage.desk.services.db, stage.desk.now, threading.Event()
+
+    def note(_s: Session) -> None:
+        raise ValueError("no entry")
+
+    with pytest.raises(ValueError, match="no entry"):
+        empty(db, lambda: now, asked.set, note)
+    assert (asked.is_set(), stage.count(Ride)) == (False, 1)
 
 
 def test_wrong_pins_of_before_do_not_close_the_kiosk_to_the_next_partner(stage: Stage) -> None:

@@ -1,8 +1,8 @@
 """Takes secrets out of requests and answers before they are stored. Pure.
 
-JSON stays JSON, number for number and in its order, so that each field can be shown: the values of
-members with telling names go, and in all other texts what observability/redaction.py knows by its
-shape. What is no JSON is treated as text.
+JSON stays JSON, its numbers as they are written and its members in their order, so that each field
+can be shown. The values of members with telling names are removed; from all other texts, what
+observability/redaction.py knows by its shape. A body that is no JSON is treated as text.
 """
 
 import json
@@ -25,14 +25,16 @@ _SECRET_NAME: Final = re.compile(
 )
 _PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re.IGNORECASE)
 _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
-_SAID: Final = frozenset({"text"})  # a member of otp that is words for people
-_LONGEST_NAME: Final = 64  # of a member whose judgement is remembered: few names are in use
-_LONGEST_TEXT: Final = 2_000  # of one that is remembered: rides have many texts in common
+_FOR_PEOPLE: Final = frozenset({"text"})  # the member of otp that holds words, and no code
+# characters; what is longer is judged each time: the names in use, and the texts that most rides
+# have in common, are short
+_LONGEST_NAME: Final = 64
+_LONGEST_TEXT: Final = 2_000
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 class Number(str):
-    """A number as it was written; json would write it anew in its own way."""
+    """A number as it was written; the json module would spell it its own way."""
 
     __slots__ = ()
 
@@ -42,14 +44,17 @@ class Object(list[tuple[str, Any]]):
 
 
 def headers(sent: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
-    """Headers without secrets; of the partner key its length stays."""
+    """Headers without secrets; of the partner key the length is kept."""
     known = [each for each in secrets if each]
     return {name: _header(name, value, known) for name, value in sent.items()}
 
 
 def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
-    """A body without secrets, at most LONGEST bytes of it; broken UTF-8 is shown as �."""
-    # what is cut off is looked at too: a secret may lie across the end
+    """A body without secrets; of one over LONGEST bytes, the first LONGEST characters.
+
+    Broken UTF-8 is shown as �.
+    """
+    # some of what is cut off is searched too: a secret may lie across the end
     known = without(raw[: LONGEST + LONGEST_TEXT], [each for each in secrets if each])
     text = known.decode("utf-8", "replace")
     if len(raw) > LONGEST:
@@ -58,16 +63,20 @@ def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
         codes: set[str] = set()
         clean = _clean(parsed(text), codes)
         written = _written(clean, None, DEEPEST)
+        # few answers repeat a code, so most are written only once
         if any(_quoted(code, None)[1:-1] in written for code in codes):
             written = _written(clean, _finder(codes), DEEPEST)
-        # half of a pair, which JSON can name and no file can hold, stays named
+        # JSON may name a lone surrogate, which UTF-8 can't encode: it stays an escape
         return written.encode("utf-8", "backslashreplace").decode()
     except (ValueError, RecursionError):
         return without_shapes(text)
 
 
 def parsed(text: str) -> Any:
-    """JSON with Object for objects and Number for numbers. Raises ValueError, RecursionError."""
+    """A text as JSON, with Object for objects and Number for numbers.
+
+    Raises ValueError for what is no JSON, RecursionError when it is too deep.
+    """
     return json.loads(
         text,
         object_pairs_hook=Object,
@@ -102,7 +111,7 @@ class _Means(Enum):
 
 
 def _judged(name: str) -> tuple[str, _Means]:
-    """A name without secrets, and what it says."""
+    """A name without secrets, and what it says of its value."""
     if _SECRET_NAME.search(name):
         return without_shapes(name), _Means.SECRET
     if _PHONE_NAME.search(name):
@@ -110,8 +119,8 @@ def _judged(name: str) -> tuple[str, _Means]:
     return without_shapes(name), _Means.OTHER
 
 
-_remembered: Final = lru_cache(maxsize=512)(_judged)
-_known: Final = lru_cache(maxsize=512)(without_shapes)
+_judged_before: Final = lru_cache(maxsize=512)(_judged)
+_cleaned_before: Final = lru_cache(maxsize=512)(without_shapes)
 
 
 def _clean(value: Any, codes: set[str]) -> Any:
@@ -119,7 +128,7 @@ def _clean(value: Any, codes: set[str]) -> Any:
     if isinstance(value, Number):
         return value
     if isinstance(value, str):
-        return _known(value) if len(value) <= _LONGEST_TEXT else without_shapes(value)
+        return _cleaned_before(value) if len(value) <= _LONGEST_TEXT else without_shapes(value)
     if isinstance(value, Object):
         return Object([_member(name, each, codes) for name, each in value])
     if isinstance(value, list):
@@ -128,7 +137,8 @@ def _clean(value: Any, codes: set[str]) -> Any:
 
 
 def _member(name: str, value: Any, codes: set[str]) -> tuple[str, Any]:
-    clean, means = _remembered(name) if len(name) <= _LONGEST_NAME else _judged(name)
+    """A member of an object without secrets, cleaned as its name demands."""
+    clean, means = _judged_before(name) if len(name) <= _LONGEST_NAME else _judged(name)
     if means is _Means.SECRET:
         return clean, _gone(value, codes)
     if means is _Means.PHONE:
@@ -137,19 +147,29 @@ def _member(name: str, value: Any, codes: set[str]) -> tuple[str, Any]:
 
 
 def _gone(value: Any, codes: set[str]) -> Any:
-    """The same shape, without any of its values."""
+    """A secret value: objects and lists keep their shape, and their texts and numbers are removed.
+
+    Words for people stay, without what looks like a secret.
+    """
     if isinstance(value, Object):
-        return Object((k, v if k in _SAID else _gone(v, codes)) for k, v in value)
+        return Object((name, _gone_member(name, each, codes)) for name, each in value)
     if isinstance(value, list):
         return [_gone(each, codes) for each in value]
-    if isinstance(value, str):  # a number too
+    if isinstance(value, str):  # or a Number
         if len(value) >= SHORTEST_CODE:
             codes.add(str(value))
         return GONE
     return value
 
 
+def _gone_member(name: str, value: Any, codes: set[str]) -> Any:
+    if name in _FOR_PEOPLE and isinstance(value, str) and not isinstance(value, Number):
+        return _clean(value, codes)
+    return _gone(value, codes)
+
+
 def _by_its_end(value: Any) -> Any:
+    """A phone number, of which the last two digits are kept."""
     if isinstance(value, Object | list):
         return GONE
     if isinstance(value, str):
@@ -158,15 +178,14 @@ def _by_its_end(value: Any) -> Any:
     return value
 
 
-def _finder(codes: set[str]) -> re.Pattern[str] | None:
-    if not codes:
-        return None
+def _finder(codes: set[str]) -> re.Pattern[str]:
+    """Finds these codes where they stand as words of their own."""
     longest_first = sorted(codes, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
 def _written(value: Any, codes: re.Pattern[str] | None, levels: int) -> str:
-    """The value as JSON, without these codes. Raises ValueError when it is too deep."""
+    """The value as JSON, without what `codes` finds. Raises ValueError when it is too deep."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, str):
@@ -185,4 +204,5 @@ def _quoted(text: str, codes: re.Pattern[str] | None) -> str:
     return _JSON.encode(text if codes is None else codes.sub(GONE, text))
 
 
-assert len(GONE) < SHORTEST_SECRET  # what stands for a secret is none
+# so that the mark of a removed secret is never taken for a secret itself
+assert len(GONE) < SHORTEST_SECRET

@@ -41,6 +41,14 @@ def test_a_start_code_is_gone_wherever_the_body_repeats_it():
     assert json.loads(scrubbing.body(b'{"otp": 4711, "hotpot": 1}')) == {"otp": "••••", "hotpot": 1}
 
 
+def test_words_beside_a_start_code_lose_what_looks_like_a_secret():
+    code = {"text": "Call +91 90909 11727", "value": "4711"}
+    body = {"otp": {"start_trip": code, "text": 4711}}
+    assert json.loads(scrubbing.body(json.dumps(body).encode())) == {
+        "otp": {"start_trip": {"text": "Call +91••••27", "value": "••••"}, "text": "••••"}
+    }
+
+
 def test_phones_are_told_by_their_end():
     body = {"driver_number": "9000012345", "text": "Call +91 90909 11727", "phone": 9000012345}
     clean = json.loads(scrubbing.body(json.dumps(body).encode()))

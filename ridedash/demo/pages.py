@@ -1,4 +1,4 @@
-"""/demo: the director's page. The clock of a demo, what happens next, and Reset; for managers.
+"""/demo: the director's page, for managers: the clock of a demo, what happens next, and Reset.
 
 Every press is a form, so that it works without scripts, and is written into the audit log.
 """
@@ -50,21 +50,25 @@ from ridedash.wording.states import status_words
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo"
-POLL_WITHIN_MS: Final = 750  # so that pages show where a leap of the clock led to
-MOST_RIDES: Final = 1_000_000
+POLL_WITHIN_MS: Final = 750  # pages poll so soon after a press, to show where a leap led to
+MOST_OTHERS: Final = 1_000_000  # rides that a leap may say that it has moved on
+LONGEST_ID: Final = 300  # characters of a booking id in an address
 
 
 def init_app(app: Flask) -> None:
-    """Register the page. The link to it stands in the band where the sandbox is our own."""
+    """Register the pages of the director, the lens and the stage.
+
+    The band of each page links to the director where the sandbox is our own.
+    """
     s: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
     never_reuse_numbers()
     recording.init_app(app)
     story_pages.init_app(app)
     pictures.init_app(app)
-    of_lens, of_stage = (lens_pages.bp, ride_pages.bp), (stage_pages.bp, pictures.bp)
-    for each in (bp, *of_lens, *of_stage, sheet.bp, package.bp):
-        app.register_blueprint(each)
+    app.register_blueprint(bp)
+    for module in (lens_pages, ride_pages, stage_pages, pictures, sheet, package):
+        app.register_blueprint(module.bp)
     progress.init_app(app)
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
@@ -95,7 +99,7 @@ def show() -> str:
 @bp.post("/clock")
 @needs(MANAGE)
 def turn() -> Answer:
-    """Hold the clock, or let it run at a speed."""
+    """Hold the clock (speed 0), or let it run at one of SPEEDS."""
     speed = whole_number(request.form.get("speed", ""), SPEEDS[0], SPEEDS[-1])
     if speed not in SPEEDS:
         abort(400)  # no choice of the page
@@ -124,7 +128,7 @@ def leap() -> Answer:
 @bp.post("/scenario")
 @needs(MANAGE)
 def arm() -> Answer:
-    """Say how the next booking goes that the scenario fits."""
+    """Choose how a booking goes: the next one to which the scenario can happen."""
     chosen = request.form.get("scenario", "")
     if chosen not in SCENARIOS:
         abort(400)
@@ -139,7 +143,7 @@ def arm() -> Answer:
 @bp.post("/fault")
 @needs(MANAGE)
 def break_something() -> Answer:
-    """Let something go wrong with the next booking, or with the whole service."""
+    """Add a fault, to the next booking or to the whole service."""
     chosen = request.form.get("fault", "")
     if chosen not in FAULTS:
         abort(400)
@@ -165,6 +169,7 @@ def reset() -> Answer:
 
 
 def _turned(what: str, **facts: Any) -> None:
+    """Audit a turn of the clock, and let pages and worker follow it."""
     _note(what, **facts)
     follow()
 
@@ -175,11 +180,12 @@ def _note(what: str, **facts: Any) -> None:
 
 
 def _back(said: str, **told: Any) -> Answer:
+    """Redirect to the page; `said` names the message that it shows, with the facts of `told`."""
     return redirect(f"{ADDRESS}?{urlencode({'said': said} | told)}", code=303)
 
 
 def _message() -> str:
-    """What the last press did; "" for nothing, or for a leap (see `_arrived`)."""
+    """What the last press did; "" before any, and after a leap, of which `_arrived` tells."""
     what = request.args.get("what", "")
     if request.args.get("said") == "armed" and what in SCENARIOS:
         return _("Set for the next booking: %(what)s", what=SCENARIOS[what])
@@ -197,19 +203,19 @@ def _message() -> str:
 def _arrived(s: Session) -> dict[str, Any] | None:
     """What a leap led to: the state, the ride, and how many others moved on; None for no leap."""
     status = request.args.get("status", "")
-    others = whole_number(request.args.get("others", ""), 0, MOST_RIDES)
+    others = whole_number(request.args.get("others", ""), 0, MOST_OTHERS)
     if request.args.get("said") != "next" or others is None:
         return None
     if status not in KNOWN_STATUSES:
         return None
-    named = request.args.get("ride", "")[:300]
-    query = select(Order.id, Order.kind, Order.room, Guest.name).join(
-        Guest, Guest.id == Order.guest_id
+    booking = request.args.get("ride", "")[:LONGEST_ID]
+    query = (
+        select(Order.id, Order.kind, Order.room, Guest.name)
+        .join(Guest, Guest.id == Order.guest_id)
+        .where(Order.property_id == current_staff().property_id)
+        .where(or_(Order.booking_id == booking, Order.txn_id == booking))
     )
-    mine = Order.property_id == current_staff().property_id
-    found = s.execute(
-        query.where(mine, or_(Order.booking_id == named, Order.txn_id == named))
-    ).first()
+    found = s.execute(query).first()
     kind = Kind.POINT_TO_POINT if found is None else Kind(found.kind)
     return {
         "words": status_words(status, kind, Audience.STAFF, {}).headline,

@@ -1,7 +1,7 @@
-"""/demo/pictures: what the stage looked like, as the presenter's browser drew it; for the package.
+"""/demo/pictures: pictures of the stage, which the presenter's browser drew, for the package.
 
-At most six, in instance/pictures; a Reset forgets them. A picture goes into the package and
-nowhere else.
+At most MOST of them are kept, in instance/pictures; a Reset deletes them. They go into the package
+and nowhere else.
 """
 
 from pathlib import Path
@@ -17,12 +17,12 @@ from ridedash.wording import gettext as _
 bp: Final = Blueprint("demo_pictures", __name__, url_prefix="/demo/pictures")
 bp.before_request(only_with_our_sandbox)
 FOLDER: Final = "pictures"
-MOST: Final = 6
+MOST: Final = 6  # pictures
 SIGNATURE: Final = b"\xff\xd8\xff"  # how every JPEG begins
 
 
 def init_app(app: Flask) -> None:
-    """Let a Reset forget the pictures."""
+    """Let a Reset delete the pictures."""
     s: Services = app.extensions["ridedash"]
     empty_too(app, lambda: clear(s.settings.instance))
 
@@ -30,31 +30,32 @@ def init_app(app: Flask) -> None:
 @bp.post("")
 @needs(MANAGE)
 def keep() -> Response | tuple[Response, int]:
-    """Keep the JPEG that is the body, as large as any form may be. {"said"}; of more than six the
-    oldest goes.
+    """Keep the JPEG of the body, which may be as large as any form; the oldest beyond MOST goes.
+
+    Answers {"said"}, words for the presenter; 400 for anything but a JPEG.
     """
     picture = request.get_data(cache=False)
     if not picture.startswith(SIGNATURE):
         abort(400)
-    folder = services().settings.instance
-    known = pictures(folder)
+    instance = services().settings.instance
+    known = pictures(instance)
     last = number_of(known[-1]) if known else 0
-    for old in known[: max(0, len(known) + 1 - MOST)]:
+    surplus = max(0, len(known) + 1 - MOST)
+    for old in known[:surplus]:
         old.unlink(missing_ok=True)
-    path = folder / FOLDER / f"{last + 1}.jpg"
+    path = instance / FOLDER / f"{last + 1}.jpg"
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.touch(mode=0o600)
+    path.touch(mode=0o600)  # so that nobody else can read it while it is written
     path.write_bytes(picture)
-    count = min(len(known) + 1, MOST)
-    said = _("Picture %(n)d of %(most)d is in the package.", n=count, most=MOST)
-    if len(known) >= MOST:
+    said = _("Picture %(n)d of %(most)d is in the package.", n=len(known) + 1, most=MOST)
+    if surplus:
         said = _("The picture is in the package. The oldest of %(most)d has gone.", most=MOST)
     return jsonify(said=said)
 
 
-def pictures(folder: Path) -> list[Path]:
-    """The pictures that are kept, the oldest first."""
-    found = (folder / FOLDER).glob("*.jpg")
+def pictures(instance: Path) -> list[Path]:
+    """The pictures that are kept in an instance folder, the oldest first."""
+    found = (instance / FOLDER).glob("*.jpg")
     return sorted((each for each in found if each.stem.isdecimal()), key=number_of)
 
 
@@ -63,7 +64,7 @@ def number_of(path: Path) -> int:
     return int(path.stem)
 
 
-def clear(folder: Path) -> None:
-    """Forget them all."""
-    for each in pictures(folder):
+def clear(instance: Path) -> None:
+    """Delete all pictures of an instance folder."""
+    for each in pictures(instance):
         each.unlink(missing_ok=True)

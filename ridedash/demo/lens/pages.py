@@ -31,17 +31,18 @@ from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("lens", __name__, url_prefix="/demo/lens")
 bp.before_request(only_with_our_sandbox)
-MOST_NUMBER: Final = 2**53
-MOST_EXPORTED: Final = 1_000
+MOST_NUMBER: Final = 2**53  # integers up to it are exact in JavaScript
+MOST_EXPORTED: Final = 1_000  # calls in a file of a ride
 
 
 @bp.get("/calls.json")
 @needs(MANAGE)
 def calls() -> Response:
-    """The latest 200 calls that have changed since turn `after`, of one order or of all.
+    """The latest calls that have changed since turn `after`, of one order or of all.
 
-    {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order, why, same,
-    failed}]}; `limit` at once, 200 unless told. A call of no ride says `why` it was made.
+    Parameters: `order`; `errors`, for failed calls only; `after`; `limit`, MOST_LISTED unless
+    given. Answers {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order,
+    why, same, failed}]}. A call that belongs to no ride says `why` it was made.
     """
     order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
     after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0
@@ -57,14 +58,14 @@ def calls() -> Response:
 @bp.get("/calls/<int:number>")
 @needs(MANAGE)
 def call(number: int) -> str:
-    """One call, as a part of the drawer."""
+    """One call, as HTML for the drawer."""
     return _shown(number)
 
 
 @bp.post("/calls/<int:number>/again")
 @needs(MANAGE)
 def try_again(number: int) -> str:
-    """Make a call that only reads once more, and show what came."""
+    """Repeat a call that only reads, and show the new one."""
     with services().db.read() as s:
         lens, _tz = _lens(s)
         found = lens.call(number) if number <= MOST_NUMBER else None
@@ -75,8 +76,9 @@ def try_again(number: int) -> str:
     except NotRepeated:
         return _shown(number, _("The sandbox gave no answer."))
     with services().db.read() as s:
-        made = [each for each in _lens(s)[0].calls() if each.path == found.path]
-    newest = max(made, key=lambda each: each.ended, default=found)
+        lens, _tz = _lens(s)
+        same_call = [each for each in lens.calls() if each.path == found.path]
+    newest = max(same_call, key=lambda each: each.ended, default=found)
     return _shown(newest.number, _("This is the answer of now."))
 
 
@@ -122,9 +124,9 @@ def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
 
 
 def _why(each: Call) -> str:
-    """Who asked, for a call that is of no ride: a page and a role, or a step of the worker."""
+    """Who made a call that belongs to no ride: a page and a role, or a step of the worker."""
     kind, _space, rest = each.cause.partition(" ")
-    if kind == "request":
+    if kind == "request":  # "request <its id> GET /rides/new, manager"
         return rest.partition(" ")[2]
     return each.cause or _("nobody's page")
 
@@ -157,13 +159,13 @@ def _shown(number: int, said: str = "") -> str:
 
 
 def _query_tree(found: Call) -> Any:
-    """The query of a GET as a tree too."""
+    """The query of a call as a tree, like its body; None without a query."""
     pairs = exports.query_pairs(found)
     return tree(json.dumps(pairs, ensure_ascii=False)) if pairs else None
 
 
 def _raw(found: Call) -> str:
-    """The whole call as text, head and body."""
+    """The whole call as text: the heads and bodies of request and answer."""
     head = [f"{found.method} {found.path}"]
     head += [f"{name}: {value}" for name, value in found.request.headers.items()]
     parts = ["\n".join(head), found.request.body]
@@ -175,7 +177,9 @@ def _raw(found: Call) -> str:
 def _file(
     order_id: int, written: Callable[[Sequence[Call], Origin], str], ending: str, kind: str
 ) -> Response:
-    page, s = own_order(order_id), services()
+    """The calls of a ride as a file to download, in the form that `written` gives them."""
+    page = own_order(order_id)
+    s = services()
     with s.db.read() as db:
         lens = Lens(db, page.order.property_id)
         found = lens.whole(order_id, MOST_EXPORTED)
@@ -189,7 +193,7 @@ def _file(
 
 
 def title_of(order_id: int, property_id: int) -> str:
-    """The first line of a ride's files: the words of the band, the ride, the story and its seed."""
+    """The first line of a ride's files: that this is a demo, the ride, the story and its seed."""
     words = demo_words(services().settings)
     return f"{words} · ridedash · ride {order_id} · {_seed(property_id)}"
 

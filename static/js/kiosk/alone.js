@@ -1,0 +1,60 @@
+/**
+ * One document at a time: a second one would show the visit of another guest, or take two orders.
+ * Web Locks where the address is secure, a BroadcastChannel elsewhere.
+ */
+
+const NAME = "ridedash-kiosk";
+const ANSWER_WITHIN_MS = 300;
+
+/**
+ * Call `first()` once this is the only document, and `second()` when another one is open. By locks
+ * `first()` follows when that one has gone; by a channel this document stays the second.
+ */
+export async function alone(first, second) {
+  if (navigator.locks) return byLock(first, second);
+  return byChannel(first, second);
+}
+
+/** The lock is held as long as the document lives; who comes second waits for it. */
+async function byLock(first, second) {
+  const held = () => {
+    first();
+    return new Promise(() => {});
+  };
+  await navigator.locks.request(NAME, { ifAvailable: true }, (lock) => {
+    if (lock) return held();
+    second();
+    return undefined;
+  });
+  await navigator.locks.request(NAME, held);
+}
+
+/**
+ * Ask whether another document is there, and be the first after a while without an answer. Of two
+ * that ask at the same time the one with the lower number is the first.
+ */
+function byChannel(first, second) {
+  const channel = new BroadcastChannel(NAME);
+  const own = Math.random();
+  let state = "asking";
+  const yieldToOther = () => {
+    state = "second";
+    clearTimeout(timer);
+    second();
+  };
+  const send = (message) => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none
+    channel.postMessage(message);
+  };
+  const timer = setTimeout(() => {
+    state = "first";
+    first();
+  }, ANSWER_WITHIN_MS);
+  channel.addEventListener("message", ({ data }) => {
+    if (data.what === "here" && state === "asking") yieldToOther();
+    if (data.what !== "who" || state === "second") return;
+    if (state === "first" || own < data.number) send({ what: "here" });
+    else yieldToOther();
+  });
+  send({ what: "who", number: own });
+}

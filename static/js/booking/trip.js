@@ -1,6 +1,9 @@
-/** The two ends of the trip: their fields, and events when one moves. No map, no network. */
+/**
+ * The two ends of the trip and their fields. Events: "moved" when an end has another place, "loose"
+ * when its words are typed and are no place yet. No map, no network.
+ */
 
-const ROUNDED = 1e-6; // degrees: the server sends seven decimals
+const ROUNDED = 1e-6; // degrees; less is a difference of rounding: the server sends 7 decimals
 const COORDINATES = /^\s*(-?\d{1,2}(?:\.\d+)?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
 
 export class Trip extends EventTarget {
@@ -35,7 +38,7 @@ export class Trip extends EventTarget {
     return lat.value && lng.value ? `${lat.value},${lng.value}` : "";
   }
 
-  /** Both positions as one text: cards belong to the trip with this key. */
+  /** Both positions as one text, by which cards are told to belong to this trip. */
   get key() {
     return ["pickup", "drop"]
       .map((end) => `${this.ends[end].lat.value},${this.ends[end].lng.value}`)
@@ -43,12 +46,13 @@ export class Trip extends EventTarget {
   }
 
   /**
-   * Take the server's name, position or error of an end, if the end still is where it was asked
-   * about.
+   * Take over the server's name, position and error of an end. `asked` is the place that the server
+   * was asked about: an end that has another place since is left alone.
    */
   corrected(end, asked, { lat, lng, name, error }) {
     const here = this.at(end);
-    if (!here || !asked || !lat || here.lat !== asked.lat || here.lng !== asked.lng) return;
+    if (!here || !asked || !lat) return;
+    if (here.lat !== asked.lat || here.lng !== asked.lng) return;
     const moved = Math.max(Math.abs(lat - here.lat), Math.abs(lng - here.lng)) > ROUNDED;
     if (moved) this.put(end, { lat, lng, name }, { quiet: true });
     else if (name !== here.name) this.put(end, { ...here, name }, { quiet: true });
@@ -59,20 +63,17 @@ export class Trip extends EventTarget {
   put(end, place, { quiet = false } = {}) {
     const fields = this.ends[end];
     fields.input.value = place?.name ?? "";
-    this.#point(end, place);
+    this.#setPoint(end, place);
     if (!quiet) this.dispatchEvent(new CustomEvent("moved", { detail: { end } }));
   }
 
   /** The user types: the old coordinates do not belong to the new words. */
   typed(end) {
-    this.#point(end, null);
+    this.#setPoint(end, null);
     this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
   }
 
-  /**
-   * The user leaves the field: empty words remove the place, coordinates set it, others are an
-   * error.
-   */
+  /** The user leaves the field: no words remove the place, coordinates set it, others are wrong. */
   left(end) {
     const { input, error } = this.ends[end];
     if (this.at(end)) return;
@@ -80,7 +81,7 @@ export class Trip extends EventTarget {
     if (!input.value.trim()) this.put(end, null);
     else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
       this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
-    else if (error.hidden) this.#showError(end);
+    else if (error.hidden) this.#showError(end); // an error that is shown may be the server's
   }
 
   /** The first end that has words and no place, or null. */
@@ -104,7 +105,7 @@ export class Trip extends EventTarget {
     input.setAttribute("aria-describedby", error.id);
   }
 
-  /** Swap pickup and drop, and words that are no place yet. */
+  /** Swap pickup and drop, words that are no place yet included. One event tells of both. */
   swap() {
     const [pickup, drop] = ["pickup", "drop"].map(
       (end) => this.at(end) ?? { name: this.ends[end].input.value },
@@ -113,11 +114,13 @@ export class Trip extends EventTarget {
     this.put("drop", pickup);
   }
 
-  #point(end, place) {
+  /** Set or clear the coordinates of an end; what was wrong with it is settled then. */
+  #setPoint(end, place) {
     const fields = this.ends[end];
     fields.lat.value = place?.lat ?? "";
     fields.lng.value = place?.lng ?? "";
     fields.input.removeAttribute("aria-invalid");
+    fields.input.removeAttribute("aria-describedby"); // a hidden description is still read out
     fields.error.hidden = true;
     this.#update(end);
   }
@@ -125,7 +128,7 @@ export class Trip extends EventTarget {
   #update(end) {
     const fields = this.ends[end];
     fields.clear.hidden = !fields.input.value;
-    // the name that the coordinates belong to
+    // sent with the form: to which name the coordinates belong
     fields.named.value = fields.lat.value ? fields.input.value : "";
   }
 }

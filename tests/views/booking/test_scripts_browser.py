@@ -41,6 +41,21 @@ UNDO = """async () => {
   await new Promise((done) => new MutationObserver(done).observe(form, {attributes: true}));
   return [...first, form.hidden, form.querySelector("span").textContent];
 }"""
+WRONG_END = """async () => {
+  const end = (name) => `<div data-place="${name}"><input data-place-input><input data-lat>
+    <input data-lng><input data-for><button data-place-clear></button><p id="${name}-error"
+    data-place-error data-say-choose="Choose" hidden><span></span></p></div>`;
+  document.body.innerHTML = `<form>${end("pickup")}${end("drop")}</form>`;
+  const {Trip} = await import("/static/js/booking/trip.js");
+  const trip = new Trip(document.querySelector("form"));
+  const {input} = trip.ends.drop;
+  const told = () => ["aria-invalid", "aria-describedby"].map((name) => input.getAttribute(name));
+  input.value = "Nowhere";
+  trip.left("drop");
+  const wrong = told();
+  trip.put("drop", {lat: 1, lng: 2, name: "Pier"});
+  return [wrong, told()];
+}"""
 # the cars of a form; the test answers each question for them in its turn
 CARS = """async () => {
   document.body.innerHTML = `<div data-cars tabindex="-1" data-fresh-ms="60000"
@@ -206,3 +221,7 @@ def test_a_list_names_as_many_guests_before_the_press_as_after_it(page: Any) -> 
         LISTS,
     )
     assert counted == [len(guest_lines(each)) for each in LISTS] == [3, 3, 2, 3, 2]
+
+
+def test_an_end_with_a_place_is_no_longer_described_by_its_error(page: Any) -> None:
+    assert page.evaluate(WRONG_END) == [["true", "drop-error"], [None, None]]

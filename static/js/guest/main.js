@@ -9,9 +9,9 @@ import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { at, paintBill, setIcon, setText, tel } from "../shared/slots.js";
 
-const TICK_MS = 1_000;
-const SILENT_MS = 15_000;
-const AGAIN_MS = 2_000;
+const TICK_MS = 1_000; // the ages on the page are counted on this often
+const SILENT_MS = 15_000; // without an answer; then the page says that it is cut off
+const AGAIN_MS = 2_000; // until a first 404 is asked about again
 const root = document.querySelector("[data-guest]");
 const patterns = patternsOf(document.body);
 
@@ -21,9 +21,10 @@ class GuestPage {
     this.offset = Date.parse(root.dataset.serverNow) - Date.now();
     this.seenAt = Date.parse(root.dataset.seen);
     this.lastAnswerAt = Date.now();
-    this.missing = 0; // answers since the last good one that said that there is no such link
+    this.missing = 0; // 404s since the last good answer
     this.card = root.querySelector("[data-map-card]");
     this.map = null;
+    this.drawnStatus = undefined; // the status of the ride when the map was drawn last
     this.cab = new Cab(null);
     this.poller = new Poller(`${root.dataset.address}/snapshot.json`, {
       waitMs: this.snapshot.poll_ms,
@@ -33,12 +34,12 @@ class GuestPage {
   }
 
   start() {
-    this.#comeBack();
+    this.#focusLanguage();
     root.querySelector("[data-ready]")?.addEventListener("submit", ({ target }) => {
       const button = target.querySelector("button");
-      setTimeout(() => (button.disabled = true)); // a second press would wait
+      setTimeout(() => (button.disabled = true)); // after the form is sent, so not a second time
     });
-    // a hidden page does not poll
+    // a hidden page does not poll: the silence counts from when it is seen again
     document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     this.#draw();
@@ -48,14 +49,14 @@ class GuestPage {
     if (!this.snapshot.stop) this.poller.start();
   }
 
-  /** Another language was chosen: the focus is where it was. */
-  #comeBack() {
+  /** After a choice of language, put the focus on that language again. */
+  #focusLanguage() {
     if (!location.hash.startsWith("#lang-")) return;
     document.getElementById(location.hash.slice(1))?.focus();
     history.replaceState(history.state, "", location.pathname + location.search);
   }
 
-  /** The map is there, or there is none: its card keeps the place until that is known. */
+  /** Draw on the map once it is loaded; without one, its card is removed. */
   #drawOn(map) {
     this.map = map;
     this.cab = new Cab(map);
@@ -92,9 +93,9 @@ class GuestPage {
     const steps = (this.snapshot.steps ?? []).length;
     const ready = JSON.stringify(this.snapshot.ready);
     this.snapshot = body;
-    // the ride waits no longer, or the last press ordered nothing
+    // The start button changes: the ride waits for it no longer, or the last press ordered nothing.
     if (JSON.stringify(body.ready) !== ready) return void location.reload();
-    // the page has other parts
+    // Other steps have a markup of their own.
     if ((body.steps ?? []).length !== steps) return void location.reload();
     for (const slot of root.querySelectorAll("[data-slot]"))
       this.#fill(slot, at(body, slot.dataset.slot) ?? "");
@@ -114,7 +115,7 @@ class GuestPage {
 
   #fill(slot, value) {
     const name = slot.dataset.slot;
-    if (name === "drop.name" && !value) return;
+    if (name === "drop.name" && !value) return; // the words for "no drop" stay
     if (name === "plate")
       slot.setAttribute("aria-label", slot.dataset.spoken.replace("{plate}", spelled(value)));
     if (name === "code") slot.setAttribute("aria-label", spelled(value));
@@ -138,7 +139,7 @@ class GuestPage {
       if (state === "now") item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
       setText(item.querySelector(".guest-step-time"), time);
-      item.querySelector(".guest-dot").replaceChildren(...(state === "done" ? [check()] : []));
+      item.querySelector(".guest-dot").replaceChildren(...(state === "done" ? [checkIcon()] : []));
     });
   }
 
@@ -156,9 +157,9 @@ class GuestPage {
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     else this.map.unpin("drop");
     this.cab.to(position, this.snapshot.poll_ms);
-    const moved = this.drawn !== this.snapshot.status; // the ride went on to its next part
-    this.drawn = this.snapshot.status;
-    if (opened || moved || (position && !this.map.shows(position.lat, position.lng)))
+    const advanced = this.drawnStatus !== this.snapshot.status;
+    this.drawnStatus = this.snapshot.status;
+    if (opened || advanced || (position && !this.map.shows(position.lat, position.lng)))
       this.#fit(this.#ahead());
   }
 
@@ -181,9 +182,9 @@ class GuestPage {
     const known = Number.isFinite(ageS);
     const silent =
       !this.snapshot.stop && !document.hidden && Date.now() - this.lastAnswerAt > SILENT_MS;
-    const how =
-      this.snapshot.live && known ? freshness(ageS, this.snapshot.poll_ms / 1000) : "fresh";
-    const look = silent && how !== "lost" ? "stale" : how;
+    let look = "fresh";
+    if (this.snapshot.live && known) look = freshness(ageS, this.snapshot.poll_ms / 1000);
+    if (silent && look !== "lost") look = "stale";
     for (const name of ["fresh", "aging", "stale", "lost"])
       root.classList.toggle(`is-${name}`, name === look);
     root.querySelector("[data-age-line]").hidden =
@@ -199,11 +200,13 @@ class GuestPage {
   }
 }
 
+/** A plate or a code with blanks between its characters, so that it is read out one by one. */
 function spelled(text) {
   return [...text.replaceAll(/[ …]/g, "")].join(" ");
 }
 
-function check() {
+/** The check mark of a step that is done. */
+function checkIcon() {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", "icon");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");

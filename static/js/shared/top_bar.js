@@ -1,6 +1,7 @@
 /**
- * The bar of all staff pages: orders with an unknown outcome, stopped updates, a silent service,
- * and an offline device. The search is loaded when somebody goes into its field.
+ * The top bar of all staff pages and the bands below it: orders of unknown outcome, kiosks that ask,
+ * a restored database, stopped updates, a silent service, an offline device. The search is loaded
+ * when its field gets the focus.
  */
 
 import { fitWords } from "./fit_words.js";
@@ -8,8 +9,8 @@ import { Poller } from "./poller.js";
 import { released } from "./press.js";
 
 const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its detection included
-const bar = document.querySelector("[data-unknown]");
-const barText = document.querySelector("[data-unknown-text]");
+const unknown = document.querySelector("[data-unknown]");
+const unknownText = document.querySelector("[data-unknown-text]");
 const kiosk = document.querySelector("[data-kiosk-asks]");
 const stopped = document.querySelector("[data-stopped-band]");
 const restored = document.querySelector("[data-restored-band]");
@@ -23,12 +24,13 @@ const search = document.querySelector("[data-search]");
  * same facts, calls this too.
  */
 export function showBar(facts) {
-  if (bar) {
-    bar.hidden = !facts.unknown;
-    if (barText.textContent !== facts.text) barText.textContent = facts.text;
+  if (unknown) {
+    unknown.hidden = !facts.unknown;
+    if (unknownText.textContent !== facts.text) unknownText.textContent = facts.text;
   }
   showBand(kiosk, facts.kiosk);
   showBand(restored, facts.restored);
+  // the link to the orders about which staff have to decide
   if (restored) restored.querySelector("a").hidden = !facts.decide;
   showBand(held, facts.held);
   showBand(stopped, facts.stopped);
@@ -73,9 +75,11 @@ if (search) {
 }
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
-// Runs before the scripts of the forms: what was typed stays, and no button waits for an answer.
+// No form is sent while the device is offline: what was typed stays, and no button waits for an
+// answer. Captured, so that it runs before the scripts of the forms. A dialog is closed by a form that
+// sends nothing.
 const holdBack = (event) => {
-  if (navigator.onLine) return;
+  if (navigator.onLine || event.target.getAttribute("method") === "dialog") return;
   event.preventDefault();
   event.stopImmediatePropagation();
   offline?.scrollIntoView({ block: "nearest" });
@@ -83,7 +87,7 @@ const holdBack = (event) => {
 document.addEventListener("submit", holdBack, { capture: true });
 showOffline();
 
-if (bar && !document.querySelector("[data-board]")) {
+if (unknown && !document.querySelector("[data-board]")) {
   new Poller("/board.json?only=bar", {
     waitMs: EVERY_MS,
     got: (body) => {

@@ -46,6 +46,26 @@ GLIDE = """async ({ms, at, calm}) => {
 }"""
 
 
+OFFLINE = """async () => {
+  Object.defineProperty(navigator, "onLine", {value: false});
+  document.body.innerHTML = `<dialog><form method="dialog"><button>Close</button></form></dialog>
+    <form method="post" action="/rides/new"><button id="send">Book</button></form>`;
+  await import("/static/js/shared/top_bar.js");
+  let sent = 0;
+  document.addEventListener("submit", () => (sent += 1));
+  document.querySelector("#send").click();
+  const held = sent === 0;
+  const dialog = document.querySelector("dialog");
+  dialog.showModal();
+  dialog.querySelector("button").click();
+  return {held, open: dialog.open};
+}"""
+
+
+def test_an_offline_device_sends_no_form_and_closes_dialogs(page: Any) -> None:
+    assert page.evaluate(OFFLINE) == {"held": True, "open": False}
+
+
 def test_a_cab_glides_in_a_straight_line_and_never_beyond_the_last_known_point(page: Any) -> None:
     done = page.evaluate(GLIDE, {"ms": 4000, "at": [1000, 2000, 3000, 9000, 20000], "calm": False})
     assert done["seen"] == [

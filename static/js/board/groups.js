@@ -1,13 +1,14 @@
 /**
- * Where the rows of the list stand. A row is always in the group that is true; while the user
- * points at a row or works in one, nothing moves there: a moved row leaves a mark of its own size.
+ * The places of the rows in the list. A row is always in the group of its state. While the user
+ * points at a row or works in one, the other rows keep their places: a row that moves to another
+ * group leaves a mark of its own size.
  */
 
 import { setText } from "../shared/slots.js";
 
 const POINTED = ":is(.row, .row-left, .call, .alert):hover";
 const MARK_MS = 8_000; // how long a mark stays where nobody points
-const MOVED_MS = 2_500; // the highlight in board.css takes as long
+const MOVED_MS = 2_500; // how long a row is highlighted: as in board.css
 
 export class Groups {
   /** `root` is the board. `nodes` are the nodes of the rows by id; this module only places them. */
@@ -19,7 +20,7 @@ export class Groups {
     this.sections = new Map(
       [...root.querySelectorAll("[data-group]")].map((each) => [each.dataset.group, each]),
     );
-    this.marks = new Map(); // id -> {node, since} of a row that has left the place
+    this.marks = new Map(); // id of a row that has moved -> {node, since} of its mark
     this.slid = 0; // px by which the list was scrolled to keep a row where it was
     this.room = 0; // px above all rows that keep them where they were
   }
@@ -45,10 +46,10 @@ export class Groups {
     if (!this.#aimed()) this.#end();
   }
 
-  /** Put each row at its place. */
+  /** Put each row at its place, and remove all marks. */
   arrange(rows) {
     const focus = document.activeElement;
-    this.#forget();
+    this.#unmarkAll();
     for (const name of this.sections.keys()) {
       const list = this.#list(name);
       const mine = rows.filter((row) => row.group === name);
@@ -72,13 +73,15 @@ export class Groups {
     const anchor = this.#anchor();
     const list = anchor?.parentElement;
     const before = anchor?.getBoundingClientRect().top;
-    for (const [at, row] of rows.entries()) this.#correct(rows, row, at);
+    for (const [at, row] of rows.entries()) this.#correctRow(rows, row, at);
     this.#count(rows);
-    this.#focus(focus);
-    // what stands where the row stood, if it was the row that moved
-    const there =
-      anchor?.parentElement === list ? anchor : this.marks.get(Number(anchor.dataset.id))?.node;
-    if (there) this.#hold(there, before);
+    this.#refocus(focus);
+    if (anchor) {
+      // if the anchor itself has moved, its mark stands where it stood
+      const stayed = anchor.parentElement === list;
+      const there = stayed ? anchor : this.marks.get(Number(anchor.dataset.id))?.node;
+      if (there) this.#hold(there, before);
+    }
     return this.#misplaced(rows);
   }
 
@@ -120,13 +123,11 @@ export class Groups {
     const list = this.#list(row.group);
     if (node.parentElement === list) return;
     const back = this.marks.get(row.id)?.node;
-    const next =
-      back?.parentElement === list
-        ? back
-        : rows
-            .slice(at + 1)
-            .map((each) => this.nodes.get(each.id))
-            .find((each) => each.parentElement === list);
+    let next = back;
+    if (back?.parentElement !== list) {
+      const later = rows.slice(at + 1).map((each) => this.nodes.get(each.id));
+      next = later.find((each) => each.parentElement === list);
+    }
     if (node.isConnected) this.#leave(node, row);
     list.insertBefore(node, next ?? null);
     if (back && next === back) this.#unmark(row.id);
@@ -153,15 +154,16 @@ export class Groups {
     this.marks.delete(id);
   }
 
-  #forget() {
+  #unmarkAll() {
     for (const id of this.marks.keys()) this.#unmark(id);
   }
 
+  /** Scroll the list so that a node is where it was before, at `before` px. */
   #hold(node, before) {
     const by = node.getBoundingClientRect().top - before;
     if (!by) return;
     const scroller = this.#scroller();
-    // a list that ends above the end of its box could not scroll
+    // room at the end: a short list could not scroll so far
     if (by > 0) this.body.style.paddingBlockEnd = `${scroller.clientHeight}px`;
     const at = scroller.scrollTop;
     scroller.scrollTop += by;
@@ -198,11 +200,12 @@ export class Groups {
     }
   }
 
-  /** The row with the focus has moved: moving a node takes its focus. */
-  #focus(focus) {
+  /** Give the focus back to a row that was moved: moving a node takes it away. */
+  #refocus(focus) {
     if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 
+  /** How many rows have to move within their groups. */
   #misplaced(rows) {
     let wrong = 0;
     for (const name of this.sections.keys()) {
@@ -210,7 +213,7 @@ export class Groups {
       const places = new Map(mine.map((row, at) => [row.id, at]));
       const shown = [...this.#list(name).querySelectorAll(".row")];
       const known = shown.map((node) => places.get(Number(node.dataset.id)));
-      wrong += shown.length - longestRise(known.filter((place) => place !== undefined));
+      wrong += shown.length - longestIncrease(known.filter((place) => place !== undefined));
     }
     return wrong;
   }
@@ -221,9 +224,9 @@ function setCount(slot, n) {
   if (slot) setText(slot, String(n));
 }
 
-/** The length of the longest rising part of a list: so many rows need not move to sort it. */
-function longestRise(numbers) {
-  const ends = []; // the least last number of a rising part, by its length
+/** The length of the longest increasing subsequence: so many rows stay while others are sorted in. */
+function longestIncrease(numbers) {
+  const ends = []; // at n: the least number that ends such a subsequence of length n + 1
   for (const number of numbers) {
     const at = ends.findIndex((end) => end >= number);
     ends[at < 0 ? ends.length : at] = number;

@@ -1,7 +1,7 @@
 /**
- * The top bar of all staff pages and the bands below it: orders of unknown outcome, kiosks that ask,
- * a restored database, stopped updates, a silent service, an offline device. The search is loaded
- * when its field gets the focus.
+ * The top bar of all staff pages and the bands below it: orders of unknown outcome, kiosks that
+ * ask, a restored database, stopped updates, a silent service, an offline device. The search is
+ * loaded when its field gets the focus.
  */
 
 import { fitWords } from "./fit_words.js";
@@ -76,8 +76,8 @@ if (search) {
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
 // No form is sent while the device is offline: what was typed stays, and no button waits for an
-// answer. Captured, so that it runs before the scripts of the forms. A dialog is closed by a form that
-// sends nothing.
+// answer. Captured, so that it runs before the scripts of the forms. The form of a dialog only
+// closes it.
 const holdBack = (event) => {
   if (navigator.onLine || event.target.getAttribute("method") === "dialog") return;
   event.preventDefault();

@@ -1,19 +1,25 @@
 /**
  * A picture of the stage, drawn by this browser out of the pages in its frames: no permission is
  * asked for, and nothing leaves this machine. Each page is copied with its styles into an SVG,
- * which a canvas draws. A picture of another address can't be drawn so: it is left out.
+ * which a canvas draws. An SVG that is drawn loads nothing, so images are put into it as data:
+ * URLs; those of another origin are left out.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 const XHTML = "http://www.w3.org/1999/xhtml";
 const WIDE_PX = 1_600; // of the picture, at most twice what is on screen
-const HEAD_PX = 44;
-const QUALITIES = [0.9, 0.8, 0.65, 0.5, 0.3]; // the first that is small enough to be kept
-const MOST_BYTES = 250_000; // of any request
+const HEAD_PX = 44; // the line of words above the screens
+const QUALITIES = [0.9, 0.8, 0.65, 0.5, 0.3]; // of the JPEG; the first that is small enough
+const MOST_BYTES = 250_000; // the server takes no larger request
 const GROUND = "#1c2230";
+const BAND = "#ffd60a"; // as the band of a demo
+const BAND_WORDS = "#2b1d00";
 const files = new Map(); // address -> data: URL, of icons, logos and tiles
 
-/** A JPEG of the screens that are to be seen, under a line of words. Rejects where it can't be. */
+/**
+ * A JPEG of the visible screens on the floor, under a line of words. Rejects when a page can't be
+ * drawn, or when no JPEG is small enough.
+ */
 export async function picture(floor, screens, words) {
   const box = floor.getBoundingClientRect();
   const zoom = Math.min(2, WIDE_PX / box.width);
@@ -23,9 +29,9 @@ export async function picture(floor, screens, words) {
   const pen = canvas.getContext("2d");
   pen.fillStyle = GROUND;
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  pen.fillStyle = "#ffd60a";
+  pen.fillStyle = BAND;
   pen.fillRect(0, 0, canvas.width, HEAD_PX);
-  pen.fillStyle = "#2b1d00";
+  pen.fillStyle = BAND_WORDS;
   pen.font = "600 20px sans-serif";
   pen.textBaseline = "middle";
   pen.fillText(words, 16, HEAD_PX / 2, canvas.width - 32);
@@ -43,11 +49,11 @@ export async function picture(floor, screens, words) {
   throw new Error("no picture");
 }
 
-/** A page as an image. */
+/** The page of a window as an image. */
 async function drawing(view) {
   const page = view.document;
   const copy = page.documentElement.cloneNode(true);
-  await copied(page.documentElement, copy, view);
+  await complete(page.documentElement, copy, view);
   copy.querySelector("head").replaceChildren();
   const svg = document.createElementNS(SVG, "svg");
   const inner = document.createElementNS(SVG, "foreignObject");
@@ -74,16 +80,16 @@ async function drawing(view) {
   return image;
 }
 
-/** Give a copy what cloning leaves out: what was typed, drawn and scrolled to; and its pictures. */
-async function copied(root, copy, view) {
-  const pairs = [...root.querySelectorAll("*")].map((node, n) => [node, n]);
+/** Complete a clone: with what was typed, drawn and scrolled to, and with its images. */
+async function complete(root, copy, view) {
+  const nodes = [...root.querySelectorAll("*")];
   const twins = [...copy.querySelectorAll("*")];
   const gone = [];
-  for (const [node, n] of pairs) {
+  for (const [n, node] of nodes.entries()) {
     const twin = twins[n];
-    if (node.matches("script, noscript, iframe, link, template, dialog:not([open])"))
+    if (node.matches("canvas")) addImage(node, twin);
+    if (node.matches("canvas, script, noscript, iframe, link, template, dialog:not([open])"))
       gone.push(twin);
-    else if (node.matches("canvas")) gone.push(...replaced(node, twin));
     else if (node.matches("textarea")) twin.textContent = node.value;
     else if (node.matches("input:not([type=password])")) twin.setAttribute("value", node.value);
     if (node.matches("input:checked")) twin.setAttribute("checked", "");
@@ -99,8 +105,8 @@ async function copied(root, copy, view) {
   if (scrollY) copy.querySelector("body").style.marginBlockStart = `${-scrollY}px`;
 }
 
-/** An image in the place of a canvas. */
-function replaced(canvas, twin) {
+/** Put what a canvas shows beside its copy, as an image. */
+function addImage(canvas, twin) {
   const image = document.createElementNS(XHTML, "img");
   for (const { name, value } of twin.attributes)
     if (name !== "style") image.setAttribute(name, value);
@@ -109,11 +115,11 @@ function replaced(canvas, twin) {
     image.setAttribute("src", canvas.toDataURL());
     twin.before(image);
   } catch {
-    // it holds a picture of another address
+    // it holds an image of another origin, and may not be read
   }
-  return [twin];
 }
 
+/** Put the image of an attribute in as a data: URL; without it the attribute is removed. */
 async function inline(node, name, address) {
   node.removeAttribute("srcset");
   const found = await dataOf(address);
@@ -121,7 +127,7 @@ async function inline(node, name, address) {
   else node.removeAttribute(name);
 }
 
-/** Bring the symbol of a sprite into the page: an SVG that is drawn loads no other file. */
+/** Copy the symbol of a sprite into the page. */
 async function symbol(use, copy, view) {
   const [file, name] = (use.getAttribute("href") ?? "").split("#");
   if (!file || !name) return;
@@ -139,7 +145,7 @@ async function symbol(use, copy, view) {
   copy.querySelector("body").append(kept);
 }
 
-/** All rules of a page, its own pictures inside them. */
+/** All CSS rules of a page, with their images as data: URLs. */
 async function styles(page) {
   const sheets = [...page.styleSheets].filter((sheet) => !sheet.disabled);
   let text = "";

@@ -50,7 +50,7 @@ from ridedash.wording.states import status_words
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo"
-POLL_WITHIN_MS: Final = 750  # pages poll so soon after a press, to show where a leap led to
+POLL_WITHIN_MS: Final = 750  # between polls of a page at most, to show where a leap led to
 MOST_OTHERS: Final = 1_000_000  # rides that a leap may say that it has moved on
 LONGEST_ID: Final = 300  # characters of a booking id in an address
 

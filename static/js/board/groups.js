@@ -224,7 +224,7 @@ function setCount(slot, n) {
   if (slot) setText(slot, String(n));
 }
 
-/** The length of the longest increasing subsequence: as many rows need not move to sort the list. */
+/** The length of the longest increasing subsequence: as many rows stay when the list is sorted. */
 function longestIncrease(numbers) {
   const ends = []; // at n: the least number that ends such a subsequence of length n + 1
   for (const number of numbers) {

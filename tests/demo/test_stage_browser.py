@@ -28,6 +28,8 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.locator("[data-said]")).to_have_text("The story is ready. Press Play, or Step.")
         expect(page.get_by_label("Seed")).to_have_value("2")
         expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()
+
+        # what somebody typed is in the way of a step, until the presenter clears it
         said = page.locator("[data-said]")
         typed = desk.locator("#guest-find")
         typed.fill("A name typed by hand")
@@ -40,36 +42,46 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(desk.locator(".row-link", has_text="Kestrel")).to_be_visible(timeout=WAIT_MS)
         expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)
         expect(page.locator("[data-title-step]")).to_have_text("1 / 9")
+
+        # the lens of the desk names the origin of a fact in another frame
         desk.locator("[data-lens-open]").click()
         desk.get_by_role("button", name="Point at a fact").click()
         headline = phone.locator("[data-slot=headline]")
-        headline.hover()  # of another frame: the lens of the desk says where it comes from
+        headline.hover()
         expect(desk.locator("[data-lens-origin]")).to_contain_text("track_ride /booking_status")
         expect(headline).to_have_class("guest-headline is-looked-at")
         field = desk.locator('[data-answer] [data-pointer="/booking_status"]')
         expect(field).to_have_class("lens-node is-lit")
         expect(desk.locator(".lens-made")).to_contain_text("The ride is now ALLOTMENT_PENDING.")
         desk.locator("[data-lens-close]").click()
+
+        # a picture for the package
         page.locator(".stage-more summary").click()
         page.get_by_role("button", name="Take a picture for the package").click()
         expect(said).to_have_text("Picture 1 of 6 is in the package.")
         (picture,) = (demo.instance / "pictures").iterdir()
         assert picture.stat().st_size > 20_000  # a picture of nothing is smaller
-        page.locator("[data-title]").click()  # the keys are the stage's, not a frame's
+
+        # keys turn the clock while the focus is in no frame
+        page.locator("[data-title]").click()
         page.keyboard.press("4")
         expect(page.get_by_role("button", name="60×")).to_have_attribute("aria-pressed", "true")
         page.keyboard.press(" ")
         expect(page.get_by_role("button", name="Hold")).to_have_attribute("aria-pressed", "true")
         expect(said).to_have_text(re.compile("^The clock is held"))
+
+        # another story presses at the kiosk, which it pairs
         page.get_by_role("button", name="End", exact=True).click()
         page.get_by_label("Story").select_option("alone")
         page.get_by_role("button", name="Step", exact=True).click()
-        kiosk = page.frame_locator("iframe[name=kiosk]")  # it is paired, and pressed as by a guest
+        kiosk = page.frame_locator("iframe[name=kiosk]")
         expect(kiosk.locator(".k-demo")).to_have_text("عرض تجريبي: ليست رحلات حقيقية")
         expect(kiosk.locator(".k-pin")).to_be_visible(timeout=3 * WAIT_MS)  # ten screens later
         expect(kiosk.locator("[data-clock]")).to_have_text("22:10")  # the story's, held
         expect(desk.locator(".row-link", has_text="Lapwing")).to_have_count(1, timeout=WAIT_MS)
         expect(page.locator("[data-title-step]")).to_have_text("1 / 7", timeout=WAIT_MS)
+
+        # a small screen shows one frame at a time
         page.set_viewport_size({"width": 390, "height": 844})
         page.get_by_role("button", name="Guest's phone").click()
         expect(page.locator("iframe[name=phone]")).to_be_visible()

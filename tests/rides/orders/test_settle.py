@@ -30,6 +30,7 @@ def sending(world: World, **facts: Any) -> int:
 
 
 def set_to(world: World, order_id: int, state: OrderState, **columns: Any) -> None:
+    """Give an order a state and other columns, as another process would."""
     columns |= {"state": state, "version": Order.version + 1}
     with world.db.write() as s:
         s.execute(update(Order).where(Order.id == order_id).values(columns))
@@ -46,6 +47,7 @@ def row(world: World, order_id: int) -> Order:
 
 
 def items(world: World, order_id: int) -> dict[str, str | None]:
+    """The details of an order's open attention items, by their names."""
     return {item.name: item.detail for item in world.page(order_id).attention}
 
 
@@ -123,6 +125,7 @@ def test_a_ride_that_is_there_already_is_kept(world: World) -> None:
         assert sorted(s.scalars(select(Ride.order_id))) == [order_id, other]
 
 
+# outcomes after which an order may be sent again
 RETRIES = [
     replace(NOT_SENT, retry="auth", code="RECONNECT"),
     replace(NOT_SENT, retry="rate", code="RATE_LIMITED", retry_after_s=10.0),
@@ -130,7 +133,7 @@ RETRIES = [
 
 
 @pytest.mark.parametrize("outcome", RETRIES)
-def test_a_refused_token_and_a_short_throttle_let_the_order_go_again_once_of_each(
+def test_an_order_goes_again_once_after_a_refused_token_and_once_after_a_short_throttle(
     world: World, outcome: Outcome
 ) -> None:
     order_id = sending(world)

@@ -29,13 +29,14 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
 ) -> None:
     desk = served.desk
     kiosk_id = add_kiosk(desk, rule="approval")
-    desk.add(lambda s: setattr(s.get_one(Staff, desk.ids["desk"]), "sound", True))
+    desk.add(lambda s: s.query(Staff).filter_by(id=desk.ids["desk"]).update({"sound": True}))
     page = served.staff(viewport=DESKTOP)
     page.goto("/")
     polled(page)
     page.evaluate(
         "window.chimes = 0; document.addEventListener('ridedash:chime', () => window.chimes++)"
     )
+
     visit = ring(desk, kiosk_id)
     calls = page.locator("[data-calls] .call")
     expect(calls).to_have_count(1)
@@ -47,6 +48,7 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
     assert violations(page) == []
     waiting = page.locator("[data-what=ask]")
     expect(waiting).to_contain_text("Ana wants to go to Airport")
+
     # a poll leaves what somebody is choosing as it is
     waiting.get_by_role("combobox").select_option("ask")
     page.get_by_role("button", name="Coming").click()
@@ -58,6 +60,7 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
     with desk.services.db.read() as s:
         assert s.get_one(KioskVisit, visit).help_answered_by == desk.ids["desk"]
         assert s.get_one(KioskAsk, number).reason == "ask"
+
     page.get_by_role("link", name="Kiosk code").click()
     dialog = page.get_by_role("dialog", name="Kiosk code")
     dialog.get_by_text("The house pays", exact=True).click()

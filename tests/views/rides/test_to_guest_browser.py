@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy.orm import Session
 
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, Ride
@@ -33,10 +34,13 @@ def turned(served: Served, order_id: int, size: tuple[int, int] = (1280, 800)) -
 
 
 def move(served: Served, order_id: int, status: str) -> None:
-    def rows(s: object) -> None:
-        s.get(Order, order_id).version += 1  # type: ignore[attr-defined]
-        ride = s.query(Ride).filter_by(order_id=order_id).one()  # type: ignore[attr-defined]
-        ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
+    """Let a poll find the ride in another status."""
+
+    def rows(s: Session) -> None:
+        s.get_one(Order, order_id).version += 1
+        ride = s.query(Ride).filter_by(order_id=order_id).one()
+        ride.status = status
+        ride.facts = snapshot_facts("point_to_point", status)
 
     served.desk.add(rows)
 

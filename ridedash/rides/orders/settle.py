@@ -6,7 +6,7 @@ The first proved outcome is final.
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.orders import transitions
@@ -142,13 +142,20 @@ def _record_contradiction(
     """Record an outcome that differs from the final one."""
     if outcome.state == order.state or outcome.state is S.UNKNOWN:
         return
-    known = or_(Order.booking_id == outcome.booking_id, Order.txn_id == outcome.txn_id)
-    same = s.scalars(select(Order.id).where(Order.id == order.id, known)).first()
-    if outcome.state is S.MATCHING and same is not None:
+    if outcome.state is S.MATCHING and _is_of_same_ride(order, outcome):
         return  # the ride got its booking id before this answer was replayed
-    subject, result = f"orders:{order.id}", f"{outcome.state} after {order.state}"
-    facts = {"property_id": order.property_id}
-    audit.record(s, who, "order.late_answer", subject, result, now, **facts)
+    subject = f"orders:{order.id}"
+    result = f"{outcome.state} after {order.state}"
+    audit.record(
+        s, who, "order.late_answer", subject, result, now, property_id=order.property_id
+    )
     if outcome.state in {S.BOOKED, S.MATCHING}:
         detail = outcome.booking_id or outcome.txn_id
         transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)
+
+
+def _is_of_same_ride(order: Order, outcome: Outcome) -> bool:
+    """Whether an outcome names an id of the ride that the order has. None is no id."""
+    same_booking = outcome.booking_id is not None and outcome.booking_id == order.booking_id
+    same_match = outcome.txn_id is not None and outcome.txn_id == order.txn_id
+    return same_booking or same_match

@@ -256,6 +256,8 @@ def test_a_booking_of_an_order_that_staff_closed_is_followed_and_an_alarm(
     [
         (S.REJECTED, BOOKED, "C1"),
         (S.NOT_SENT, replace(MATCHING, booking_id="C7"), "C7"),
+        (S.NOT_SENT, MATCHING, "T1"),
+        (S.REJECTED, MATCHING, "T1"),
         (S.BOOKED, REJECTED, None),
     ],
 )

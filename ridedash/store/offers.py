@@ -14,7 +14,7 @@ from ridedash.geo import LatLng
 from ridedash.store.actors import Actor
 from ridedash.store.models.orders import Offer
 
-REMEMBERED: Final = 300  # offers: about thirty lists of products
+REMEMBERED: Final = 300  # offers that are looked at: about thirty lists of products
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,18 @@ class Priced:
     kind: str
     display_name: str
     currency: str | None
-    price_text: str | None  # as its card said it, to whoever booked; None: no card; "": no price
+    # the words of its card for whoever booked; "" for a card without a price, None without a card
+    price_text: str | None
     product: Mapping[str, Any]
     fare_id: str | None = None
-    # {"1": "96.00", "2": "140.00"}, {"": "240.00"} when fixed
+    # by seats: {"1": "96.00", "2": "140.00"}; one fixed price: {"": "240.00"}; else empty
     seat_prices: Mapping[str, str] | None = None
     cancellation: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class OfferOwner:
-    """For whom an offer is made, and who asked. Without an account it is one for every account."""
+    """For whom an offer is made, and who asked. Without an account it is good for every account."""
 
     property_id: int
     actor: Actor
@@ -76,7 +77,7 @@ def add_offers(
     shown: Sequence[Priced],
     now: datetime,
 ) -> list[Offer]:
-    """The same for all cards of a list at once, in its order."""
+    """Store several product cards at once, as `add_offer` does; the offers are in their order."""
     offers = [_offer(owner, trip, priced, now) for priced in shown]
     s.add_all(offers)
     s.flush()
@@ -118,26 +119,23 @@ def _ends(trip: Trip) -> dict[str, float | str | None]:
 
 def trip_of(offer: Offer) -> Trip:
     """The trip that an offer was made for."""
-    drop = (
-        None
-        if offer.drop_lat is None or offer.drop_lng is None
-        else LatLng(offer.drop_lat, offer.drop_lng)
-    )
-    return Trip(
-        LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, offer.drop_name
-    )
+    drop = None
+    if offer.drop_lat is not None and offer.drop_lng is not None:
+        drop = LatLng(offer.drop_lat, offer.drop_lng)
+    pickup = LatLng(offer.pickup_lat, offer.pickup_lng)
+    return Trip(pickup, offer.pickup_name, drop, offer.drop_name)
 
 
 def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
     """The categories that had a fixed price by `fare_id` in a property's last offers with a drop.
 
-    A list of products without a drop has no price that would show which ones have. The offer of a
-    way back, whose price is "", was not asked for one.
+    Products without a drop have no prices, so earlier offers tell which ones are fixed. The offer
+    of a way back that nobody priced (`price_text` is "") tells nothing.
     """
-    asked = or_(Offer.price_text.is_(None), Offer.price_text != "")
+    priced = or_(Offer.price_text.is_(None), Offer.price_text != "")
     query = (
         select(Offer.category, Offer.fare_id)
-        .where(Offer.property_id == property_id, Offer.drop_lat.is_not(None), asked)
+        .where(Offer.property_id == property_id, Offer.drop_lat.is_not(None), priced)
         .order_by(Offer.id.desc())
         .limit(REMEMBERED)
     )

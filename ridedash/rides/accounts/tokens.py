@@ -111,7 +111,7 @@ class AccountTokens:
         self._flight = SingleFlight()
         self._lease = RefreshLease(db, clock)
         self._pause = pause
-        # by account: new tokens that are not stored yet, with the encrypted token that they replace
+        # tokens that are not stored yet, by account, with the encrypted token that they replace
         self._unsaved: dict[int, tuple[str | None, Tokens]] = {}
         self._logged: dict[str, float] = {}  # by key: when its absence was last logged (monotonic)
 
@@ -174,11 +174,11 @@ class AccountTokens:
             self._unsaved[account_id] = row.access_token_enc, oauth.refresh(used[1])
         except ServiceError as error:
             if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
-                now, access, refresh = self._read(account_id)
+                current, access, refresh = self._read(account_id)
                 # compared in plain text: after a rotation of keys the same token is encrypted anew
                 if (access, refresh) != used:
                     return access  # another process used the refresh token first
-                raise self._lost(account_id, now.access_token_enc, "refused") from error
+                raise self._lost(account_id, current.access_token_enc, "refused") from error
             # any other error may come from our configuration or be temporary, and proves nothing
             # about this account
             self._lease.release(account_id)
@@ -203,8 +203,14 @@ class AccountTokens:
                 # again removes the lease
                 same = row.access_token_enc == encrypted or row.refresh_owner == self._lease.owner
                 if same and row.access_token_enc is not None:
-                    given = tokens.access_token, tokens.refresh_token, tokens.expires_in_s
-                    keep_tokens(row, self.vault, *given, self.clock())
+                    keep_tokens(
+                        row,
+                        self.vault,
+                        tokens.access_token,
+                        tokens.refresh_token,
+                        tokens.expires_in_s,
+                        self.clock(),
+                    )
         except (DatabaseBusy, SQLAlchemyError) as error:
             raise NoRefreshNow(
                 f"account {account_id}: its new tokens are not stored yet"
@@ -247,18 +253,27 @@ class AccountTokens:
         )
 
     def _lost(self, account_id: int, encrypted: str | None, why: str) -> NeedsReconnect:
-        """Set the account to "reconnect", unless it was linked again meanwhile; the error to raise.
+        """Set the account to "reconnect", unless it was linked again since; the error to raise.
 
         Its rides keep the facts of their last polls.
         """
-        now, subject, lost = self.clock(), f"accounts:{account_id}", False
+        now = self.clock()
+        lost = False
         with self.db.write() as s:
             row = s.get(Account, account_id, with_for_update=True)
             if row is not None and row.state != "reconnect" and row.access_token_enc == encrypted:
-                row.state, lost = "reconnect", True
+                row.state = "reconnect"
                 row.refresh_owner = row.refresh_until = None
-                facts = {"property_id": row.property_id}
-                audit.record(s, WORKER, "account.lost", subject, why, now, **facts)
+                lost = True
+                audit.record(
+                    s,
+                    WORKER,
+                    "account.lost",
+                    f"accounts:{account_id}",
+                    why,
+                    now,
+                    property_id=row.property_id,
+                )
         if lost:
             log.warning("account %d needs reconnecting: %s", account_id, why)
         return NeedsReconnect(f"account {account_id}")
@@ -271,7 +286,8 @@ class RefreshLease:
     """
 
     def __init__(self, db: Database, clock: Clock) -> None:
-        self.db, self.clock, self.owner = db, clock, secrets.token_hex(8)
+        self.db, self.clock = db, clock
+        self.owner = secrets.token_hex(8)  # of this process
 
     def claim(self, account_id: int, encrypted: str | None) -> bool:
         """Take the lease. False when another process has it, or the account's token has changed."""

@@ -30,7 +30,7 @@ def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) 
     if state not in UNPROVED:
         _record_contradiction(s, order, outcome, now, who)
         return state
-    if state is S.SENDING and outcome.retry and _may_send_again(order, outcome, now):
+    if state is S.SENDING and outcome.retry and _use_retry(order, outcome, now):
         transitions.change_state(s, order, S.READY, now, who, retry=outcome.retry)
         order.owner = order.lease_until = order.sent_at = None
         return S.READY
@@ -66,7 +66,7 @@ def new_ride(order: Order, now: datetime) -> Ride:
         poll_seq=0,
         merged_seq=0,
         next_poll_at=now,
-        interval_s=3.0,
+        interval_s=3.0,  # as of a ride that is searched (tracking/intervals.py)
         errors=0,
         poison=0,
         unknown_id=0,
@@ -74,9 +74,11 @@ def new_ride(order: Order, now: datetime) -> Ride:
     )
 
 
-def _may_send_again(order: Order, outcome: Outcome, now: datetime) -> bool:
-    """Whether the order may be sent once more: after a 401 with a fresh token or a 429 with a short
-    wait, while it is fresh. Each is allowed once, and marked as used here.
+def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
+    """Use up the retry that an outcome asks for. Whether the order may be sent once more.
+
+    It may while it is fresh: once after a 401, with a fresh token, and once after a 429 with a
+    short wait.
     """
     if order.ready_at is None or now - order.ready_at >= transitions.FRESH:
         return False
@@ -92,7 +94,7 @@ def _may_send_again(order: Order, outcome: Outcome, now: datetime) -> bool:
 
 
 def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
-    """The state that an outcome leads to; None when the order needs a proof and gets none."""
+    """The state that an outcome leads to; None when it proves nothing that the order waits for."""
     to = S.UNKNOWN if _is_linked(s, outcome) else outcome.state
     if state is S.SENDING:
         return to
@@ -131,7 +133,7 @@ def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> No
     order.booking_id, order.txn_id = outcome.booking_id, outcome.txn_id
     order.next_retry = outcome.next_retry
     if outcome.booking_timeout_s is not None:
-        order.booking_timeout_s = outcome.booking_timeout_s  # it counts from the ride's beginning
+        order.booking_timeout_s = outcome.booking_timeout_s  # from the creation of the ride
     if s.scalars(select(Ride.id).where(Ride.order_id == order.id)).first() is None:
         s.add(new_ride(order, now))
 

@@ -1,7 +1,7 @@
 """Recording the decisions of polls (docs/booking-protocol.md 3.5).
 
-Most are written in batches. Those with side rows (timeline, attention items, actions) are written
-on locked rows.
+Most change nothing but the ride, and many of them are written with one statement. Those with side
+rows (timeline, attention items, actions) are written on locked rows, some in one transaction.
 """
 
 import functools
@@ -59,10 +59,12 @@ TOGETHER: Final = 20  # polls with side rows in one transaction, during which ot
 
 _PREFIX: Final = "new_"  # of bound values: SQLAlchemy reserves the names of columns
 
+# Which columns of RIDE_AND_ORDER are the fields of RideState and of Before. A worker reads many
+# rows a second, so they are taken by position.
 _STATE: Final = tuple(
     each.name for each in fields(RideState) if each.name not in {"kind", "facts", "otp"}
 )
-_OTHERS: Final = Before._fields[1 : Before._fields.index("has_start_code")]
+_OTHERS: Final = Before._fields[1 : Before._fields.index("has_start_code")]  # seq to currency
 _NAMES: Final = [each.name for each in RIDE_AND_ORDER]
 _POSITIONS: Final = {"seq": _NAMES.index("poll_seq")} | {name: n for n, name in enumerate(_NAMES)}
 _state_of: Final = itemgetter(*map(_POSITIONS.__getitem__, _STATE))
@@ -134,16 +136,18 @@ class Recorder:
                 return sum(self._write_some([each]) for each in polls)
             if isinstance(error, IntegrityError):
                 raise  # two orders got the same booking id at once: the next poll finds it taken
-            claim, why, now = polls[0].claim, type(error).__name__, self.runtime.clock()
+            claim = polls[0].claim
             times = claim.row.poison + 1
-            postpone(self.runtime.db, claim.ride_id, claim.seq, times, now, why)
+            now = self.runtime.clock()
+            postpone(self.runtime.db, claim.ride_id, claim.seq, times, now, type(error).__name__)
             return 0
 
     def _write_locked(self, polls: Sequence[Polled]) -> list[Decision]:
         """Write polls with their side rows in one transaction, on locked rows."""
         written = []
         with self.runtime.db.write() as s:
-            connection, order_ids = s.connection(), [each.claim.order_id for each in polls]
+            connection = s.connection()
+            order_ids = [each.claim.order_id for each in polls]
             # every writer of both locks orders before their rides
             query = (
                 select(Order).where(Order.id.in_(order_ids)).order_by(Order.id).with_for_update()
@@ -153,12 +157,14 @@ class Recorder:
                 _LOCK_WHOLE_RIDES, {"rides": [each.claim.ride_id for each in polls]}
             )
             rows = {row.id: row for row in locked}
-            items, acted = open_items(connection, order_ids), orders_with_open_actions(connection)
+            items = open_items(connection, order_ids)
+            acted = orders_with_open_actions(connection)
             for polled in polls:
                 row = rows[polled.claim.ride_id]
                 if row.poll_seq != polled.claim.seq:
                     continue  # another worker has begun a newer poll
-                decision, order = self._decision(s, polled, row), orders[row.order_id]
+                order = orders[row.order_id]
+                decision = self._decision(s, polled, row)
                 _write(s, order, row.id, decision, polled.at, self.runtime.tokens.vault)
                 if decision.answered:
                     for name in items.get(order.id, set()).intersection(decision.cleared):
@@ -181,14 +187,15 @@ class Recorder:
 
     def _decide(self, polled: Polled, before: Before) -> Decision:
         if isinstance(polled.answer, Answer):
-            raise TypeError("an answer is read before it is decided on")
+            raise TypeError("the answer has to be parsed before it is decided on")
         time = self.runtime.time()
         decision = decide(
             before, polled.answer, polled.at, Pacing(time, self.chance(), self.chance())
         )
-        asked_before = time.turned_at is not None and polled.claim.at < time.turned_at
-        if asked_before and decision.next_poll_at is not None:
-            decision.ride["next_poll_at"] = polled.at  # the clock was turned since
+        turned_since = time.turned_at is not None and polled.claim.at < time.turned_at
+        if turned_since and decision.next_poll_at is not None:
+            # the answer may be of the time before the turn: ask once more, and call it that old
+            decision.ride["next_poll_at"] = polled.at
             if decision.answered:
                 decision.ride["seen_at"] = polled.claim.at
         return decision
@@ -336,7 +343,8 @@ def _write(
         columns["otp_enc"] = vault.encrypt(decision.start_code, "rides", ride_id, "otp")
     if decision.needs_currency:
         columns["currency"] = order.currency = _currency(s, order)
-        order.version += not decision.shown  # which raises it below
+        if not decision.shown:  # else it is raised below
+            order.version += 1
     statement = _update_of(tuple(columns), s.connection().dialect.name)
     s.connection().execute(statement, _values_of(ride_id, columns))
     if (point := decision.point) is not None:
@@ -344,15 +352,13 @@ def _write(
         s.connection().execute(_ADD_POINT, values)
     for name, value in decision.order.items():
         setattr(order, name, value)
-    order.version += decision.shown
+    if decision.shown:
+        order.version += 1
     for entry in decision.timeline:
         if entry.what == "ride":
             transitions.note_wait(order, entry.name, now)
         transitions.add_event(s, order, entry.what, entry.name, now, entry.detail)
-    for item in decision.raised:
-        if transitions.raise_attention(s, order, item.name, item.detail, now) and item.alarm:
-            subject, place = f"orders:{order.id}", order.property_id
-            audit.record(s, WORKER, "ride.alarm", subject, item.name, now, property_id=place)
+    _raise_items(s, order, decision, now)
     if decision.transition is not None:
         booked = decision.transition is OrderState.BOOKED
         facts = {"booking_id": order.booking_id} if booked else {"status": decision.status}
@@ -363,6 +369,21 @@ def _write(
         _free_armed_cancel(s, order, decision.armed_cancel, now)
 
 
+def _raise_items(s: Session, order: Order, decision: Decision, now: datetime) -> None:
+    """Raise attention items; alarms among them are audited."""
+    for item in decision.raised:
+        if transitions.raise_attention(s, order, item.name, item.detail, now) and item.alarm:
+            audit.record(
+                s,
+                WORKER,
+                "ride.alarm",
+                f"orders:{order.id}",
+                item.name,
+                now,
+                property_id=order.property_id,
+            )
+
+
 def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> None:
     """Make an armed cancel due when there is a booking id (`fate` is "call"), else drop it."""
     for action in s.scalars(
@@ -371,10 +392,13 @@ def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> No
         if fate == "call":
             action.next_try_at = now
         else:
-            action.state, action.settled_at, action.next_try_at = "dropped", now, None
+            action.state = "dropped"
+            action.settled_at = now
+            action.next_try_at = None
 
 
 def _currency(s: Session, order: Order) -> str | None:
+    """The currency of the order's offer, else that of its property."""
     query = select(func.coalesce(Offer.currency, Property.currency)).join(
         Property, Property.id == Offer.property_id
     )
@@ -399,14 +423,17 @@ def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None
         if reading.verdict == policy.REPEAT and action.next_try_at is None:
             action.next_try_at = polled.at
         elif reading.verdict in {policy.DONE, policy.REFUSED}:
-            action.state, action.code = reading.verdict, reading.code
-            action.settled_at, action.next_try_at = polled.at, None
+            action.state = reading.verdict
+            action.code = reading.code
+            action.settled_at = polled.at
+            action.next_try_at = None
             order.version += 1
 
 
 def _reading(
     s: Session, action: Action, polled: Polled, status: str | None, kind: Kind
 ) -> policy.Reading:
+    """What a poll after an unconfirmed action says about it."""
     if action.name != "drop":
         return policy.read_stop(action.name, action.calls, status, kind)
     newer = select(Action.id).where(

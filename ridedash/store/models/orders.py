@@ -47,7 +47,7 @@ class Offer(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    kiosk_id: Mapped[int | None]  # a row of kiosks: shown there, to a guest
+    kiosk_id: Mapped[int | None]  # the kiosk at which it was shown to a guest
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     pickup_lat: Mapped[float]
     pickup_lng: Mapped[float]
@@ -59,11 +59,11 @@ class Offer(Base):
     kind: Mapped[str] = mapped_column(ShortText(16))  # wire.Kind
     display_name: Mapped[str] = mapped_column(ShortText(300))
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # as its card said it, to whoever booked; None: no card; "": no price
+    # the words of its card for whoever booked; "" for a card without a price, None without a card
     price_text: Mapped[str | None] = mapped_column(ShortText(300))
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(ShortText(500))
-    # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
+    # by seats: {"1": "96.00", "2": "140.00"}; one fixed price: {"": "240.00"}; else {}
     seat_prices: Mapped[dict[str, Any]]
     cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
     fetched_at: Mapped[datetime]
@@ -71,7 +71,8 @@ class Offer(Base):
     signature: Mapped[str] = mapped_column(ShortText(64))
 
 
-# the columns that the history and the insights filter and add up: they read this index alone
+# The columns of an index that has all that the history and the insights filter and add up, so that
+# they read no row of orders.
 HISTORY: Final = (
     "property_id",
     "happens_at",
@@ -126,13 +127,13 @@ class Order(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    kiosk_id: Mapped[int | None]  # a row of kiosks: a guest booked it there, and no member of staff
+    kiosk_id: Mapped[int | None]  # the kiosk at which a guest booked it; staff_id is None then
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     guest_id: Mapped[int] = mapped_column(ForeignKey("guests.id"))
     offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
     note: Mapped[str | None] = mapped_column(ShortText(500))
     form_token: Mapped[str] = mapped_column(ShortText(64), unique=True)
-    # of the whole form: the same token with another body is refused
+    # digest of the whole form: the same token with another form is refused
     form_digest: Mapped[str] = mapped_column(ShortText(64))
     # the partner reference, which the service calls merchant_txn_id: A-Z, 0-9, hyphen
     mtx: Mapped[str] = mapped_column(ShortText(32), unique=True)
@@ -146,19 +147,19 @@ class Order(Base):
     version: Mapped[int]  # the revision: rises when a shown fact changes
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
-    # the guest's, to which the ride goes: its number and when it leaves
+    # the flight that the guest takes after the ride: its number and its departure
     flight: Mapped[str | None] = mapped_column(ShortText(8))
     departs_at: Mapped[datetime | None]
     pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
-    # of a ride that the guest starts: until when, and at most for how much, in hundredths
+    # of a ride that the guest starts: until when, and for how much at most (hundredths of a unit)
     guest_until: Mapped[datetime | None]
     ceiling_minor: Mapped[int | None]
     started_by: Mapped[str | None] = mapped_column(ShortText(80))  # the actor who ended the waiting
-    # scheduled: times it could not be ordered
+    # how often a planned ride could not be ordered
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
-    # cars that were booked in one go have the same one
+    # the same for all cars that one press has booked
     group_key: Mapped[str | None] = mapped_column(ShortText(32))
-    # planned rides that were made as one series have the same one
+    # the same for all planned rides of one series
     series_key: Mapped[str | None] = mapped_column(ShortText(32))
     back_of: Mapped[int | None]  # the order whose way back this is; both of one press
     cost_centre_id: Mapped[int | None]  # a row of cost_centres
@@ -168,7 +169,7 @@ class Order(Base):
     attempt: Mapped[int]
     owner: Mapped[str | None] = mapped_column(ShortText(80))
     lease_until: Mapped[datetime | None]
-    # since the database was restored; a planned ride that is held is not sent
+    # since when a planned ride is held because the database was restored; it is not sent
     held_at: Mapped[datetime | None]
     # when the order was made anew from the sent journal (docs/booking-protocol.md 1.7)
     recovered_at: Mapped[datetime | None]
@@ -180,14 +181,14 @@ class Order(Base):
     booking_timeout_at: Mapped[datetime | None]
     # as the service sent it: seconds of its own clock, from the creation of the ride
     booking_timeout_s: Mapped[float | None]
-    # Share retry: text of the service
+    # of a shared ride that is matched again: when, in the words of the service
     next_retry: Mapped[str | None] = mapped_column(ShortText(300))
     http_status: Mapped[int | None]
     code: Mapped[str | None] = mapped_column(ShortText(300))
     message: Mapped[str | None] = mapped_column(ShortText(300))
-    # The first 2 kB of the answer without secrets
+    # the first 2 kB of the answer, without secrets
     evidence: Mapped[str | None] = mapped_column(Text)
-    # "book again" of that order
+    # the order that this one books again
     supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     resolve_reason: Mapped[str | None] = mapped_column(ShortText(500))
@@ -195,18 +196,18 @@ class Order(Base):
     guard_key: Mapped[str | None] = mapped_column(ShortText(200))
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
-    late_double: Mapped[bool]
-    # when the guest is or wants to be picked up: the day it is listed under
+    late_double: Mapped[bool]  # a late answer proved a booking after staff had closed the order
+    # the pickup time, or when it was placed: the history lists it under that day
     happens_at: Mapped[datetime | None]
-    # the guest's at that time: they come again and have another
+    # the guest's room of that stay: at the next one they have another
     room: Mapped[str | None] = mapped_column(ShortText(32))
     # the last booking_status of a ride that is over
     ended_as: Mapped[str | None] = mapped_column(ShortText(64))
-    total_minor: Mapped[int | None]  # the ride's, here too
+    total_minor: Mapped[int | None]  # a copy of the ride's, for the index above
     currency: Mapped[str | None] = mapped_column(ShortText(8))
     # whole seconds from the press (of a planned ride: from its order) to the first driver
     driver_s: Mapped[int | None]
-    # and from then until the driver was at the pickup (note_wait in rides/orders/transitions.py)
+    # whole seconds from the first driver to the driver at the pickup (transitions.note_wait)
     guest_s: Mapped[int | None]
 
 
@@ -237,26 +238,26 @@ class Ride(Base):
     reported: Mapped[str | None] = mapped_column(ShortText(300))
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
     otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
-    # An earlier status that was reported once
+    # an earlier status that was reported once
     back_status: Mapped[str | None] = mapped_column(ShortText(64))
     # the plate before the car was swapped
     previous_plate: Mapped[str | None] = mapped_column(ShortText(300))
     swapped_at: Mapped[datetime | None]
     retried: Mapped[bool]  # auto: the one allotment retry was seen
-    allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of all: free cancelling counts from it
+    allotted_at: Mapped[datetime | None]  # the first CALL_DRIVER: free minutes count from it
     ended_at: Mapped[datetime | None]
-    # what the ride cost, in hundredths of `currency`; none: not known
+    # what the ride cost, in hundredths of `currency`; None while it is not known
     total_minor: Mapped[int | None]
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # the cab's, letters and digits only: for finding it
+    # of the cab, letters and digits only, so that a search finds it
     plate: Mapped[str | None] = mapped_column(ShortText(300))
-    position_at: Mapped[datetime | None]  # age of facts.position
-    seen_at: Mapped[datetime | None]  # last good poll; does not raise the version
+    position_at: Mapped[datetime | None]  # when facts.position was seen
+    seen_at: Mapped[datetime | None]  # last good poll; a new one does not raise the version
     created_at: Mapped[datetime]
     poll_seq: Mapped[int]
     merged_seq: Mapped[int]
     next_poll_at: Mapped[datetime | None]  # None: no longer polled
-    # the wait that was last set, for the page's own polling and for freshness
+    # the wait before the next poll: pages poll as often, and call older facts stale
     interval_s: Mapped[float]
     lease_until: Mapped[datetime | None]
     owner: Mapped[str | None] = mapped_column(ShortText(80))
@@ -288,7 +289,7 @@ class Action(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    kiosk_id: Mapped[int | None]  # a row of kiosks: a guest asked for it there
+    kiosk_id: Mapped[int | None]  # the kiosk at which a guest asked for it
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
     name: Mapped[str] = mapped_column(ShortText(12))  # abort, cancel, drop, feedback
@@ -393,22 +394,23 @@ class Heartbeat(Base):
 class InsightSpan(Base):
     """The figures of some days of a property, as they were when they were added up.
 
-    They are true unless there is an InsightChange with their token (store/insight_rollup.py).
+    They are valid unless there is an InsightChange with their token (store/insight_rollup.py).
     """
 
     __tablename__ = "insight_spans"
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
-    # before `since`: what asks for the spans of an instant of today then finds none at once
+    # before `since` in the key, so that a query for the spans of an instant of today, of which
+    # there are none, reads no row
     until: Mapped[datetime] = mapped_column(primary_key=True)  # not included
     since: Mapped[datetime] = mapped_column(primary_key=True)
     zone: Mapped[str] = mapped_column(ShortText(64))  # by whose clock days and hours are counted
     counted_by: Mapped[str] = mapped_column(ShortText(64))  # digest of the code that counted
-    token: Mapped[int]  # at random: the claim of the reader who adds them up
+    token: Mapped[int]  # random; names the claim of the process that adds them up
     figures: Mapped[str | None] = mapped_column(Text)  # JSON; None until they are added up
 
 
 class InsightChange(Base):
-    """A trigger of the database saw a change of what is counted in a span: it is no longer true.
+    """A database trigger saw a change of what is counted in a span, which is no longer valid.
 
     Rows are only inserted, and none is unique: so no writer ever waits for another one here.
     """
@@ -422,5 +424,5 @@ class InsightChange(Base):
 @event.listens_for(Order, "before_insert")
 @event.listens_for(Order, "before_update")
 def _dated(_mapper: object, _connection: object, order: Order) -> None:
-    """A ride is listed under the day of its pickup, however long before it was planned."""
+    """Set `happens_at`: a ride is listed under the day of its pickup, not of its planning."""
     order.happens_at = order.pickup_at or order.created_at

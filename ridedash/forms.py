@@ -39,6 +39,7 @@ from ridedash.rides.orders.fields import (
 from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.rides.orders.typed_time import LONGEST
 from ridedash.several import SeriesAsked, listed_guests, read_series
 from ridedash.text import one_line
 from ridedash.wording import lazy as _
@@ -93,7 +94,7 @@ def _required_id(value: Any) -> int:
 
 
 def _optional_id(value: Any) -> int | str:
-    """The same, or "" when none is chosen."""
+    """The id of a row, or "" when none is chosen. Raises ValueError for anything else."""
     return "" if value in (None, "") else _required_id(value)
 
 
@@ -114,7 +115,7 @@ _WEEKDAYS: Final = [
 
 
 class NumberField(IntegerField):  # type: ignore[misc] # WTForms ships no types
-    """A whole number, read like every number from outside (inputs.py)."""
+    """A whole number, read as inputs.py reads all numbers from outside."""
 
     def process_formdata(self, valuelist: Sequence[Any]) -> None:
         typed = str(valuelist[0]) if valuelist else ""
@@ -148,7 +149,7 @@ class TripForm(Form):  # type: ignore[misc]
     drop_lng = CoordinateField()
     drop_for = StringField(filters=[_cleaned])
     category = StringField(filters=[_cleaned], validators=[Length(max=64)])
-    # "1" asks for the cars of the fields; "lat,lng,name" is a suggested drop, which replaces theirs
+    # "1" asks for the cars of this trip; "lat,lng,name" for those to a suggested drop instead
     show = StringField(filters=[_cleaned])
 
     def point(self, end: str) -> LatLng | None:
@@ -211,7 +212,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars.")),
         ],
     )
-    # a line for each guest: name, room, phone; it counts in place of the one guest and the cars
+    # a line for each guest: name, room, phone. With a list, the fields of one guest and `cars` are
+    # ignored
     guests = TextAreaField(_("Guests, one on each line"), filters=[_pasted])
     guests_twice = BooleanField(_("The same lines are meant: a car for each of them"))
     override_guard = BooleanField()
@@ -221,7 +223,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))],
         default="now",
     )
-    # "tomorrow 0615"; a chosen clock goes before it
+    # "tomorrow 0615"; ignored when a time is chosen in `pickup_time`
     pickup_words = StringField(_("Pickup at"), filters=[_cleaned])
     pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
     pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
@@ -254,7 +256,10 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.now, self.tz, self.country, self.words = now, tz, country, words
+        self.now = now
+        self.tz = tz
+        self.country = country
+        self.words = words
         self.phone_e164: str | None = None
         self.listed_guests: tuple[ListedGuest, ...] = ()  # of the pasted list, once it is valid
         self.same_guests = False  # whether lines of it are the same
@@ -264,9 +269,10 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.latest = LATEST  # how far ahead a pickup may be
         self.flight_number: str | None = None
         self.departs_at: datetime | None = None
-        self.kept_departure: datetime | None = None  # that of the ride to change: always allowed
+        # of the planned ride that the form changes; it may stay as it is, even when it is too late
+        self.kept_departure: datetime | None = None
+        self.planned_at: datetime | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
-        self.planned_at: datetime | None = None  # that of the ride to change: always allowed
 
     def offer_accounts(self, accounts: Sequence[tuple[int, str]]) -> None:
         """Set the accounts to choose from, as (id, label); the first one is the default."""
@@ -280,33 +286,38 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.cost_centre.choices = [SelectChoice("", _("None")), *choices]
 
     def values(self) -> dict[str, Any]:
-        """Values of a valid form by attribute of `BookingRequest`; an empty one is its default."""
+        """Values of a valid form by attribute of `BookingRequest`, defaults for empty fields."""
         found = {}
         for each in FIELDS:
             value = getattr(self, each.parsed) if each.parsed else self[each.form].data
             found[each.name] = value or each.default
         if self.listed_guests:
             first = self.listed_guests[0]
-            found |= {"guest_name": first.name, "guest_room": first.room, "guest_id": None}
-            found |= {"guest_phone": first.phone, "cars": len(self.listed_guests)}
+            found |= {
+                "guest_name": first.name,
+                "guest_room": first.room,
+                "guest_phone": first.phone,
+                "guest_id": None,
+                "cars": len(self.listed_guests),
+            }
         if self.series_at:
             found["pickup_at"] = self.series_at[0]
         return found
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field; with a list of guests the fields of the one guest don't count."""
+        """Check every field; with a list of guests the fields of one guest are not checked."""
         if self.guests.data:
             for name in ("guest_name", "guest_room", "guest_phone", "cars"):
                 self[name].validators = ()
         return bool(super().validate(extra_validators))
 
     def validate_guests(self, field: Field) -> None:
-        """Parse the list into `listed_guests`; a line that is wrong, or there twice, is named."""
+        """Parse the list into `listed_guests`; the errors name lines that are wrong or repeated."""
         read = listed_guests(field.data or "", lambda typed: read_phone(typed, self.country))
         self.same_guests = bool(read.same)
         wrong = read.wrong if self.guests_twice.data else read.wrong + read.same
         if wrong:
-            field.errors = wrong[:-1]
+            field.errors = wrong[:-1]  # WTForms adds the one that is raised
             raise ValidationError(wrong[-1])
         self.listed_guests = read.guests
 
@@ -345,7 +356,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
     def departure(self) -> datetime:
         """When the flight leaves. Raises TimeRefused."""
-        text, kept = self.departs.data or "", self.kept_departure
+        text = self.departs.data or ""
+        kept = self.kept_departure
         if kept and text == departure_text(kept, self.tz):
             return kept
         texts = PickupTexts(text, "", "")
@@ -363,7 +375,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
     def choose_time(self, words: str) -> None:
         """Set the pickup to a time in words, for later."""
-        self.when.data, self.pickup_words.data, self.pickup_time.data = "later", words[:60], ""
+        self.when.data = "later"
+        self.pickup_words.data = words[:LONGEST]
+        self.pickup_time.data = ""
 
     def pickup(self) -> LocalTime:
         """The pickup time of a ride for later. Raises TimeRefused."""
@@ -390,6 +404,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         """Parse day and time of the way back into the instant `back_at`."""
         if not self.back.data:
             return
+        # the words of a way back have no control, so a missing time is reported at the clock: " "
         texts = PickupTexts("", self.back_date.data or "", self.back_time.data or " ")
         now = self.now or datetime.now(UTC)
         try:
@@ -409,7 +424,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     def validate_last_day(self, field: Field) -> None:
         """Parse weekdays and last day into the pickups of a series, `series_at`.
 
-        They count when the form was sent with the dates that it showed, and with no others.
+        They count only if the form has shown just these dates (`dates`).
         """
         if not self.days.data:
             return
@@ -422,8 +437,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         if self.pickup_at is None or self.now is None:
             return  # the control of the pickup time has reported it
         first = self.pickup_at.astimezone(self.tz)
-        last, weekdays = calendar_day(field.data or ""), frozenset(self.days.data)
-        asked = SeriesAsked(first.date(), last, weekdays, first.time())
+        last = calendar_day(field.data or "")
+        asked = SeriesAsked(first.date(), last, frozenset(self.days.data), first.time())
         try:
             self.series_rides = read_series(asked, self.tz, self.now)
         except ValueError as error:
@@ -455,6 +470,7 @@ def _wtforms_control(control: TextControl | ChoiceControl) -> Field:
     return StringField(_(control.label), filters=[_cleaned], validators=validators)
 
 
+# WTForms reads the fields of a form from attributes of its class
 for _each in FIELDS:
     if _each.control is not None:
         setattr(BookingForm, _each.form, _wtforms_control(_each.control))

@@ -19,10 +19,10 @@ LATEST: Final = timedelta(days=30)
 MOST_RIDES: Final = 60  # in one series
 SERIES_LATEST: Final = timedelta(days=90)  # ahead, for a ride of a series
 KEY_LENGTH: Final = 16
-MARGIN: Final = timedelta(minutes=10)  # added to the category's eta; a setting
+MARGIN: Final = timedelta(minutes=10)  # added to the eta: RIDEDASH_SCHEDULE_LEAD_MINUTES by default
 USUAL_ETA: Final = timedelta(minutes=10)  # where the service states none
-LONGEST_ETA: Final = timedelta(minutes=60)  # a longer eta does not move the order further ahead
-WINDOW: Final = timedelta(minutes=10)  # after the pickup time no attempt is made any more
+LONGEST_ETA: Final = timedelta(minutes=60)  # a longer eta counts as this one
+WINDOW: Final = timedelta(minutes=10)  # after the pickup time; then no attempt is made any more
 RETRY_WAITS_S: Final = (5.0, 60.0)  # the first wait between attempts, doubled up to the last
 
 
@@ -38,7 +38,7 @@ class NoSuchTime(ValueError):
 class LocalTime:
     """The instant of a local day and time.
 
-    `twice`: clocks show this time twice on that day, and this is the first of both instants.
+    `twice`: clocks show this time twice on that day, and `at` is the first of the two instants.
     """
 
     at: datetime
@@ -78,7 +78,7 @@ def series_rides(
 ) -> list[SeriesRide]:
     """A ride at one local time on each of these weekdays (Monday is 0), from day to day.
 
-    At most one more than a series may have, so that a range of years costs nothing.
+    Stops at MOST_RIDES + 1, by which a caller knows that there are too many.
     """
     found: list[SeriesRide] = []
     day, last = days
@@ -103,36 +103,39 @@ def ride_on(day: date, clock: time, tz: ZoneInfo) -> SeriesRide:
 def departure_of(
     pickup_at: datetime, first_at: datetime, departs_at: datetime, tz: ZoneInfo
 ) -> datetime:
-    """When the flight of one ride of a series leaves, given that of the ride at `first_at`.
+    """When the flight of a ride of a series departs, whose pickup is at `pickup_at`.
 
-    At the same local time, as many days after the ride's own pickup. A departure that is no later
-    than its pickup says its time only: the next one of that name.
+    `departs_at` is the departure of the ride at `first_at`. The other departs at the same local
+    time, as many days after its own pickup. Where `departs_at` is no later than `first_at`, only
+    its time of day counts: the next such time after the pickup.
     """
-    first, leaves = first_at.astimezone(tz), departs_at.astimezone(tz)
-    days = (leaves.date() - first.date()).days
-    if leaves <= first:
-        days = int(leaves.time() <= first.time())
+    first = first_at.astimezone(tz)
+    departs = departs_at.astimezone(tz)
+    days = (departs.date() - first.date()).days
+    if departs <= first:
+        days = 1 if departs.time() <= first.time() else 0
     day = pickup_at.astimezone(tz).date() + timedelta(days=days)
-    return ride_on(day, leaves.time(), tz).at
+    return ride_on(day, departs.time(), tz).at
 
 
 def dates_key(rides: Collection[SeriesRide]) -> str:
     """A text that stands for these pickups, for a form to say which ones it has shown."""
-    said = ",".join(ride.at.isoformat() for ride in rides)
-    return hashlib.sha256(said.encode()).hexdigest()[:KEY_LENGTH]
+    instants = ",".join(ride.at.isoformat() for ride in rides)
+    return hashlib.sha256(instants.encode()).hexdigest()[:KEY_LENGTH]
 
 
 def _after_gap(shown: datetime) -> time:
     """The first minute after the gap that contains `shown`."""
     before, after = (shown.replace(fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
     gap = after - before
-    lasts = range(int(gap.total_seconds()) // 60 + 1)
-    # local times without regard to the clock change
-    later = ((shown + timedelta(minutes=n)) for n in lasts)
-    real = (
-        each for each in later if each.astimezone(UTC).astimezone(each.tzinfo).time() == each.time()
-    )
-    return next(real, shown).time()
+    minutes = range(int(gap.total_seconds()) // 60 + 1)
+    later = (shown + timedelta(minutes=n) for n in minutes)  # in local time, so some don't exist
+    return next((each for each in later if _exists(each)), shown).time()
+
+
+def _exists(local: datetime) -> bool:
+    """Whether clocks show this local time: by way of UTC it comes back as it was."""
+    return local.astimezone(UTC).astimezone(local.tzinfo).time() == local.time()
 
 
 def eta_of(product: Mapping[str, Any]) -> timedelta:

@@ -1,8 +1,8 @@
 """A pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`. Pure.
 
-The words of a language are data (`time_words`); they are replaced by tags first, and the grammar
-below knows tags and digits alone. Japanese and Chinese have no space between their words. Hours are
-those of a clock with 24 hours unless words say else.
+The words of a language are data (`time_words`). First each of them is replaced by a tag,
+"tomorrow" by "<tomorrow>"; the grammar below knows tags and digits alone. Japanese and Chinese have
+no space between their words. Hours are those of a clock with 24 hours unless a word says otherwise.
 """
 
 import re
@@ -45,7 +45,10 @@ class Why(StrEnum):
 
 
 class NotATime(ValueError):
-    """A text that is no time to come. `said` is the part that is meant; `at` an instant or None."""
+    """A text that names no time to come.
+
+    `said` is the part of it that is wrong; `at` the instant that it names, or None.
+    """
 
     def __init__(self, why: Why, said: str = "", at: datetime | None = None) -> None:
         super().__init__(why.value)
@@ -54,7 +57,7 @@ class NotATime(ValueError):
 
 @dataclass
 class _Said:
-    """What a text says: a day or none, a time of day or none, and the text that is left."""
+    """What a text says so far: a day or none, a time of day or none, and the text not yet read."""
 
     text: str
     today: date
@@ -64,7 +67,7 @@ class _Said:
     hour: int | None = None
     minute: int = 0
     half: str = ""  # forenoon, afternoon, evening or night
-    around: str = ""  # the same, where it does not stand behind the clock: fri night 11
+    around: str = ""  # such a word that does not follow the clock: fri night 11
     midnight: bool = False
     exact: bool = False  # noon or midnight in a word
     seen: list[str] = field(default_factory=list)
@@ -90,8 +93,9 @@ def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH
     try:
         return _read(tagged, now, tz)
     except NotATime as error:
-        # tags are no words of the person who typed
-        error.said = " ".join(text.split()) if "<" in error.said else error.said
+        # the message quotes what was typed, never a tag
+        if "<" in error.said:
+            error.said = " ".join(text.split())
         raise
 
 
@@ -132,6 +136,7 @@ def _tagged(text: str, words: TimeWords) -> str:
             raise NotATime(why, _as_typed(found[0], typed))
         return f" <{name}> "
 
+    # of the parts of a split by one group, every second one is a tag
     parts = re.split(r"(<\w+>)", plain)
     tagged = "".join(f" {each} " if n % 2 else _WORD.sub(tag, each) for n, each in enumerate(parts))
     tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ")
@@ -159,9 +164,9 @@ def _as_typed(word: str, typed: str) -> str:
 
 @lru_cache(maxsize=32)
 def _known(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
-    """The tags of a language's words, and what finds those that are no single word in a text.
+    """The tags of a language's words, and a pattern of those that _WORD does not find.
 
-    A weekday of one sign counts by itself alone: it is a part of other words.
+    A weekday of one sign is not among them: it is a part of other words.
     """
     tags = words.tags()
     found = []
@@ -188,14 +193,15 @@ def _ahead(tagged: str) -> timedelta | None:
     found = _SPAN.fullmatch(tagged)
     if not found or not (found["hours"] or found["minutes"]):
         return None
-    marked = found["unit"] == "<mark>"  # 14h30 is a clock, "in 1 h 30" and "1 hour 30" are none
-    said = found["ahead"] or found["after"] or found["named"]
-    if not said and (marked or not found["hours"]):
+    marked = found["unit"] == "<mark>"  # 14h30 is a clock; "in 1 h 30" and "1 hour 30" are spans
+    is_span = found["ahead"] or found["after"] or found["named"]
+    if not is_span and (marked or not found["hours"]):
         return None
     return timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
 
 
 def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
+    """The instant so far ahead of now, rounded up to a whole minute. Raises NotATime."""
     if not ahead:
         raise NotATime(Why.PAST, at=now)
     at = (now + ahead).astimezone(UTC)
@@ -252,6 +258,7 @@ def _month_day(said: _Said) -> date | None:
 
 
 def _slashed_day(said: _Said) -> date | None:
+    """A day such as 24/11, if it can be read in one way only. Raises NotATime."""
     found = said.take(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?")
     if not found:
         return None
@@ -284,7 +291,7 @@ def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
 
 
 def _century(said: _Said, year: str) -> int:
-    """What is left out of a year of two digits."""
+    """The century to add to a year of two digits; 0 for four digits."""
     return said.today.year // 100 * 100 if len(year) == 2 else 0
 
 
@@ -292,9 +299,9 @@ def _century(said: _Said, year: str) -> int:
 
 _HALVES: Final = "<(forenoon|afternoon|evening|night)>"
 _HALF: Final = rf"(?: {_HALVES})?"
-_SMALL: Final = 5  # hours before this one belong to the night
+_SMALL: Final = 5  # the small hours, 0 to 4, belong to the night
 _TONIGHT: Final = frozenset({*range(17, 24), *range(_SMALL)})
-_HOURS: Final = {  # which hours of 1 to 12 on a dial a word leaves
+_HOURS: Final = {  # the hours of the day that a word allows
     "forenoon": frozenset(range(12)),
     "afternoon": frozenset(range(12, 24)),
     "evening": frozenset(range(16, 24)),
@@ -317,9 +324,12 @@ def _read_clock(said: _Said) -> None:
 
 def _word_clock(said: _Said) -> None:
     if said.take("<noon>"):
-        said.hour, said.exact = 12, True
+        said.hour = 12
+        said.exact = True
     elif said.take("<midnight>"):
-        said.hour, said.exact, said.midnight = 0, True, True
+        said.hour = 0
+        said.exact = True
+        said.midnight = True
 
 
 def _marked_clock(said: _Said) -> None:
@@ -330,7 +340,8 @@ def _marked_clock(said: _Said) -> None:
             return
         if found[2] is None and int(found[1]) <= 12 and not _is_named(said):
             raise NotATime(Why.SPAN_OR_CLOCK, found[1])
-    said.hour, said.minute = int(found[1]), int(found[2] or 0)
+    said.hour = int(found[1])
+    said.minute = int(found[2] or 0)
 
 
 def _is_named(said: _Said) -> bool:
@@ -345,11 +356,16 @@ def _digits_clock(said: _Said) -> None:
         or said.take(rf"(\d{{1,2}})(){_HALF}")
     )
     if found:
-        said.hour, said.minute, said.half = int(found[1]), int(found[2] or 0), found[3] or ""
+        said.hour = int(found[1])
+        said.minute = int(found[2] or 0)
+        said.half = found[3] or ""
 
 
 def _hour_of_day(said: _Said, hour: int) -> int:
-    """The hour of a day of 24, with regard to words for its halves. Raises NotATime."""
+    """The hour of the day, 0 to 23, that a typed hour and words such as "evening" mean.
+
+    Raises NotATime.
+    """
     shown = f"{hour}:{said.minute:02}"
     if hour > 23 or said.minute > 59:
         raise NotATime(Why.NO_HOUR, shown)
@@ -358,17 +374,18 @@ def _hour_of_day(said: _Said, hour: int) -> int:
         if "forenoon" in words:
             raise NotATime(Why.NO_HOUR, shown)
         return hour
-    may = {hour} if said.exact or not words else {hour % 12, hour % 12 + 12}
-    may = may.intersection(*(_HOURS[word] for word in words))
-    if len(may) != 1:
+    possible = {hour} if said.exact or not words else {hour % 12, hour % 12 + 12}
+    possible = possible.intersection(*(_HOURS[word] for word in words))
+    if len(possible) != 1:
         raise NotATime(Why.NIGHT)
-    return may.pop()
+    return possible.pop()
 
 
 # ---- the instant
 
 
 def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
+    """The instant of what was read: without a day, the next one at which clocks show the time."""
     clock = time(said.hour or 0, said.minute)
     day = said.day
     if said.midnight:
@@ -382,10 +399,9 @@ def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
         raise NotATime(Why.NIGHT)  # fri night 1: the night to Friday, or the one after it?
     if day is None:
         ahead = 0 if said.weekday is None else (said.weekday - said.today.weekday()) % 7
-        again = 1 if said.weekday is None else 7
         day = said.today + timedelta(days=ahead)
-        if ahead == 0 and clock <= now.astimezone(tz).time():
-            day += timedelta(days=again)
+        if ahead == 0 and clock <= now.astimezone(tz).time():  # over today
+            day += timedelta(days=1 if said.weekday is None else 7)
     elif small and not named and clock <= now.astimezone(tz).time():
         day += timedelta(days=1)  # the small hours of this night
     return local_time(day, clock, tz)

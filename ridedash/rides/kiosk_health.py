@@ -1,6 +1,7 @@
 """What the last beat of a device says about its health. Pure.
 
-A beat tells the languages for which the browser has local voices and fonts, and its clock.
+A beat is what a device's page sends about itself every few seconds: among others the languages for
+which the browser has local voices and fonts, and the time of its clock.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ def can(row: Kiosk, what: str, code: str) -> bool | None:
     Of a voice it says the first part of the tag, "zh", and it chooses a voice by that alone
     (static/js/kiosk/speech.js); of fonts it says the tags of our languages, "zh-Hans".
     """
-    said = said_of(row.health, what)
+    said = tags_of(row.health, what)
     if said is None:
         return None
     tag = code.replace("_", "-").lower()
@@ -38,12 +39,12 @@ def _first_part(tag: str) -> str:
     return tag.split("-")[0]
 
 
-def said_of(health: Mapping[str, Any], what: str) -> set[str] | None:
-    """The tags of a beat's list, in lower case; None without one."""
-    said = health.get(what)
-    if not isinstance(said, list):
+def tags_of(health: Mapping[str, Any], what: str) -> set[str] | None:
+    """The language tags of a beat under the name `what`, in lower case; None without a list."""
+    tags = health.get(what)
+    if not isinstance(tags, list):
         return None
-    return {str(each).strip().lower() for each in said}
+    return {str(each).strip().lower() for each in tags}
 
 
 def skew_s(row: Kiosk) -> float | None:
@@ -58,5 +59,8 @@ def is_wrong(skew: float | None) -> bool:
 
 
 def is_old(row: Kiosk) -> bool:
-    """Whether the document of a device is of another version than this process."""
-    return bool(row.release) and (row.release or "").split("-")[0] != __version__
+    """Whether a device shows a page of another version than ours; False while it has not said."""
+    if not row.release:
+        return False
+    version, _dash, _build = row.release.partition("-")
+    return version != __version__

@@ -1,7 +1,7 @@
-"""What the worker looks after for kiosks, every few seconds: what no page tells any more.
+"""What the worker does for kiosks every few seconds, because their pages may be gone.
 
-A guest whose ticket was never shown, rides that ended before they began, approvals that nobody
-answered, and visits that nobody has ended.
+It finds guests whose ticket was never shown, rides that ended before they began, approvals that
+nobody answered, and visits that nobody has ended.
 """
 
 from datetime import datetime, timedelta
@@ -23,19 +23,19 @@ TICKET_WITHIN: Final = timedelta(seconds=45)  # a page that works has shown it l
 
 
 def watch(db: Database, now: datetime) -> int:
-    """One look. How many rows it changed; it writes only when there is something to do."""
+    """Look once at all kiosks. Returns how many rows it changed; writes only when it has to."""
     with db.read() as s:
+        waiting = kiosk_asks.has_late(s, now)  # at a kiosk that was removed, too
         kiosks = s.scalars(select(Kiosk.id).where(Kiosk.revoked_at.is_(None))).all()
-        if not kiosks:
+        if not kiosks and not waiting:
             return 0
-        asked = _with_ended_rides(s, now)
+        suspicious = _with_ended_rides(s, now)
         late = kiosk_visits.without_ticket(s, kiosks, now - TICKET_WITHIN)
         lost = kiosk_visits.still_open(s, kiosks, now)
-        waiting = kiosk_asks.has_late(s, now)
-    if not (asked or late or lost or waiting):
+    if not (suspicious or late or lost or waiting):
         return 0
     with db.write() as s:
-        changed = sum(_watch_ended(s, kiosk_id, now) for kiosk_id in asked)
+        changed = sum(_watch_ended(s, kiosk_id, now) for kiosk_id in suspicious)
         changed += sum(_tell_desk(s, order_id, now) for order_id in late)
         for visit_id in lost:
             kiosk_visits.end_lost(s, visit_id, now)
@@ -43,7 +43,7 @@ def watch(db: Database, now: datetime) -> int:
 
 
 def _with_ended_rides(s: Session, now: datetime) -> list[int]:
-    """Kiosks that ask for no code yet, of which a ride ended in the hour before it began."""
+    """Kiosks that ask for no code yet, and where too many rides of an hour were cancelled."""
     free = or_(Kiosk.code_until.is_(None), Kiosk.code_until <= now)
     query = (
         select(Kiosk.id)
@@ -68,7 +68,10 @@ def _watch_ended(s: Session, kiosk_id: int, now: datetime) -> int:
 
 
 def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
-    """The power went between Book and the ticket: the guest may stand there with nothing."""
+    """Tell the desk of an order whose ticket was never shown: its guest may stand there without it.
+
+    The power of the kiosk may have gone between Book and the ticket. Returns the rows changed.
+    """
     order = s.get_one(Order, order_id)
     visits = select(KioskVisit).where(KioskVisit.order_id == order_id).with_for_update()
     waiting = [row for row in s.scalars(visits) if row.screen == kiosk_visits.SENDING]
@@ -76,6 +79,7 @@ def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
         row.screen = kiosk_visits.UNSHOWN
     if not waiting or order.state in kiosk_visits.NO_TICKET_NEEDED:
         return len(waiting)
-    guest, number = s.get_one(Guest, order.guest_id), kiosk_rules.number_of(s, order_id)
+    guest = s.get_one(Guest, order.guest_id)
+    number = kiosk_rules.number_of(s, order_id)
     transitions.raise_attention(s, order, NO_TICKET, f"{number} · {guest.name}", now)
     return len(waiting)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.orders import kiosk_asks
+from ridedash.rides.orders import kiosk_asks, kiosk_watch
 from ridedash.rides.orders.kiosk_asks import AskAnswer, AskNow, NewAsk, Wish
 from ridedash.rides.orders.kiosk_rules import KioskRefused, Why
 from ridedash.store.audit import AuditRow
-from ridedash.store.models.kiosks import AskState, KioskAsk
+from ridedash.store.kiosks import revoke
+from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk
 from tests.locks import locked
 from tests.rides.desk_world import START, World
 from tests.rides.kiosk_world import add_kiosk, kiosk_of, kiosk_offer
@@ -308,3 +309,13 @@ def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
         found = asks.now()
         assert found is not None
         assert found.wish == wish
+
+
+def test_what_a_removed_kiosk_has_asked_is_ended_too(asks: Asks) -> None:
+    """Its guest's name is kept no longer than elsewhere, also when no kiosk is left."""
+    ask_id = asks.ask()
+    with asks.world.db.write() as s:
+        revoke(s.get_one(Kiosk, asks.kiosk), START)
+    assert kiosk_watch.watch(asks.world.db, START + LASTS - MOMENT) == 0
+    assert kiosk_watch.watch(asks.world.db, START + LASTS) == 1
+    assert (asks.row(ask_id).state, asks.row(ask_id).wish_enc) == ("expired", None)

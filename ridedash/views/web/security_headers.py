@@ -7,16 +7,17 @@ from flask import Flask, Response, g
 
 from ridedash.config import Settings
 
-JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
-# of a picture that is opened by itself: nothing in it could run, and this keeps it so
-PICTURE_POLICY = f"{JSON_POLICY}; sandbox"
+# of everything that is no page: nothing may be loaded or run
+INERT_POLICY = "default-src 'none'; frame-ancestors 'none'"
+# of a picture, which may be an SVG that is opened by itself: no script of it may run
+PICTURE_POLICY = f"{INERT_POLICY}; sandbox"
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-OF_DOCUMENTS = {  # left out of JSON, where they have no effect: polls stay short
+OF_DOCUMENTS = {  # JSON goes without them: they have no effect there, and polls stay short
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
@@ -40,10 +41,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.after_request
     def add_headers(answer: Response) -> Response:
-        kind, head = answer.mimetype, answer.headers
-        page = kind == "text/html"
-        policy, wanted = JSON_POLICY, of_documents
-        if page:
+        kind = answer.mimetype
+        policy = INERT_POLICY
+        wanted = of_documents
+        if kind == "text/html":
             policy = page_policy(nonce(), tile_host, g.get("form_leads_to", ""))
             if settings.sandboxed:
                 policy = _with_frames(policy)
@@ -52,21 +53,21 @@ def init_app(app: Flask, settings: Settings) -> None:
             wanted = of_json
         elif kind and kind.startswith("image/"):
             policy = PICTURE_POLICY
-        head["Content-Security-Policy"] = policy
-        own = {name.lower() for name, _ in head}
+        answer.headers["Content-Security-Policy"] = policy
+        present = {name.lower() for name, _value in answer.headers}
         for name, value in wanted.items():
-            if name.lower() not in own:  # a view may have set a stricter value
-                head.add(name, value)
+            if name.lower() not in present:  # a view may have set a stricter value
+                answer.headers.add(name, value)
         return answer
 
 
 def of_files(settings: Settings) -> dict[str, str]:
     """The security headers of static files, which are answered before Flask.
 
-    Dozens of files make a page, so they have those alone that have an effect on them.
+    A page needs dozens of files, so each has only the headers that have an effect on it.
     """
-    head = {"Content-Security-Policy": JSON_POLICY} | ALWAYS
-    return head if settings.demo else head | LIVE_ONLY
+    headers = {"Content-Security-Policy": INERT_POLICY} | ALWAYS
+    return headers if settings.demo else headers | LIVE_ONLY
 
 
 def nonce() -> str:
@@ -102,12 +103,12 @@ def _with_frames(policy: str) -> str:
 
 
 def let_frames_in() -> None:
-    """Allow that this page shows pages of ours in frames; without effect outside of a demo."""
+    """Let this page show pages of ours in frames; without effect outside of a demo."""
     g.frames_in = True
 
 
 def let_forms_lead_to(url: str) -> None:
-    """Allow that the answer to a form of this page redirects to the host of `url`."""
+    """Let the answer to a form of this page redirect to the host of `url`."""
     g.form_leads_to = origin(url)
 
 

@@ -49,9 +49,11 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 500  # rides in memory, and in one read transaction
 BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
-DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")  # a formula begins so in a spreadsheet
-# the same after a separator or a line end, where a spreadsheet splits the line, quoted or not
-# what is between them is matched with or without one: else thousands of blanks take seconds
+# how a formula may begin in a spreadsheet
+DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")
+# The same after a separator or a line end, where a spreadsheet splits the line, quoted or not. What
+# follows them is matched even without a formula: if the match had to fail there, a text of many
+# blanks would take seconds.
 INSIDE: Final = re.compile(r"[;\t\r\n][\s\"]*([=+\-@＝＋－＠]?)")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
@@ -135,12 +137,13 @@ def export() -> Response:
 
 def _audit(query: HistoryQuery) -> None:
     """An audit entry: who exported, and by which filters, but never the name of a guest."""
-    filters, prop_id, who = query.filters, query.prop.id, by_staff(current_staff().id)
+    filters = query.filters
+    prop_id = query.prop.id
     days = {"from": filters.first.isoformat(), "to": filters.last.isoformat()}
     with services().db.write() as db:
         audit.record(
             db,
-            who,
+            by_staff(current_staff().id),
             "history.exported",
             f"properties:{prop_id}",
             "ok",
@@ -172,9 +175,10 @@ def csv_text(columns: Sequence[str], rows: Iterable[list[str]], mark: str = "") 
     yield buffer.getvalue()
 
 
-def with_cut_line(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
-    """All parts; when reading fails, a last line that says so, and then the exception.
+def with_cut_line(begin: str, parts: Iterator[str], cut: str, ref: str) -> Iterator[str]:
+    """All parts; when reading fails, a last line with the words of `cut`, and then CutShort.
 
+    `ref` is the reference of the request, for the log.
     Most servers then break the transfer off, and the browser reports a failed download. granian
     ends the transfer normally, and so may a proxy: the line is for them.
     """
@@ -182,7 +186,7 @@ def with_cut_line(begin: str, parts: Iterator[str], cut: str, name: str) -> Iter
     try:
         yield from parts
     except Exception as error:
-        log.error("an export was cut short by %s, reference %s", reason(error), name)
+        log.error("an export was cut short by %s, reference %s", reason(error), ref)
         buffer = io.StringIO()
         csv.writer(buffer).writerow([harmless(cut)])
         yield buffer.getvalue()
@@ -191,7 +195,7 @@ def with_cut_line(begin: str, parts: Iterator[str], cut: str, name: str) -> Iter
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet evaluates: a quote before what looks like a formula.
+    """A text that no spreadsheet evaluates, with a quote before all that looks like a formula.
 
     Spaces before the formula make no difference. Numbers stay numbers, negative ones too; a phone
     number with a plus is not a number.
@@ -205,21 +209,22 @@ def harmless(text: str) -> str:
 def _rows(
     db: Database, property_id: int, ride_filter: RideFilter, tz: ZoneInfo, words: dict[str, str]
 ) -> Iterator[list[str]]:
-    """Each batch in a transaction of its own: a slow download keeps none open."""
+    """The cells of each ride. A batch is one transaction, so a slow download keeps none open."""
     before: PageKey | None = None
     while True:
         with db.read() as s:
             keys = page(s, property_id, ride_filter, BATCH, before)
             found = records(s, property_id, [key.id for key in keys])
-            more = evidence(s, property_id, [record.id for record in found])
+            evidence_of = evidence(s, property_id, [record.id for record in found])
         for record in found:
-            yield _row(record, more[record.id], tz, words)
+            yield _row(record, evidence_of[record.id], tz, words)
         if len(keys) < BATCH:
             return
         before = keys[-1]
 
 
 def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) -> list[str]:
+    """The cells of a ride, in the order of COLUMNS."""
     facts = _facts(more)
     planned = record.at if record.planned else None
     times = (more.created_at, planned, more.began_at, more.ended_at)
@@ -253,7 +258,7 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
 
 
 def _picked_up(facts: Snapshot, tz: ZoneInfo) -> str:
-    """When the service says that the guest was picked up, which it does for autos."""
+    """When the guest was picked up, as the service says of autos; "" for others."""
     sent = facts.pickup_time
     if sent is None:
         return ""
@@ -270,10 +275,11 @@ def _facts(more: Evidence) -> Snapshot:
 def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
     """Currency, the service's price lines in decimals, and the total that the history sums."""
     trip, price = facts.trip, facts.price
-    total = None if record.total_minor is None else Decimal(record.total_minor) / totals.MINOR
+    # fare, tax, tolls, extra charges, discount, advance
+    lines: tuple[Decimal | None, ...] = (None,) * 6
     if record.total_minor is None:
-        lines: tuple[Decimal | None, ...] = (None,) * 6
-    elif more.kind == Kind.AUTO and trip is not None:
+        return [record.currency or "", *map(_number, lines), ""]
+    if more.kind == Kind.AUTO and trip is not None:
         lines = (trip.amount, None, None, trip.convenience_charge, trip.discount, trip.advance)
     elif price is not None:
         lines = (
@@ -284,20 +290,22 @@ def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
             price.discount_value,
             None,
         )
-    else:
-        lines = (None,) * 6
+    total = Decimal(record.total_minor) / totals.MINOR
     return [record.currency or "", *map(_number, lines), _number(total)]
 
 
 def _distance_and_minutes(facts: Snapshot, more: Evidence) -> tuple[str, str]:
-    """Distance and duration: from the service, else the time between begin and end."""
+    """Kilometres and minutes as the service says them; else the minutes between begin and end."""
     trip = facts.trip
+    km = trip.distance.km if trip and trip.distance else None
     took = (trip.ride_time or trip.trip_time) if trip else None
-    seconds = took.seconds if took else None
-    if seconds is None and more.began_at and more.ended_at:
-        seconds = round((more.ended_at - more.began_at).total_seconds())
-    far = trip.distance.km if trip and trip.distance else None
-    return _number(far), "" if seconds is None else str(round(seconds / 60))
+    if took:
+        minutes = str(round(took.seconds / 60))
+    elif more.began_at and more.ended_at:
+        minutes = str(round(round((more.ended_at - more.began_at).total_seconds()) / 60))
+    else:
+        minutes = ""
+    return _number(km), minutes
 
 
 def _time(at: datetime | None, tz: ZoneInfo) -> str:

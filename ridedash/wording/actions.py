@@ -139,8 +139,7 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
         "needs",
     ),
 }
-
-
+_UNTIL_REPAIRED: Final = frozenset({"RECONNECT", "KEY_MISSING"})  # no new try helps before
 _MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 _AGAIN: Final[dict[str, Text]] = {
     "REJECTED": _("Fix and try again"),
@@ -163,7 +162,7 @@ def action_words(name: str, state: str | None = None) -> ActionWords:
 
 
 def note_words(note: str | None) -> str:
-    """Why a button is off: the sentence of a short name; any other text as it is."""
+    """Why a button is off: the sentence for a key of _NOTES; any other text as it is."""
     return str(_NOTES.get(note or "", note or ""))
 
 
@@ -186,7 +185,8 @@ def outcome_words(
     """The outcome of an action, for staff.
 
     `outcome` is done, armed, refused, unconfirmed, unanswered (feedback that is not sent again),
-    not_now or not_sent.
+    not_now or not_sent. `header` is the service's short text, used where there is no `code`, and
+    `text` its long one; `facts` are the values of placeholders, such as `drop`.
     """
     if outcome == "armed":
         return Words(
@@ -224,10 +224,10 @@ def outcome_words(
 def _unsent(name: str, code: str | None) -> Words:
     """Why nothing was sent to the service; a retry is suggested only where it can help."""
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
-    driver = (
-        _(" Until then, call the driver.") if icon == "needs" and name in ("cancel", "drop") else ""
-    )
-    return Words(str(headline), f"{detail}{driver}", "bad", icon)
+    words = str(detail)
+    if code in _UNTIL_REPAIRED and name in ("cancel", "drop"):
+        words += str(_(" Until then, call the driver."))
+    return Words(str(headline), words, "bad", icon)
 
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:
@@ -236,7 +236,7 @@ def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -
     return Words(said.headline, " ".join(filter(None, told)), "bad", "cancelled")
 
 
-# Staff have names. These words stand for the others, and for staff of another property.
+# Members of staff are called by their names, these by their kind; staff of another property too.
 KINDS: Final[Mapping[ActorKind, Text]] = {
     ActorKind.STAFF: _("Somebody else"),
     ActorKind.GUEST: _("The guest"),
@@ -250,7 +250,7 @@ KINDS: Final[Mapping[ActorKind, Text]] = {
 def actor_words(written: str | None, people: Mapping[int, str]) -> str:
     """Who an actor is, in the reader's language. `people` are the names of staff by id.
 
-    What is no actor stays as it is.
+    A text that names no actor is returned as it is.
     """
     actor = actor_of(written)
     if actor is None:
@@ -259,7 +259,7 @@ def actor_words(written: str | None, people: Mapping[int, str]) -> str:
 
 
 def placed_words(at: str, by: str, started_by: str | None) -> str:
-    """When and by whom an order was placed; of one that waited for its guest, who started it."""
+    """When and by whom an order was placed; if it waited for its guest, also who started it."""
     actor = actor_of(started_by)
     if actor is None:
         return f"{at} · {by}"

@@ -28,8 +28,9 @@ Answer = Response | tuple[Response, int]
 def show(order_id: int) -> Answer:
     """The price of a ride's car to the point `drop_lat`, `drop_lng`, beside the booked one.
 
-    `words` is the line above the button; `wrong` says that the service would refuse this drop. A
-    drop where the ride begins is no mistake yet: the line says what to do.
+    `words` is the line above the button; `wrong` says that the service would refuse this drop. It is
+    false for a drop where the ride begins, for which the line says what to do.
+
     Nothing is changed or stored. The service can't be asked what a change would cost (its
     operation drop_location names no price: docs/service-interface.md, Endpoints, 3), so this is
     what the same car costs now for the trip from the pickup.
@@ -47,10 +48,10 @@ def show(order_id: int) -> Answer:
 @needs(BOOK)
 @limiter.limit("120/minute", key_func=by_staff_key)
 def way_back() -> Answer:
-    """The price of now of an offer's car for its trip with the ends swapped, as `words`.
+    """What an offer's car costs now for its trip with the ends swapped, as `words`.
 
-    `offer` is the id of what was shown, for the form to post: the way back keeps it as the price
-    that was seen. It is priced again when it is ordered.
+    `offer` is the id of the new offer, which the form posts as the price that was shown. The way
+    back is priced again when it is ordered.
     """
     offer = own_offer(request.args.get("offer", type=row_id))
     if offer is None:
@@ -60,17 +61,20 @@ def way_back() -> Answer:
         return jsonify(words=_("Without a drop there is no way back."))
     back = Trip(there.drop, there.drop_name, there.pickup, there.pickup_name)
     try:
-        price, shown = estimator().quote_offer(back, offer.category, offer.account_id)
+        price, offer_id = estimator().quote_offer(back, offer.category, offer.account_id)
     except EstimateFailedError as error:
         return jsonify(words=_("Way back: %(why)s.", why=error.headline))
-    known = _("Way back: %(price)s at the prices of now.", price=price)
-    none = _("Way back: no price came for it now.")
-    answer = jsonify(words=known, offer=shown) if price else jsonify(words=none)
+    if price:
+        words = _("Way back: %(price)s at the prices of now.", price=price)
+        answer = jsonify(words=words, offer=offer_id)
+    else:
+        answer = jsonify(words=_("Way back: no price came for it now."))
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
 def _price(page: OrderPage, drop: LatLng) -> dict[str, str | bool]:
+    """The answer of `show` for a ride and another drop."""
     offer = page.offer
     trip = Trip(LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, None)
     try:
@@ -83,8 +87,9 @@ def _price(page: OrderPage, drop: LatLng) -> dict[str, str | bool]:
         return {"words": words, "wrong": bool(error.end)}
     if not price:
         return {"words": _("No price came for this drop."), "wrong": False}
-    words = _("To this drop: %(price)s at the prices of now.", price=price)
+    sentences = [_("To this drop: %(price)s at the prices of now.", price=price)]
     before = offer_price_text(offer, locale())
     if before:
-        words = f"{words} {_('Booked at %(price)s.', price=before)}"
-    return {"words": f"{words} {_('What is paid comes from the ride company.')}", "wrong": False}
+        sentences.append(_("Booked at %(price)s.", price=before))
+    sentences.append(_("What is paid comes from the ride company."))
+    return {"words": " ".join(sentences), "wrong": False}

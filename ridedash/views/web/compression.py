@@ -1,8 +1,9 @@
-"""Pages travel compressed to a browser that no other site has sent here.
+"""Compression of pages, for requests that no other site has caused.
 
-The length of a compressed page tells whether words in it repeat. Who listens on the line, and has a
-signed-in browser open a page again and again with words of their own in its address, could so guess
-what else stands on it (BREACH). docs/security.md ASVS 3.5 says why these answers give nothing away.
+The length of a compressed page tells whether words in it repeat. Somebody who sees the network
+traffic, and who makes a signed-in browser open a page again and again with words of theirs in its
+address, could guess by that what else stands on the page (BREACH). docs/security.md ASVS 3.5 says
+why these answers give nothing away.
 """
 
 import gzip
@@ -12,15 +13,15 @@ from typing import Final
 
 from flask import Flask, Response, request
 
-# no page caused the request, or one of ours did. A browser that doesn't know the header, and any
-# other program, gets the page as it is
+# Values of Sec-Fetch-Site: a page of ours has caused the request, or none has. Without the header
+# the page is sent as it is.
 OURS: Final = frozenset({"same-origin", "none"})
-LEVEL: Final = 6
-PADDING: Final = 100  # bytes: a length says less when so many of it are chance
+LEVEL: Final = 6  # of gzip
+PADDING: Final = 100  # bytes, at random up to so many: a length tells less then
 
 
 def init_app(app: Flask) -> None:
-    """Compress the pages of the app. JSON stays as it is: polls are short, and answered before."""
+    """Compress pages. JSON stays as it is: polls are short, and most are answered before Flask."""
     app.after_request(_compress)
 
 
@@ -36,10 +37,11 @@ def _compress(answer: Response) -> Response:
 
 
 def compressed(answer: Response) -> Response:
-    """The answer, gzipped for a client that reads that.
+    """The answer, compressed if the client accepts gzip.
 
-    Only for a body without a secret beside words that somebody else can choose by an address: by
-    the lengths of many such bodies the secret could be guessed (docs/operating.md, Behind a proxy).
+    Not for a body that holds both a secret and words from its address, which somebody else may have
+    chosen: the lengths of many such bodies would tell the secret (docs/operating.md, Behind a
+    proxy).
     """
     answer.vary.add("Accept-Encoding")
     if request.accept_encodings["gzip"] > 0:
@@ -49,9 +51,9 @@ def compressed(answer: Response) -> Response:
 
 
 def padded_gzip(data: bytes) -> bytes:
-    """A body gzipped, with a file name of a random length in its head, which nobody reads."""
-    made = BytesIO()
+    """A body as gzip; a file name of random length in its header is the padding."""
+    packed = BytesIO()
     name = "-" * secrets.randbelow(PADDING)
-    with gzip.GzipFile(name, "wb", LEVEL, made, mtime=0) as packed:
-        packed.write(data)
-    return made.getvalue()
+    with gzip.GzipFile(name, "wb", LEVEL, packed, mtime=0) as file:
+        file.write(data)
+    return packed.getvalue()

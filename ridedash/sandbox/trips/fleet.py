@@ -19,7 +19,7 @@ ROAM_DEG: Final = 0.004  # largest distance of a stand from the cab's home
 
 
 class Nearby(NamedTuple):
-    """A cab that could come, with its route to the pickup."""
+    """The route of a cab that could come, to the pickup; its seconds and metres."""
 
     route: Route
     eta_s: float
@@ -39,13 +39,13 @@ class Fleet:
             category.id: self._draw_homes(category)
             for category in tariff_of(city.currency).categories
         }
-        self._leg = lru_cache(maxsize=4096)(self._drive)
+        self._drive = lru_cache(maxsize=4096)(self._route_between_stands)
 
     def nearest(self, category: str, pickup: LatLng, now: float) -> Nearby | None:
         """The cab of a category nearest to the pickup, or None when none is within REACH_M."""
         homes = self._homes[category]
-        order = sorted(range(len(homes)), key=lambda index: distance_m(homes[index], pickup))
-        near = (self._position(category, index, now).position for index in order[:CANDIDATES])
+        by_home = sorted(range(len(homes)), key=lambda index: distance_m(homes[index], pickup))
+        near = (self._position(category, index, now).position for index in by_home[:CANDIDATES])
         within = [position for position in near if distance_m(position, pickup) <= REACH_M]
         if not within:
             return None
@@ -54,17 +54,22 @@ class Fleet:
         return Nearby(route, route.total_s, route.total_m)
 
     def _position(self, category: str, index: int, now: float) -> Motion:
+        """Where a cab is: it waits in the first part of a round, and drives in the last."""
+        # the rounds of cabs begin at different times
         stagger = seeded_rng(self._seed, self._city.slug, category, index).uniform(0, ROUND_S)
-        number, into = divmod(now + stagger, ROUND_S)
-        drive = self._leg(category, index, int(number))
-        return drive.at_seconds(max(0.0, into - (ROUND_S - drive.total_s)))
+        number, elapsed = divmod(now + stagger, ROUND_S)
+        drive = self._drive(category, index, int(number))
+        wait_s = ROUND_S - drive.total_s
+        return drive.at_seconds(max(0.0, elapsed - wait_s))
 
-    def _drive(self, category: str, index: int, number: int) -> Route:
+    def _route_between_stands(self, category: str, index: int, number: int) -> Route:
+        """The drive at the end of round `number`."""
         return self._city.roads.route(
             self._stand(category, index, number), self._stand(category, index, number + 1)
         )
 
     def _stand(self, category: str, index: int, number: int) -> LatLng:
+        """Where a cab waits in round `number`: on a road near its home."""
         rng = seeded_rng(self._seed, self._city.slug, category, index, number)
         home = self._homes[category][index]
         near = LatLng(
@@ -74,6 +79,7 @@ class Fleet:
         return self._city.roads.snap(near)
 
     def _draw_homes(self, category: Category) -> tuple[LatLng, ...]:
+        """A place on a road inside the city for each cab of a category, by the seed."""
         rng = seeded_rng(self._seed, self._city.slug, category.id)
         lats = [point.lat for point in self._city.boundary]
         lngs = [point.lng for point in self._city.boundary]

@@ -28,8 +28,8 @@ Answer = Response | tuple[Response, int]
 def show(order_id: int) -> Answer:
     """The price of a ride's car to the point `drop_lat`, `drop_lng`, beside the booked one.
 
-    `words` is the line above the button; `wrong` says that the service would refuse this drop. It is
-    false for a drop where the ride begins, for which the line says what to do.
+    `words` is the line above the button; `wrong` says that the service would refuse this drop. A
+    drop where the ride begins is not `wrong`: the line says what to do.
 
     Nothing is changed or stored. The service can't be asked what a change would cost (its
     operation drop_location names no price: docs/service-interface.md, Endpoints, 3), so this is

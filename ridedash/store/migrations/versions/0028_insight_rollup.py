@@ -1,4 +1,4 @@
-"""Figures of days that are over, and triggers that note what changes them afterwards."""
+"""Stored figures of past days, and triggers that note changes of what was counted."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,42 +14,53 @@ branch_labels = None
 depends_on = None
 
 WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-# what the insights read of each table (tests/store/test_insight_rollup.py compares)
+# the columns of each table that the insights read (tests/store/test_insight_rollup.py compares)
 COUNTED: Final = {
     "orders": (
-        *("property_id", "happens_at", "state", "ended_as", "total_minor", "currency", "staff_id"),
-        *("category", "cost_centre_id", "driver_s", "guest_s", "offer_id"),
+        "property_id",
+        "happens_at",
+        "state",
+        "ended_as",
+        "total_minor",
+        "currency",
+        "staff_id",
+        "category",
+        "cost_centre_id",
+        "driver_s",
+        "guest_s",
+        "offer_id",
     ),
     "rides": ("order_id", "allotted_at", "ended_at"),
     "actions": ("property_id", "order_id", "name", "state", "payload", "made_at"),
     "moments": ("property_id", "order_id", "what", "name"),
     "offers": ("drop_name", "drop_lat", "currency", "cancellation"),
 }
-# rows of these tables that the insights read; of the others all of them
+# the condition of the rows that the insights read; of the other tables they read all rows
 READ: Final = {
     "actions": "{row}.state = 'done' AND {row}.name IN ('drop', 'abort', 'cancel')",
     "moments": "{row}.what = 'order' AND {row}.name = 'UNKNOWN'",
 }
 ROWS: Final = {"INSERT": ("NEW",), "UPDATE": ("OLD", "NEW"), "DELETE": ("OLD",)}
 DIFFER: Final = {"sqlite": "IS NOT", "postgresql": "IS DISTINCT FROM"}
-COMPARED: Final = {"cancellation": "CAST({row}.cancellation AS text)"}  # PostgreSQL's JSON can't be
+# PostgreSQL can't compare JSON
+COMPARED: Final = {"cancellation": "CAST({row}.cancellation AS text)"}
 NOTE: Final = "INSERT INTO insight_changes (token) SELECT s.token FROM insight_spans s"
-# the spans that have the instant under which a row is counted
+# the spans that contain the instant of an order
 OF_ORDER: Final = (
     f"{NOTE} WHERE s.property_id = {{row}}.property_id"
     " AND s.until > {row}.happens_at AND s.since <= {row}.happens_at"
 )
-OF_ITS_ROW: Final = (
+OF_ORDER_ID: Final = (
     f"{NOTE} JOIN orders o ON s.property_id = o.property_id"
     " AND s.until > o.happens_at AND s.since <= o.happens_at WHERE o.id = {row}.order_id"
 )
-# which orders have an offer is not indexed, and offers never change: all spans of the property
+# all spans of the property: there is no index from an offer to its orders, and offers rarely change
 OF_OFFER: Final = f"{NOTE} WHERE s.property_id = {{row}}.property_id"
 NOTED: Final = {"orders": OF_ORDER, "offers": OF_OFFER}
 
 
 def upgrade() -> None:
-    """Nothing is added up yet: the first look at some days does that."""
+    """Create empty tables and the triggers: the first view of some days adds them up."""
     op.create_table(
         "insight_spans",
         sa.Column("property_id", WHOLE, sa.ForeignKey("properties.id"), primary_key=True),
@@ -89,7 +100,10 @@ def _text(name: str, length: int) -> sa.Column[str]:
 
 
 def _noted() -> Iterator[tuple[str, str]]:
-    """Tables, and which changes of them: an offer is stored before any order has it."""
+    """The tables, each with the events that are noted.
+
+    Of offers these are changes alone: an offer is stored before any order has it.
+    """
     for table in COUNTED:
         for event in ("UPDATE",) if table == "offers" else ROWS:
             yield table, event
@@ -101,10 +115,11 @@ def _name(table: str, event: str) -> str:
 
 def _trigger(dialect: str, table: str, event: str) -> Iterator[str]:
     """The statements that make a trigger."""
-    name, rows = _name(table, event), ROWS[event]
-    noted = "; ".join(NOTED.get(table, OF_ITS_ROW).format(row=row) for row in rows)
+    name = _name(table, event)
+    noted = "; ".join(NOTED.get(table, OF_ORDER_ID).format(row=row) for row in ROWS[event])
     of = f" OF {', '.join(COUNTED[table])}" if event == "UPDATE" else ""
-    when = f" WHEN ({condition})" if (condition := _condition(dialect, table, event)) else ""
+    condition = _condition(dialect, table, event)
+    when = f" WHEN ({condition})" if condition else ""
     begin = f"CREATE TRIGGER {name} AFTER {event}{of} ON {table}"
     if dialect == "sqlite":
         yield f"{begin} FOR EACH ROW{when} BEGIN {noted}; END"
@@ -115,14 +130,14 @@ def _trigger(dialect: str, table: str, event: str) -> Iterator[str]:
 
 
 def _condition(dialect: str, table: str, event: str) -> str:
-    """When a change is of what the insights read; empty for always."""
+    """The condition under which a change concerns the insights; "" for always."""
     if table in READ:
         return " OR ".join(f"({READ[table].format(row=row)})" for row in ROWS[event])
     if event != "UPDATE":
         return ""
-    return " OR ".join(
-        COMPARED.get(each, "{row}." + each).format(row="OLD")
-        + f" {DIFFER[dialect]} "
-        + COMPARED.get(each, "{row}." + each).format(row="NEW")
-        for each in COUNTED[table]
-    )
+    differences = []
+    for column in COUNTED[table]:
+        value = COMPARED.get(column, "{row}." + column)
+        old, new = value.format(row="OLD"), value.format(row="NEW")
+        differences.append(f"{old} {DIFFER[dialect]} {new}")
+    return " OR ".join(differences)

@@ -1,7 +1,7 @@
 """The statements of the insights: sums over rides, by the keys that name a group. Built once.
 
-Values are bound by name: house, since, until, usual (the usual currency); for times, what the
-clock is ahead of UTC: offset0, offset1, … seconds, each until change0, change1, …
+Values are bound by name: house (the property), since, until, usual (the usual currency); for times,
+the offsets of the local clock from UTC in seconds, offset0, offset1, …, each until change0, …
 
 SQLite sorts what it groups, and whole numbers are sorted twice as fast as texts: a group is one
 number wherever it can be, with the outcome packed into it.
@@ -37,10 +37,13 @@ from ridedash import wire
 from ridedash.store.history import OUTCOMES, outcome_number
 from ridedash.store.models.orders import Action, Offer, Order, Ride, TimelineEvent
 
-CATEGORY, STAFF, CENTRE = "category", "staff", "centre"
-KINDS: Final = 2 * len(OUTCOMES)  # an outcome, and whether the price is in the usual currency
+# what rides are grouped by
+CATEGORY: Final = "category"
+STAFF: Final = "staff"
+CENTRE: Final = "centre"
+KINDS: Final = 2 * len(OUTCOMES)  # pairs of an outcome and whether the price is in usual currency
 WITH_DRIVER: Final = (wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS)
-IDS: Final = 2**28  # more than there are cost centres
+IDS: Final = 2**28  # more than there are ids of cost centres
 
 
 class Grouped(NamedTuple):
@@ -100,19 +103,19 @@ def _grouped(number: ColumnElement[Any], *keys: ColumnElement[Any] | Any) -> Gro
 
 @cache
 def times(dialect: str, changes: int) -> tuple[Grouped, Grouped]:
-    """By day, counted from 1970, and by hour of a week that begins as 1970 did, on a Thursday.
+    """Sums by local day, counted from 1970, and by hour of a week from Thursday on, as 1970 began.
 
-    They are those of a clock that is put forward or back so many times in the span.
+    `changes` is how many times the offset of the local clock changes in the span.
     """
-    ahead: ColumnElement[Any] = bindparam(f"offset{changes}", type_=Integer)
+    offset: ColumnElement[Any] = bindparam(f"offset{changes}", type_=Integer)
     for n in reversed(range(changes)):
         before = Order.happens_at < bindparam(f"change{n}")
-        ahead = case((before, bindparam(f"offset{n}", type_=Integer)), else_=ahead)
-    local = _SECONDS[dialect] + ahead
+        offset = case((before, bindparam(f"offset{n}", type_=Integer)), else_=offset)
+    local = _SECONDS[dialect] + offset
     return _grouped(local // 86_400), _grouped(local // 3_600 % 168)
 
 
-# Whole seconds since 1970: SQLite rounds parts of one, which may be in the day before.
+# Whole seconds since 1970. Fractions are cut off first: SQLite would round them, into the next day.
 _SECONDS: Final[dict[str, ColumnElement[Any]]] = {
     "sqlite": cast(
         (func.julianday(func.substr(Order.happens_at, 1, 19), type_=Float) - 2_440_587.5) * 86_400
@@ -124,15 +127,17 @@ _SECONDS: Final[dict[str, ColumnElement[Any]]] = {
 
 
 def _by_dimension() -> Grouped:
-    """By category, by member of staff and by cost centre: the index is read once for all three."""
+    """Sums by category, by member of staff and by cost centre; one reading of the index for all."""
     staff, centre = (
         cast(func.coalesce(column, 0), BigInteger)
         for column in (Order.staff_id, Order.cost_centre_id)
     )
     fine = _grouped(staff * IDS + centre, Order.category)
-    usual, others = fine.usual.cte("groups"), fine.others.cte("other_groups")
+    usual = fine.usual.cte("groups")
+    others = fine.others.cte("other_groups")
 
     def rolled(source: Any, number: Any, first: Any, by: list[Any], columns: Iterable[str]) -> Any:
+        """Fine groups added up for each dimension; `first` is the first column of its rows."""
         parts = []
         for what, column in (
             (CATEGORY, source.c.category),
@@ -155,6 +160,7 @@ def _by_dimension() -> Grouped:
 
 
 def _with_place(grouped: Grouped, *conditions: ColumnElement[bool]) -> Grouped:
+    """The same sums over rides joined with their offers, under these conditions."""
     join = Offer, Offer.id == Order.offer_id
     return grouped._replace(
         usual=grouped.usual.join(*join).where(*conditions),
@@ -162,7 +168,7 @@ def _with_place(grouped: Grouped, *conditions: ColumnElement[bool]) -> Grouped:
     )
 
 
-# Written as they stand in the conditions of partial indexes: a bound value would not match them.
+# Literals, as in the conditions of the partial indexes: with a bound value they would not be used.
 _DROP_CHANGED: Final = and_(
     Action.property_id == bindparam("house"),
     Action.name == literal_column("'drop'"),
@@ -179,13 +185,12 @@ DESTINATIONS: Final = _with_place(
     Order.id.not_in(select(Action.order_id).where(_DROP_CHANGED)),
 )
 MOST_MINUTES: Final = 60  # longer waits count as so long
-
-
-NO_WAIT: Final = MOST_MINUTES + 1  # the wait is not known
-WAITS_PACKED: Final = NO_WAIT + 1
+NO_WAIT: Final = MOST_MINUTES + 1  # stands for a wait that is not known
+WAITS_PACKED: Final = NO_WAIT + 1  # the values of a wait: two waits are packed into one number
 
 
 def _minutes(seconds: Any) -> ColumnElement[Any]:
+    """A wait in whole minutes, MOST_MINUTES at most; NO_WAIT for one that is not known."""
     minute, most, unknown = (
         literal_column(str(number), Integer) for number in (60, MOST_MINUTES, NO_WAIT)
     )
@@ -195,8 +200,8 @@ def _minutes(seconds: Any) -> ColumnElement[Any]:
 
 _BOTH_WAITS: Final = (_minutes(Order.driver_s) * WAITS_PACKED + _minutes(Order.guest_s)).label("n")
 WAITS: Final = select(_BOTH_WAITS, func.count()).where(*_IN_SPAN).group_by(_BOTH_WAITS)
-# Of few orders, found by rows that name the property too: if it were asked of the orders as well,
-# SQLite might read all of the span.
+# The columns of single orders, which are found by a few rows of other tables. Those name the
+# property: if orders had to name it too, SQLite might read all orders of the span.
 _ONE: Final = (
     Order.id,
     Order.happens_at,
@@ -224,7 +229,7 @@ WAS_UNKNOWN: Final = (
     .where(_ONCE_UNKNOWN, *_IN_DAYS)
 )
 _LOST, _CAME = aliased(TimelineEvent), aliased(TimelineEvent)
-# the driver was lost, and no other one came: then cancelling is free, as on the page of the ride
+# whether the driver was lost and no other one came: cancelling is free then, as on the ride's page
 _WITHOUT_DRIVER: Final = exists().where(
     _LOST.order_id == Order.id,
     _LOST.name == "driver_lost",

@@ -1,9 +1,9 @@
-"""The interpreter of stories: it takes a step when it is asked to, and says what is to be seen.
+"""The interpreter of stories: each request of the page that plays a story takes it further.
 
-It has no thread: the page that plays a story asks again and again. The service's clock is held
-while the presenter speaks. While a step waits for what must be seen it leaps to the ride's next
-phase, or runs there and is held until pages show it: no phase is passed over, however late a poll
-or the page is. So a story that is played has the same rides as one that is stepped.
+It has no thread. The clock of the service is held while the presenter speaks. While a step waits
+for what must be seen, the clock leaps to the next phase of the ride, or runs there and is held
+until pages show it: no phase is passed over, however late a poll or the page is. So a story has the
+same rides whether it is played or stepped.
 """
 
 import contextlib
@@ -28,18 +28,18 @@ from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 
-REHEARSED: Final = range(1, 4)  # seeds with which every story is known to end as it says
+REHEARSED: Final = range(1, 4)  # seeds with which tests have played every story to its end
 SEEDS: Final = range(1, 1_000_001)
-LEAP: Final = 0  # the speed of a story that is stepped: the clock leaps and is held
-PEOPLES: Final = 1  # the speed of people's time, in which an outage lasts
-TAKES: Final = timedelta(seconds=20)  # a deed that began before that was cut off
-PATIENCE: Final = timedelta(seconds=150)  # after the last turn; then nothing will come
+HELD: Final = 0  # a speed: the clock is held, and leaps when the story is stepped
+REAL_TIME: Final = 1  # a speed: outages last for seconds of real time
+TAKES: Final = timedelta(seconds=20)  # the longest deed; after that its process has died
+PATIENCE: Final = timedelta(seconds=150)  # for what must be seen, after the last turn of the clock
 TRIES: Final = 5  # to leave a step that others take at the same time
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Where a run stands: the step, and the list at the end once the story is over."""
+    """How far a run is; `lines` are the results at its end, empty before."""
 
     run: Run
     story: Story
@@ -58,12 +58,12 @@ def start(story: Story, seed: int) -> Run:
     Raises StillSending and NotDone, and sqlite3.Error when no run can be kept; nothing has changed
     then.
     """
-    s, mine = services(), current_staff().property_id
-    with s.db.read() as session:
+    mine = current_staff().property_id
+    with services().db.read() as session:
         home = zone(session.get_one(Property, mine).timezone)
     at = starts(story.weekday, story.at, home)
     runs().check()
-    with ALONE:  # of two presenters one begins after the other: clock and seed are those of the run
+    with ALONE:  # two presenters begin one after the other, so the clock and seed are of this run
         begin(
             lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
             Start(at, seed),
@@ -72,7 +72,7 @@ def start(story: Story, seed: int) -> Run:
 
 
 def advance(moment: Moment, speed: int) -> Moment:
-    """Take the next bit of a run: its deed, a look at what must be seen, or a leap towards it.
+    """Take a run further: do the deed of its step, look for what must be seen, or leap towards it.
 
     Raises NotDone when the sandbox does not answer: nothing has moved then.
     """
@@ -82,29 +82,32 @@ def advance(moment: Moment, speed: int) -> Moment:
     if step is None:
         return _ended(moment)
     if run.phase is Phase.DOING:
-        return moment if now() - run.phase_at < TAKES else _cut_off(moment, step)
+        is_busy = now() - run.phase_at < TAKES
+        return moment if is_busy else _after_death(moment, step)
     if run.phase is Phase.TODO:
-        with ALONE:  # else a Reset could come between, and the ride be booked after it
+        with ALONE:  # so that no Reset comes between the claim and the deed
             claimed = runs().move(run, Phase.DOING, now())
-            return latest(moment) if claimed is None else _do(replace(moment, run=claimed), step)
+            if claimed is None:
+                return latest(moment)
+            return _do(replace(moment, run=claimed), step)
     return _look(moment, step, speed)
 
 
 def skip(moment: Moment, wanted: int) -> Moment:
-    """Go on without a step; another one than the present is not skipped."""
+    """Go on without the step `wanted`; nothing if that is not the present one."""
     moment = _left(moment, Phase.TODO, wanted)
     if moment.step is None and not moment.run.is_over:
-        with contextlib.suppress(NotDone):  # then the next press of Step makes the list
+        with contextlib.suppress(NotDone):  # the next press of Step tries again
             return _ended(moment)
     return moment
 
 
 def fail(moment: Moment, why: str) -> Moment:
-    """The story is over before its end. Its rides stand still for whoever looks what came of it.
+    """End a story that can't go on. The clock is held, so that its rides can be looked at.
 
     Raises NotDone when the sandbox does not answer: nothing has changed then.
     """
-    _turn(LEAP)
+    _turn(HELD)
     return _moved(moment, Phase.FAILED, why=why)
 
 
@@ -114,9 +117,9 @@ def drop(moment: Moment) -> Moment:
 
 
 def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
-    """The moment once its step is left undone, and the clock held if the step has let it run.
+    """Leave the present step, to `phase`; hold the clock if the step has let it run.
 
-    A page that plays the story moves it at the same time: then once more.
+    Tries again when a page that plays the story moves it at the same time.
     """
     for _ in range(TRIES):
         run = moment.run
@@ -126,17 +129,21 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
         moved = runs().move(run, phase, now(), step=step)
         if moved is not None:
             if run.phase is Phase.WAITING:
-                with contextlib.suppress(NotDone):  # a sandbox that is silent has none that runs
-                    _turn(LEAP)
+                with contextlib.suppress(NotDone):  # a sandbox that is silent has no clock to hold
+                    _turn(HELD)
             return with_lines(replace(moment, run=moved))
         moment = latest(moment)
     return moment
 
 
 def _do(moment: Moment, step: Step) -> Moment:
-    calls, began = services().metrics.calls_in_vain(), now()
+    """Do the deed of a step, and go on if nothing has to be seen before the next."""
+    calls = services().metrics.calls_in_vain()
+    began = now()
+    kept: dict[str, Any] = {"told": ""}
     try:
-        kept = {"told": ""} | ({} if step.do is None else do(moment.run, step.do))
+        if step.do is not None:
+            kept |= do(moment.run, step.do)
     except NotPlayed as error:
         return _moved(moment, Phase.FAILED, why=str(error))
     except NotYet as error:
@@ -150,28 +157,33 @@ def _do(moment: Moment, step: Step) -> Moment:
     return _moved(moment, Phase.WAITING, **kept)
 
 
-def _cut_off(moment: Moment, step: Step) -> Moment:
-    """A process ended in the middle of a deed. An order is made once, whoever repeats it."""
+def _after_death(moment: Moment, step: Step) -> Moment:
+    """Go on after a process has ended in the middle of a deed.
+
+    An order is made once, however often it is repeated; other deeds are taken as done.
+    """
     if step.do is None or isinstance(step.do, Book | KioskBook):
         return _moved(moment, Phase.TODO)
     return _moved(moment, Phase.WAITING) if step.until else _on(moment)
 
 
 def _look(moment: Moment, step: Step, speed: int) -> Moment:
-    run, clock = runs().ask(moment.run, now()), control().clock()
+    """Look for what must be seen. Go on if it is, else let the clock go on if that may bring it."""
+    run = runs().ask(moment.run, now())
+    clock = control().clock()
     moment = replace(moment, run=run)
     if not _knows(clock):
-        follow()  # it was turned, and no answer told so
+        follow()  # the clock was turned, and this process has not heard of it
         return moment
     if clock.stops and clock.speed == speed:
-        return moment  # it is held by itself at the ride's next phase
-    # in this order: what comes in between is not passed over
+        return moment  # the clock runs, and the sandbox holds it at the next phase of the ride
+    # In this order, first what rules the step out, then what is seen: what comes in between counts.
     over = "" if step.until is None else in_vain(run, step.until)
     ride = None if step.until is None else ride_behind(run, step.until)
     shown = all_shown(run.property_id)
     is_there = step.until is None or is_seen(run, step.until)
     if is_there:
-        _turn(LEAP)
+        _turn(HELD)
         if _may_go_on(moment):
             return _on(moment, **_of_outage(run, step))
     if over and not is_there:
@@ -181,13 +193,15 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if is_there:
         return moment
     if isinstance(step.until, Answering):
-        _turn(min(speed, PEOPLES))
+        _turn(min(speed, REAL_TIME))
         return moment
-    return _forward(moment, ride, speed) if ride is not None and shown else moment
+    if ride is not None and shown:
+        return _forward(moment, ride, speed)
+    return moment
 
 
 def _knows(clock: ClockNow) -> bool:
-    """Whether this process computes with the last turn of the clock."""
+    """Whether this process has read the last turn of the clock."""
     turns = services().time().turns
     return bool(turns) and turns[-1].wall == clock.turned_at
 
@@ -207,7 +221,8 @@ def _of_outage(run: Run, step: Step) -> dict[str, Any]:
     """
     if not isinstance(step.until, Answering):
         return {}
-    made, ends = services().metrics.calls_in_vain(), run.kept.get("outage_ends")
+    made = services().metrics.calls_in_vain()
+    ends = run.kept.get("outage_ends")
     found = {"calls": made - run.kept.get("calls_before", made)}
     if step.until.answers and ends is not None:
         if run.kept.get(RESUMED, ends) > ends:
@@ -218,45 +233,47 @@ def _of_outage(run: Run, step: Step) -> dict[str, Any]:
 
 
 def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
-    """Leap or run to the ride's next phase; pages show what the last turn has brought."""
+    """Leap or run to the ride's next phase, once pages show what the last turn has brought."""
     run = moment.run
     if not (ride.booking_id or ride.txn_id):
         return moment
-    claimed = runs().move(run, Phase.WAITING, run.phase_at)  # of two windows one turns the clock
+    claimed = runs().move(run, Phase.WAITING, run.phase_at)  # one of two windows turns the clock
     if claimed is None:
         return latest(moment)
     give_newest(run.property_id)
     try:
         control().leap(ride.booking_id or ride.txn_id, speed)
     except NothingAhead:
-        return moment  # its end has come; the page shows it in a moment
+        return moment  # the ride has ended; pages will show it
     follow()
     return replace(moment, run=claimed)
 
 
 def _turn(speed: int) -> None:
-    """Hold the clock, or let it run; nothing if it does so already."""
+    """Hold the clock, or let it run at a speed; nothing if it does so already."""
     if control().clock().speed != speed:
         control().run_at(speed)
         follow()
 
 
 def _on(moment: Moment, **kept: Any) -> Moment:
-    """To the next step. What the last one says is heard before the list at the end."""
+    """Go to the next step. After the last one there is none yet: its words are shown first."""
     return _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
 
 
 def _ended(moment: Moment) -> Moment:
+    """The story at its end, with its results."""
     found = lines(moment.run, moment.story.ends, control().ledger())
     kept = [[each.words, each.holds] for each in found]
     return _moved(moment, Phase.ENDED, lines=kept)
 
 
 def _moved(moment: Moment, phase: Phase, *, step: int | None = None, **kept: Any) -> Moment:
+    """Move the run, and keep these facts with it; the latest run if somebody else has moved it."""
     moved = runs().move(moment.run, phase, now(), step=step, **kept)
     if moved is not None:
         return with_lines(replace(moment, run=moved))
-    if kept:  # the ride was ordered, whoever has skipped the step meanwhile
+    if kept:  # facts of what was done are kept, even if the step was skipped meanwhile
         runs().keep(moment.run, **kept)
     return latest(moment)
 
@@ -268,7 +285,7 @@ def latest(moment: Moment) -> Moment:
 
 
 def with_lines(moment: Moment) -> Moment:
-    """The moment with the list at the end, once there is one."""
+    """The moment with the results at the end of its story, once there are any."""
     kept = moment.run.kept.get("lines", ())
     return replace(moment, lines=tuple(Line(words, holds) for words, holds in kept))
 

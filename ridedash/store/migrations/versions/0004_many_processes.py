@@ -36,7 +36,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away."""
+    """Drop what upgrade() added."""
     op.drop_table("ended_sign_ins")
     with op.batch_alter_table("heartbeats") as heartbeats:
         heartbeats.drop_column("unready_since")

@@ -148,9 +148,7 @@ def _record_contradiction(
         return  # the ride got its booking id before this answer was replayed
     subject = f"orders:{order.id}"
     result = f"{outcome.state} after {order.state}"
-    audit.record(
-        s, who, "order.late_answer", subject, result, now, property_id=order.property_id
-    )
+    audit.record(s, who, "order.late_answer", subject, result, now, property_id=order.property_id)
     if outcome.state in {S.BOOKED, S.MATCHING}:
         detail = outcome.booking_id or outcome.txn_id
         transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)

@@ -5,7 +5,13 @@ machine's wall says.
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ridedash.store.database.database import AGAIN_S, EVERY_S, Database, DatabaseClock, Reading
+from ridedash.store.database.database import (
+    CLOCK_AGAIN_S,
+    CLOCK_EVERY_S,
+    Database,
+    DatabaseClock,
+    Reading,
+)
 from tests.databases import POSTGRESQL, new_database
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -50,7 +56,7 @@ def test_the_database_clock_is_read_once_a_minute() -> None:
     for second in range(0, 300, 5):
         machine.passed = float(second)
         machine.clock()
-    assert machine.asked == 300 / EVERY_S
+    assert machine.asked == 300 / CLOCK_EVERY_S
     machine.database_off = 2.0
     machine.passed = 310.0
     assert machine.clock() == NOON + timedelta(seconds=312), (
@@ -62,8 +68,8 @@ def test_without_an_answer_the_last_time_is_continued_and_read_again_soon() -> N
     machine = Machine()
     machine.away = True
     assert machine.clock() == machine.wall(), "never heard: the wall must do"
-    machine.passed, machine.away = AGAIN_S, False
-    assert machine.clock() == NOON + timedelta(seconds=AGAIN_S)
+    machine.passed, machine.away = CLOCK_AGAIN_S, False
+    assert machine.clock() == NOON + timedelta(seconds=CLOCK_AGAIN_S)
     machine.passed, machine.away = 400.0, True
     assert machine.clock() == NOON + timedelta(seconds=400)
 

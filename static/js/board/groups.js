@@ -60,7 +60,7 @@ export class Groups {
       while (list.children.length > mine.length) list.lastElementChild.remove();
     }
     this.#count(rows);
-    this.#focus(focus);
+    this.#refocus(focus);
     this.#end();
   }
 
@@ -73,7 +73,7 @@ export class Groups {
     const anchor = this.#anchor();
     const list = anchor?.parentElement;
     const before = anchor?.getBoundingClientRect().top;
-    for (const [at, row] of rows.entries()) this.#correctRow(rows, row, at);
+    for (const [at, row] of rows.entries()) this.#correct(rows, row, at);
     this.#count(rows);
     this.#refocus(focus);
     if (anchor) {

@@ -26,6 +26,10 @@ def type_drop(engine: Engine, words: str = "airport") -> None:
     """Type into the field Drop and take the first suggestion; returns when the button has a car."""
     engine.type(words)
     engine.shows("#drop-list [role=option]")
+    while engine.lacks("#drop-list [data-index]"):  # a busy machine answered too late: ask again
+        engine.press("Escape")
+        engine.press("ArrowDown")
+        engine.shows("#drop-list [role=option]")
     engine.press("Enter")
     engine.until("return document.querySelector('#drop-list').hidden;")
     engine.shows("[data-book-go]:enabled", "₹")

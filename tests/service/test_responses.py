@@ -213,7 +213,8 @@ def test_a_body_names_the_id_of_a_ride_also_when_it_is_torn(body, named):
         (Throttled(Throttled.SILENT, 1.0), "held"),
         (NoAnswer("x", sent=True), "unanswered"),
         (NoAnswer("x", sent=False), "not_sent"),
-        (Unreadable(200, "x"), "unreadable"),
+        (Answer(200, {}, b"", "in a content encoding"), "unreadable"),
+        (Answer(401, {}, b"", "in a content encoding"), "401"),
     ],
 )
 def test_how_a_call_ended_is_a_short_label(ended, label):
@@ -227,7 +228,6 @@ def test_how_a_call_ended_is_a_short_label(ended, label):
         (NoAnswer("LocalProtocolError", sent=False), Result.VOID),
         (NoAnswer("ReadTimeout", sent=True), Result.FAILED),
         (NoAnswer("LocalProtocolError", sent=True), Result.FAILED),
-        (Unreadable(200, "x"), Result.FAILED),
     ],
 )
 def test_a_request_that_could_not_be_built_is_our_own_failure(error, result):

@@ -159,5 +159,5 @@ def test_an_account_under_a_key_with_a_long_name_is_not_in_need(desk: Desk) -> N
     with desk.services.db.write() as s:
         accounts.add_account(s, vault, house, "fine", "t", NOON)
     with desk.services.db.read() as s:
-        needs = board.accounts_in_need(s, house, vault.names)
+        needs = board.accounts_in_need(s, house, vault)
     assert "fine" not in [each.label for each in needs]

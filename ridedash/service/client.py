@@ -105,7 +105,7 @@ class RideClient:
     def clock_ahead_s(self, now: datetime) -> float | None:
         """By how many seconds `now` is ahead of the service's clock; below zero it is behind.
 
-        None when no answer of the last minutes had a Date.
+        None when no answer of the last DATE_LASTS_S had a Date.
         """
         if self._dated is None:
             return None

@@ -267,3 +267,16 @@ class World:
     def close(self) -> None:
         self.http.close()
         self.db.close()
+
+
+def request_of(**facts: Any) -> BookingRequest:
+    """A request of a booking form that no database has seen."""
+    given: dict[str, Any] = {
+        "property_id": 1,
+        "actor": by_staff(1),
+        "account_id": 1,
+        "offer_id": 1,
+        "form_token": "token",
+        "guest_name": "Guest Heron",
+    }
+    return BookingRequest(**{**given, **facts})

@@ -24,6 +24,10 @@ NEW_DROP = LatLng(-38.55, -128.06)
 LOST = httpx.ReadTimeout("no answer")
 
 
+class Killed(BaseException):
+    """The end of a process: nothing after it runs."""
+
+
 def ride_in(
     world: World, worker: Worker, status: str, kind: str = "point_to_point", **facts: Any
 ) -> int:
@@ -377,9 +381,6 @@ def test_an_armed_cancel_can_be_taken_back_and_falls_with_the_match(world: World
 
 
 def test_an_action_whose_caller_died_is_read_back_like_an_unclear_one(world: World) -> None:
-    class Killed(BaseException):
-        pass
-
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
         world.service.answers["cancel"] = [Killed()]
@@ -396,9 +397,6 @@ def test_an_action_whose_caller_died_is_read_back_like_an_unclear_one(world: Wor
 def test_feedback_whose_caller_died_is_not_given_twice_and_is_sent_again(
     world: World, calls: int
 ) -> None:
-    class Killed(BaseException):
-        pass
-
     with world.worker() as worker:
         order_id = ride_in(world, worker, "COMPLETED")
         world.service.answers["feedback"] = [Killed()]
@@ -428,9 +426,6 @@ def test_without_a_linked_account_nothing_is_sent_and_the_answer_says_so(world: 
 
 
 def test_the_same_press_is_busy_for_half_a_minute_while_it_has_no_answer(world: World) -> None:
-    class Killed(BaseException):
-        pass
-
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
     world.service.answers["cancel"] = [Killed()]

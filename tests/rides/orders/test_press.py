@@ -23,13 +23,12 @@ from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.press import MOST_PARTS, Part, parts, tokens_of
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
-from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.board import LATELY, NEWEST, OF_LATE, board_marks
 from ridedash.store.database.database import Database
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer, fixed_price_categories
 from ridedash.store.orders import Order, OrderPage
-from tests.rides.desk_world import PICKUP, START, World
+from tests.rides.desk_world import PICKUP, START, World, request_of
 from tests.rides.orders.test_due import HOURS, LEAD, offered
 from tests.rides.orders.test_side_by_side import at_once
 
@@ -491,32 +490,21 @@ def test_a_range_of_years_costs_nothing() -> None:
     assert series_rides(days, (), time(8, 0), KOLKATA) == []
 
 
-def plain(**facts: Any) -> BookingRequest:
-    """A request that no database has seen."""
-    given: dict[str, Any] = {
-        "property_id": 1,
-        "actor": by_staff(1),
-        "account_id": 1,
-        "offer_id": 1,
-        "form_token": "token",
-        "guest_name": "Guest Heron",
-    }
-    return BookingRequest(**{**given, **facts})
-
-
 def keys() -> Callable[[], str]:
     numbers = itertools.count(1)
     return lambda: f"key {next(numbers)}"
 
 
 def test_one_car_is_one_part_without_a_group() -> None:
-    request = plain(note="two bags", guest_id=7)
+    request = request_of(note="two bags", guest_id=7)
     assert parts(request, keys()) == [Part(1, request)]
 
 
 def test_each_car_of_a_list_is_for_its_own_guest() -> None:
     listed = (ListedGuest("Guest Wren", "412"), ListedGuest("Guest Lark", None, "+912227783300"))
-    request = plain(cars=2, guests=listed, guest_id=7, guest_note="Wheelchair", note="two bags")
+    request = request_of(
+        cars=2, guests=listed, guest_id=7, guest_note="Wheelchair", note="two bags"
+    )
     made = parts(request, keys())
     assert [(part.number, part.group, part.series, part.back_of) for part in made] == [
         (1, "key 1", None, None),
@@ -535,7 +523,9 @@ def test_each_car_of_a_list_is_for_its_own_guest() -> None:
 def test_ways_back_are_numbered_after_the_cars_in_a_group_of_their_own() -> None:
     back_at, leaves = START + HOURS, START + 2 * HOURS
     facts = {"note": "two bags", "coupon": "STAY10", "flight": "LH 760", "departs_at": leaves}
-    request = plain(cars=2, back_at=back_at, back_offer_id=9, supersedes=3, payment="cash", **facts)
+    request = request_of(
+        cars=2, back_at=back_at, back_offer_id=9, supersedes=3, payment="cash", **facts
+    )
     made = parts(request, keys())
     assert [(part.number, part.group, part.back_of) for part in made] == [
         (1, "key 1", None),
@@ -554,7 +544,7 @@ def test_ways_back_are_numbered_after_the_cars_in_a_group_of_their_own() -> None
 
 def test_rides_of_a_series_are_numbered_and_have_the_flight_of_their_day() -> None:
     times = (START, START + DAY)
-    request = plain(series=times, pickup_at=START, departs_at=START + timedelta(hours=3))
+    request = request_of(series=times, pickup_at=START, departs_at=START + timedelta(hours=3))
     made = parts(request, keys())
     assert [(part.number, part.series, part.group) for part in made] == [
         (1, "key 1", None),

@@ -25,6 +25,7 @@ from ridedash.service.types.products import ProductList
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
+from tests.rides.desk_world import request_of
 
 MINI = {"id": "mini", "display_name": "Mini", "currency": "INR"}
 
@@ -79,18 +80,6 @@ def offer_at(lat: float = -38.5, lng: float = -128.0, **facts: Any) -> Offer:
     return Offer(pickup_lat=lat, pickup_lng=lng, **{**given, **facts})
 
 
-def asked(**facts: Any) -> BookingRequest:
-    given: dict[str, Any] = {
-        "property_id": 1,
-        "actor": by_staff(1),
-        "account_id": 1,
-        "offer_id": 1,
-        "form_token": "token",
-        "guest_name": "Guest Heron",
-    }
-    return BookingRequest(**{**given, **facts})
-
-
 def test_a_guard_is_of_a_phone_or_else_of_a_name_and_room_at_a_pickup() -> None:
     """Orders that an earlier release has booked are open with theirs."""
     known = "1|c34c5fa7890f3a32952f6a2d|-38.500,-128.000"
@@ -119,15 +108,15 @@ def test_a_reference_and_a_group_can_be_read_out_and_are_never_the_same() -> Non
 
 
 def test_a_digest_is_of_all_that_a_form_says_and_of_who_sent_it() -> None:
-    same = request_digest(asked())
-    assert request_digest(asked(form_token="another")) == same
+    same = request_digest(request_of())
+    assert request_digest(request_of(form_token="another")) == same
     others = [
-        asked(note="two bags"),
-        asked(actor=by_staff(2)),
-        asked(actor=by_kiosk(1)),
-        asked(actor=by_kiosk(2)),
-        asked(second_to=(7,)),
-        asked(guests=(ListedGuest("Guest Wren"),)),
+        request_of(note="two bags"),
+        request_of(actor=by_staff(2)),
+        request_of(actor=by_kiosk(1)),
+        request_of(actor=by_kiosk(2)),
+        request_of(second_to=(7,)),
+        request_of(guests=(ListedGuest("Guest Wren"),)),
     ]
     assert len({same, *map(request_digest, others)}) == 7
 
@@ -161,7 +150,7 @@ def test_a_shared_ride_has_a_price_for_each_number_of_seats_that_has_one() -> No
 
 def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> None:
     offer = offer_at(drop_lat=-38.6, drop_lng=-128.1, kind="share", category="share", fare_id="F")
-    request = asked(seats=2, coupon="STAY10")
+    request = request_of(seats=2, coupon="STAY10")
     order = build_order(Part(2, request, "g"), offer, Guest(id=5), None, datetime.now(UTC))
     assert (order.attempt, order.reauthorised, order.throttled, order.late_double) == (
         0,
@@ -185,7 +174,7 @@ def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> N
     assert ordered_value(order, {each.name: each for each in FIELDS}["coupon"]) == "STAY10"
     offer.kind, offer.category, offer.drop_lng = "point_to_point", "mini", None
     alone = build_order(
-        Part(1, asked(override_guard=True)), offer, Guest(id=5), None, datetime.now(UTC)
+        Part(1, request_of(override_guard=True)), offer, Guest(id=5), None, datetime.now(UTC)
     )
     metered = NewBooking.model_validate_json(alone.body)
     assert (metered.retry, metered.drop, alone.guard_override_by) == (None, None, 1)

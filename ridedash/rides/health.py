@@ -20,10 +20,10 @@ ENDED: Final = "ended"
 
 
 class Alarms(NamedTuple):
-    """What is wrong at the service, or with it, as a worker says in its heartbeat; None: it is not.
+    """What a worker reports as wrong in its heartbeat; each is None while that is right.
 
-    Since when it gives no answers, since when it refuses the partner's key, and by how many seconds
-    our clock is ahead of its own (`Runtime.clock_ahead_s`).
+    Since when the service gives no answers, since when it refuses the partner's key, and by how
+    many seconds our clock is ahead of its own (`Runtime.clock_ahead_s`).
     """
 
     silent_since: datetime | None = None
@@ -63,8 +63,8 @@ def write_heartbeat(
 ) -> None:
     """Write the heartbeat of a worker; delete workers that have had none for a day.
 
-    `ready`: whether its answer journal can store an answer; else it sends nothing. `beside` is
-    called within the transaction, to write something along with it.
+    `ready`: whether its journals can store a send and its answer; else it sends nothing. `beside`
+    is called within the transaction, to write something along with it.
     """
     with db.write() as s:
         s.execute(
@@ -110,7 +110,7 @@ def is_alive(age_s: float | None) -> bool:
 
 
 def can_send(s: Session, now: datetime) -> bool:
-    """Whether a worker is alive whose answer journal can store an answer: others send nothing."""
+    """Whether a worker is alive whose journals can be written: others send nothing."""
     ready = select(Heartbeat.worker).where(*_alive(now), Heartbeat.unready_since.is_(None))
     return s.scalars(ready).first() is not None
 

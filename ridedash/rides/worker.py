@@ -44,10 +44,11 @@ PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
 KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
-KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, and nobody else may ask
+PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, and nobody else may ask
+PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, and nobody else asks
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # after a round that failed
-NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup does to ask whether the key is accepted
+NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup does to ask whether the service answers
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Worker:
         drain_s: float = DRAIN_S,
         retention_job: RetentionJob | None = None,
     ) -> None:
-        """`threads` poll and `2 * threads` send at a time.
+        """`threads` threads poll; beside them up to `2 * threads` send, and as many plan and act.
 
         `drain_s` is how long a stop waits for sends in flight. Leases are taken under a name of the
         worker's own.
@@ -110,17 +111,16 @@ class Worker:
         self._awake.set()
 
     def step(self) -> bool:
-        """One round in this thread, for tests: recurring jobs, plans, sends, actions, polls.
-
-        Whether anything was done.
+        """One round in this thread, for tests: recurring jobs, probes, plans, sends, actions and
+        polls. Whether anything was done.
         """
         did = self._recurring_jobs(always=True)
         self._look_at_the_clock()
-        for jobs in (self._plans, self._sends, self._actions):
+        for jobs in (self._probes, self._plans, self._sends, self._actions):
             for job in jobs():
                 did |= bool(job())
-        claims = self.tracker.claim(self.threads)
-        return bool(self.tracker.record([self.tracker.ask(claim) for claim in claims])) or did
+        polled = [self.tracker.ask(claim) for claim in self.tracker.claim(self.threads)]
+        return bool(self.tracker.record(polled)) or did
 
     def send_only(self) -> None:
         """One round in this thread that sends and follows no ride: while a demo makes its day."""
@@ -136,7 +136,7 @@ class Worker:
             if self._is_time("look", LOOK_EVERY_S, always=self._woken):
                 self._woken = False
                 plans = self._plans() if self._is_time("plan", PLAN_EVERY_S, always=False) else []
-                for job in (*plans, *self._sends(), *self._actions()):
+                for job in (*self._probes(), *plans, *self._sends(), *self._actions()):
                     threading.Thread(target=job, name="send", daemon=True).start()
             wait_s = polling.round()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -155,6 +155,22 @@ class Worker:
         if turned_at != self._turned_at:
             self._turned_at = turned_at
             claims.make_due(self.runtime.db, self.runtime.clock())
+
+    def _probes(self) -> list[Job]:
+        """A question to a service that is silent or refuses our key, where nobody else asks it."""
+        traffic = self.runtime.client.traffic
+        due = traffic.unasked_s() >= PROBE_SILENT_EVERY_S and self._is_time(
+            "probe", PROBE_SILENT_EVERY_S, always=False
+        )
+        if traffic.key_refused_s() is not None:
+            due |= self._is_time("key", PROBE_KEY_EVERY_S, always=False)
+        if due and self._begin("probe 0"):
+            return [partial(self._do, "probe 0", self._probe)]
+        return []
+
+    def _probe(self) -> None:
+        with contextlib.suppress(ServiceError):  # `traffic` has noted how the call ended
+            self.runtime.client.products(NOWHERE)
 
     def _sends(self) -> list[Job]:
         ids = self._fresh("send", self.sender.due) if self.watch.settled else []
@@ -212,10 +228,6 @@ class Worker:
             changed += recover.recover(self.runtime.db, self.runtime.clock(), self.watch.is_current)
         if self._is_time("kiosks", KIOSKS_EVERY_S, always):
             changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
-        refused = self.runtime.client.traffic.key_refused_s() is not None
-        if refused and self._is_time("key", KEY_EVERY_S, always=False):
-            with contextlib.suppress(ServiceError):  # the answer says whether the key is accepted
-                self.runtime.client.products(NOWHERE)
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
             now = self.runtime.clock()
             if self._is_even(now):  # what is deleted because of a wrong clock is gone for good
@@ -224,10 +236,10 @@ class Worker:
         return bool(changed)
 
     def _heartbeat(self, always: bool) -> int:
-        """Every five seconds, and at once when the service falls silent or refuses our key, or both
-        are over.
+        """Write the heartbeat every five seconds, and at once when an alarm begins or ends: the
+        service is silent, or refuses our key.
 
-        With it the database is compared with the sent journal: how many rows that changed.
+        After it the database is compared with the sent journal. How many rows that changed.
         """
         now, traffic = self.runtime.clock(), self.runtime.client.traffic
         turned = self._note("silent", traffic.silent_s(), now)

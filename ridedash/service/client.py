@@ -38,8 +38,8 @@ OPTIONS_KEPT: Final = 100  # categories
 DATE_LASTS_S: Final = 60.0  # while a machine sleeps its monotonic clock may stand still
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_LEAST_S: Final = 0.5  # a second try needs at least so much time
-# How long a create waits for its permit. It is short: an order is claimed only when requests are
-# not throttled (`Sender.due`).
+# How long a create waits for its permit. It is short: while a 429 holds all calls, an order that
+# may still be sent afterwards is not claimed (`Sender.due`).
 CREATE_PATIENCE_S: Final = 0.5
 PATIENCE_S: Final = {  # how long other calls wait; polls don't, because they are repeated anyway
     Priority.WRITE: 2.0,
@@ -284,7 +284,7 @@ class RideClient:
         )
 
     def _marks(self) -> Marks | None:
-        """For a request that is recorded: made with it, for a copy of a request takes long."""
+        """The marks to make a request with, if calls are recorded: copying one later is slow."""
         return Marks() if self.traffic.hooks.records else None
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
@@ -332,7 +332,7 @@ class RideClient:
         return answer
 
     def _note_date(self, answer: Answer) -> None:
-        """Note what the service's clock shows; an answer out of a cache has the Date of then."""
+        """Note what the service's clock shows. The Date of an answer with an Age is an old one."""
         date = responses.http_date(answer.headers.get("date", ""))
         if date is not None and "age" not in answer.headers:
             self._dated = date, self._monotonic()
@@ -347,7 +347,7 @@ def snapshot_of(answer: Answer) -> Snapshot:
 
 
 def create_answer_of(answer: Answer) -> CreateAnswer:
-    """What came to a create, before anybody decides what it means. Raises nothing."""
+    """The answer to create, read but not judged yet. Raises nothing."""
     facts: dict[str, Any] = {
         "http_status": answer.status,
         "evidence": answer.evidence,

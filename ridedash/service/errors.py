@@ -3,7 +3,7 @@
     ServiceError             anything that went wrong between us and the service
     ├── NoAnswer             no complete answer; `sent` tells whether the service may have acted
     │   └── Throttled        no call was made: the service is silent, or the rate limit is reached
-    ├── BadStatus            an HTTP status that is no success, with a body not of the service
+    ├── BadStatus            an HTTP status that is no success, with a body that refuses nothing
     │   ├── Unauthorized     401: the token is refused; refresh it, or link the account again
     │   └── RateLimited      429: call again after `retry_after_s`
     ├── Refused              the service understood and refused: code, message, header, text
@@ -90,9 +90,8 @@ class RateLimited(BadStatus):
 class Refused(ServiceError):
     """The service refused (docs/service-interface.md Errors).
 
-    Compare `code` with the constants of `wire` through `wire.normal_code`.
-
     `code` is as the service spelled it, or None (share has none; cancel has `reason` instead).
+    Compare it with the constants of `wire` through `wire.normal_code`.
     `header` and `text` are the messages of drop_location and cancel. All are cleaned text of 300
     characters at most.
     """
@@ -117,7 +116,7 @@ class Refused(ServiceError):
 
     @property
     def is_of_caller(self) -> bool:
-        """Whether the partner or the account is refused, so that it says nothing of a booking."""
+        """Whether it refuses the partner or the account, and says nothing of a booking."""
         return wire.normal_code(self.code or "") in _CODES_OF_CALLER
 
 

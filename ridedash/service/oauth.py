@@ -102,9 +102,14 @@ class OAuthClient:
         form = {**grant, "client_id": self._client_id}
         if self._client_secret:
             form["client_secret"] = self._client_secret
-        # A fresh connection: a refresh token that is lost on a dead one unlinks the account.
-        secrets = (self._client_secret,)
-        request = Request("POST", self._token_url, TOTAL_S, form=form, fresh=True, secrets=secrets)
+        request = Request(
+            "POST",
+            self._token_url,
+            TOTAL_S,
+            form=form,
+            fresh=True,  # a refresh token that is lost on a dead connection unlinks the account
+            secrets=(self._client_secret,),
+        )
         return _read(self._http.call(request))
 
 

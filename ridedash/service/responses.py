@@ -110,9 +110,9 @@ def result_of(answer: Answer) -> Result:
 
 
 def _refuses_key(answer: Answer) -> bool:
-    """Whether an answer refuses the partner's key: it says so, or is a 403 in nobody's words.
+    """Whether an answer refuses the partner's key: by its code, or a 403 without code and status.
 
-    Few answers are parsed for that.
+    Only a 403 and answers that contain the word "partner" are parsed.
     """
     if answer.status != 403 and _PARTNER not in answer.body[:KEY_WITHIN].lower():
         return False
@@ -126,7 +126,7 @@ def _refuses_key(answer: Answer) -> bool:
 
 
 def result_of_error(error: NoAnswer) -> Result:
-    """The same where no complete answer came.
+    """Whether the service answers at all, by the error of a call without a complete answer.
 
     A request that was not sent is our own failure, unless the connection could not be made.
     """

@@ -37,9 +37,8 @@ _FINEST: Final = Decimal("1e-12")
 class Fact(BaseModel):
     """A frozen value that the service sent.
 
-    Survives `model_dump(mode="json")` and `model_validate`.
-
-    In JSON a number becomes text, and a position a list of two.
+    Survives `model_dump(mode="json")` and `model_validate`: in JSON a Decimal becomes text, and a
+    position a list of two.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -140,7 +139,7 @@ def text(value: Any) -> str | None:
 
 
 def currency(value: Any) -> str | None:
-    """A currency as amounts are written and added up by it: a code of three letters in capitals.
+    """A currency code of three letters, in capitals, so that amounts of one currency compare equal.
 
     Any other word stays as it came.
     """
@@ -151,7 +150,7 @@ def currency(value: Any) -> str | None:
 def ident(value: Any, limit: int = 100) -> str | None:
     """An identifier, from text or a whole number: printable ASCII without spaces.
 
-    It is never shortened; one that is too long is None.
+    It is never shortened: one that is too long is None, and so are the words null, none and na.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < IDENT_LIMIT else ""

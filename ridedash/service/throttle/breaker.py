@@ -1,6 +1,6 @@
 """Circuit breaker for a service that gives no answers, and since when it gives none.
 
-Pure, on a monotonic clock.
+The caller passes the time, in seconds of a monotonic clock.
 """
 
 import math
@@ -15,7 +15,7 @@ WINDOW_S: Final = 30.0
 
 PROBE_AFTER_S: Final = 5.0
 PROBE_MAX_S: Final = 30.0
-# waits after the first are up to a fifth shorter, not in step with a service that flaps
+# waits after the first are up to a fifth shorter, so as not to keep in step with a flapping service
 PROBE_JITTER: Final = 0.2
 # after so long without an answer another probe may start; a create may take a minute
 PROBE_LASTS_S: Final = 10.0
@@ -29,8 +29,8 @@ SILENT_LASTS_S: Final = 120.0  # without a call for so long nothing is known
 class Breaker:
     """Opens after 5 failures in a row, or half of 20 or more calls in 30 s; a good probe closes it.
 
-    Not thread-safe. An epoch is the time between two toggles: the result of a call of an earlier
-    one is ignored.
+    Not thread-safe. `chance` gives a random number of at least 0 and less than 1. An epoch is the
+    time between two toggles: the result of a call of an earlier one is ignored.
     """
 
     def __init__(self, chance: Callable[[], float]) -> None:
@@ -122,19 +122,24 @@ class Silence:
         self._in_a_row = 0
 
     def failed(self, now: float) -> None:
-        """Record a failure: no answer, say."""
-        if self._in_a_row == 0:
+        """Record a call that failed."""
+        if self._in_a_row == 0 or not self.is_known(now):
             self._since = now
+            self._in_a_row = 0
         self._last = now
         self._in_a_row += 1
 
     def answered(self) -> None:
-        """Record that a call did not fail so."""
+        """Record a call that did not fail: the run is over."""
         self._in_a_row = 0
 
     def is_known(self, now: float) -> bool:
         """Whether the last failure is so young that it still tells something."""
         return now - self._last <= self._lasts_s
+
+    def quiet_s(self, now: float) -> float:
+        """Seconds since the last failure."""
+        return now - self._last
 
     def since(self, now: float) -> float | None:
         """The first failure of a run of two or more; None after an answer or a long pause."""

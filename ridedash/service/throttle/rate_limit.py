@@ -1,11 +1,14 @@
-"""A token bucket for calls, which can be paused, and a budget for retries. Pure."""
+"""A token bucket for calls, which can be paused, and a budget for retries.
+
+The caller passes the time, in seconds of a monotonic clock.
+"""
 
 import math
 from collections import deque
 from typing import Final
 
 BURST_SHARE: Final = 0.45  # of a second's calls may start at once after a rest
-MIN_BURST: Final = 4.0
+MIN_BURST: Final = 4.0  # calls; at a rate below 9 this is more than that share
 WINDOW_S: Final = 1.0
 # tolerance for rounding: after a wait of exactly `wait_s` there must be a token
 EPSILON: Final = 1e-9
@@ -16,12 +19,10 @@ RETRIES_KEPT: Final = 10.0
 
 
 class TokenBucket:
-    """At most `rate` calls in any second, and after a rest no more than half of them at once.
+    """At most `rate` calls in any second, and after a rest at most `burst` of them at once.
 
-    Not thread-safe.
-
-    With tokens alone a burst and a second's refill could fall into one second; so the starts of the
-    last second are counted too.
+    Not thread-safe. With tokens alone a burst and a second's refill could fall into one second; so
+    the starts of the last second are counted too.
     """
 
     def __init__(self, rate: float, now: float) -> None:

@@ -17,7 +17,7 @@ from ridedash.service.throttle.breaker import Breaker, Silence
 from ridedash.service.throttle.rate_limit import RetryBudget, TokenBucket
 
 DEFAULT_RATE: Final = 45.0  # calls a second
-UNLIMITED: Final = 10_000  # the capacity that is shown where there is no rate limit
+UNLIMITED: Final = 10_000  # what `capacity` returns where there is no rate limit
 PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock has moved
 LIMITED_MAX_S: Final = 30.0  # the longest wait after answers 429 without Retry-After: 1 s, doubling
 
@@ -170,18 +170,22 @@ class Traffic:
         """When the service stopped answering: the first failure of a run of two or more.
 
         Without such a run it is when the breaker of reads opened. None while the service answers,
-        and once nobody has asked it for two minutes: who refuses to ask a service because it is
-        silent would never learn that it answers again.
+        and once nobody has asked it for two minutes: a caller that asks nothing of a silent service
+        would never learn that it answers again.
         """
         with self._lock:
-            now = self._now()
-            since, opened_at = self._silence.since(now), self._breakers[False].opened_at
-            return opened_at if since is None and self._silence.is_known(now) else since
+            return self._silent_since(self._now())
 
     def silent_s(self) -> float | None:
         """For how long the service has given no answer; None while it answers."""
         since = self.silent_since
         return None if since is None else max(0.0, self._now() - since)
+
+    def unasked_s(self) -> float:
+        """Seconds since the last call to a silent service failed; 0 while it answers."""
+        with self._lock:
+            now = self._now()
+            return 0.0 if self._silent_since(now) is None else self._silence.quiet_s(now)
 
     def key_refused_s(self) -> float | None:
         """For how long the service has refused the partner's key; None while it accepts it."""
@@ -194,6 +198,10 @@ class Traffic:
         """Whether a breaker is open."""
         with self._lock:
             return self._breakers[write].opened_at is not None
+
+    def _silent_since(self, now: float) -> float | None:
+        since, opened_at = self._silence.since(now), self._breakers[False].opened_at
+        return opened_at if since is None and self._silence.is_known(now) else since
 
     def _report(self, calls: str, is_open: bool) -> None:
         self.hooks.breaker(calls, "open" if is_open else "closed")

@@ -115,7 +115,7 @@ def simple_get(
     params: Mapping[str, str] | None,
     extensions: dict[str, Any],
 ) -> httpcore.Request:
-    """A GET request without a body. Raises ValueError for text that a header can't carry.
+    """A GET request without a body. Raises ValueError for a header that is not ASCII.
 
     It skips httpx, whose request object costs more than the rest of a poll.
     """
@@ -150,9 +150,8 @@ def _address(url: str) -> tuple[bytes, bytes, int | None, bytes, bytes]:
 class DeadlineBackend(httpcore.NetworkBackend):
     """Opens connections within the time for connecting, name resolution and proxy included.
 
-    `timeout`: see DeadlineStream.
-
-    `tls` is for a proxy that is reached by https.
+    `tls` is for a proxy that is reached by https; without it no proxy is used. `timeout`: see
+    DeadlineStream.
     """
 
     def __init__(

@@ -61,8 +61,8 @@ class Request:
     """One outgoing call: what is sent, and its limits.
 
     `fresh` uses a connection of its own and closes it. `secrets` are removed from the body of the
-    answer, should it echo one. `attempt` is 2 for the repetition of a call. `marks` are set while
-    the call goes on, if there are any.
+    answer, should it echo one. `attempt` is 2 for the repetition of a call. `marks` collect the
+    times of the call for a recorder; None: calls are not recorded.
     """
 
     method: str
@@ -80,11 +80,16 @@ class Request:
     marks: Marks | None = None
 
     def sent_headers(self) -> dict[str, str]:
-        """All headers that are sent but those that HTTP itself adds, names in lower case but ours.
+        """The headers that are sent, but for those of the body and those that HTTP itself adds.
 
-        With the secrets: nothing may store them.
+        Names are as in `headers`, those of our defaults in lower case. Secrets are in them: they
+        must not be stored.
         """
-        return _headers(self)
+        ours = {"accept": "application/json", "accept-encoding": "identity"}
+        ours["user-agent"] = "ridedash"
+        if self.fresh:
+            ours["connection"] = "close"
+        return ours | dict(self.headers)
 
 
 @dataclass(frozen=True)
@@ -180,9 +185,8 @@ class Http:
         bodyless = request.method == "GET" and request.json is None and request.form is None
         try:
             if bodyless and self._transport is None and is_simple(request.url):
-                return simple_get(
-                    request.url, _headers(request), request.params, _timeouts(deadline)
-                )
+                headers, timeouts = request.sent_headers(), _timeouts(deadline)
+                return simple_get(request.url, headers, request.params, timeouts)
             return _full_request(request, deadline)
         except Exception as exc:  # any failure here is ours and comes before the first byte
             failure = NoAnswer(type(exc).__name__, sent=False)
@@ -238,13 +242,6 @@ def _cause(exc: Exception) -> str:
     return one_line(_CODES.sub("", str(exc)), CAUSE_CHARS)
 
 
-def _headers(request: Request) -> dict[str, str]:
-    ours = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "ridedash"}
-    if request.fresh:
-        ours["connection"] = "close"
-    return ours | dict(request.headers)
-
-
 def _timeouts(deadline: Deadline) -> dict[str, Any]:
     """The library's own timeouts, as request extensions."""
     connect, left = deadline.connect_left(), deadline.left()
@@ -252,7 +249,7 @@ def _timeouts(deadline: Deadline) -> dict[str, Any]:
 
 
 def _full_request(request: Request, deadline: Deadline) -> httpx.Request:
-    headers = _headers(request)
+    headers = request.sent_headers()
     content = None
     if request.json is not None:
         headers = {"content-type": "application/json", **headers}
@@ -322,7 +319,7 @@ def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answ
 
 
 def _body(response: _OpenResponse, request: Request, deadline: Deadline) -> tuple[bytes, str]:
-    """The raw body, and why it is not read to its end: then it is its beginning."""
+    """The raw body and ""; of one that is too long its beginning, and why the rest is missing."""
     body = bytearray()
     for chunk in response.chunks:
         body += chunk

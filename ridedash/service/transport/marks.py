@@ -1,4 +1,4 @@
-"""What a recorder of calls learns of one call as it goes on; without one nothing is made."""
+"""The times of one call and why it failed, noted for a recorder of calls while it goes on."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +27,7 @@ class Marks:
 
 
 class Call(NamedTuple):
-    """A call that has ended: see Exchange. `started` is of time.perf_counter; seconds."""
+    """A call that has ended, with fields of Exchange. `started` is of time.perf_counter."""
 
     path: str
     outcome: str

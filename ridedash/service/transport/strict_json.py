@@ -1,4 +1,4 @@
-"""Strict JSON: UTF-8, bounded depth and digits, no NaN, no duplicate keys; floats as Decimal."""
+"""Strict JSON: UTF-8, bounded depth and digits, no NaN, no key of two values; floats as Decimal."""
 
 import json
 import re

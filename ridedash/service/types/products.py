@@ -41,7 +41,7 @@ class Product(Fact):
     kind: Kind
     currency: str | None = None
     distance_unit: str | None = "kilometre"  # kilometre, metre or mile: the unit of the rate cards
-    time_unit: str | None = "minute"  # second, minute, hour
+    time_unit: str | None = "minute"  # second, minute, hour or day
     # until the nearest cab is at the pickup; None when none is near or unknown
     eta: Duration | None = None
     none_near: bool = False  # the service sent -1: no cab of this category is near
@@ -91,13 +91,14 @@ def _nearness(got: dict[str, Any]) -> dict[str, Any]:
 
     See docs/field-notes.md.
     """
-    pace, scale, eta = got.get("time_unit"), got.get("distance_unit"), number(got.get("eta"))
+    of_time, of_length = got.get("time_unit"), got.get("distance_unit")
+    eta = number(got.get("eta"))
     return {
-        "distance_unit": length_unit(scale),
-        "time_unit": time_unit(pace),
-        "eta": duration(eta, pace),
+        "distance_unit": length_unit(of_length),
+        "time_unit": time_unit(of_time),
+        "eta": duration(eta, of_time),
         "none_near": eta is not None and eta < 0,
-        "nearest": length(got.get("distance"), scale),
+        "nearest": length(got.get("distance"), of_length),
     }
 
 

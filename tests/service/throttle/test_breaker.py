@@ -148,6 +148,15 @@ def test_it_is_silent_since_the_first_failure_of_two_in_a_row() -> None:
     assert silence.since(202.0) == 200.0
 
 
+def test_a_failure_after_a_long_pause_begins_a_new_run() -> None:
+    silence = Silence()
+    silence.failed(10.0)
+    silence.failed(131.0)
+    assert silence.since(132.0) is None, "one failure in two minutes"
+    silence.failed(133.0)
+    assert silence.since(134.0) == 131.0
+
+
 def test_once_it_has_closed_nothing_of_before_counts_any_more() -> None:
     made = opened()
     made.failed(made.begin(5.0), 5.0)

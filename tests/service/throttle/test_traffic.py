@@ -221,6 +221,18 @@ def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_after_two_idle_
     assert desk.traffic.silent_since == desk.now
 
 
+def test_a_silent_service_is_unasked_since_its_last_failure():
+    desk = Desk(math.inf)
+    desk.fail(1)
+    desk.now += 9
+    assert desk.traffic.unasked_s() == 0, "one failure is no silence"
+    desk.fail(1)
+    desk.now += 9
+    assert desk.traffic.unasked_s() == 9
+    desk.call()
+    assert desk.traffic.unasked_s() == 0
+
+
 def test_nobody_is_told_for_ever_that_a_service_is_silent_which_nobody_asks():
     desk = Desk(math.inf)
     desk.fail(5)

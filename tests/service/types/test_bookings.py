@@ -114,6 +114,12 @@ def test_a_booking_id_that_cannot_be_read_makes_the_answer_unusable(sent):
     assert not CreateBody.usable(CREATED | {"booking_id": sent})
 
 
+@pytest.mark.parametrize("sent", [["T1"], {"id": 1}, True, "T 1", "x" * 500, 1.5, "null"])
+def test_without_a_booking_id_a_txn_id_that_cannot_be_read_makes_the_answer_unusable(sent):
+    assert not CreateBody.usable({"status": "FAILURE", "txn_id": sent})
+    assert CreateBody.usable({"status": "SUCCESS", "booking_id": "CRN1", "txn_id": sent})
+
+
 @pytest.mark.parametrize("sent", [["rd-1"], {"id": "rd-1"}, True, "rd 1", "x" * 500, 1.5, "null"])
 def test_an_echo_that_cannot_be_read_makes_the_answer_unusable(sent):
     # It is not known whose answer that is: a booking in it may be another order's.

@@ -36,7 +36,10 @@ class Probe(Generic[T]):
         self._end = 0.0  # monotonic: until when the running check is waited for
 
     def result(self) -> T | None:
-        """The result of a check that began now or is running; None when it takes too long."""
+        """The result of a check that began now or is running; None when it takes too long.
+
+        Raises what the check raises.
+        """
         with self._lock:
             running = self._running
             if running is None or running.done():

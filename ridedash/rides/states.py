@@ -27,9 +27,7 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
 }
 FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})
 WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked, as far as known
-ABORTABLE: Final = frozenset(
-    {wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED}
-)
+ABORTABLE: Final = wire.SEARCHING
 FEEDBACK_CALLS: Final = 3  # of one feedback, the repeated ones too
 # with a driver and before the ride; INVOICE of an auto comes after it
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
@@ -66,7 +64,7 @@ GIVEN: Final = "given"  # feedback was sent
 def has_failed(order_state: OrderState, status: str | None) -> bool:
     """Whether a new order may replace this one: it has no ride, or its ride ended before it began.
 
-    True also of an order of unknown outcome, once a person decides to book again.
+    True also of an order of unknown outcome, which a person may decide to book again.
     """
     if order_state != S.BOOKED:
         return order_state == S.UNKNOWN or order_state in WITHOUT_RIDE
@@ -117,9 +115,9 @@ def actions(
 
 
 def held_actions(order_state: OrderState = S.SCHEDULED) -> tuple[ActionAllowed, ...]:
-    """The actions on a planned ride that is held since the database was restored.
+    """The actions on a ride that is held since the database was restored.
 
-    Or on one that waits for its guest: it has no form that changes it.
+    One that waits for its guest (WAITING) has no form that changes it.
     """
     names = ["release", "ordered", "change", "withdraw"]
     if order_state == S.WAITING:

@@ -39,14 +39,14 @@ class Looked(StrEnum):
 
 @dataclass(frozen=True)
 class Look:
-    """The ride of a typed number and PIN. `shut` is the order whose ticket this try has closed.
+    """The ride of a typed number and PIN. `shut`: the orders whose tickets this try has closed.
 
     `last` says that it was the last wrong one that its kiosk had.
     """
 
     what: Looked
     order_id: int | None = None
-    shut: int | None = None
+    shut: tuple[int, ...] = ()
     last: bool = False
 
 
@@ -123,7 +123,7 @@ def look_up_at(
     if not left:
         return Look(Looked.LIMITED)
     look = look_up(s, key, property_id, typed, now)
-    if look.what is Looked.FOUND or (look.what is Looked.CLOSED and look.shut is None):
+    if look.what is Looked.FOUND or (look.what is Looked.CLOSED and not look.shut):
         tries.was_right(s, throttle)
         return look
     return replace(look, last=left == 1)
@@ -146,11 +146,11 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
             return Look(Looked.FOUND, row.order_id)
     if rows and not still:
         return Look(Looked.CLOSED)
-    shut = None
     for row in still:
         row.tries += 1
         if row.tries >= WRONG_PINS:
-            row.closed_at, shut = now, row.order_id
+            row.closed_at = now
+    shut = tuple(row.order_id for row in still if row.closed_at is not None)
     return Look(Looked.CLOSED if shut else Looked.WRONG, shut=shut)
 
 

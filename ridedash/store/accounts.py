@@ -95,7 +95,7 @@ def accounts_of(s: Session, property_id: int) -> list[Account]:
 
 
 def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
-    """One linked account of a property; None when it belongs to another property."""
+    """One account of a property, in any state; None when it belongs to another property."""
     return s.scalars(
         select(Account).where(Account.property_id == property_id, Account.id == account_id)
     ).first()

@@ -30,7 +30,10 @@ class BoardMark(NamedTuple):
 
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
-    """Every order that is not over, needs attention or was placed lately. Reads no other row."""
+    """Every order that is not over, needs attention or was due lately, and the newest ones.
+
+    Reads no other row.
+    """
     parameters = {"property_id": property_id, "now": now, "lately": now - LATELY}
     return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]
 
@@ -81,7 +84,7 @@ _ACCOUNTS: Final = (
 _UNKNOWN: Final = (
     select(func.count(), func.min(Order.sent_at))
     .where(Order.property_id == _HERE, Order.state == OrderState.UNKNOWN)
-    # with statistics PostgreSQL would read all orders that are over
+    # with its statistics SQLite would read all orders that are over
     .with_hint(Order, "INDEXED BY orders_of_property", "sqlite")
 )
 _LATEST: Final = (

@@ -144,9 +144,9 @@ def alike(one: str, other: str) -> bool:
 
 
 def means(row: str, stated: str) -> bool:
-    """Whether a stated name may mean the guest of the row, whose name is then not changed.
+    """Whether all words of a stated name are in the name of the row, which then stays as it is.
 
-    A phone may be shared by a family.
+    Stricter than `alike`, for a phone, which a family may share.
 
     >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
     (True, False)
@@ -210,9 +210,8 @@ def _mine(property_id: int) -> Select[tuple[Guest]]:
 
 def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
     """Conditions, the most certain first."""
-    escaped = text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     yield Guest.room.in_(_cases(text))
-    yield Guest.room.like(f"{escaped}%", escape="\\")
+    yield Guest.room.istartswith(text, autoescape=True)
     if phone_digits(text) or normalised(text):
         yield Guest.id.in_(guests_like(property_id, text))
 
@@ -236,7 +235,10 @@ def _cases(room: str) -> set[str]:
 
 
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
-    """The new values of a row. What is not stated stays, and a name does not get shorter."""
+    """The new values of a row. What is not stated stays, and a name does not get shorter.
+
+    For a row that was chosen the form shows language and note, so an empty one deletes them.
+    """
     chosen = guest.id is not None and details.guest_id == guest.id
     fuller = set(normalised(guest.name).split()) <= set(normalised(details.name).split())
     return {

@@ -18,12 +18,13 @@ NOTES: Final = 100
 
 @dataclass(frozen=True)
 class Ahead:
-    """Ids of orders by what the next shift has to do with them; the soonest first."""
+    """Ids of orders by what the next shift has to do with them, the oldest first."""
 
     unknown: tuple[int, ...]
     going: tuple[int, ...]
-    planned: tuple[int, ...]  # in the next twelve hours, and overdue ones
-    later: int  # planned for after that
+    # in the next twelve hours, and overdue ones, by pickup time
+    planned: tuple[int, ...]
+    later: int  # how many are planned for after that
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, KioskVisit, 
 
 ALIVE: Final = timedelta(seconds=60)  # a kiosk whose last beat is older is not heard
 SILENT: Final = timedelta(minutes=3)  # then managers are told
-RINGS: Final = timedelta(minutes=30)  # help is asked for by somebody who stands there
+RINGS: Final = timedelta(minutes=30)  # a visit that began earlier is over: its help rings no more
 ASK_LASTS: Final = timedelta(seconds=180)
 
 
@@ -83,7 +83,7 @@ def hints_of(s: Session, property_id: int) -> list[PickupHint]:
 
 
 def hint_of(s: Session, property_id: int, hint_id: int) -> PickupHint | None:
-    """One of them; None when it is another property's."""
+    """One way to a pickup point; None when it is unknown or another property's."""
     row = s.get(PickupHint, hint_id)
     return row if row is not None and row.property_id == property_id else None
 

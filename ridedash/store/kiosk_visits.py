@@ -42,7 +42,10 @@ class Visit:
 
 @dataclass(frozen=True)
 class End:
-    """How a visit ended, as its page tells; unknown words count as none."""
+    """How a visit ended, as its page tells.
+
+    An unknown `how` counts as "left"; an unknown screen or aid is ignored.
+    """
 
     how: str = ""
     screen: str = ""
@@ -88,7 +91,7 @@ def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
 
 
 def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
-    """Ring the desk until somebody answers. Asked again after an answer it rings again.
+    """Ring the desk until somebody answers. Asked again after an answer or an end it rings again.
 
     One guest stands at a kiosk: what an earlier visit there still asks for ends.
     """
@@ -104,7 +107,8 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     )
     for other in s.scalars(earlier.order_by(KioskVisit.id)).all():
         end_lost(s, other, now)
-    if row.help_at is None or row.help_answered_at is not None:
+    rings = row.help_at is not None and row.help_answered_at is None and row.ended_at is None
+    if not rings:
         row.help_at, row.help_answered_at, row.help_answered_by = now, None, None
         row.ended_at = row.how = None
     return True

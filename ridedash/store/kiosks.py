@@ -29,7 +29,7 @@ PIN_WAIT: Final = timedelta(minutes=15)
 class WrongPin(Exception):
     """The PIN does not open the panel: a wrong one, none is set, or too many were tried.
 
-    `wait_s` is how long to wait before the next try; 0.0: no longer than it takes to type.
+    `wait_s` is how long to wait before the next try, in seconds; 0.0: it may be made at once.
     """
 
     def __init__(self, wait_s: float) -> None:

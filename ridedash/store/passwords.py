@@ -11,7 +11,7 @@ LONGEST: Final = 128
 GUESSES_LEAST: Final = 10**10  # that an attacker needs on average, as zxcvbn estimates them
 # characters that zxcvbn sees: its time grows with the square of the length
 ESTIMATED_LENGTH: Final = 32
-OWN_LEAST: Final = 8  # letters and digits that are left without the words that everybody knows here
+OWN_LEAST: Final = 8  # letters and digits that must be left without LOCAL_WORDS and names
 LOCAL_WORDS: Final = (
     "ridedash",
     "concierge",

@@ -153,13 +153,13 @@ def lost_orders(s: Session, property_id: int | None = None) -> list[LostOrder]:
 
 
 def homeless_orders(s: Session) -> list[LostOrder]:
-    """The same of properties that the database has lost as well, which are for admins."""
+    """Lost orders of lost properties, for admins: not looked at, the last one first."""
     mine = LostOrder.closed_at.is_(None), LostOrder.property_id.is_(None)
     return list(s.scalars(select(LostOrder).where(*mine).order_by(LostOrder.sent_at.desc())))
 
 
 def homeless_order(s: Session, reference: str) -> LostOrder | None:
-    """One of them, looked at or not, locked until the transaction ends."""
+    """One lost order of a lost property, looked at or not, locked until the transaction ends."""
     mine = LostOrder.property_id.is_(None), LostOrder.mtx == reference
     return s.scalars(select(LostOrder).where(*mine).with_for_update()).first()
 
@@ -167,7 +167,7 @@ def homeless_order(s: Session, reference: str) -> LostOrder | None:
 def lost_order(
     s: Session, property_id: int, reference: str, *, lock: bool = False
 ) -> LostOrder | None:
-    """One of them, taken up or not; `lock` it until the transaction ends."""
+    """One lost order of a property, looked at or not; `lock` it until the transaction ends."""
     mine = LostOrder.property_id == property_id, LostOrder.mtx == reference
     query = select(LostOrder).where(*mine)
     return s.scalars(query.with_for_update() if lock else query).first()

@@ -241,7 +241,7 @@ class World:
         return place(self.db, self.clock, self.request(**facts))
 
     def book(self, worker: Worker, **facts: Any) -> int:
-        """An order that was placed and sent, and its ride not yet polled but once."""
+        """Place an order and do one round of the worker, which sends it and may poll its ride."""
         order_id = self.place(**facts)
         worker.step()
         return order_id

@@ -69,12 +69,28 @@ def test_the_sixth_wrong_pin_finds_the_number_closed_and_the_desk_opens_it(world
     right = pin(pushed)
     tries = [looked(world, "K1", wrong(right)) for _ in range(5)]
     assert [each.what for each in tries] == [Looked.WRONG] * 4 + [Looked.CLOSED]
-    assert tries[-1].shut == order_id
+    assert tries[-1].shut == (order_id,)
     assert looked(world, "K1", right).what is Looked.CLOSED
     assert acknowledge(world.db, world.clock, order_id, 1, "kiosk_pins")
     assert looked(world, "K1", right).what is Looked.FOUND
     with world.db.write() as s:
         assert not reopen(s, world.property_id, order_id, by_staff(1), world.clock())
+
+
+def test_wrong_pins_that_close_two_rides_of_one_number_name_both(world: World) -> None:
+    kiosk = add_kiosk(world)
+    old = press(world, kiosk)
+    older = pressed(world, old).order_id
+    world.clock.go(5 * 3600)  # another day of the property, and less than 24 hours later
+    new = press(world, kiosk)
+    newer = pressed(world, new).order_id
+    assert ticket(world, older).number == ticket(world, newer).number == 1
+    neither = next(text for n in range(3) if (text := f"{n:04d}") not in (pin(old), pin(new)))
+    tries = [looked(world, "K1", neither) for _ in range(5)]
+    assert tries[-1] == Look(Looked.CLOSED, shut=(newer, older))
+    for order_id, right in ((newer, pin(new)), (older, pin(old))):
+        assert acknowledge(world.db, world.clock, order_id, 1, "kiosk_pins")
+        assert looked(world, "K1", right) == Look(Looked.FOUND, order_id)
 
 
 def test_a_guest_who_looks_in_between_gives_nobody_more_tries(world: World) -> None:

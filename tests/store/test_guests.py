@@ -197,6 +197,14 @@ def test_the_name_is_as_it_was_spelt_last_and_what_is_not_stated_stays(house: Ho
     assert (row.name, row.note, row.language) == ("José García", "Wheelchair", "es")
 
 
+def test_the_beginning_of_a_room_is_found_in_any_case_of_its_letters(house: House) -> None:
+    house.told("Guest Heron", room="Tower 12")
+    house.told("Guest Wren", NOON + timedelta(hours=1), room="t%wer")
+    for typed in ("tow", "TOWER 1", "Tower"):
+        assert house.found(typed) == ["Guest Heron"], typed
+    assert house.found("T%") == ["Guest Wren"]
+
+
 def test_a_room_alone_or_a_name_alone_is_no_proof_of_a_person(house: House) -> None:
     first = house.told("Guest Heron", room="412")
     assert house.told("Guest Heron", room="500") != first

@@ -23,11 +23,12 @@ from ridedash.store.insights import (
     Keys,
     Span,
     insights,
+    span_of,
 )
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import TimelineEvent
 from ridedash.store.orders import Order, OrderState
-from tests.views.ride_pages import HASH, NOON, Desk
+from tests.views.ride_pages import HASH, NOON, Desk, action_row
 
 pytestmark = pytest.mark.database
 ZONES = ("Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe", "UTC")
@@ -288,6 +289,44 @@ def test_cancelled_rides_come_with_what_tells_whether_a_fee_was_due(desk: Desk) 
     assert (one.allotted_at, one.stopped_at) == (NOON - 6 * minute, NOON)
     assert json.loads(one.policy or "{}").get("charge") == "30"
     assert (one.currency, one.aborted) == ("INR", False)
+
+
+@pytest.mark.parametrize(
+    ("actions", "stopped_at", "aborted"),
+    [
+        ([("cancel", "done", 2), ("drop", "done", 4), ("abort", "refused", 5)], 2, False),
+        ([("abort", "done", 3), ("cancel", "refused", 6)], 3, True),
+        ([("drop", "done", 4), ("feedback", "done", 9)], 7, False),
+        ([("cancel", "refused", 1)], 7, False),
+        ([], 7, False),
+    ],
+)
+def test_a_ride_was_stopped_by_the_press_that_ended_it_and_else_when_it_ended(
+    desk: Desk, actions: list[tuple[str, str, int]], stopped_at: int, aborted: bool
+) -> None:
+    """Beside a ride that was stopped later, whose presses are its own."""
+    where, minute = place(desk, "Asia/Kolkata"), timedelta(minutes=1)
+    facts = {"allotted_at": NOON, "ended_at": NOON + 7 * minute}
+    for pressed in (actions, [("abort", "done", 30)]):
+        order_id = desk.order("BOOKED", "BOOKING_CANCELLED", prop=where.name, ride=facts)
+        with desk.services.db.write() as s:
+            order = s.get_one(Order, order_id)
+            order.ended_as = "BOOKING_CANCELLED"
+            for name, state, after in pressed:
+                s.add(action_row(order, name, state, NOON + after * minute, {}))
+    one, _other = sorted(
+        read(desk, where, where.span(NOON.date(), NOON.date())).cancelled,
+        key=lambda each: each.stopped_at,
+    )
+    assert (one.stopped_at, one.aborted) == (NOON + stopped_at * minute, aborted)
+
+
+def test_the_days_of_a_span_begin_and_end_at_their_own_midnight() -> None:
+    zone = ZoneInfo("Australia/Lord_Howe")  # on this day its clock goes on by half an hour
+    span = span_of(date(2026, 10, 4), date(2026, 10, 4), zone)
+    midnights = datetime(2026, 10, 3, 13, 30, tzinfo=UTC), datetime(2026, 10, 4, 13, tzinfo=UTC)
+    assert (span.since, span.until) == midnights
+    assert span_of(date(2026, 10, 3), date(2026, 10, 4), zone).since == midnights[0] - DAY
 
 
 def test_other_properties_and_other_days_are_never_counted(desk: Desk) -> None:

@@ -108,6 +108,16 @@ def test_help_rings_again_after_an_answer_and_ends_what_an_earlier_guest_asked_f
         assert kiosk_visits.ask_help(s, stranger, "", NOON) is False
 
 
+def test_help_that_is_asked_for_again_after_a_silence_rings_again(lobby: Lobby) -> None:
+    me = mine(lobby)
+    with lobby.db.write() as s:
+        kiosk_visits.ask_help(s, me, "car", NOON)
+        kiosk_visits.end_lost(s, me.id, LATER)
+        assert kiosk_visits.ask_help(s, me, "", LATER + MINUTE)
+        row = s.get_one(KioskVisit, me.id)
+        assert (row.help_at, row.ended_at, row.how) == (LATER + MINUTE, None, None)
+
+
 def test_the_first_word_about_the_end_of_a_visit_counts(lobby: Lobby) -> None:
     told = End("idle", "car", "hi", ("speech", "magic", "large"), 300)
     with lobby.db.write() as s:

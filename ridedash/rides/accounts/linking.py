@@ -78,7 +78,7 @@ class Linker:
             return self._begin(s, row.id, owner, order_id)
 
     def start_new(self, label: str, owner: LinkOwner) -> str:
-        """The same for a new account. New accounts that were never connected are deleted."""
+        """The same for a new account with this label."""
         with self.db.write() as s:
             row = Account(
                 property_id=owner.property_id,
@@ -92,6 +92,7 @@ class Linker:
             return self._begin(s, row.id, owner, None)
 
     def _begin(self, s: Session, account_id: int, owner: LinkOwner, order_id: int | None) -> str:
+        """Store the start of a link. Deletes old starts, and new accounts never connected."""
         state, (verifier, challenge), now = secrets.token_urlsafe(24), pkce_pair(), self.clock()
         s.execute(delete(LinkStart).where(LinkStart.expires_at <= now))
         pending = select(LinkStart.account_id).where(LinkStart.account_id == Account.id).exists()

@@ -24,7 +24,10 @@ class AccountManager:
         self.db, self.clock, self.property_id, self.staff_id = db, clock, property_id, staff_id
 
     def make_default(self, account_id: int) -> str:
-        """Make this the account with which rides are booked unless another one is chosen."""
+        """Make this the account with which rides are booked unless another one is chosen.
+
+        Returns DONE, or NOT_NOW when the account is not linked.
+        """
         with self.db.write() as s:
             row = self._own(s, account_id)
             if row.state != "ok":
@@ -45,7 +48,7 @@ class AccountManager:
     def remove(self, account_id: int) -> str:
         """Delete the tokens of an account. Its row stays for its past rides.
 
-        IN_USE while an order waits or a ride is followed.
+        Returns DONE, or IN_USE while an order waits or a ride is followed.
         """
         with self.db.write() as s:
             row = self._own(s, account_id)

@@ -120,7 +120,7 @@ class AccountTokens:
 
         Raises NeedsReconnect, NoRefreshNow.
         """
-        if account_id in self._unsaved:  # stored before another process uses what they replace
+        if account_id in self._unsaved:  # another process would use the spent refresh token
             with suppress(NoRefreshNow):
                 return self.refreshed(account_id, "")
         row, access, refresh = self._read(account_id)

@@ -33,9 +33,9 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
     """Clear an attention item: a member of staff has seen it.
 
     For `late_double` that is the button "Keep both"; for `kiosk_pins` the kiosk takes the ride's
-    number again. False for an order of another property, and
-    for `unknown` and `held`: these end only with a decision about the order. Nor are words of
-    somebody's own a name: the audit log would keep them.
+    number again. False for an order of another property, for `unknown` and `held`, which end only
+    with a decision about the order, and for a `name` that does not match NAME: the audit log would
+    keep any text.
     """
     if name in (transitions.UNKNOWN, transitions.HELD) or not NAME.fullmatch(name):
         return False

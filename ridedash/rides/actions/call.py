@@ -33,7 +33,7 @@ from ridedash.store.models.orders import Action, Order, Ride
 from ridedash.store.orders import placed_by
 
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
-FEEDBACK_LASTS: Final = timedelta(hours=24)  # feedback that never left is stored for so long
+FEEDBACK_LASTS: Final = timedelta(hours=24)  # feedback that never left is tried for so long
 ARMED_WAIT: Final = timedelta(seconds=5)
 LATER: Final = timedelta(seconds=30)
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
@@ -73,7 +73,7 @@ class Caller:
 
     def due(self, limit: int) -> Sequence[int]:
         """Actions that the worker shall call now, the longest due first: an armed cancel that was
-        released, or an action that had no clear answer. None while calls are throttled.
+        released, or an action that had no clear answer. Empty while calls are throttled.
         """
         if self.runtime.client.traffic.wait_s(Priority.WRITE) > 0:
             return ()
@@ -214,7 +214,7 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
 
 
 def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> None:
-    """Whether feedback is sent again: for a day if it never left, else three times."""
+    """Whether feedback is sent again: for a day if it never left, else up to three calls in all."""
     if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
         action.state, action.calls = "unconfirmed", action.calls - 1
         action.next_try_at = now + LATER

@@ -75,7 +75,7 @@ def feedback(
 ) -> ActionResult:
     """Send feedback, once for each ride (docs/service-interface.md 7).
 
-    After an unclear answer the worker sends it again, three times at most.
+    After an unclear answer the worker sends it again: three calls at most, this one included.
     """
     payload = {"rating": rating, "options": list(options), "comments": comments}
     return _request(runtime, order_id, who, "feedback", payload)

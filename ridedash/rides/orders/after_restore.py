@@ -45,12 +45,12 @@ class Accepted:
     """What an accepted restore set free, and what is left."""
 
     restored_to: datetime | None
-    released: int  # planned rides that are ordered again when they are due
+    released: int  # rides that are ordered when they are due, or when their guest starts them
     lost: int  # orders that staff have not taken up yet
 
 
 def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """Order a held ride as planned. False when it is not held any more."""
+    """Let a held ride be ordered as planned. False when it is not held any more."""
     with db.write() as s:
         order = _held(s, order_id, staff_id)
         if order is None:

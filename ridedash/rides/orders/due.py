@@ -163,9 +163,10 @@ class Promoter:
             return Claim(order, trip_of(offer), _was_fixed(s, order, offer), now + LEASE)
 
     def _is_now(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
-        """Conditions that PostgreSQL's clock shows about `now` too; none on SQLite, which has none.
+        """The condition that PostgreSQL's clock is near `now`; none on SQLite, which has no clock.
 
-        Until the database has told its time a process has its machine's.
+        A process that has not read the database's clock yet has its machine's, which may be wrong
+        (docs/booking-protocol.md 3.6).
         """
         if not self.runtime.compares_clock or self.runtime.db.dialect == "sqlite":
             return ()
@@ -196,9 +197,9 @@ class Promoter:
         return product
 
     def _compare_window(self, claim: Claim) -> None:
-        """Raise NotYet where the window is over by our clock alone; the service is asked for its.
+        """Raise NotYet where the window is over by our clock, but not by the service's.
 
-        Where there is nothing to compare with our clock is believed.
+        The service is asked for prices, for the Date of its answer. Without one our clock counts.
         """
         if not self.runtime.compares_clock:
             return
@@ -345,8 +346,8 @@ def reason_code(error: ServiceError) -> str:
 def guard_key(s: Session, order: Order) -> str | None:
     """The key of the duplicate-booking guard, which holds from now on; None when it was overridden.
 
-    Raises NotYet when the guest has another open ride from there. Cars of the order's own group are
-    none: any of them may be due first, and gets the guard; the others go beside it without one.
+    Raises NotYet when the guest has another open ride from there. Cars of the order's own group do
+    not count: the first one that is due gets the guard, and the others go beside it without one.
     """
     if order.guard_override_by is not None or _goes_beside(s, order):
         return None
@@ -367,5 +368,5 @@ def _goes_beside(s: Session, order: Order) -> bool:
 
 
 def _is_other(order: Order, ride: OpenOrder) -> bool:
-    """Whether a ride is none of the cars that belong to the first one of the order's own group."""
+    """Whether an open ride holds this order back: all but cars without a guard of its own group."""
     return ride.guard_key is not None or not order.group_key or ride.group_key != order.group_key

@@ -272,7 +272,7 @@ class BookingRequest:
     override_guard: bool = field(  # "Book a second car on purpose"
         default=False, metadata=_field("override_guard")
     )
-    # the rides beside which, as the notice of that press named them
+    # ids of the open rides beside which the second car goes: those that the notice named
     second_to: tuple[int, ...] = ()
     supersedes: int | None = field(  # the id of the order that is booked again
         default=None, metadata=_field("supersedes", column="supersedes")

@@ -121,7 +121,7 @@ def price_of(product: Product, seats: int | None) -> Decimal | None:
 
 
 def is_metered(product: Product) -> bool:
-    """Whether the price is known when the ride is over, and estimated before."""
+    """Whether the price is known only when the ride is over, and estimated before."""
     if product.kind is Kind.SHARE:
         return False
     estimate = product.estimate

@@ -1,7 +1,7 @@
-"""Approvals: a booking at a kiosk that waits until the desk says yes, who pays, or no.
+"""Approvals: a booking at a kiosk waits until the desk approves it and says who pays, or declines.
 
-The kiosk waits for three minutes. After an ask that nobody answered kiosks of this rule are closed
-for ten minutes: the next guest is told so at once, and waits for nobody in vain. Name and phone are
+The kiosk waits for three minutes. After an ask that nobody answered, kiosks with the rule APPROVAL
+are closed for ten minutes: the next guest is told so at once, and does not wait. Name and phone are
 kept encrypted, and only while they are needed. What was approved is what is ordered: the kiosk's
 later words change nothing of it (docs/booking-protocol.md 1.9).
 """
@@ -83,7 +83,7 @@ class WaitingAsk:
 
 @dataclass(frozen=True)
 class AskNow:
-    """How an approval stands. `offer_id` is the car that may be ordered, `wish` for whom.
+    """An approval as it is now. `offer_id` is the car that may be ordered, `wish` for whom.
 
     `posted` is the offer that was shown when the desk was asked.
     """
@@ -98,9 +98,9 @@ class AskNow:
 
 
 def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
-    """Ask the desk. The id of what waits. Raises KioskRefused above 30 in an hour.
+    """Ask the desk for an approval. Returns its id. Raises KioskRefused above 30 in an hour.
 
-    One of a visit waits: an earlier one of the same guest ends.
+    Only one of a visit waits: this ends an earlier one.
     """
     mine = KioskAsk.kiosk_id == new.kiosk_id, KioskAsk.asked_at > now - HOUR
     if (s.scalar(select(func.count(KioskAsk.id)).where(*mine)) or 0) >= ORDERS_AN_HOUR:
@@ -304,7 +304,7 @@ def expire_asks(s: Session, now: datetime) -> int:
 
 
 def _is_late(now: datetime) -> ColumnElement[bool]:
-    """What `may_use` and the desk refuse by now: names are kept no longer than they are needed."""
+    """Approvals that nobody can answer or use any more: their names are to be removed."""
     waiting = and_(KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS)
     unused = and_(
         KioskAsk.state == AskState.APPROVED.value,

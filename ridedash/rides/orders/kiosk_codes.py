@@ -102,8 +102,8 @@ def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
 def may_try(s: Session, kiosk_id: int, now: datetime, *, phone: bool = False) -> bool:
     """Whether a kiosk may try a code now. It counts as wrong until `was_right`.
 
-    Guests who go on with their own `phone` count together, apart from the kiosk: far away, nobody
-    keeps the lobby from typing a code. Needs a write session.
+    Tries of guests who go on with their own `phone` are counted apart from those at the kiosk, so
+    that nobody far away can block it. Needs a write session.
     """
     return tries.tries_left(s, tries.codes_of(kiosk_id, phone=phone), WRONG_CODES, now) > 0
 

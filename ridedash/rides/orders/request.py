@@ -73,7 +73,7 @@ def guard_of(
     """The key of the duplicate-booking guard: property, guest and pickup cell.
 
     The guest is the telephone number, else name and room (docs/booking-protocol.md 1.2). None
-    without all three.
+    where none of the three is known.
     """
     digits = "".join(char for char in phone or "" if char.isdigit())
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")

@@ -110,7 +110,7 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 
 def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
-    """A state before the send to NOT_SENT, with the code WITHDRAWN. False when it is too late."""
+    """From a state before the send to NOT_SENT, with the code WITHDRAWN. False: it is too late."""
     with db.write() as s:
         order = order_of_actor(s, order_id, who, WITHDRAWABLE)
         if order is None:
@@ -135,8 +135,7 @@ def undo_until(order: Order) -> datetime | None:
 
 
 def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """An order that was withdrawn just now back to the state that it had. False when it is too
-    late.
+    """Undo a withdrawal of just now: the order gets back its state. False when it is too late.
 
     It was never sent, so it is ordered like any planned ride, at the price of then, or when its
     guest starts it.

@@ -101,7 +101,7 @@ class RestoreWatch:
     def look(self) -> int:
         """After a heartbeat was committed: notice a restore, and compare. How many rows changed.
 
-        Of the heartbeat's thread only.
+        For the thread of the heartbeat only.
         """
         changed = 0
         self._beat_is_committed()
@@ -238,8 +238,8 @@ def catch_up(
 ) -> tuple[int, int | None]:
     """Bring the database to what the journal knows. How many orders it changed or listed.
 
-    `since`: only of what was sent then or later. The second value: the epoch of the last send that
-    no restore explains which was noticed; None when there is none.
+    `since`: only of what was sent then or later. The second value is the latest epoch of a send
+    that the database lacks although no restore was noticed since; None when there is none.
     """
     behind, lost = _differences(db, journal.attempts(since))
     if not behind and not lost:

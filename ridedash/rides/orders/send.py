@@ -1,7 +1,7 @@
 """Sending an order: from READY to an outcome, by one request to create a booking.
 
-Steps T1.5 to T3 of docs/booking-protocol.md 1.3. The request leaves once for each claim; only an
-outcome that allows it takes the order back to READY, once.
+Steps T1.5 to T3 of docs/booking-protocol.md 1.3. The request leaves once for each claim. Only a
+401 and a 429 take the order back to READY, once each.
 """
 
 import logging
@@ -73,8 +73,8 @@ class Sender:
     def due(self, limit: int) -> Sequence[int]:
         """Orders that may be sent now, the oldest first; none while no answer can be stored.
 
-        While requests to the service are throttled, an order waits as long as it may still be
-        sent. One for which the wait is too long is returned, so that its send fails at once.
+        While a 429 holds all calls, an order waits as long as it may still be sent. One for which
+        the wait is too long is returned, so that its send fails at once.
         """
         if not self.journal.ready():
             return ()
@@ -283,9 +283,9 @@ class Sender:
         return classify(answer, prepared.reference)
 
     def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
-        """Write the outcome to the journal. Its slot; None when the journal can't be written.
+        """Write the outcome to the answer journal. Its slot; None when that can't be written.
 
-        Then only the database gets the outcome.
+        Then only the database and the sent journal get the outcome.
         """
         record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
         try:

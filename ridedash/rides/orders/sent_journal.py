@@ -176,7 +176,7 @@ class SentJournal:
                     self._read_on(path)
 
     def write_mark(self, mark: Mark) -> None:
-        """Keep how far the database has come. Not synced: an older mark notices less, no more."""
+        """Store how far the database has come. Not synced: an older mark shows fewer restores."""
         if self.number is None:
             return
         path = self.folder / f"mark-{self.number}"

@@ -27,7 +27,7 @@ from ridedash.store.models.orders import Attention, Order, OrderState, TimelineE
 S = OrderState
 OPEN: Final = frozenset({S.READY, S.SENDING, S.UNKNOWN, S.MATCHING, S.BOOKED})
 RESOLVED: Final = frozenset({S.BOOKED, S.REJECTED, S.NOT_SENT, S.CLOSED_NOT_BOOKED, S.FAILED})
-FRESH: Final = timedelta(seconds=30)  # I7: an order is never sent later than this after the press
+FRESH: Final = timedelta(seconds=30)  # I7: never sent later than this after it became READY
 LEASE: Final = timedelta(seconds=60)  # the sender waits for the answer for so long
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # an order without an answer is UNKNOWN after so long
 LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
@@ -38,7 +38,7 @@ UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
 NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is the reason
-HELD: Final = "held"  # a planned ride in a restored database: it waits for a person
+HELD: Final = "held"  # SCHEDULED or WAITING in a restored database, until a person decides
 NOT_STARTED: Final = "not_started"  # a press that ordered nothing; the detail is the reason
 PLAN_FAILED: Final = "plan_failed"  # a planned ride that failed; the detail is the reason
 _HTTP: Final = re.compile(r"HTTP_[0-9]{3}")

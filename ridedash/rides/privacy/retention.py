@@ -14,6 +14,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
+from ridedash.rides.codes import PLAN_MISSED
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.insight_rollup import forget_places
@@ -78,7 +79,7 @@ def drop_old_offers(db: Database, now: datetime) -> int:
 
 
 def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) -> int:
-    """Positions, guests, evidence and audit entries: one run. How many rows it changed."""
+    """One run of every step but that of the offers. How many rows it changed."""
 
     def before(count: int) -> datetime:
         return now - timedelta(days=count)
@@ -109,7 +110,8 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
     for order in orders:
         order.note = order.resolve_reason = order.room = order.flight = order.departs_at = None
-        order.message = order.message if order.code else None  # with a code it is no answer's text
+        if order.code != PLAN_MISSED:  # whose message is a code; others may be the service's words
+            order.message = None
         order.guard_key = order.guard_key if order.open else None
         order.version += 1
     _remove_texts(s, [order.id for order in orders])

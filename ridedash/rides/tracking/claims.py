@@ -62,13 +62,16 @@ class Claim:
 
     @property
     def guest_waits(self) -> bool:
-        """Whether a guest waits for this answer: no driver yet, or not yet here."""
+        """Whether a guest waits: for a driver, or for the ride to begin."""
         return self.row.status is None or self.row.status in GUEST_WAITS
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How many rides may be claimed, and how many of those without a guest who waits."""
+    """How many rides may be claimed.
+
+    Rides without a waiting guest only fill up to `rest`, in which those with one are counted too.
+    """
 
     all: int
     rest: int
@@ -77,9 +80,8 @@ class Bounds:
 def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
     """Lease due rides, the longest overdue first.
 
-    When not all may be polled, rides with a waiting guest come before the rest.
-
-    A ride whose row can't be read is postponed, so that it does not block the others.
+    When not all may be polled, rides with a waiting guest come before the rest. A ride whose row
+    can't be read is postponed, so that it does not block the others.
     """
     with db.read() as s:
         if bounds.all < 1 or s.execute(_ANY_DUE, {"now": now}).first() is None:
@@ -185,10 +187,9 @@ def postpone(
 ) -> None:
     """Postpone a poison ride, whose row or answers can't be recorded, and raise an attention item.
 
-    Its row is not read, because it may be what is wrong.
-
-    `seq` is the poll that failed: nothing is done when the ride has been claimed since; None: in
-    any case. `times` is how often in a row recording has failed.
+    Its row is not read, because it may be what is wrong. `seq` is the poll that failed: nothing is
+    done when the ride has been claimed since; None: in any case. `times` is how often in a row
+    recording has failed.
     """
     wait = poison_wait_s(times)
     later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}

@@ -12,12 +12,12 @@ from ridedash.service_time import ServiceTime
 MIN_INTERVAL_S: Final = 0.5  # however fast the service's clock runs
 SEARCHING_S: Final = 3.0  # matching, pending, retrying
 ON_THE_WAY_S: Final = 4.0
-NEAR_S: Final = 3.0  # at most three minutes away
+NEAR_S: Final = 3.0  # on the way, at most NEAR_ETA_S away
 HERE_S: Final = 3.0  # the driver waits at the pickup; INVOICE of share and point-to-point
 IN_RIDE_S: Final = 5.0
 AUTO_INVOICE_S: Final = 5.0
 FINAL_S: Final = 60.0  # one more poll after the end, for the final price
-NEAR_ETA_S: Final = 180.0  # until the cab arrives
+NEAR_ETA_S: Final = 180.0
 STALE_S: Final = 60.0  # age of the facts
 LOST_S: Final = 300.0  # age of the facts
 
@@ -45,8 +45,9 @@ def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> flo
 def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str:
     """How fresh the facts of a ride are: fresh, aging, stale or lost.
 
-    fresh: at most two intervals old; aging: older, its age is shown; stale: over a minute old, or
-    never seen; lost: over five minutes. `interval_s` is the wait that the worker last set.
+    fresh: at most two intervals old, or ten seconds; aging: older, its age is shown; stale: over a
+    minute old, or never seen; lost: over five minutes. What is fresh is neither stale nor lost.
+    `interval_s` is the wait that the worker last set.
     """
     if seen_at is None:
         return "stale"

@@ -131,7 +131,7 @@ def may_follow(ride: RideState, status: str) -> bool:
 
 
 def rank(kind: Kind, status: str | None) -> int:
-    """How far along a status is; -1 for none. Both statuses of a search have the same rank."""
+    """How far along a status is; -1 for none. ALLOTMENT_PENDING and PENDING have the same rank."""
     if status is None:
         return -1
     later = _AUTO if kind is Kind.AUTO else _TAXI

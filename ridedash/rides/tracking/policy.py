@@ -234,15 +234,7 @@ def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
     """The ride when its new booking id belongs to another order: the whole answer is refused."""
-    kept = replace(
-        merged.ride,
-        booking_id=None,
-        status=ride.status,
-        facts=ride.facts,
-        otp=None,
-        ended_at=ride.ended_at,
-        allotted_at=ride.allotted_at,
-    )
+    kept = replace(ride, merged_seq=merged.ride.merged_seq)
     return Merged(kept, (Event(OTHER_BOOKING, merged.ride.booking_id),))
 
 

@@ -38,12 +38,12 @@ class Tracker:
         self._tokens = TokenCache(runtime.tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
-        """Lease up to `limit` due rides in one commit, at most `rest` without a waiting guest."""
+        """Lease up to `limit` due rides in one commit. `rest` is that of claims.Bounds."""
         bounds = Bounds(limit, limit if rest is None else rest)
         return claim_due(self.runtime.db, self.runtime.clock(), bounds, self.runtime.owner)
 
     def poll(self, claim: Claim) -> bool:
-        """Poll one ride and record the answer. False without one, or when a newer poll began."""
+        """Poll one ride and record. False when no answer came, or when a newer poll has begun."""
         return self.record([self.ask(claim)]) == 1
 
     def ask(self, claim: Claim) -> Polled:
@@ -109,9 +109,9 @@ def _with_snapshot(polled: Polled) -> Polled:
         return Polled(polled.claim, error, polled.at)
 
 
-def _tried(step: Callable[[Polled], Polled], polled: Polled) -> Polled | None:
+def _tried(read: Callable[[Polled], Polled], polled: Polled) -> Polled | None:
     try:
-        return step(polled)
+        return read(polled)
     except Exception as error:  # a mistake of ours must cost one poll, not all
         log.exception(
             "answer about ride %d can't be read: %s", polled.claim.ride_id, type(error).__name__

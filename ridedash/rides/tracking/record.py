@@ -60,7 +60,7 @@ TOGETHER: Final = 20  # polls with side rows in one transaction, during which ot
 _PREFIX: Final = "new_"  # of bound values: SQLAlchemy reserves the names of columns
 
 # Which columns of RIDE_AND_ORDER are the fields of RideState and of Before. A worker reads many
-# rows a second, so they are taken by position.
+# rows a second, so they are read by position.
 _STATE: Final = tuple(
     each.name for each in fields(RideState) if each.name not in {"kind", "facts", "otp"}
 )

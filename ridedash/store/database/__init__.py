@@ -1,1 +1,1 @@
-"""The database: connections, sessions, clock, migrations. Knows no table."""
+"""The database: connections, sessions, clock, migrations. Imports no table."""

@@ -20,12 +20,12 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 POOL: Final = 20  # connections of a process to PostgreSQL, whose own default is 100 for all
 BUSY_S: Final = 5.0  # seconds that a writer waits for another one
-# that each connection to a file keeps prepared: of ours each takes tens of kilobytes
+# prepared statements that each SQLite connection keeps; one of ours takes tens of kilobytes
 STATEMENTS: Final = 24
-# of a file that each connection keeps for itself; the system keeps the rest once for all
+# the page cache of each SQLite connection; the system caches the file once for all of them
 PAGES_KB: Final = 512
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
-PATIENT: Final = "ridedash_patient"  # and of a migration: seconds that it waits for another one
+PATIENT: Final = "ridedash_patient"  # that of migrations: seconds to wait for another one
 
 
 def make_engine(address: str, busy_s: float, connections: int = POOL) -> Engine:

@@ -26,7 +26,7 @@ class OrderState(StrEnum):
     FAILED = "FAILED"
 
 
-# orders that are neither settled nor followed as a ride
+# orders that wait, are being sent, or whose outcome or booking id is not known yet
 UNSETTLED: Final = (
     OrderState.SCHEDULED,
     OrderState.WAITING,

@@ -44,7 +44,8 @@ class Property(Base):
 class DemoMark(Base):
     """That this database is a demo's: a single row, written with its first property.
 
-    `day` is how it starts: "wanted" until its day is made, then "made"; "none" for an empty one.
+    `day` is how it starts: "wanted" until its day is made, then "made"; "none" for an empty one, or
+    when it could not be made.
     """
 
     __tablename__ = "demo_mark"
@@ -97,7 +98,7 @@ class Staff(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     name: Mapped[str] = mapped_column(ShortText(120))
-    sign_in_name: Mapped[str] = mapped_column(ShortText(120), unique=True)  # lower case
+    sign_in_name: Mapped[str] = mapped_column(ShortText(120), unique=True)  # sign_in_key(name)
     password_hash: Mapped[str] = mapped_column(ShortText(255))
     role: Mapped[str] = mapped_column(ShortText(20))
     created_at: Mapped[datetime]
@@ -149,12 +150,16 @@ class LinkStart(Base):
 
 
 class Throttle(Base):
-    """Failed sign-ins of one name, one address, or all together; keys of names are hashed."""
+    """Counts of tries at a secret, so that guessing has a limit.
+
+    Failed sign-ins of one name (hashed), one address, or all together; pairing codes of one address
+    or all (store/sign_ins.py); desk codes and PINs at one kiosk (store/tries.py).
+    """
 
     __tablename__ = "throttles"
     key: Mapped[str] = mapped_column(ShortText(80), primary_key=True)
     fails: Mapped[int]
-    since: Mapped[datetime]  # start of the window (address, all) or the last failure (name)
+    since: Mapped[datetime]  # start of the window; of a name: its last failure
     blocked_until: Mapped[datetime | None]
 
 

@@ -17,11 +17,13 @@ from ridedash.rides.orders.fields import (
     FIELDS,
     BookingRequest,
     TextControl,
+    body_values,
     control_of,
 )
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Order
+from tests.rides.desk_world import request_of
 
 ROOT = Path(__file__).parents[3]
 ADDED_BY_THE_SERVER = {"second_to", "property_id", "actor", "margin", "tz"}
@@ -199,3 +201,10 @@ def test_the_note_for_the_desk_alone_has_more_than_one_line() -> None:
         n for n, each in controls.items() if isinstance(each, TextControl) and each.multiline
     ]
     assert several == ["note"]
+
+
+def test_the_service_is_told_what_was_typed_and_nothing_of_an_empty_control() -> None:
+    typed = body_values(request_of(coupon="RIDE50", payment="cash", seats=2))
+    assert typed == {"coupon_code": "RIDE50", "payment_instrument_type": "cash", "seats": 2}
+    empty = body_values(request_of(coupon="", payment=""))
+    assert empty == {"coupon_code": None, "payment_instrument_type": None, "seats": None}

@@ -295,6 +295,18 @@ def test_a_guest_who_goes_away_ends_what_became_no_order(asks: Asks) -> None:
     assert (asks.row(approved).reason, asks.row(late).reason) == ("left", None)
 
 
+def test_the_desks_no_stays_a_no_when_its_guest_goes_away(asks: Asks) -> None:
+    declined, over = asks.ask(), asks.ask(-LASTS, "over")
+    assert asks.answer(declined, approved=False, reason="full")
+    with asks.world.db.write() as s:
+        assert kiosk_asks.expire_asks(s, START) == 1
+    with asks.world.db.write() as s:
+        for visit in ("v", "over"):
+            kiosk_asks.end_asks(s, asks.kiosk, visit, START + SECOND)
+    rows = [asks.row(each) for each in (declined, over)]
+    assert [(row.state, row.reason) for row in rows] == [("declined", "full"), ("expired", None)]
+
+
 def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
     ask_id = asks.ask()
     vault = asks.world.vault

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from ridedash.geo import LatLng
 from ridedash.rides.actions import acknowledge
 from ridedash.rides.orders.place import (
     GuardBusy,
@@ -26,9 +27,10 @@ from ridedash.rides.states import TRANSITIONS, BadTransition, is_allowed
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Account
+from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import add_property, add_staff
-from tests.rides.desk_world import World
+from tests.rides.desk_world import DROP, PICKUP, World
 
 
 def names(world: World, order_id: int) -> list[str]:
@@ -692,3 +694,18 @@ def test_a_price_may_be_ordered_for_two_minutes_unless_the_ride_is_planned(world
         assert offer_of(s, planned, now + 9 * two).id == planned.offer_id
         with pytest.raises(OfferStale):
             offer_of(s, request, now + two + timedelta(milliseconds=1))
+
+
+def test_a_guest_may_have_a_ride_from_another_pickup_too(world: World) -> None:
+    """A mistake would press twice where the guest stands, not in two places."""
+    first = world.place(guest_name="Guest Heron", guest_room="412")
+    elsewhere = Trip(LatLng(PICKUP.lat - 0.2, PICKUP.lng), "Old Harbour", DROP, "Airport")
+    priced = Priced("mini", "point_to_point", "Mini", "INR", "₹240", {"category": "mini"})
+    with world.db.write() as s:
+        owner = OfferOwner(world.property_id, world.actor)
+        offer = add_offer(s, owner, elsewhere, priced, world.clock()).id
+    known = {"guest_name": "Guest Heron", "guest_room": "412", "guest_id": guest_id(world, first)}
+    second = world.place(offer_id=offer, **known)
+    assert guest_id(world, second) == guest_id(world, first)
+    with pytest.raises(GuardBusy):
+        world.place(**known)

@@ -13,6 +13,7 @@ from ridedash.rides.orders.resolve import (
     resolve_booked,
     resolve_not_booked,
     restore,
+    restore_several,
     undo_until,
     withdraw,
 )
@@ -20,6 +21,7 @@ from ridedash.service.errors import BadStatus, NoAnswer, Refused
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride
 from tests.rides.desk_world import PICKUP, START, World
+from tests.rides.orders.test_guest_start import HOURS, waiting
 
 S = OrderState
 
@@ -185,3 +187,38 @@ def test_what_was_withdrawn_twenty_seconds_ago_or_ordered_anew_stays_withdrawn(
     world.clock.go(20)
     assert not restore(world.db, world.clock, late, world.staff_id)
     assert {row(world, each).state for each in (late, again, unplanned, missed)} == {S.NOT_SENT}
+
+
+def test_a_ride_of_which_its_guest_had_until_now_to_start_it_stays_withdrawn(
+    world: World,
+) -> None:
+    on_time, late = waiting(world), waiting(world)
+    world.clock.go((HOURS - timedelta(seconds=10)).total_seconds())
+    for order_id in (on_time, late):
+        assert withdraw(world.db, world.clock, order_id, world.actor)
+    world.clock.go(9.999)
+    assert restore_several(world.db, world.clock, [on_time], world.staff_id) == [on_time]
+    world.clock.go(0.001)
+    assert restore_several(world.db, world.clock, [late], world.staff_id) == []
+    assert [row(world, each).state for each in (on_time, late)] == [S.WAITING, S.NOT_SENT]
+
+
+def test_a_number_that_is_typed_for_an_order_with_an_outcome_is_said_to_come_too_late(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it had one before, or a colleague linked it while the service was asked."""
+    with world.worker() as worker:
+        booked = world.book(worker)
+    order_id = unknown(world)
+    world.service.tracks |= {each: [{"booking_status": "CALL_DRIVER"}] for each in ("C8", "C9")}
+    assert checked(world, booked, "C8") == Checked("wrong_state")
+    ask = world.client.track_ride
+
+    def after_a_colleague(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(world.client, "track_ride", ask)
+        assert checked(world, order_id, "C9").outcome == "booked_place_unconfirmed"
+        return ask(*given, **more)
+
+    monkeypatch.setattr(world.client, "track_ride", after_a_colleague)
+    assert checked(world, order_id, "C8") == Checked("wrong_state")
+    assert row(world, order_id).booking_id == "C9"

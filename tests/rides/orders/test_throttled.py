@@ -132,6 +132,8 @@ def test_the_actions_of_the_worker_stay_due_while_they_are_throttled(world: Worl
 def test_a_throttled_poll_is_no_failure_of_the_ride(world: World) -> None:
     order_id = riding(world)
     refuse_polls(world)
+    world.service.tokens.add("")  # without a user's token, as only the worker asks
+    world.service.products = lambda _: httpx.ConnectError("refused")
     with world.worker() as worker:
         for _ in range(40):
             world.clock.go(1)
@@ -171,6 +173,30 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
             worker.step()
         with world.db.read() as s:
             assert service_silent_since(s, world.clock()) is None
+
+
+def test_the_worker_asks_a_silent_service_that_nobody_else_asks(world: World) -> None:
+    """No ride is followed, and a kiosk asks for no cars while the service is silent."""
+    world.service.tokens.add("")  # without a user's token, as only the worker asks
+    world.service.products = lambda _: {"status": "FAILURE", "code": "INVALID_CITY"}
+    traffic = world.client.traffic
+
+    def silent() -> bool:
+        with world.db.read() as s:
+            return service_silent_since(s, world.clock()) is not None
+
+    with world.worker() as worker:
+        for _ in range(2):
+            traffic.settle(traffic.enter(Priority.PAGE), Result.FAILED)
+        worker.step()
+        assert silent()
+        world.clock.go(9.9)
+        worker.step()
+        assert (world.service.count("products"), silent()) == (0, True)
+        world.clock.go(0.1)
+        worker.step()
+        worker.step()
+        assert (world.service.count("products"), silent()) == (1, False)
 
 
 def test_a_heartbeat_says_that_the_key_is_refused_and_when_it_is_accepted_again(

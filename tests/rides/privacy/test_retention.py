@@ -338,6 +338,20 @@ def test_what_a_kiosk_kept_of_a_guest_goes_with_them_and_of_nobody_else(desk: De
         assert s.scalars(told).all() == [other]
 
 
+def test_what_the_service_said_of_an_order_goes_with_the_guest_and_our_reason_stays(
+    desk: Desk,
+) -> None:
+    orders = two_orders(desk)
+    said = (("INVALID_CITY", "Dear Ms Heron, not from there"), ("PLAN_MISSED", "PLAN_NO_PRICE"))
+    with desk.services.db.write() as s:
+        for order_id, (code, message) in zip(orders, said, strict=True):
+            row = s.get_one(Order, order_id)
+            row.code, row.message = code, message
+            forget_guest(s, s.get_one(Guest, row.guest_id), NOON, KEY)
+    with desk.services.db.read() as s:
+        assert [s.get_one(Order, each).message for each in orders] == [None, "PLAN_NO_PRICE"]
+
+
 def two_orders(desk: Desk) -> tuple[int, int]:
     return desk.order("REJECTED"), desk.order("REJECTED")
 

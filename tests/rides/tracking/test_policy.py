@@ -2,6 +2,7 @@
 answers.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -299,11 +300,15 @@ def test_a_booking_id_that_another_order_has_is_refused_with_the_whole_answer() 
     state = RideState(Kind.SHARE, txn_id="T1", status="ALLOTMENT_PENDING")
     before = ride(None, order_state=OrderState.MATCHING)._replace(ride=state, seq=2, taken="B7")
     answer = Snapshot(
-        booking_status="CALL_DRIVER", booking_id="B7", vehicle_number="P 1", otp="1111"
+        booking_status="CALL_DRIVER",
+        booking_id="B7",
+        vehicle_number="P 1",
+        position=LatLng(12.9, 77.6),
+        otp="1111",
     )
     decision = decide(before, answer, NOW, EVEN)
     assert decision.raised == (policy.Item("other_booking", "B7", alarm=True),)
-    assert after(before, decision).ride.status == "ALLOTMENT_PENDING"
+    assert after(before, decision).ride == replace(state, merged_seq=2)
     assert not decision.order
     assert decision.transition is None
     named_otherwise = decide(before, answer.model_copy(update={"booking_id": "B8"}), NOW, EVEN)

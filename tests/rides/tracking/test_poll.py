@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from ridedash.observability.hooks import NoHooks
 from ridedash.rides.actions.request import arm_cancel
@@ -16,6 +16,7 @@ from ridedash.rides.tracking.record import Polled, otp_of
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import ServiceTime, Turn
+from ridedash.store.orders import Order, Ride
 from tests.rides.desk_world import START, World
 
 CAB: dict[str, Any] = {
@@ -543,3 +544,15 @@ def test_a_ride_costs_in_the_currency_of_its_own_offer(world: World) -> None:
         order_id = world.book(worker)
     assert world.ride(order_id).total_minor == 9_500
     assert (world.ride(order_id).currency, world.page(order_id).order.currency) == ("INR", "INR")
+
+
+def test_of_rides_whose_guest_does_not_wait_no_more_is_claimed_than_the_rest(world: World) -> None:
+    with world.worker() as worker:
+        ids = [world.book(worker) for _ in range(3)]
+    with world.db.write() as s:
+        s.execute(update(Order).values(version=Order.version + 1))
+        s.execute(update(Ride).values(status="IN_PROGRESS", next_poll_at=world.clock()))
+    tracker = Tracker(world.runtime)
+    assert [claim.order_id for claim in tracker.claim(3, 0)] == []
+    assert len(tracker.claim(3, 1)) == 1
+    assert len(tracker.claim(3)) == len(ids) - 1

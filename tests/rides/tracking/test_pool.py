@@ -95,6 +95,16 @@ def test_as_many_polls_go_as_the_threads_finish_in_a_quarter_of_a_second(world: 
     assert ahead(2.0, 4000) == MOST_AHEAD - 2 * polling.threads
 
 
+def test_after_a_pause_only_the_polls_of_that_pause_are_looked_back_on(world: World) -> None:
+    now = [100.0]
+    polling = pool_by_hand(Played(world, due=0), now)
+    threads = 2 * polling.threads
+    for passed, finished, ahead in ((2.0, 160, 20), (5.0, 40, 2), (1.0, 0, 0)):
+        now[0] += passed
+        polling._finished = finished
+        assert polling._ahead() == threads + ahead, (passed, finished)
+
+
 def test_polls_that_ended_make_room_for_more(world: World) -> None:
     now, played = [100.0], Played(world, due=20)
     polling = pool_by_hand(played, now)

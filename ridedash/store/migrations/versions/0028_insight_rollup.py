@@ -35,7 +35,8 @@ COUNTED: Final = {
     "moments": ("property_id", "order_id", "what", "name"),
     "offers": ("drop_name", "drop_lat", "currency", "cancellation"),
 }
-# the condition of the rows that the insights read; of the other tables they read all rows
+# The condition of the rows whose changes are noted; of the other tables all are. Insights also read
+# of moments when a driver was lost: that is before the ride's end, which `orders` notes.
 READ: Final = {
     "actions": "{row}.state = 'done' AND {row}.name IN ('drop', 'abort', 'cancel')",
     "moments": "{row}.what = 'order' AND {row}.name = 'UNKNOWN'",

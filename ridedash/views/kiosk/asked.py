@@ -130,7 +130,9 @@ def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
 
 
 def _language(kiosk: Kiosk, home: Property) -> str:
-    """The language that the guest has chosen, if it is offered; else the kiosk's, else English."""
+    """The first of these that is offered: the guest's choice, the kiosk's own language, the
+    property's, English.
+    """
     offered = languages_for(home)
     for tag in (request.values.get("lang", "")[:20], kiosk.default_language, home.language):
         found = negotiate([tag], offered) if tag else ""

@@ -22,8 +22,8 @@ SHORT: Final = 8  # characters of a digest
 def the_kiosk() -> Kiosk:
     """The paired device of this request, as it is stored now; 404 for anybody else.
 
-    Of the kind that the view needs; of a kiosk in a view that is open to all. A document names the
-    kiosk that it was made for as `kiosk`: once its browser has become another one, it is nobody's.
+    Of the kind that the view needs; of a kiosk in a view that is open to all. A page names the
+    device that it was made for in the field `kiosk`: 404 once its browser is another device.
     The row is detached: read it, never change it.
     """
     need = need_of(current_app, request.endpoint or "") or ""

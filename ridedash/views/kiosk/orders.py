@@ -160,7 +160,9 @@ def _count_presses() -> None:
 
 @limiter.shared_limit("120/minute", scope="kiosk looks", key_func=by_kiosk_key)
 def _count_looks() -> None:
-    """Raise TooManyRequests when a kiosk asks for rides too often: one that is shown asks 20."""
+    """Raise TooManyRequests when a kiosk asks for rides too often: for one on its screen it asks 20
+    times a minute.
+    """
 
 
 @limiter.shared_limit("10/minute", scope="kiosk cancels", key_func=by_kiosk_key)
@@ -247,7 +249,9 @@ def _refused(at: Here, why: Why) -> Response:
 
 
 def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
-    """The ride of the number and the PIN of the form. Its page has shown the ticket, then."""
+    """The ride of the form's number and PIN. If this visit ordered it, its page must have shown the
+    ticket, which is noted.
+    """
     app = services()
     now, visit = app.clock(), the_visit(at)
     typed = at.said.get("number", "")[:20], at.said.get("pin", "")[:20]
@@ -258,8 +262,8 @@ def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
         if look.last:
             subject, facts = f"kiosks:{at.id}", {"property_id": at.property_id}
             audit.record(s, by_kiosk(at.id), "kiosk.pins", subject, "throttled", now, **facts)
-        if look.shut is not None:
-            shut = s.get_one(Order, look.shut)
+        for order_id in look.shut:
+            shut = s.get_one(Order, order_id)
             transitions.raise_attention(s, shut, kiosk_rules.WRONG_PINS, None, now)
         seen = look.order_id
         if visit is not None and seen and not kiosk_visits.shows_ticket(s, visit, seen):

@@ -108,7 +108,6 @@ def beat() -> Response:
         release=release(),
         csrf=generate_csrf(),
         open=opened,
-        closed_words="",  # the page's own say it
         out_of_order=kiosk.out_of_order,
         trouble=wrong.value,
         soonest_min=soonest,
@@ -129,9 +128,10 @@ def _said(now: datetime) -> dict[str, Any]:
         "screen": one_line(form.get("screen", ""), 20),
         "language": next(iter(_tags("lang")), ""),
         "voices": _tags("voices"),
-        "fonts": _tags("fonts"),
         "skew_s": None if skew_s is None else max(-MOST_SKEW_S, min(MOST_SKEW_S, skew_s)),
     }
+    if "fonts" in form:  # the first beat of a page does not know them yet
+        health["fonts"] = _tags("fonts")
     return {"release": one_line(form.get("release", ""), 64), "health": health}
 
 
@@ -184,7 +184,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "tabs": list(TABS),
         "words": words_of(codes),
         "demo": _band_in(codes),
-        "english": critical_said(),  # of the line above, in all its languages
+        "english": critical_said(),  # of all that is said above, in every language
         "languages": choices(codes),
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),

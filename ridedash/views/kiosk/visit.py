@@ -53,7 +53,7 @@ SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
 AGAIN_S: Final = 5  # after which a page that got no cars asks again, while the guest waits
-# what a tab looks for, for scripts without a keyboard here: its words, and kinds of places
+# what a tab looks for, where guests have no keyboard of their script: words, and kinds of places
 TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
     "airport": (("airport",), frozenset({"airport", "aerodrome"})),
     "stations": (("station",), frozenset({"station", "bus_station", "metro", "halt"})),
@@ -197,9 +197,9 @@ def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
 
 
 def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> int | None:
-    """How far away the nearest car was a minute ago at most, as any list of here told; else None.
+    """How far away the nearest car is, by offers of the last minute made near here; None without.
 
-    Nothing is asked of the service for it.
+    The service is not asked for it.
     """
     start = of_cars.start_of(kiosk, home)
     if start is None:

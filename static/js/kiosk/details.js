@@ -1,4 +1,4 @@
-/** Screen D and all others on which something is typed: who, the desk's code, a ride's number. */
+/** Screens with fields to fill in: D, who the ride is for; the desk's code; a ride's number. */
 
 import { control, make } from "./el.js";
 import { Keyboard } from "./keyboard.js";
@@ -95,7 +95,7 @@ export function find(k) {
 
 /**
  * A screen with fields and one keyboard, which writes into the field that is chosen. `fields` are
- * {key, label, why, kind, most, optional}; `key` is where the visit holds the text.
+ * {key, label, why, before, kind, most, masked, optional}; `key` is where the visit holds the text.
  */
 class Form {
   constructor(k, { fields, missing, problem = "", go }) {

@@ -64,6 +64,11 @@ export class Frame {
     this.covered.inert = false;
     this.lighten();
     this.back = null;
+    this.unplaced();
+  }
+
+  /** Where the arrows stand is of one screen, in one language. */
+  unplaced() {
     this.place.textContent = "";
   }
 

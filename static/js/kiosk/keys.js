@@ -9,15 +9,18 @@ const HELP_HELD_MS = 5_000;
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const BACK = new Set(["Escape", "Backspace", "BrowserBack", "GoBack"]);
 const HELP = new Set(["F1", "Help"]);
+const HEADPHONES = "F15"; // what their jack sends
 // what opens, reloads, prints or searches in a browser, and nothing on a kiosk
 const BROWSER = /^(F\d+|ContextMenu|(Browser|Launch|Zoom|Print|Find|Open|Save|New|Close).*)$/;
 
 export class Keys {
-  /** `act` has touched, hush, back, help, staff, typed, headphones and moved. */
-  constructor(root, act, headphones = "F15") {
+  /**
+   * `act` has touched, hush, back, help, staff, typed, written, headphones and moved. touched()
+   * returns whether it has used the key up, typed() whether there was a field to write in.
+   */
+  constructor(root, act) {
     this.root = root;
     this.act = act;
-    this.headphones = headphones;
     this.held = 0;
     this.writing = false; // with the letters of a real keyboard
     addEventListener("keydown", (event) => this.#down(event));
@@ -63,7 +66,7 @@ export class Keys {
     else if (key === "Enter") this.#enter(event);
     else if (BACK.has(key)) this.#then(event, () => this.act.back(key, event.repeat));
     else if (HELP.has(key)) this.#then(event, () => this.#help(event));
-    else if (key === this.headphones) this.#then(event, this.act.headphones);
+    else if (key === HEADPHONES) this.#then(event, this.act.headphones);
     else if (key === "Tab") this.#move(event.shiftKey ? "ArrowUp" : "ArrowDown", event);
     else if (key.length === 1 && !this.#presses(key)) this.#then(event, () => this.#typed(key));
     else if (BROWSER.test(key)) event.preventDefault();

@@ -8,7 +8,6 @@ import { filled, make } from "./el.js";
 import { Frame } from "./frame.js";
 import { Idle, Tone } from "./idle.js";
 import { Keys } from "./keys.js";
-import { Panel } from "./panel.js";
 import { Pulse } from "./pulse.js";
 import { apply, measures, paint } from "./reach.js";
 import { place, start, where } from "./screens.js";
@@ -53,7 +52,7 @@ export class Kiosk {
     this.data = data;
     this.root = root;
     this.choices = data.languages;
-    this.status = { open: true, soonest: null, trouble: "", closedWords: "" };
+    this.status = { open: true, soonest: null, trouble: "" };
     const { id } = data.kiosk;
     this.server = new Server(data.csrf, id, (answer) => this.visit.hear(answer));
     this.beats = new Server(data.csrf, id); // they outlive visits
@@ -69,7 +68,7 @@ export class Kiosk {
     });
     this.booking = new Booking(this);
     this.pulse = new Pulse(this);
-    this.panel = new Panel(this);
+    this.panel = null; // staff's
     this.keyboard = null;
     this.drawn = "";
   }
@@ -77,13 +76,21 @@ export class Kiosk {
   start() {
     paint(document.documentElement, this.data.property.shades);
     this.touches = new Touches(this.root, { touched: () => this.touched() });
-    this.keys = new Keys(this.root, this.#keyActs(), this.data.kiosk.headphone_key);
+    this.keys = new Keys(this.root, this.#keyActs());
     addEventListener("resize", () => this.#resized());
     addEventListener("pageshow", (event) => event.persisted && this.end("lost"));
     addEventListener("pagehide", () => this.visit.begun && this.end("lost"));
-    this.panel.watch(CORNER_MS);
     this.#resized();
     this.pulse.start();
+  }
+
+  /** Load what staff alone use, which no guest waits for. Throws without a network. */
+  async loadPanel() {
+    if (this.panel) return;
+    const { Panel } = await import("./panel.js");
+    if (this.panel) return; // two beats asked for it
+    this.panel = new Panel(this);
+    this.panel.watch(CORNER_MS);
   }
 
   // ---- what screens ask ----
@@ -140,6 +147,7 @@ export class Kiosk {
     this.drawn = screen;
     if (anew) this.keyboard = null;
     if (anew) this.keys?.rest();
+    if (anew) this.frame.unplaced();
     const view = SCREENS[screen]?.(this) ?? broken(this, screen);
     this.frame.draw(view, anew);
     this.spoken = [view.question, ...(view.spoken ?? this.#words())];
@@ -160,7 +168,7 @@ export class Kiosk {
   #measured() {
     const { mm_per_px: mmPerPx, bottom_mm: bottomMm } = this.data.kiosk;
     const [width, height] = [innerWidth, innerHeight];
-    return measures({ width, height, mmPerPx, bottomMm, lower: this.visit.aids.has("lower") });
+    return measures({ width, height, mmPerPx, bottomMm, aids: this.visit.aids });
   }
 
   #resized() {
@@ -190,7 +198,7 @@ export class Kiosk {
       this.#watch();
     }
     this.idle.touched();
-    this.panel.touched();
+    this.panel?.touched();
     this.frame.lighten();
   }
 
@@ -311,6 +319,7 @@ export class Kiosk {
     this.visit.words = null; // a sentence of the language before: the page has its own
     this.visit.problem = this.visit.unfound = "";
     this.frame.remove("language");
+    this.frame.unplaced();
     this.drawn = began ? this.drawn : "";
     this.draw();
     if (began) this.speak(this.spoken, true); // in the language that was chosen
@@ -338,7 +347,7 @@ export class Kiosk {
       hush: () => this.speech.hush(),
       back: (key, held) => this.#backKey(key, held),
       help: () => this.askHelp(),
-      staff: () => this.panel.open(),
+      staff: () => this.panel?.open(),
       typed: (letter) => this.#typed(letter),
       written: () => this.keyboard?.written(),
       headphones: () => this.#headphones(),

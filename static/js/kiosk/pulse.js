@@ -4,7 +4,6 @@
  * itself.
  */
 
-import { canWrite } from "../shared/letters.js";
 import { Refused } from "./server.js";
 import { helpSheet } from "./sheets.js";
 
@@ -30,7 +29,7 @@ export class Pulse {
     this.began = Date.now();
     // a demo's clock leaps, and its rides with it
     this.usual = k.root.dataset.pollWithin ? HELP_MS : BEAT_MS;
-    this.fonts = null; // the languages that this device can write
+    this.fonts = null; // the languages that this device can write; null until it is known
     this.missed = 0; // since when no beat was answered
     this.doubted = -Infinity; // when a beat was refused that told nothing
     this.help = null; // {at, state} while help is asked
@@ -55,10 +54,9 @@ export class Pulse {
       release: k.data.release,
       screen: k.screen,
       voices: k.speech.languages.join(","),
-      fonts: (this.fonts ??= fonts(k.choices)),
       clock_ms: String(Date.now()),
-      mode: this.help ? "help" : "",
     };
+    if (this.fonts !== null) fields.fonts = this.fonts;
     try {
       const answer = await k.beats.post("/kiosk/beat", fields, GRACE_MS);
       if (visit !== k.visit) answer.help = ""; // it was somebody else who called
@@ -81,7 +79,6 @@ export class Pulse {
     const before = JSON.stringify(k.status);
     k.status = {
       open: answer.open !== false,
-      closedWords: answer.closed_words ?? "",
       soonest: answer.soonest_min ?? null,
       broken: Boolean(answer.out_of_order) || answer.trouble === "database",
       trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
@@ -91,7 +88,18 @@ export class Pulse {
     this.#helped(answer.help);
     if (answer.hand && !k.visit.begun) this.#handed(answer.hand);
     this.#again(this.help ? HELP_MS : this.usual);
+    this.#loadRest();
     if (this.#wantsReload(answer)) this.#loadAnew(answer);
+  }
+
+  /** The scripts that no start waits for; where one does not come the next answer asks again. */
+  async #loadRest() {
+    try {
+      await this.k.loadPanel();
+      this.fonts ??= await fonts(this.k.choices);
+    } catch {
+      // nothing that a guest would miss
+    }
   }
 
   /** Nobody mends a screen that was left on a proxy's error: first it is seen that a page comes. */
@@ -113,7 +121,7 @@ export class Pulse {
   /** A new release, or a page that has stood for a day: at an idle start screen alone. */
   #wantsReload(answer) {
     const { k } = this;
-    if (k.visit.begun || k.panel.isOpen) return false;
+    if (k.visit.begun || k.panel?.isOpen) return false;
     const newer = answer.release && answer.release !== k.data.release;
     return newer || Date.now() - this.began > OLD_MS;
   }
@@ -248,7 +256,8 @@ export class Pulse {
 }
 
 /** The languages whose script this device can write. */
-function fonts(choices) {
+async function fonts(choices) {
+  const { canWrite } = await import("../shared/letters.js");
   return choices
     .filter(({ name, tag }) => canWrite(name, tag))
     .map(({ tag }) => tag)

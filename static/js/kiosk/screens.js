@@ -22,7 +22,7 @@ export function start(k) {
       make("p", "k-soon", icon("car"), make("span", "", k.t("soonest", { n: status.soonest }))),
     );
   if (closed) {
-    facts[1] = make("p", "k-lead", status.closedWords || k.t("closed"));
+    facts[1] = make("p", "k-lead", k.t("closed"));
     if (phone) facts.push(phone);
   }
   const begin = control(

@@ -134,7 +134,7 @@ function fitMap(k, box) {
   if (over || height < LEAST_MAP_MM * k.measures.mm) box.remove();
 }
 
-/** The line that says how soon the screen clears itself; idle.js fills it in. */
+/** The line that says how soon the screen clears itself; kiosk.js counts it down. */
 function countdown(k) {
   const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));

@@ -13,7 +13,7 @@ const OF_BROWSER =
 export class Touches {
   constructor(root, { touched }) {
     this.touched = touched; // each touch, wherever it is: the guest is there
-    this.begun = null; // {control, id} of the finger that is down
+    this.begun = null; // {node, id}: the finger that is down, and the control under it
     this.last = { control: null, at: -Infinity };
     root.addEventListener("pointerdown", (event) => this.#down(event));
     root.addEventListener("pointerup", (event) => this.#up(event));

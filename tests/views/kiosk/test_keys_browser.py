@@ -36,6 +36,21 @@ def said(page: Page) -> list[str]:
     return found
 
 
+def test_where_the_arrows_stood_is_gone_with_its_screen_and_its_language(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page()
+    place = page.locator("[data-place]")
+    page.keyboard.press("ArrowRight")
+    expect(place).not_to_be_empty()
+    press(page, "lang-es")
+    expect(place).to_be_empty()
+    page.keyboard.press("ArrowRight")
+    expect(place).not_to_be_empty()
+    press(page, "start")
+    expect(place).to_be_empty()
+
+
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: str) -> None:
     page = kiosk.page(voices=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.rides.kiosk_health import can
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import kiosks
 from ridedash.store.database.database import Database, DatabaseBusy
@@ -103,7 +104,11 @@ def test_a_beat_tells_how_the_page_is_and_is_stored_now_and_then(desk: Desk) -> 
     assert row_of(desk, kiosk_id).release == "1"
     desk.now = now + timedelta(seconds=15)
     beat(browser, csrf, release="2")
-    assert row_of(desk, kiosk_id).release == "2"
+    row = row_of(desk, kiosk_id)
+    assert (row.release, can(row, "fonts", "en")) == ("2", None), "its page has not said yet"
+    desk.now = now + timedelta(seconds=30)
+    beat(browser, csrf, release="2", fonts="")
+    assert can(row_of(desk, kiosk_id), "fonts", "en") is False
 
 
 def test_a_beat_says_how_the_house_is(desk: Desk) -> None:

@@ -33,6 +33,10 @@ LOOKS = {
     "hi": (NONE, LARGE | LOWER),
     "ja": (NONE, LARGE | LOWER),
 }
+# px of a screen of 21.5 inches: the smallest one whose bar has words for all
+SMALLER_MM = 0.248
+COUNTER_MM = 900  # where the lower edge of a screen on a counter is
+LONG_WORDS = ("de", "es", "fr")
 if os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all":
     LOOKS |= dict.fromkeys(("es", "fr", "de", "zh-Hans"), LOOKS["en"])
 
@@ -81,3 +85,38 @@ def test_the_words_of_a_held_clock_have_room_beside_all_that_a_ride_shows(
     expect(page.get_by_text(held)).to_be_visible()
     expect(page.locator(".k-away")).to_be_hidden()  # it stands still
     assert faults(page, *LAYOUTS["tablet-portrait"][2:], NONE) == []
+
+
+@pytest.mark.parametrize("layout", ["portrait", "landscape"])
+def test_no_word_of_the_bar_and_of_the_lists_is_broken_on_a_screen_of_21_inches(
+    kiosk: FakeKiosk, layout: str
+) -> None:
+    kiosk.more = {"mm_per_px": SMALLER_MM}
+    bottom = LAYOUTS[layout][3]
+    found = []
+    for language in LONG_WORDS:
+        page = kiosk.page(layout)
+        press(page, f"lang-{language}", "start", "other", "swap")
+        for look in (NONE, LARGE):
+            press(page, *(f"aid-{aid}" for aid in look))
+            found += [(language, *look, each) for each in faults(page, SMALLER_MM, bottom, look)]
+        close(page)
+    assert found == []
+
+
+@pytest.mark.parametrize("look", [LARGE, LOWER, LARGE | LOWER], ids=sorted)
+def test_aids_have_room_beside_what_is_typed_on_a_low_screen(
+    kiosk: FakeKiosk, look: frozenset[str]
+) -> None:
+    kiosk.more = {"mm_per_px": SMALLER_MM, "bottom_mm": COUNTER_MM}
+    page = kiosk.page("landscape", voices=True)
+    press(page, "lang-hi", *(f"aid-{aid}" for aid in look), "start", "other", "swap")
+    type_on(page, "कख")
+    page.locator(".k-results [data-press]").first.wait_for()
+    assert faults(page, SMALLER_MM, COUNTER_MM, look) == []
+    press(page, "bar-back", "place-0", "car-0", "bar-language", "lang-es", "next")
+    assert faults(page, SMALLER_MM, COUNTER_MM, look) == []
+    expect(page.locator("[data-press=next]")).to_be_visible()
+    head, entry = (page.locator(part).bounding_box() for part in (".k-head", ".k-entry"))
+    assert entry
+    assert not head or entry["y"] >= head["y"] + head["height"]

@@ -12,6 +12,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer
 from ridedash.store.properties import set_favourite
 from ridedash.views.kiosk.visit import AGAIN_S, favourites
+from ridedash.wording.languages import LANGUAGES
 from tests.views.fake_service import ZONE, category
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
 
@@ -142,6 +143,15 @@ def test_rentals_and_other_cities_are_not_shown(lobby: Lobby) -> None:
         category("rental", "By the hour"),
     ]
     assert [car["name"] for car in lobby.cars()["cars"]] == ["Mini"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_citys_rental_packages_stop_the_cars_of_no_language(lobby: Lobby, code: str) -> None:
+    packages = [{"hours": 4, "km": 40, "base_fare": "899"}]
+    lobby.desk.service.categories.append(
+        category("rental", "By the hour", sub_categories=[{"id": "mini", "packages": packages}])
+    )
+    assert "Mini" in [car["name"] for car in lobby.cars(lang=code)["cars"]]
 
 
 def test_a_kiosk_in_a_hotspot_offers_its_points_by_name(lobby: Lobby) -> None:

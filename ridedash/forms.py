@@ -404,7 +404,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         """Parse day and time of the way back into the instant `back_at`."""
         if not self.back.data:
             return
-        # the words of a way back have no control, so a missing time is reported at the clock: " "
+        # " " stands for no time: with "" the words would be read, and the way back has none
         texts = PickupTexts("", self.back_date.data or "", self.back_time.data or " ")
         now = self.now or datetime.now(UTC)
         try:

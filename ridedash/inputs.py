@@ -73,7 +73,10 @@ def time_of_day(text: str) -> time | None:
 
 
 def utc_instant(text: str) -> datetime | None:
-    """An instant of UTC such as 2026-03-05T05:10:00.25, without a zone; None for anything else."""
+    """An instant of UTC such as 2026-03-05T05:10:00.25, without a zone; None for anything else.
+
+    A day alone is its midnight.
+    """
     day, _t, _rest = text.partition("T")
     if calendar_day(day) is None:
         return None
@@ -105,7 +108,7 @@ def is_flight_number(text: str) -> bool:
 
 
 def network_of(address: str) -> str:
-    """Who a client's address stands for wherever tries are counted; the address itself if unsure.
+    """Whom tries from a client's address are counted for; the address itself if unsure.
 
     One subscriber of IPv6 has 2**64 addresses or more, all of one /64 network: counted one by one,
     nobody would ever meet a limit. Neighbours on one link share theirs, so those stay apart.

@@ -17,8 +17,8 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     """One line of text for people, of at most `longest` characters; "" for anything but text.
 
     Bidirectional and other invisible characters are left out, line ends become spaces, and any
-    other control character becomes `control`. "" too for a text of which nothing is seen. Of the
-    marks that stack above and below a letter, two stay.
+    other control character becomes `control`. "" too for a text of which nothing is seen. A letter
+    keeps two accents, or three marks in scripts that need them.
 
     >>> one_line(" Grand\\n Hotel\\u202e ")
     'Grand Hotel'

@@ -38,7 +38,7 @@ _AT_DOOR: Final[dict[str, Text]] = {
 }
 
 
-# what a guest reads for them, whose press ordered nothing
+# what a guest reads for some of these reasons, after a press that ordered nothing
 _GONE: Final = _(
     "This car can't be had here just now. Nothing was ordered. Please ask at the desk."
 )
@@ -86,7 +86,7 @@ def not_started_words(code: str | None, price: str, ceiling: str) -> str:
     return say(_FOR_GUESTS.get(code, _ASK_DESK), {"price": price, "ceiling": ceiling})
 
 
-# their detail is a code
+# attention items whose detail is a code for reason_words()
 PLANNED: Final = frozenset({"not_ordered_yet", "not_started", "plan_failed"})
 _KIOSK_LIMITS: Final[dict[str, Text]] = {
     "hourly": _("It takes 30 orders an hour."),

@@ -27,8 +27,9 @@ FIGURES: Final = "X-Figures"  # how much is translated, and read by people (docs
 
 
 def prepare(folder: Path, spare: Path) -> list[Path]:
-    """The folders of compiled catalogues: that of the texts, or `spare` if nothing can be written
-    there.
+    """Compile what is not current, and return the folders of compiled catalogues.
+
+    These are that of the texts and, if one could not be written there, `spare`.
     """
     used = [folder]
     for text in sorted(folder.glob(f"*/{TEXT}")):
@@ -62,7 +63,8 @@ def compiled(text: Path) -> bytes:
     figures = re.search(rb'^"(%s: [^"\\]*)\\n"$' % FIGURES.encode(), content, re.MULTILINE)
     made = BytesIO()
     line = figures[1].decode() if figures else ""
-    write_mo(made, cast(Catalog, _WithFigures(catalogue, line)))  # it uses no more of one
+    # write_mo uses of a catalogue only what _WithFigures has
+    write_mo(made, cast(Catalog, _WithFigures(catalogue, line)))
     return made.getvalue()
 
 

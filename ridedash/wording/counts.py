@@ -14,7 +14,7 @@ from babel.core import Locale
 
 from ridedash.wording.say import counted
 
-# each form of a language stands for one of these: "many" of French and Spanish begins at a million
+# each plural form is that of one of these: "many" of French and Spanish begins at a million
 _NUMBERS: Final = (*range(201), 1_000_000)
 
 

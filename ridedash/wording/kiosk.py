@@ -1,6 +1,6 @@
 """What a kiosk answers a guest: finished sentences, for one reader who stands before it.
 
-Plain words, 12 a sentence at most. Nothing tells of accounts, of other guests or of other rides.
+Plain words, at most 12 in a sentence. Nothing tells of accounts, other guests or other rides.
 What the page says by itself stands in views/kiosk/words.py.
 """
 

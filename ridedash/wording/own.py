@@ -33,8 +33,8 @@ class Where(StrEnum):
 class Sentence:
     """A sentence of the list: its name as it is stored, and our English text.
 
-    One of which we have none ("") is shown only where a property has written it; `about` then says
-    what it is.
+    A sentence without an English text ("") is shown only where a property has written it; `about`
+    then says what it is for.
     """
 
     name: str
@@ -109,8 +109,8 @@ class Fault(StrEnum):
 
     LONG = "long"
     MISSING = "missing"  # a fact of ours is not in it
-    UNKNOWN = "unknown"  # it names a fact that there is not
-    SIGN = "sign"  # a sign that means something to the program
+    UNKNOWN = "unknown"  # it names a fact that does not exist
+    SIGN = "sign"  # a bracket, brace or percent sign, which the program would take for its own
 
 
 class Wrong(NamedTuple):

@@ -70,7 +70,7 @@ def choose(surface: Surface, reader: Reader, offered: Collection[str]) -> str:
         if found:
             return found
         if tags == [reader.own] and reader.own and surface in GUESTS:
-            return ENGLISH  # what the desk was told, and what it says about the guest's page
+            return ENGLISH  # not the browser's: the desk was told that this guest reads English
     return ENGLISH
 
 

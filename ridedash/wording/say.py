@@ -198,8 +198,8 @@ class Reading:
     """The translations of a language, and whether it is written from right to left.
 
     `own` has a property's own words by English text; `unread` the critical texts that nobody has
-    read in this language. `g.reading` holds those of the request's
-    language; `in_language` replaces them for a while.
+    read in this language. `g.reading` is that of the request's language; `in_language` replaces it
+    for a while.
     """
 
     words: NullTranslations
@@ -239,13 +239,13 @@ def _log_once(locale: str, error: str) -> None:
 class Fact(str):
     """A fact as the reader's language writes it; `english` as English does: "15 ₹" and "₹15".
 
-    Its English stands in a sentence's English, which would show the amount in foreign order.
+    `english` is for the English of a sentence, in which "15 ₹" would be in foreign order.
     """
 
     english: str
 
     def __new__(cls, shown: str, english: str = "") -> "Fact":
-        """Both of them. A copy is made without its English, and given it then."""
+        """Without `english` it is `shown`: copies are made so, and get theirs afterwards."""
         made = super().__new__(cls, shown)
         made.english = english or shown
         return made

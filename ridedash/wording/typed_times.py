@@ -1,4 +1,4 @@
-"""Why a typed time is none, in words that say what to type instead."""
+"""A pickup time as a form has it, and why a typed one can't be read: what to type instead."""
 
 from dataclasses import dataclass
 from datetime import datetime

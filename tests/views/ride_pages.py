@@ -68,7 +68,7 @@ def compact(page: str) -> str:
 
 @dataclass
 class Desk:
-    """An app with one property, a member of staff, and a clock that tests set."""
+    """An app with a property and another one beside it, staff in both, and a clock for tests."""
 
     app: Flask
     now: datetime = NOON

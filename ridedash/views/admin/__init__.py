@@ -1,1 +1,1 @@
-"""Settings of a property: places, staff, accounts, the audit log; and the list of properties."""
+"""The settings of a property, tab by tab; its audit log; and the list of all properties."""

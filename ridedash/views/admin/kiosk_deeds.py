@@ -80,7 +80,7 @@ def open_here(kiosk_id: int) -> Answer:
     with services().db.write() as s:
         row = mine(s, kiosk_id)
         token, kind = kiosks.begin(row, services().clock()), kiosks.kind_of(row)
-        row.paired_by = None  # nobody carries a code to a window, or looks after one that is closed
+        row.paired_by = None  # paired without a code: nobody is told when this window falls silent
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
     answer = current_app.make_response(redirect(f"/{kind.value}", code=303))
     devices.give(answer, kind, token)

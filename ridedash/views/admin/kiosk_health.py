@@ -8,7 +8,7 @@ from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
 from ridedash.store.kiosk_desk import Visits
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.text import one_line
-from ridedash.views.web.formatting import age, listed, measured
+from ridedash.views.web.formatting import age, listed
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
@@ -70,7 +70,7 @@ def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
         language.own_name if language else "",
         spoken_by(row),
         _visits(found),
-        measured((f"{screen_name(name)} {count}" for name, count in found.left), locale()),
+        " · ".join(f"{screen_name(name)} {count}" for name, count in found.left),
     )
 
 

@@ -81,7 +81,9 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
 @bp.post("/sign-out")
 @needs(SEE)
 def sign_out() -> BaseResponse:
-    """End the sign-in on the server; the browser clears its cache, cookies and storage."""
+    """End the sign-in on the server; the browser clears its storage, and its cookies unless it is a
+    paired device (`cleared_at_sign_out`).
+    """
     staff, sid = current_staff(), session.get("sid", "")
     s = services()
     with s.db.write() as db:

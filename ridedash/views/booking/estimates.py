@@ -189,10 +189,10 @@ class Estimator:
         return found.place if found else ""
 
     def _with_prices(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
-        """The list with the estimates that come only for a request by category.
+        """The list, with the estimates that the service gives only to a request for one category.
 
-        So may those of share (docs/service-interface.md 6), and any fixed price. What was asked in
-        vain is not asked again while the prices of a trip are renewed.
+        Those of share may be such (docs/service-interface.md 6), and any fixed price. Another
+        category that got no price is not asked for again for VAIN_LASTS.
         """
         if trip.drop is None:
             return listed

@@ -10,7 +10,7 @@ from typing import Final
 from ridedash.service.types.estimates import Estimate, HubCharges, ShareEstimate
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import Package, RateCard, Surcharge
-from ridedash.views.web.formatting import money
+from ridedash.views.web.formatting import exact, money
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
 
@@ -25,6 +25,7 @@ UNITS: Final = {
 }
 AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)*")
 Pay = Callable[[Decimal | None], str]
+Number = Callable[[Decimal], str]
 
 
 class Sent(str):
@@ -46,13 +47,14 @@ class FareTable:
 def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
     """All that the service sent about the price of a product, in the order in which it is shown."""
     pay = partial(_pay, currency=product.currency, locale=locale)
+    number = partial(exact, locale=locale)
     tables = []
     if product.share:
         tables.append(_share_table(product.share, pay))
     if product.estimate:
-        tables.append(_estimate_table(product.estimate, pay))
-    tables += [_package_table(package, product, pay) for package in product.packages]
-    tables += [_rate_table(card, product, pay) for card in product.rate_cards]
+        tables.append(_estimate_table(product.estimate, pay, number))
+    tables += [_package_table(package, product, pay, number) for package in product.packages]
+    tables += [_rate_table(card, product, pay, number) for card in product.rate_cards]
     return tuple(table for table in tables if table.lines or table.notes)
 
 
@@ -66,10 +68,6 @@ def _pay(amount: Decimal | None, currency: str | None, locale: str) -> str:
     return money(amount, currency, locale)
 
 
-def _number(value: Decimal) -> str:
-    return format(value.normalize(), "f") if value != value.to_integral_value() else str(int(value))
-
-
 def _lines(*pairs: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((what, amount) for what, amount in pairs if amount)
 
@@ -78,8 +76,8 @@ def _per(amount: Decimal | None, unit: str, pay: Pay) -> str:
     return "" if amount is None else _("%(money)s per %(unit)s", money=pay(amount), unit=unit)
 
 
-def _measure(value: Decimal | None, unit: str) -> str:
-    return "" if value is None else f"{_number(value)} {unit}".strip()
+def _measure(value: Decimal | None, unit: str, number: Number) -> str:
+    return "" if value is None else f"{number(value)} {unit}".strip()
 
 
 def rate_title(kind: str | None) -> str:
@@ -94,19 +92,19 @@ def rate_title(kind: str | None) -> str:
     return known.get(name.lower()) or Sent(words[:1].upper() + words[1:]) or _("Rate")
 
 
-def _rate_table(card: RateCard, product: Product, pay: Pay) -> FareTable:
+def _rate_table(card: RateCard, product: Product, pay: Pay, number: Number) -> FareTable:
     distance, per_distance = unit_words(product.distance_unit)
     time = unit_words(product.time_unit)[0]
     lines = _lines(
         (_("Base fare"), pay(card.base_fare)),
         (_("Minimum fare"), pay(card.minimum_fare)),
-        (_("Distance included"), _measure(card.minimum_distance, distance)),
-        (_("Time included"), _measure(card.minimum_time, time)),
+        (_("Distance included"), _measure(card.minimum_distance, distance, number)),
+        (_("Time included"), _measure(card.minimum_time, time, number)),
         (_("Distance"), _per(card.cost_per_distance, per_distance, pay)),
         (_("Riding time"), _per(card.ride_cost_per_minute, _("min"), pay)),
         (_("Waiting time"), _per(card.waiting_cost_per_minute, _("min"), pay)),
         (_("Night charge"), _night(card, pay)),
-        *(_surcharge(each, pay) for each in card.surcharges),
+        *(_surcharge(each, pay, number) for each in card.surcharges),
     )
     notes: list[str] = [Sent(card.fare or "")]
     if card.rates_higher_than_usual:
@@ -121,20 +119,20 @@ def _night(card: RateCard, pay: Pay) -> str:
     return pay(card.night_time_charges) + when
 
 
-def _surcharge(each: Surcharge, pay: Pay) -> tuple[str, str]:
+def _surcharge(each: Surcharge, pay: Pay, number: Number) -> tuple[str, str]:
     sent = each.name or each.description
     name = Sent(sent) if sent else _("Surcharge")
     kind = (each.type or "").lower()
     if each.value is None:
         return name, (each.description if each.description != name else None) or _("applies")
     if "mult" in kind or "factor" in kind:
-        return name, _("× %(n)s", n=_number(each.value))
+        return name, _("× %(n)s", n=number(each.value))
     if "percent" in kind or kind == "%":
-        return name, _("%(n)s %%", n=_number(each.value))
+        return name, _("%(n)s %%", n=number(each.value))
     return name, pay(each.value)
 
 
-def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
+def _package_table(package: Package, product: Product, pay: Pay, number: Number) -> FareTable:
     per_distance = unit_words(product.distance_unit)[1]
     lines = _lines(
         (_("Package fare"), pay(package.base_fare)),
@@ -144,7 +142,7 @@ def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
         ),
         (
             _("Distance included"),
-            _measure(package.distance.km if package.distance else None, _("km")),
+            _measure(package.distance.km if package.distance else None, _("km"), number),
         ),
         (_("Each further %(unit)s", unit=per_distance), pay(package.cost_per_distance)),
         (_("Each further minute"), pay(package.ride_cost_per_minute)),
@@ -157,14 +155,17 @@ def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
     return FareTable(Sent(" · ".join(filter(None, names))), lines)
 
 
-def _estimate_table(estimate: Estimate, pay: Pay) -> FareTable:
+def _estimate_table(estimate: Estimate, pay: Pay, number: Number) -> FareTable:
     hub, off = estimate.hub_charges, estimate.discounts
     fees = tuple((line.display_text, pay(line.value)) for line in estimate.booking_fee_lines)
     lines = _lines(
         (_("Fixed price"), pay(estimate.upfront_fare) if estimate.upfront else ""),
         (_("By the meter, at least"), "" if estimate.upfront else pay(estimate.amount_min)),
         (_("By the meter, at most"), "" if estimate.upfront else pay(estimate.amount_max)),
-        (_("Distance"), _measure(estimate.distance.km if estimate.distance else None, _("km"))),
+        (
+            _("Distance"),
+            _measure(estimate.distance.km if estimate.distance else None, _("km"), number),
+        ),
         (
             _("Time on the road"),
             _("about %(n)d min", n=estimate.travel_time.minutes) if estimate.travel_time else "",

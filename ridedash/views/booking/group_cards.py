@@ -9,14 +9,15 @@ from ridedash.extensions import services
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.store.orders import OrderPage
 from ridedash.views.booking.groups import car_of, group_facts, group_of
-from ridedash.views.rides.handouts import guest_links
+from ridedash.views.rides.guest_language import GuestReads, guest_reads
+from ridedash.views.rides.handouts import CardWords, card_words, guest_links
 from ridedash.views.rides.print_assets import QrCode, qr_code
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import driver_words
 from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
-from ridedash.wording import gettext as _
+from ridedash.wording.say import in_language
 
 bp = Blueprint("group_cards", __name__)
 Answer = str | BaseResponse
@@ -24,18 +25,24 @@ Answer = str | BaseResponse
 
 @dataclass(frozen=True)
 class GroupCard:
-    """The card of one car. `short` is the link without its scheme; "" and None without a link."""
+    """The card of one car, in its guest's language.
+
+    `ours` repeats it in the language of staff where that is another one. `short` is the link
+    without its scheme; "" and None without a link.
+    """
 
     number: int
     guest: str
     room: str
     plate: str
     spelled: str
-    waits: str  # in place of the plate
     car: str
     driver: str
     short: str
     qr: QrCode | None
+    reads: GuestReads
+    theirs: CardWords
+    ours: CardWords | None
 
 
 @bp.get("/groups/<int:order_id>/cards")
@@ -70,17 +77,23 @@ def _sheet(order_id: int, links: dict[int, str]) -> Answer:
 
 
 def _card(number: int, page: OrderPage, url: str) -> GroupCard:
-    app, car = services(), car_of(number, page)
-    view: RideView = ride_view(page, app.clock(), app.time(), locale())
+    app, reads = services(), guest_reads(page)
+    ours = card_words(page) if reads.other else None
+    with in_language(reads.language.code):
+        car, theirs = car_of(number, page), card_words(page)
+        view: RideView = ride_view(page, app.clock(), app.time(), locale())
+        driver = driver_words(view.driver.name) if view.driver and view.live else ""
     return GroupCard(
         number=number,
         guest=car.guest,
         room=car.room,
         plate=car.plate,
         spelled=car.spelled,
-        waits=_("Your car is named soon.") if view.live else view.headline,
         car=view.cab.car if view.cab and view.live else car.name,
-        driver=driver_words(view.driver.name) if view.driver and view.live else "",
+        driver=driver,
         short=url.split("://")[-1],
         qr=qr_code(url) if url else None,
+        reads=reads,
+        theirs=theirs,
+        ours=ours,
     )

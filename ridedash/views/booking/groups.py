@@ -29,7 +29,7 @@ from ridedash.wording import ngettext
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
 ENDED_MS: Final = 30_000
-# what is said of a group, in this order
+# the stage of an order by its state, and of a ride by its status: see `stage`
 ORDER_STAGES: Final = {
     OrderState.UNKNOWN: "unknown",
     OrderState.READY: "waiting",

@@ -1,7 +1,7 @@
 """The page on which staff let a guest start a ride: until when, and for how much at most."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -94,12 +94,8 @@ def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
     if clock is None:
         wish.wrong["until"] = _("Until what time? Choose one, such as 23:00.")
         return None
-    day = now.astimezone(tz).date()
     try:
-        shown = local_time(day, clock, tz)
-        again = datetime.combine(day, clock, tz).replace(fold=1) if shown.twice else shown.at
-        tomorrow = local_time(day + timedelta(days=1), clock, tz).at
-        at = next((each for each in (shown.at, again) if each > now), tomorrow)
+        at = _next(clock, now, tz)
     except NoSuchTime:
         wish.wrong["until"] = _("That time does not exist tonight: clocks go forward.")
         return None
@@ -107,6 +103,25 @@ def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
         wish.wrong["until"] = _("Choose a time at least 10 minutes from now.")
         return None
     return at.astimezone(UTC)
+
+
+def _next(clock: time, now: datetime, tz: ZoneInfo) -> datetime:
+    """The next instant at which clocks show this time.
+
+    Raises NoSuchTime where a change of clocks that is still to come leaves it out.
+    """
+    day = now.astimezone(tz).date()
+    try:
+        shown = local_time(day, clock, tz)
+    except NoSuchTime as gap:
+        if datetime.combine(day, gap.after, tz) > now:
+            raise
+    else:
+        second = datetime.combine(day, clock, tz).replace(fold=1) if shown.twice else shown.at
+        for at in (shown.at, second):
+            if at > now:
+                return at
+    return local_time(day + timedelta(days=1), clock, tz).at
 
 
 def _page(picker: Picker, offer: Offer, wish: Wish | None) -> str:

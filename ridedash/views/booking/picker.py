@@ -63,7 +63,7 @@ class PriceChange:
 
 @dataclass
 class Picker:
-    """The page's view model. `parts` is the map; `chosen` the card that is preselected."""
+    """The page's view model. `chosen` is the card that is preselected."""
 
     form: BookingForm
     home: Property

@@ -1,4 +1,4 @@
-"""The pickup points of a hotspot zone, and the name of the chosen one. Pure."""
+"""The pickup points of a hotspot zone, and names of points. Pure but for the geocoder handed in."""
 
 from dataclasses import dataclass, replace
 from typing import Final

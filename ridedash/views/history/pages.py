@@ -13,7 +13,7 @@ from ridedash.store.history import PageKey, Totals, categories, page, records, t
 from ridedash.store.properties import cost_centres_of, staff_of
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of, spans
 from ridedash.views.history.rows import amount, line, outcomes
-from ridedash.views.web.formatting import days_text
+from ridedash.views.web.formatting import days_text, decimal
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -94,9 +94,9 @@ def _sums(found: Totals) -> list[tuple[str, str, str]]:
     )
     unpriced = _("%(n)d without a price", n=found.unpriced) if found.unpriced else ""
     return [
-        (_("Rides"), f"{found.rides:,}", ""),
-        (_("Completed"), f"{found.completed:,}", ""),
-        (_("Cancelled"), f"{found.cancelled:,}", ""),
+        (_("Rides"), decimal(found.rides, locale()), ""),
+        (_("Completed"), decimal(found.completed, locale()), ""),
+        (_("Cancelled"), decimal(found.cancelled, locale()), ""),
         (_("Completed rides came to"), money or "–", unpriced),
     ]
 

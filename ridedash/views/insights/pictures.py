@@ -189,8 +189,8 @@ def nice(most: int) -> int:
 
 
 def _some(days: Sequence[date]) -> list[date]:
-    """At most LABELS of them, with the first and the last: as many as have equal days between, so
-    that each stands below its bar.
+    """At most LABELS of them, with the first and the last, and as many as have equal days between:
+    each then stands below its bar. The first, a middle and the last where no number divides them.
     """
     if len(days) <= LABELS:
         return list(days)

@@ -218,8 +218,8 @@ def late_policy(ride: Cancelled, time: ServiceTime) -> CancellationPolicy | None
     if policy.applies_after is None:
         return policy
     free_until = cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, time)
-    if free_until is None:  # the free time has no known start, or it has not ended yet
-        return policy if ride.allotted_at is None else None
+    if free_until is None:  # the service's clock is held before the end of the free time
+        return None
     return policy if ride.stopped_at >= free_until else None
 
 

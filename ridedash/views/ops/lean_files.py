@@ -1,8 +1,8 @@
 """Our scripts and style sheets without their comments, as they go to browsers: a fifth less.
 
-Each line keeps its number, so that what a browser says of line 40 is line 40 of the file. Only
-comments that a formatter's eye can tell from code are left out: those that have their lines to
-themselves, and those at the end of a statement's line. Nothing else is rewritten.
+Each line keeps its number, so that what a browser says of line 40 is line 40 of the file. Comments
+are found without parsing: only those that have their lines to themselves, and those at the end of a
+statement's line, are left out. Nothing else is rewritten.
 """
 
 import re

@@ -131,7 +131,7 @@ class PollMiddleware:
             now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
-            # by Flask, not by what is remembered here: that must end in time
+            # verified by Flask now, not from memory: else a viewer would never be verified again
             if verified and entry.until > now:
                 holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                 viewer = c.Viewer(secret, key.audience, now + holds_s, known)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any, Final
+
+from babel.numbers import format_decimal
 
 from ridedash import wire
 from ridedash.rides.codes import RESTORED, START_MISSED, WITHDRAWN
@@ -35,6 +36,7 @@ from ridedash.wording import (
 )
 from ridedash.wording import gettext as _
 from ridedash.wording import status_words as words_of_status
+from ridedash.wording.languages import formats_of
 
 __all__ = [
     "ActionView",
@@ -398,7 +400,9 @@ def driver(facts: RideFacts) -> DriverView | None:
     seen = facts.snapshot
     if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
         return None
-    rating = f"{seen.driver_rating.quantize(Decimal('0.1'))}" if seen.driver_rating else ""
+    rating = ""
+    if seen.driver_rating:
+        rating = format_decimal(seen.driver_rating, "0.0", locale=formats_of(facts.locale))
     return DriverView(
         seen.driver_name or "", seen.driver_number or "", rating, initials(seen.driver_name)
     )

@@ -245,7 +245,7 @@ class CardWords:
     desk: str
 
 
-def _card_words(page: OrderPage) -> CardWords:
+def card_words(page: OrderPage) -> CardWords:
     """What the card says, in the current language: see `in_language`."""
     view, phone = _view(page), page.property.phone
     return CardWords(
@@ -263,9 +263,9 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     s, reads = services(), guest_reads(page)
     view, facts = _view(page), RideFacts(page, s.clock(), s.time(), locale())
     # a card in another language of the guest repeats its words in the language of staff
-    ours = _card_words(page) if reads.other else None
+    ours = card_words(page) if reads.other else None
     with in_language(reads.language.code):
-        theirs, theirs_view = _card_words(page), _view(page)
+        theirs, theirs_view = card_words(page), _view(page)
         driver = driver_words(view.driver.name) if view.driver else ""
     url = _address(token) if token else ""
     place, name = facts.pickup

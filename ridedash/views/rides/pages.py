@@ -85,6 +85,10 @@ def show_code(order_id: int) -> Answer:
 
 
 def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
+    """The page of an order; for a request with `X-Part: beside` the part that the board shows.
+
+    `error` opens its form again; `code` is the start code, shown this once.
+    """
     s = services()
     view: RideView = desk_view(page, s.clock(), language())
     g.ride_view = view

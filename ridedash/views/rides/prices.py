@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from babel.numbers import format_decimal
-
 from ridedash import wire
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import BILLED, cost_of, payable_of, total_of
@@ -16,11 +14,10 @@ from ridedash.service.parsing.fields import number
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
-from ridedash.views.web.formatting import decimal, minutes, money
+from ridedash.views.web.formatting import decimal, exact, minutes, money
 from ridedash.wire import Kind
 from ridedash.wording import PAYMENT_NOT_KNOWN, Audience, payment_words, say
 from ridedash.wording import gettext as _
-from ridedash.wording.languages import formats_of
 
 NO_PRICE: Final = "–"
 INVOICED: Final = frozenset({wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
@@ -30,7 +27,8 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it.
 
-    Without a ride there is no price, at most a note on what cancelling may cost.
+    Of an order without a ride, or of a ride that did not take place: NO_PRICE, and what stopping it
+    may cost.
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
@@ -146,9 +144,8 @@ def _is_billed(facts: RideFacts, status: str | None) -> bool:
 def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
     discount = _("Discount")
     if price.discount_percentage:
-        discount = _("Discount ({n} %)").replace(
-            "{n}", f"{price.discount_percentage.normalize():f}"
-        )
+        share = exact(price.discount_percentage, locale)
+        discount = _("Discount ({n} %)").replace("{n}", share)
     rows = [
         ("fare", _("Fare"), price.fare, False),
         ("tax", _("Service tax"), price.service_tax, False),
@@ -224,7 +221,7 @@ def _auto_notes(
     notes = [way] if way else []
     if trip.night_charges_applied:
         times = number((trip.night_charge_ratio or "").rstrip("xX×"))  # "1.5", "1.5x"
-        ratio = f" × {format_decimal(times, locale=formats_of(locale))}" if times else ""
+        ratio = f" × {exact(times, locale)}" if times else ""
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
     if trip.payable_amount is None and trip.cash_paid is None and payable_of(trip):
         notes.append(added_up())

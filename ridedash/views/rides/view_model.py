@@ -1,4 +1,4 @@
-"""ride_view(): the one view model that the tracking page, its JSON and the ride list show.
+"""ride_view(): the one view model of the tracking page and its JSON, of links, groups and handouts.
 
 See docs/architecture.md 7.
 """

@@ -4,6 +4,7 @@ Pure; the locale and zone are handed in.
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable
 from copy import copy
 from datetime import date, datetime
@@ -24,6 +25,7 @@ from ridedash.wording.say import Fact
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 HUNDREDTH: Final = Decimal("0.01")
+_UNIT_STYLES: Final = ("unit", "unit-short", "standard")  # CLDR's root: each falls back on the next
 LONGEST_PLATE: Final = 16  # characters; a longer text is no plate and is not spelled out
 
 
@@ -65,6 +67,16 @@ def decimal(number: float, locale: str = "en") -> str:
     return str(pattern.apply(number, known))
 
 
+def exact(number: Decimal, locale: str = "en") -> str:
+    """A number with all its decimals and without groups, as a language writes it: "1.25"."""
+    whole = number == number.to_integral_value()
+    shown = number.to_integral_value() if whole else number.normalize()
+    known = formats_of(locale)
+    return str(
+        format_decimal(shown, locale=known, decimal_quantization=False, group_separator=False)
+    )
+
+
 def listed(parts: Iterable[str], locale: str = "en") -> str:
     """Names as a list in a sentence, as a language writes it: "a, b and c", "a、b、c"."""
     return str(format_list(list(parts), locale=formats_of(locale)))
@@ -72,7 +84,19 @@ def listed(parts: Iterable[str], locale: str = "en") -> str:
 
 def measured(parts: Iterable[str], locale: str = "en") -> str:
     """What is said about one thing, side by side: "4 h, 40 km", "4 h 40 km" in Japanese."""
-    return str(format_list(list(parts), "unit", locale=formats_of(locale)))
+    said, styles = list(parts), Locale.parse(formats_of(locale)).list_patterns
+    # Babel's `format_list` takes one style alone and ends in a KeyError where CLDR leaves a pattern
+    # of it to the next (Spanish from two parts on, German and Hindi from three).
+    known: ChainMap[str, str] = ChainMap(*(styles[name] for name in _UNIT_STYLES if name in styles))
+    if len(said) < 2:
+        return "".join(said)
+    if len(said) == 2:
+        return known["2"].format(*said)
+    first, second, *between, last = said
+    text = known["start"].format(first, second)
+    for part in between:
+        text = known["middle"].format(text, part)
+    return known["end"].format(text, last)
 
 
 def days_text(first: date, last: date, locale: str = "en") -> str:

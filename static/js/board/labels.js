@@ -53,7 +53,10 @@ export function apart(boxes, fixed, size) {
   });
 }
 
-/** Where the box was, if it may come as near to others as a cab trembles that stands. */
+/**
+ * The place as far from the box's own as the last time; null where it is taken. It may overlap
+ * others by half of a GAP: the position of a cab that stands still varies by some pixels.
+ */
 function stays(box, free) {
   if (!box.kept) return null;
   const place = { ...box, x: box.x + box.kept[0], y: box.y + box.kept[1] };

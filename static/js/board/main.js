@@ -1,6 +1,6 @@
 /** The board: one poll for the list, the map and the chosen ride, and the shortcuts for them. */
 
-import { ageText, patternsOf } from "../shared/ages.js";
+import { ageText, patternsOf, span } from "../shared/ages.js";
 import { clocks, passed } from "../shared/clocks.js";
 import { showBar } from "../shared/top_bar.js";
 import { Known } from "./feed.js";
@@ -319,10 +319,11 @@ class Board {
     const chip = root.querySelector("[data-live-chip]");
     chip.classList.toggle("is-cut", cut || this.stopped);
     let words = root.dataset.live;
-    if (cut) words = root.dataset.cut;
+    if (cut) words = root.dataset.away;
     else if (this.stopped) words = root.dataset.stopped;
-    const age = cut ? whole(quietS) : ageText(quietS, patterns);
+    const age = cut ? span(quietS) : ageText(quietS, patterns);
     setText(chip.querySelector("[data-live-text]"), words.replace("{age}", age));
+    chip.title = cut ? root.dataset.cut.replace("{age}", age) : "";
     if (cut !== this.cut) this.fleet?.redraw();
     this.cut = cut;
     root.classList.toggle("is-cut", cut);
@@ -392,10 +393,6 @@ function initials(name) {
 /** Whether a click is the Enter key: it counts no clicks (not so in Firefox) or has no pointer. */
 function byKey(event) {
   return event.detail === 0 || event.pointerType === "";
-}
-
-function whole(seconds) {
-  return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
 const board = new Board();

@@ -197,7 +197,7 @@ export class Cars extends EventTarget {
       line.querySelector("button").hidden = status === 401;
       this.box.replaceChildren(line);
     }
-    // beside the list a digit is no car's, but a drop's
+    // outside of the box a digit key would choose a drop, and not a car: see car_keys.js
     if (inside && !this.box.contains(document.activeElement))
       this.box.focus({ preventScroll: true });
     const count = this.box.querySelectorAll("[data-product]").length;

@@ -234,6 +234,7 @@ class DeskForm {
       this.body.querySelector("[role=alert], [data-filled]");
     if (wrong && !wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
     (wrong ?? this.body.querySelector("#guest-find")).focus();
+    wrong?.scrollIntoView({ block: "center" }); // what is wrong stands below the field
   }
 
   async #refill({ order, how }) {

@@ -1,5 +1,7 @@
 /** Counts the seconds in which a press that cancelled several rides can be undone. */
 
+import { span } from "../shared/ages.js";
+
 const form = document.querySelector("[data-undo-ms]");
 
 function countDown() {
@@ -8,7 +10,7 @@ function countDown() {
   const tick = () => {
     const seconds = Math.ceil((end - performance.now()) / 1000);
     form.hidden = seconds <= 0;
-    left.textContent = seconds > 0 ? `${seconds} s` : "";
+    left.textContent = seconds > 0 ? span(seconds) : "";
     if (form.hidden) clearInterval(timer);
   };
   const timer = setInterval(tick, 250);

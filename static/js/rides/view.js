@@ -208,7 +208,7 @@ export class RideView {
     const left = Math.ceil((Date.parse(this.snapshot.undo_until) - this.#now()) / 1000);
     const form = this.root.querySelector("[data-undo]");
     form.hidden = left <= 0;
-    setText(form.querySelector("[data-undo-left]"), left > 0 ? `${left} s` : "");
+    setText(form.querySelector("[data-undo-left]"), left > 0 ? span(left) : "");
   }
 
   #tickAge() {

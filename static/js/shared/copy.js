@@ -6,7 +6,7 @@
 
 const SAID_MS = 4_000;
 const labels = new WeakMap(); // button -> its own words
-const timers = new WeakMap(); // button -> until when it says what happened
+const timers = new WeakMap(); // button -> the timer that puts them back
 
 /**
  * Copy a field or a text; resolves to whether that worked. It is selected, so that the user can

@@ -1,6 +1,6 @@
 /**
- * The motion of a cab between two known positions: linear over one poll interval, never beyond the
- * last known position. No DOM.
+ * The motion of a cab between two known positions: linear over the time that the caller gives, and
+ * never beyond the last known position. No DOM.
  */
 
 /** The position at `share` (0 to 1) between two {lat, lng}. */
@@ -11,7 +11,7 @@ export function between(from, to, share) {
 
 const JUMP_DEGREES = 0.02; // about 2 km: no cab drives that between two polls, so the marker jumps
 
-// 12 steps a second look smooth at the speed of a cab, and cost a quarter of a step for each frame
+// 12 steps a second look smooth at the speed of a cab, and cost a fifth of 60 frames
 const STEP_MS = 80;
 
 export class Glide {

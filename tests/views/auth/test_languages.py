@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ridedash.extensions import OFFERED
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import Property, Staff
 from tests.marked_words import GUESTS_ONLY, marked_words
@@ -109,3 +110,10 @@ def test_an_invitation_knows_its_property(desk: Desk) -> None:
     assert lang(answer.text) == "ar"
     assert {"Accept-Language", "Cookie"} <= set(answer.headers["Vary"].split(", "))
     assert lang(browser.get(f"/invite/{made}", headers={"Accept-Language": "de"}).text) == "de"
+
+
+def test_languages_for_a_test_are_taken_back_when_it_fails(desk: Desk) -> None:
+    before = desk.app.extensions[OFFERED]
+    with pytest.raises(LookupError), marked_words(desk.app, ["hi"]):
+        raise LookupError
+    assert desk.app.extensions[OFFERED] is before

@@ -174,6 +174,29 @@ def test_errors_are_shown_at_their_fields_and_typed_text_is_kept(
     assert len(desk.orders()) == 1
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768)])
+def test_the_wrong_lines_of_a_list_stand_above_the_bar_of_the_button(
+    browsed: Browsed, desk: Desk, width: int, height: int
+) -> None:
+    page = browsed.page
+    page.set_viewport_size({"width": width, "height": height})
+    browsed.open(PATH)
+    fill(page, "")
+    page.locator(".several > summary").click()
+    page.fill("#guests", "Guest Heron, 412, +49 1\nGuest Wren, 413, heron\nGuest Teal, 414")
+    page.keyboard.press("Control+Enter")
+    wrong = page.locator(".several-wrong > li")
+    expect(wrong).to_have_count(2)
+    expect(page.locator("#guests")).to_be_focused()
+    bar = page.locator(".desk-form .book-bar").bounding_box()
+    last = wrong.last.bounding_box()
+    assert bar
+    assert last
+    assert last["y"] + last["height"] <= bar["y"]
+    assert desk.orders() == []
+    assert browsed.faults == []
+
+
 def test_what_more_opens_comes_into_sight(browsed: Browsed) -> None:
     browsed.open(PATH)
     more = browsed.page.locator(".more")

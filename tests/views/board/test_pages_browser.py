@@ -556,13 +556,33 @@ def test_a_silent_server_is_shown_until_it_answers(served: Served) -> None:
     page.evaluate(SET_BACK)
     for _ in range(4):
         page.clock.fast_forward(4_000)
-    expect(chip).to_contain_text("No answer from ridedash.")
+    expect(chip).to_have_text(re.compile(r"Not live · \d+:\d\d"))
+    expect(chip).to_have_attribute("title", re.compile(r"^No answer from ridedash\."))
     expect(page.locator("[data-board]")).to_have_class(re.compile("is-cut"))
     page.unroute("**/board.json*")
     page.clock.fast_forward(40_000)
     expect(chip).to_contain_text("Live")
+    expect(chip).to_have_attribute("title", "")
     expect(page.locator("[data-board]")).not_to_have_class(re.compile("is-cut"))
     expect(row(page, order_id)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 560, 820, 1024, 1100, 1280])
+def test_the_head_of_the_list_keeps_its_height_without_a_network(
+    served: Served, width: int
+) -> None:
+    served.desk.order("BOOKED", "CALL_DRIVER")
+    page = served.staff(viewport={"width": width, "height": 800})
+    page.goto("/")
+    polled(page)
+    head = page.locator(".list-head")
+    before = head.bounding_box()
+    page.context.set_offline(True)
+    expect(page.locator("[data-board]")).to_have_class(re.compile("is-cut"))
+    after = head.bounding_box()
+    assert before
+    assert after
+    assert after["height"] == before["height"]
 
 
 @pytest.mark.parametrize("part", ["board/fleet.js", "leaflet/leaflet.js"])

@@ -243,3 +243,22 @@ def test_a_time_that_clocks_show_twice_is_the_one_to_come() -> None:
         wish = Wish("02:40", "300")
         expected = datetime(2026, 10, 25, until, 40, tzinfo=UTC)
         assert (_until(wish, now, berlin), wish.wrong) == (expected, {})
+
+
+@pytest.mark.parametrize(
+    ("now", "until"),
+    [
+        # the 29th has no 02:30 in Berlin, the day before and the day after have
+        (datetime(2026, 3, 28, 0, 10, tzinfo=UTC), datetime(2026, 3, 28, 1, 30, tzinfo=UTC)),
+        (datetime(2026, 3, 29, 1, 5, tzinfo=UTC), datetime(2026, 3, 30, 0, 30, tzinfo=UTC)),
+        (datetime(2026, 3, 28, 21, 0, tzinfo=UTC), None),
+        (datetime(2026, 3, 29, 0, 30, tzinfo=UTC), None),
+    ],
+)
+def test_a_time_that_clocks_leave_out_is_refused_only_where_it_is_the_next_one(
+    now: datetime, until: datetime | None
+) -> None:
+    wish = Wish("02:30", "300")
+    assert _until(wish, now, ZoneInfo("Europe/Berlin")) == until
+    wrong = {} if until else {"until": "That time does not exist tonight: clocks go forward."}
+    assert wish.wrong == wrong

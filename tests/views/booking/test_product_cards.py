@@ -11,6 +11,7 @@ from flask import Flask
 from flask_babel import Babel
 
 from ridedash.service.types.products import Product, ProductList
+from ridedash.views.booking.fare_breakdown import fare_tables
 from ridedash.views.booking.product_cards import (
     Card,
     card,
@@ -166,6 +167,28 @@ def test_half_hours_of_a_package_are_written_as_the_language_does() -> None:
     rental = category("rental", "Rental", sub_categories=[{"id": "micro", "packages": packages}])
     assert package_list(product(rental), "en").startswith("1.5 h, 15 km from ")
     assert package_list(product(rental), "de").startswith("1,5 h, 15 km from ")
+    assert package_list(product(rental), "es").startswith("1,5 h y 15 km from ")
+
+
+def test_numbers_of_a_breakup_are_written_as_the_language_does() -> None:
+    surcharges = [
+        {"name": "Peak", "type": "multiplier", "value": "1.25"},
+        {"name": "Fee", "type": "percentage", "value": "2.5"},
+    ]
+    mini = category("mini", "Mini", time_unit=None)
+    mini["fare_breakup"][0] |= {"minimum_distance": "1500.5", "surcharge": surcharges}
+    one = product(mini, metered("mini", 210, 260))
+    for locale, distance, included, peak, fee in (
+        ("en", "8.2 km", "1500.5 km", "× 1.25", "2.5 %"),
+        ("de", "8,2 km", "1500,5 km", "× 1,25", "2,5 %"),
+    ):
+        lines = dict(line for table in fare_tables(one, locale) for line in reversed(table.lines))
+        assert [lines[name] for name in ("Distance included", "Peak", "Fee")] == [
+            included,
+            peak,
+            fee,
+        ]
+        assert dict(fare_tables(one, locale)[0].lines)["Distance"] == distance
 
 
 def test_a_shared_rides_breakup_shows_each_sum_once_and_keeps_longer_text() -> None:

@@ -128,7 +128,7 @@ def test_after_three_tries_the_outcome_is_shown_as_unknown(page: Any) -> None:
 
 
 def test_the_seconds_for_undoing_are_counted_and_then_the_button_goes(page: Any) -> None:
-    assert page.evaluate(UNDO) == [False, "1 s", True, ""]
+    assert page.evaluate(UNDO) == [False, "0:01", True, ""]
 
 
 def test_old_prices_are_renewed_although_the_clock_is_set_back(page: Any) -> None:

@@ -22,10 +22,13 @@ from werkzeug.test import TestResponse
 
 from ridedash.extensions import limiter
 from ridedash.store.audit import AuditRow
+from ridedash.store.history import Totals
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order, Ride
 from ridedash.views.history.csv_export import CutShort, harmless
+from ridedash.views.history.pages import _sums
+from ridedash.wording import in_language
 from tests.sandbox.serving import waitress, werkzeug
 from tests.test_security import csrf
 from tests.views.ride_pages import NOON, PASSWORD, Desk, compact, make_desk, token
@@ -93,6 +96,14 @@ def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
     assert answer.status_code == 200
     assert answer.text.startswith("\ufeff")
     return list(csv.DictReader(io.StringIO(answer.text[1:])))
+
+
+@pytest.mark.parametrize(("code", "rides"), [("en", "1,234"), ("de", "1.234"), ("hi", "1,234")])
+def test_sums_are_written_as_the_readers_language_does(
+    client: FlaskClient, code: str, rides: str
+) -> None:
+    with client.application.test_request_context(), in_language(code):
+        assert _sums(Totals(1234, 1234, 1234))[0][1] == rides
 
 
 def test_the_last_seven_days_are_shown_with_their_sums(desk: Desk, client: FlaskClient) -> None:

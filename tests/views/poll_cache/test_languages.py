@@ -37,6 +37,20 @@ def addresses(desk: Desk, order_id: int) -> list[str]:
     ]
 
 
+def asked_of_flask(desk: Desk) -> list[str]:
+    """The paths that the memory asks Flask for from now on."""
+    asked: list[str] = []
+    middleware = desk.app.wsgi_app
+    flask = middleware.app  # type: ignore[attr-defined]
+
+    def counted(environ: dict[str, str], start: object) -> object:
+        asked.append(environ["PATH_INFO"])
+        return flask(environ, start)
+
+    middleware.app = counted  # type: ignore[attr-defined]
+    return asked
+
+
 def words_of(answer: TestResponse) -> set[str]:
     """The languages of an answer's words; none for English."""
     assert answer.status_code == 200
@@ -71,20 +85,24 @@ def test_no_reader_gets_the_words_of_another(desk: Desk, query: str) -> None:
 def test_the_memory_answers_in_each_language(desk: Desk) -> None:
     """What is said of it holds for what is remembered: Flask is asked once for each language."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    browser, middleware = desk.client(), desk.app.wsgi_app
-    asked: list[str] = []
-    flask = middleware.app  # type: ignore[attr-defined]
-
-    def counted(environ: dict[str, str], start: object) -> object:
-        asked.append(environ["PATH_INFO"])
-        return flask(environ, start)
-
-    middleware.app = counted  # type: ignore[attr-defined]
+    browser, asked = desk.client(), asked_of_flask(desk)
     asks = [f"{each}?{lang}" for each in addresses(desk, order_id) for lang in LANGUAGES]
     bodies = [{browser.get(ask.rstrip("?")).data for _again in range(3)} for ask in asks]
     assert len(asked) == len(asks)
     assert [len(found) for found in bodies] == [1] * len(asks)
     assert len(set.union(*bodies)) == len(asks)
+
+
+def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) -> None:
+    """Of the ride that was chosen on it, too."""
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    browser, asked = desk.client(), asked_of_flask(desk)
+    for lang in ("lang=ar", "lang=de"):
+        address = f"/board.json?ride={order_id}&{lang}"
+        tag = browser.get(address).headers["ETag"]
+        asked.clear()
+        again = browser.get(address, headers={"If-None-Match": tag})
+        assert (again.status_code, asked) == (304, []), lang
 
 
 @pytest.mark.parametrize(

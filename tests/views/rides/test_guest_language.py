@@ -57,6 +57,26 @@ def test_the_card_is_in_the_guests_language_with_the_desks_beside_it(desk: Desk)
     assert languages(page.split("<article")[0]) == {"de"}
 
 
+def test_each_card_of_a_group_is_in_its_guests_language_with_the_desks_beside_it(
+    desk: Desk,
+) -> None:
+    ids = [ride(desk, code, "ALLOTMENT_PENDING") for code in ("ar", "de")]
+    with desk.services.db.write() as s:
+        s.query(Order).filter(Order.id.in_(ids)).update({"group_key": f"G-{ids[0]}"})
+    staff_read(desk, "de")
+    page = compact(desk.client().get(f"/groups/{ids[0]}/cards").text)
+    other, same = page.split('<article class="mini"')[1:]
+    assert other.lstrip().startswith('lang="ar" dir="rtl"')
+    for text in ("Meet at", "Your car is named soon."):
+        assert f'<span class="sheet-theirs">⟨ar⟩{text}</span>' in other
+        assert f'<bdi lang="de" dir="ltr">⟨de⟩{text}</bdi>' in other
+    assert "⟨ar⟩Car " in other
+    assert same.lstrip().startswith('lang="de" dir="ltr"')
+    assert "sheet-ours" not in same
+    assert languages(same.split("</article>")[0]) == {"de"}
+    assert languages(page.split("<article")[0]) == {"de"}
+
+
 def test_a_card_in_one_language_says_everything_once(desk: Desk) -> None:
     for code in (None, "en", "bn"):
         card = desk.client().get(f"/rides/{ride(desk, code)}/card").text

@@ -44,12 +44,16 @@ def desk(shared_desk: Desk) -> Iterator[Desk]:
 
 
 def view_of(
-    desk: Desk, order_id: int, audience: Audience = Audience.STAFF, pace: float = 1.0
+    desk: Desk,
+    order_id: int,
+    audience: Audience = Audience.STAFF,
+    pace: float = 1.0,
+    locale: str = "en",
 ) -> RideView:
     with desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
     assert page is not None
-    return ride_view(page, desk.now, ServiceTime(pace=pace), "en", audience)
+    return ride_view(page, desk.now, ServiceTime(pace=pace), locale, audience)
 
 
 def ride(desk: Desk, kind: str, status: str, **more: Any) -> RideView:
@@ -89,6 +93,9 @@ def test_the_view_has_the_car_its_driver_and_the_remaining_distance(desk: Desk) 
     assert view.cab.car == "White · Mini · Tata Tiago"
     assert view.driver is not None
     assert (view.driver.rating, view.driver.initials) == ("4.7", "DC")
+    german = view_of(desk, desk.order("BOOKED", "CALL_DRIVER"), locale="de").driver
+    assert german is not None
+    assert german.rating == "4,7"
     assert view.distance == "1.4 km"
     assert view.position is not None
     assert view.position.bearing == 73.0

@@ -20,6 +20,7 @@ from ridedash.views.web.formatting import (
     decimal,
     full_time,
     listed,
+    measured,
     money,
     time_in_full,
     weekday_time,
@@ -44,6 +45,10 @@ def span(low: str, high: str, currency: str = "INR") -> Fact:
 
 def on(year: int, month: int, day: int, parts: str) -> Fact:
     return lambda code: day_text(date(year, month, day), parts, code)
+
+
+def sizes(*parts: str) -> Fact:
+    return lambda code: measured(parts, code)
 
 
 def names(*parts: str) -> Fact:
@@ -84,6 +89,21 @@ FACTS: list[tuple[Fact, str]] = [
     (
         names("A", "B", "C"),
         "A, B and C|A, B, और C|A وB وC|A, B y C|A, B et C|A, B und C|A、B、C|A、B和C",
+    ),
+    (sizes("4 h"), "|".join(["4 h"] * 8)),
+    (
+        sizes("4 h", "40 km"),
+        "4 h, 40 km|4 h और 40 km|4 h و40 km|4 h y 40 km|4 h et 40 km|4 h, 40 km|4 h 40 km|4 h40 km",
+    ),
+    (
+        sizes("2 d", "4 h", "9 km"),
+        "2 d, 4 h, 9 km|2 d, 4 h, और 9 km|2 d، و4 h، و9 km|2 d, 4 h y 9 km|2 d, 4 h et 9 km"
+        "|2 d, 4 h und 9 km|2 d 4 h 9 km|2 d4 h9 km",
+    ),
+    (
+        sizes("1", "2", "3", "4"),
+        "1, 2, 3, 4|1, 2, 3, और 4|1، و2، و3، و4|1, 2, 3 y 4|1, 2, 3 et 4|1, 2, 3 und 4"
+        "|1 2 3 4|1234",
     ),
     (span("8", "8", "EUR"), "€8|€8|@8~€|8~€|8~€|8~€|€8|€8"),
     (on(2026, 3, 5, "MMMd"), "5 Mar|5 मार्च|5 مارس|5 mar|5 mars|5. März|3月5日|3月5日"),

@@ -1,4 +1,4 @@
-"""The data of a new demo: a property, a member of staff, and an account for each sandbox user."""
+"""The data of a new demo: a property, its staff and kiosks, an account for each sandbox user."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""The day of a new demo: made by the worker's thread, before the worker follows rides.
+"""The rides that a new demo starts with: made by the worker's thread, before it follows rides.
 
-A week and a day are ordered from a sandbox of this process, whose clock is led; it writes the same
-file as the sandbox that goes on afterwards. See ridedash/demo/day/.
+Those of a week and of today are ordered from a sandbox in this process, whose clock the program
+sets from ride to ride. It writes the file that the demo's own sandbox uses afterwards. See
+ridedash/demo/day/.
 """
 
 import contextlib
@@ -50,13 +51,13 @@ log = logging.getLogger(__name__)
 
 
 class Day:
-    """The day that this start has to make, up to the moment of the start."""
+    """The rides of the last days and of today that this start has to make, up to its own moment."""
 
     def __init__(self, app: Flask, now: datetime, days: int) -> None:
         self.services: Services = app.extensions["ridedash"]
         self.progress: Progress = app.extensions[EXTENSION]
         self.app, self.now, self.days = app, now, days
-        self.progress.begin(0)  # from now on presses of the director wait
+        self.progress.begin(0)  # from now on a POST to /demo/ waits
 
     def make(self, worker: Worker, stop: threading.Event) -> None:
         """Make it; meanwhile `worker` sends what people book. A failure is logged, and no more.
@@ -77,7 +78,7 @@ class Day:
             self.progress.end()
 
     def _show(self) -> None:
-        """Let the next poll of each page read the day."""
+        """Make the next poll of each page read the database."""
         with self._worded():
             cache = polls()
         if cache is not None:
@@ -85,7 +86,7 @@ class Day:
 
     @contextlib.contextmanager
     def _worded(self) -> Iterator[None]:
-        """Prices are put in words, as pages do."""
+        """An app context: prices are put in words, as pages do."""
         with self.app.app_context():
             yield
 
@@ -131,9 +132,9 @@ class Day:
 
 
 def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
-    """The day that is to be made after so many others, or None.
+    """What this start has to make: today's rides and those of `days` days before; None for nothing.
 
-    The sandbox is empty then, and its clock ready.
+    Empties the sandbox for that, and sets its clock to before the first ride.
     """
     services: Services = app.extensions["ridedash"]
     settings = services.settings
@@ -152,7 +153,7 @@ def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
 
 @contextlib.contextmanager
 def led(services: Services, clock: LedClock) -> Iterator[Player]:
-    """A player with its own services and sandbox, which share the clock and the files."""
+    """A player with services and a sandbox of its own: on `clock`, with the files of `services`."""
     settings = services.settings
     sandbox = create_sandbox(replace(sandbox_settings(settings), clock=clock))
     with contextlib.ExitStack() as stack:

@@ -20,11 +20,11 @@ IDLE_S: Final = 20  # until a connection without a request is closed
 REQUEST_S: Final = 60  # until a request that is not there as a whole is given up
 # an address on this server, or the whole address as proxies are asked for it
 START: Final = re.compile(rb"[A-Z]{1,20} (?:/|https?://)[!-~]* HTTP/1\.[01]")
-# Of a header: its name, and what waitress would look at again for each blank of it.
+# The name of a header and the blanks after it: waitress needs quadratic time for them.
 PADDED: Final = re.compile(rb"(\r\n[^:\r\n]+:)[ \t]+")
 CODED: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
 FOLDED: Final = re.compile(rb"\r\n[ \t]")
-REFUSED: Final = b"GET / HTTP/1.0\r\n"  # what waitress takes for a request that it refuses unread
+REFUSED: Final = b"GET / HTTP/1.0\r\n"  # as waitress puts in place of a request that it refuses
 # of an answer that no application has made
 HEADERS: Final = (
     ("Cache-Control", "no-store"),

@@ -22,7 +22,7 @@ CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further 
 OTHER_FILES: Final = 200  # open files that are no connection of the server: database, service, logs
 WANTED_FILES: Final = 4096  # of open files, where the system allows as many
 AGAIN_S: Final = 0.2  # until a stop that Python has ignored is raised again
-CLEAN_UP_S: Final = 5  # between two looks for such connections
+CLEAN_UP_S: Final = 5  # between two looks for connections that are idle for IDLE_S
 HEADER_BYTES: Final = 32 * 1024  # of all headers of a request together
 # Waitress stores a body before the application sees it, which refuses more than 256 kB.
 BODY_BYTES: Final = 1024 * 1024
@@ -91,8 +91,8 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
 
 @contextlib.contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
-    """In the block SIGTERM raises SystemExit; after it SIGTERM is ignored, for what is left to
-    clean up is not cut off.
+    """In the block SIGTERM raises SystemExit; after it SIGTERM is ignored, so that cleaning up is
+    not cut off.
 
     Python ignores an exception that is raised while its garbage collector calls a callback, and
     the process would never stop. So it is raised again until the block is left.

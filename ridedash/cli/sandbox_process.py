@@ -71,6 +71,7 @@ def alone(instance: Path) -> Iterator[None]:
     Raises CommandError while there is one: two would lead the same rides, each by a clock and with
     faults of its own.
     """
+    instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (instance / "sandbox.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

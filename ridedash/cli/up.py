@@ -37,13 +37,15 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
 
     `with_stage` opens the stage of a demo. Raises CommandError where there is none.
     """
-    if with_stage:  # a story begins with a Reset
+    if with_stage:  # a story begins with a Reset, which would delete the rides of the day
         environ = {"RIDEDASH_DEMO": "empty"} | dict(environ)
     given = config.load(environ)
     if with_stage:
         stage.require(given)
     # a signal during the start stops what has been started
     with contextlib.ExitStack() as stack, stopped_by_sigterm():
+        if given.demo:  # before the ports: one that is started twice is told so
+            stack.enter_context(alone(given.instance))
         web = stack.enter_context(listen(given.host, given.port, "RIDEDASH_PORT"))
         known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
         warmed = with_stage or given.demo_starts == "day"
@@ -78,7 +80,6 @@ def _start_sandbox(
 ) -> dict[str, str]:
     """Start the sandbox as a child process. The settings that it shares with the dashboard."""
     chosen = sandbox_settings(given)
-    stack.enter_context(alone(given.instance))
     require_store(chosen)
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 THREADS: Final = 2
-# A round takes milliseconds; with a database that is away some seconds, and with much to forget
-# once an hour some more.
+# A round takes milliseconds; some seconds while the database is away, and more when retention, once
+# an hour, has much to delete.
 STUCK_S: Final = 120.0
 Answered = tuple[HTTPStatus, str, bytes]
 

@@ -52,7 +52,7 @@ def only_with_our_sandbox() -> None:
 
 
 def control() -> SandboxControl:
-    """The control of the sandbox, for whoever is signed in as a manager."""
+    """The control of the sandbox that belongs to the present app."""
     found: SandboxControl = current_app.extensions[EXTENSION]
     return found
 
@@ -83,7 +83,7 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
 
 
 def _cleared(clear: Callable[[], None]) -> None:
-    """The rides are gone already: other records may stay when their file can't be written."""
+    """Call `clear`; log its failure, for the rides are deleted already and the Reset must go on."""
     try:
         clear()
     except (sqlite3.Error, OSError) as error:

@@ -1,4 +1,4 @@
-"""The guests of the demo: birds, for no person shall find their name here.
+"""The guests of the demo, named after birds, so that no real person's name is among them.
 
 Stories take them in this order, so that each partner meets the same ones.
 """

@@ -1,8 +1,9 @@
 """Reset: the rides of a demo are deleted, so that whoever sees it next finds it as it was at first.
 
-Everything happens in one transaction in which nobody else writes. No worker is in the middle of a
-step then: no step begins before its end, and no order or press waits for an answer of the service.
-A poll may wait for one if that takes long: it finds its ride gone, and changes nothing.
+All rows are deleted in one transaction in which nobody else writes. It goes on only if no order and
+no press waits for an answer of the service then, and no step of a worker begins before the
+transaction has ended. A poll may still wait for its answer: it finds its ride gone, and changes
+nothing.
 """
 
 import threading
@@ -59,7 +60,8 @@ WAITS_S: Final = 20.0  # for the answer to an order; without it the Reset is ref
 POLLS_S: Final = 1.0  # for the answers to polls; the Reset goes on without them
 LOOKS_EVERY_S: Final = 0.05
 LATER: Final = timedelta(minutes=1)  # until then no ride is polled
-# the tables that are emptied, each before those that its rows refer to; all others stay
+# the tables that are emptied, each before those that its rows refer to; of the offers only the
+# newest stays (delete_rides), all other tables stay
 EMPTIED: Final = (
     PathPoint,
     Attention,
@@ -125,7 +127,7 @@ def _wait(done: Callable[[], bool], most_s: float) -> bool:
 
 
 def _polls_end(db: Database, now: datetime) -> bool:
-    """Let no poll begin until LATER. Whether no poll is under way."""
+    """Let no poll begin for LATER. Returns whether no poll is under way."""
     polled = Ride.lease_until > now
     with db.write() as s:
         waiting = Ride.next_poll_at.is_not(None), or_(Ride.lease_until.is_(None), ~polled)

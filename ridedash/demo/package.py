@@ -35,7 +35,7 @@ MADE: Final = (1980, 1, 1, 0, 0, 0)  # of the files in it: the same demo makes t
 @bp.get("/package")
 @needs(MANAGE)
 def download() -> Response:
-    """The package as a zip. Each file says in its first line that nothing in it is real."""
+    """The package as a zip. Each text file says at its head that nothing in it is real."""
     mine = current_staff().property_id
     run = runs().latest(mine)
     title = _title(run)

@@ -1,7 +1,7 @@
 """What the guest's phone of the stage shows: the newest ride, by a link of its own.
 
-A ride that is not booked yet has none. Else it would hang on the moment at which somebody looked
-whether one that is then refused was ever on the phone.
+A ride whose booking is still being sent is left out. Else a ride that is refused a moment later
+would be on the phone or not, depending on when somebody looked.
 """
 
 from typing import Final, NamedTuple
@@ -45,7 +45,11 @@ def link_of(found: Newest) -> str:
 
 
 def give_newest(property_id: int) -> None:
-    """Make the link of the newest ride: before the clock is led on, which its page tells."""
+    """Make the link of the newest ride, if it has none yet.
+
+    Called before a story moves the clock: the ride's page shows at which time of the service the
+    link was made.
+    """
     with services().db.read() as s:
         found = newest(s, property_id)
     if found is not None:

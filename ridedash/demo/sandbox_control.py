@@ -16,7 +16,7 @@ SPEEDS: Final = (0, 1, 5, 20, 60)  # of the clock that a demo offers; with 0 it 
 
 
 class NotDone(Exception):
-    """The sandbox gave no answer, or another one than was hoped for."""
+    """The sandbox gave no answer, or refused, or its answer can't be read."""
 
 
 class NotOurs(NotDone):

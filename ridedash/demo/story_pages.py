@@ -226,9 +226,11 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
     "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
     `say` too, but what a step only waits for is said when it has come; all are empty before the
-    first one. `waits` says what for and until when, once that takes longer than a moment. `next` is
-    what to say then, `told` what the desk reads that no ride shows, such as a price. `hand`: the
-    screen that does the coming step by itself, if it is on the stage. `ahead`: of the coming step.
+    first one. `taken` is how many of the story's `of` lines are said. `waits` says what for and
+    until when, once that takes longer than a moment. `next` is the line after `say`, `told` what
+    the desk reads that no ride shows, such as a price. `hand`: the screen that does the coming step
+    by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and `point` those of
+    the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from ridedash.sandbox.store import ReadCache, Store
+from ridedash.sandbox.store import ReadCache, Store, delete_bookings
 
 SLOWEST: Final = 1.0
 FASTEST: Final = 60.0
@@ -74,10 +74,10 @@ class ServiceClock:
         stop = _stop(self._store.read_cache().get("clock", _clock_row))
         return None if stop is None or stop.wall <= self.wall() else stop
 
-    def people_s(self, since: float) -> float:
-        """How many seconds of wall time ago the clock last showed a service time.
+    def wall_seconds_since(self, since: float) -> float:
+        """How many seconds of wall time ago the clock last showed the service time `since`.
 
-        One that it leapt over counts as the moment of the leap.
+        A time that it leapt over counts as the moment of the leap.
         """
         until = self.wall()
         for turn in reversed(self.turns()):
@@ -153,15 +153,16 @@ class ServiceClock:
 
 
 def begin_led(store: Store, wall: float, pace: float) -> None:
-    """Empty a sandbox, and let its clock show people's time since `wall`, at normal speed.
+    """Empty a sandbox and let its clock show wall time, at normal speed, from the time `wall` on.
 
-    So that bookings of past days can be made on a clock that is led there. Tokens are kept. The
-    sandbox is one of `pace`: whoever has led the clock sets that speed at the end.
+    `wall` (seconds since 1970) may be days ago: cli/demo_day.py then makes bookings of past days,
+    with a wall clock of its own. Tokens are kept. `pace` counts as configured, so that a start
+    doesn't change the speed; the caller sets that speed when the bookings are made.
     """
     with store.write() as connection:
-        for table in ("bookings", "feedback", "scenarios", "faults", "outages", "turns", "stops"):
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
-        connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
+        delete_bookings(connection)
+        connection.execute("DELETE FROM turns")
+        connection.execute("DELETE FROM stops")
         connection.execute(
             "REPLACE INTO clock (one, wall, service, speed, pace) VALUES (1, ?, ?, ?, ?)",
             (wall, wall, SLOWEST, pace),

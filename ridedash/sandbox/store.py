@@ -1,7 +1,7 @@
 """The SQLite file of the sandbox: connections, transactions and tables.
 
-Times are service seconds since 1970; `wall` and the end of an outage are wall time. `stops` has the
-one turn that is to come: then the clock is held.
+Times are service seconds since 1970; `wall`, the end of an outage and the expiry of codes and
+tokens are wall time. `stops` has the one turn that is to come: then the clock is held.
 """
 
 import contextlib
@@ -164,6 +164,13 @@ class Store:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
+
+
+def delete_bookings(connection: sqlite3.Connection) -> None:
+    """Delete bookings, feedback, scenarios, faults and outages; bookings are numbered anew."""
+    for table in ("bookings", "feedback", "scenarios", "faults", "outages"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
+    connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
 
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:

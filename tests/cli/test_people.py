@@ -3,6 +3,7 @@
 import os
 import select
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,27 @@ def test_a_property_that_is_there_is_not_made_again(tmp_path: Path) -> None:
         again = run(tmp_path, *words, given=PHRASE + "\n")
         assert again.returncode == 2
         assert "there is a property 'Hotel A'; leave --new-property out." in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--country", "India", "no country 'India'; use two letters such as IN."),
+        ("--timezone", "Asia", "no time zone 'Asia'; use a name such as Asia/Kolkata."),
+    ],
+)
+def test_a_country_or_a_zone_that_there_is_not_makes_no_property(
+    tmp_path: Path, option: str, value: str, said: str
+) -> None:
+    migrated_instance(tmp_path)
+    done = run(tmp_path, *FIRST, option, value, given=PHRASE + "\n")
+    assert (done.returncode, done.stderr) == (2, f"ridedash: {said}\n")
+    with closing(database(tmp_path)) as db, db.read() as s:
+        assert properties.properties(s) == []
+
+
+def test_a_country_in_small_letters_is_stored_in_capitals(tmp_path: Path) -> None:
+    migrated_instance(tmp_path)
+    assert run(tmp_path, *FIRST, "--country", "in", given=PHRASE + "\n").returncode == 0
+    with closing(database(tmp_path)) as db, db.read() as s:
+        assert [each.country for each in properties.properties(s)] == ["IN"]

@@ -1,4 +1,4 @@
-"""A demo with its sandbox. The module is imported when the fixture runs: it builds both cities."""
+"""A demo with its sandbox. Its module is slow to import: runs without these tests don't do it."""
 
 import pytest
 

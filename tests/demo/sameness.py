@@ -90,7 +90,7 @@ def recorded(demo: Running) -> None:
 def _calls(demo: Running, order: dict[str, Any]) -> list[tuple[str, ...]]:
     """The calls about an order with their outcome; equal ones in a row count as one.
 
-    How often a ride is polled hangs on the wall clock; what it is told does not.
+    How often a ride is polled depends on the wall clock; what is answered does not.
     """
     ids = [order[name] or "-" for name in ("booking_id", "txn_id", "mtx")]
     rows = _rows(

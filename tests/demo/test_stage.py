@@ -155,6 +155,14 @@ def test_the_sheet_names_no_story_that_is_not_there(stage: Stage) -> None:
     assert STORIES.keys() >= {"receipt", "unknown", "down"}
 
 
+def test_the_lens_is_shown_while_an_outage_lasts() -> None:
+    """For a minute of it there is nothing else to see, and five minutes have none to spare."""
+    lines = sheet.FIVE.lines
+    number = next(number for number, line in enumerate(lines) if line.lens)
+    assert lines[number - 1].story == "down"
+    assert [line.at for line in lines] == sorted(line.at for line in lines)
+
+
 def test_what_the_sheet_lets_a_presenter_press_is_on_the_stage(stage: Stage) -> None:
     told = compact(stage.web.get("/demo/sheet").text)
     there = stage.web.get("/demo/stage").text + stage.web.get("/").text  # the desk in its frame

@@ -94,6 +94,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         frame.get_by_label("Name").fill(demo.name)
         frame.get_by_label("Password", exact=True).fill(demo.password)
         frame.get_by_role("button", name="Sign in").click()
-        expect(said).not_to_have_text("You are signed out. Sign in again.")  # it has new forms
+        # it has new forms
+        expect(said).not_to_have_text("You are signed out. Sign in again.", timeout=WAIT_MS)
         context.close()
     assert (seen.foreign, seen.errors) == ([], [])

@@ -42,6 +42,14 @@ def test_a_refused_booking_ends_the_wait_with_its_reason(stage: Stage) -> None:
     assert "no ride was booked" in over(stage, None, Reached("CALL_DRIVER"))
 
 
+def test_a_booking_that_was_not_sent_ends_the_wait_with_its_reason(stage: Stage) -> None:
+    """As after a computer slept for a minute between the press and the send."""
+    late = stage.desk.order("NOT_SENT", code="EXPIRED")
+    assert over(stage, late, Settled(BOOKED)).endswith(": Not booked: it was not sent in time")
+    old = stage.desk.order("NOT_SENT")
+    assert over(stage, old, Settled(BOOKED)).endswith("we never reached the ride company")
+
+
 @pytest.mark.parametrize("state", ["READY", "SENDING", "UNKNOWN", "MATCHING", "BOOKED"])
 def test_an_order_that_may_still_be_booked_is_waited_for(stage: Stage, state: str) -> None:
     order_id = stage.desk.order(state)

@@ -1,7 +1,7 @@
 """Fixtures: a city, and a partner's client of a sandbox of its own.
 
-The fixtures import the client's module when they run, because it builds both cities, which takes
-most of a second. This file is also imported by runs that collect none of these tests.
+The fixtures import the client's module when they run: that takes a while, and this file is also
+imported by runs that collect none of these tests.
 """
 
 import pytest
@@ -11,10 +11,7 @@ from ridedash.sandbox.city.city import cities
 
 @pytest.fixture
 def city(request):
-    """The city whose slug is the parameter.
-
-    Building both takes most of a second, so no file does it while tests are collected.
-    """
+    """The city whose slug is the parameter. Its streets are built when a test first uses them."""
     return next(each for each in cities() if each.slug == request.param)
 
 

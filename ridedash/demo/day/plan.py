@@ -1,7 +1,7 @@
 """What is ordered in the week before a demo begins, and on its day. Pure: the dice have a seed.
 
-The same moment and seed give the same plan. The rides of the day are told from that moment, so
-that some have ended, some are under way and some are still to come, at whatever hour it is.
+The same moment and seed give the same plan. The rides of the day are placed before and after that
+moment, so that some have ended, some are under way and some are still to come, at any hour.
 """
 
 from dataclasses import dataclass, replace

@@ -118,7 +118,7 @@ class Player:
         self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
     ) -> None:
         self.services, self.worker, self.control, self.clock = services, worker, control, clock
-        self._numbers = itertools.count()  # of deeds of the same moment
+        self._numbers = itertools.count()  # deeds of the same moment are done in their order
         self._ordered = 0
         self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []
 

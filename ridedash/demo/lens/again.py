@@ -9,7 +9,7 @@ from ridedash.demo.lens.store import Call
 from ridedash.extensions import services
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.service.errors import ServiceError
+from ridedash.service.errors import NoAnswer, ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.accounts import default_account
 from ridedash.store.models.orders import Order
@@ -31,11 +31,10 @@ def repeat(call: Call, property_id: int) -> None:
             return
         again = partial(_repeat, call.operation, asked)
         call_with_token(services().tokens, _account(call, property_id), again)
-    except (NeedsReconnect, NoRefreshNow) as error:
+    except (NeedsReconnect, NoRefreshNow, NoAnswer) as error:
         raise NotRepeated from error
-    except ServiceError as error:
-        if type(error).__name__ in ("NoAnswer", "Throttled"):
-            raise NotRepeated from error  # any other is an answer: the lens shows it
+    except ServiceError:
+        pass  # it is an answer: the lens shows it
 
 
 def _repeat(operation: str, asked: dict[str, str], token: str | None) -> None:

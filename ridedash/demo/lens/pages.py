@@ -193,7 +193,7 @@ def _file(
 
 
 def title_of(order_id: int, property_id: int) -> str:
-    """The first line of a ride's files: that this is a demo, the ride, the story and its seed."""
+    """The title of a ride's files: that this is a demo, the ride, the story and its seed."""
     words = demo_words(services().settings)
     return f"{words} · ridedash · ride {order_id} · {_seed(property_id)}"
 

@@ -40,7 +40,7 @@ def no_page() -> Cause:
 
 
 class Recorder:
-    """Hooks that record each exchange, and hand everything on to the hooks `inner`."""
+    """Hooks that record exchanges and offers, and hand all other events on to `inner`."""
 
     records = True
 

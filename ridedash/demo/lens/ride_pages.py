@@ -97,7 +97,7 @@ def _title(way: Way) -> str:
 
 
 def _words_of(way: Way) -> dict[str, str]:
-    """The words that staff read for a status; those that the progress line does not have too."""
+    """Words for staff by status, also for statuses that the progress line does not have."""
     own = {
         CREATE: "",
         "ALLOTMENT_RETRYING": _("Finding another"),

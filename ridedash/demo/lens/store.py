@@ -19,8 +19,10 @@ from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "lens.db"
 VERSION: Final = 3
-SOONER_S: Final = 0.5  # of an offer's moment, its products were asked for; by one clock
-LATER_S: Final = 1.5  # and what the first answer left open
+# An order's products were asked for at most so long before the moment that its offer keeps, and so
+# long after it for prices that the first answer left out. Both times are of one clock.
+SOONER_S: Final = 0.5
+LATER_S: Final = 1.5
 
 _TABLES: Final = """
 CREATE TABLE calls (
@@ -197,7 +199,7 @@ class LensFile:
             db.execute("DELETE FROM calls")
 
     def number(self) -> int | None:
-        """The number by which its folder knows the file: another one after it was deleted."""
+        """The file's inode: another one once it was deleted and made anew; None without a file."""
         try:
             return self.path.stat().st_ino
         except OSError:

@@ -217,7 +217,8 @@ def _may_go_on(moment: Moment) -> bool:
 def _of_outage(run: Run, step: Step) -> dict[str, Any]:
     """What is counted of an outage: its calls, and how long rides were silent after it.
 
-    How long nobody knows when it ended while the story rested: the computer was closed, say.
+    That time is unknown if the outage ended while no page asked for the story, as on a computer
+    that was asleep.
     """
     if not isinstance(step.until, Answering):
         return {}

@@ -51,7 +51,8 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
         order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
-    with s.db.write() as session:  # there is no page that could: the desk needn't look for a guest
+    # no page of a kiosk does so here; without it the desk is told of a guest without a ticket
+    with s.db.write() as session:
         _note_ticket(session, run, deed.ride, kiosk_id, order_id)
     s.wake()
     return _noted(run, deed, order_id)
@@ -120,7 +121,7 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
 
 
 def _note_ticket(s: Session, run: Run, ride: str, kiosk_id: int, order_id: int) -> None:
-    """The guest has seen number and PIN."""
+    """Note that the guest has seen number and PIN."""
     seen = kiosk_visits.Visit(_visit(run, ride)[0], kiosk_id, run.property_id)
     kiosk_visits.note_ticket(s, seen, order_id, services().clock())
 

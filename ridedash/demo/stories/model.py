@@ -160,7 +160,7 @@ class Happened:
 
 @dataclass(frozen=True)
 class Answering:
-    """The service answers again, or no more: every live ride was, or was not, seen just now."""
+    """The service answers, so that every live ride was seen just now; or, if false, it doesn't."""
 
     answers: bool
 
@@ -185,13 +185,13 @@ class Counted(StrEnum):
     BOOKINGS = "bookings"  # in the sandbox's ledger
     ORDERS = "orders"  # here
     UNKNOWN = "unknown"  # orders of unknown outcome here
-    CALLS = "calls"  # of the service in the story's outage
+    CALLS = "calls"  # to the service during the story's outage
     REFUSED = "refused"  # orders that the service refused
 
 
 @dataclass(frozen=True)
 class Count:
-    """A line of the list at the end: so many there must be, or `most` at most."""
+    """A line of the list at the end: there must be from `least` to `most` of these."""
 
     what: Counted
     least: int

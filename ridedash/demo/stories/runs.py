@@ -20,7 +20,7 @@ from ridedash.demo.small_files import SmallFile
 FILE: Final = "demo.db"
 VERSION: Final = 1
 KEPT: Final = 50  # the latest ones
-ALONE_S: Final = 4.0  # nobody has asked for so long: the story rests
+ALONE_S: Final = 4.0  # when no page has asked for so long, the story rests
 RESUMED: Final = "resumed_at"  # among what is kept: when the last rest was over, since 1970
 TABLES: Final = """
 CREATE TABLE runs (
@@ -118,7 +118,7 @@ class Runs:
         return None if row is None else _run(row)
 
     def present(self, property_id: int) -> Run | None:
-        """The run that is not over; None when no story plays."""
+        """The latest run, if it is not over; else None, also while the file can't be used."""
         found = self.latest(property_id)
         return None if found is None or found.is_over else found
 
@@ -162,7 +162,7 @@ class Runs:
             return moved if done.rowcount == 1 else None
 
     def keep(self, run: Run, **kept: Any) -> None:
-        """What a deed has to remember although somebody else has moved the run meanwhile."""
+        """Keep what a deed has to remember, although somebody else has moved the run meanwhile."""
         with self._write() as database:
             row = database.execute("SELECT kept FROM runs WHERE id = ?", (run.id,)).fetchone()
             if row is not None:
@@ -191,7 +191,7 @@ class Runs:
         return replace(run, asked_at=now, phase_at=phase_at, kept=kept)
 
     def drop_all(self, now: datetime) -> None:
-        """End every run: its rides are gone, or somebody wants no more of it."""
+        """End every run that is not over, because its rides are deleted."""
         with self._write() as database:
             self._drop_all(database, now.timestamp())
 

@@ -39,7 +39,7 @@ from ridedash.wording import refusal
 from ridedash.wording.say import Audience, ngettext
 from ridedash.wording.states import status_words
 
-FRESH: Final = timedelta(seconds=10)  # a live ride that was seen since is followed
+FRESH: Final = timedelta(seconds=10)  # a live ride that was seen so long ago, or later, is followed
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def ride_behind(run: Run, wanted: Seen) -> Ride | None:
 def all_shown(property_id: int) -> bool:
     """Whether every ride under way was asked about since the service's clock was turned last.
 
-    Else the next turn would pass over what one of them has come to: how a story is told would hang
-    on which poll was first.
+    Else the next turn could pass over a status of one of them, and what a story shows would depend
+    on which poll came first.
     """
     turned_at = services().time().turned_at
     if turned_at is None:

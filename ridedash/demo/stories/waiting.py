@@ -30,7 +30,7 @@ from ridedash.wording.states import order_words, status_words
 def in_vain(run: Run, wanted: Seen) -> str:
     """Why what a step waits for can't come any more, unless it has come; "" while it may.
 
-    Look for it afterwards: what is over now was all there is.
+    Call is_seen() after this: what comes between the two calls then counts as seen, not as over.
     """
     with services().db.read() as s:
         return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
@@ -92,6 +92,8 @@ def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
 
 def _refused(order: Order) -> str:
     if order.state == OrderState.REJECTED:
+        return refusal(order.code, Audience.STAFF).headline
+    if order.state == OrderState.NOT_SENT and order.code:  # why not: it was too late, or no way
         return refusal(order.code, Audience.STAFF).headline
     return order_words(order.state, Audience.STAFF, {}).headline
 

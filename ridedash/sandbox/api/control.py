@@ -17,6 +17,7 @@ from ridedash.sandbox.api import faults
 from ridedash.sandbox.bookings.actions import unknown_booking
 from ridedash.sandbox.clock import FASTEST, HELD, SLOWEST, SetBack
 from ridedash.sandbox.request_parsing import Refusal, bad_request
+from ridedash.sandbox.store import delete_bookings
 from ridedash.sandbox.trips.ledger import Booking, queue_scenario
 from ridedash.sandbox.trips.planner import SCENARIOS
 from ridedash.sandbox.world import services
@@ -217,9 +218,7 @@ def reset() -> Response:
     seed = request_parsing.whole(body, "seed", SEEDS) if "seed" in body else sandbox.settings.seed
     at, runs = _set_to(body)
     with sandbox.store.write() as connection:
-        for table in ("bookings", "feedback", "scenarios", "faults", "outages"):
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
-        connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
+        delete_bookings(connection)
         connection.execute("REPLACE INTO dice (one, seed) VALUES (1, ?)", (seed,))
     sandbox.clock.change(at=at, speed=sandbox.settings.pace if runs is None else runs)
     return jsonify({"status": "SUCCESS"})

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.geo import LatLng, contains
+from ridedash.geo import LatLng
 from ridedash.sandbox.bookings.snapshots import minutes
 from ridedash.sandbox.city.city import City, Hotspot
 from ridedash.sandbox.pricing import rates
@@ -56,7 +56,7 @@ def refused(code: str, message: str) -> Refusal:
 
 def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
     """The hotspot zone around the pickup with its pickup points, or only the flag that says no."""
-    zone = next((zone for zone in city.hotspots if contains(zone.boundary, pickup)), None)
+    zone = city.hotspot_at(pickup)
     return _zone(zone) if zone else {"is_hotpot_zone": False}
 
 

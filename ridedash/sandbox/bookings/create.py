@@ -198,7 +198,7 @@ def _locked(sandbox: Services, category: Category, payload: Payload) -> Decimal:
     locked = sandbox.fare_signer.read(payload.fare_id)
     if locked is None or not locked.fits(category.id, payload.pickup, payload.drop):
         raise failure(INVALID_FARE_ID, "This fare_id was not given for this trip")
-    if sandbox.clock.people_s(locked.issued_at) > LIFETIME_S:
+    if sandbox.clock.wall_seconds_since(locked.issued_at) > LIFETIME_S:
         raise failure(FARE_EXPIRED, "The price has expired; ask for a new one")
     return locked.total
 

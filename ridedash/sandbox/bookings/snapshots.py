@@ -39,7 +39,7 @@ def by_txn(booking: Booking, now: float) -> dict[str, Any]:
 def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any] | str:
     """The snapshot of a booking at a time.
 
-    Statuses that are polled every few seconds give a serialised JSON text, the others an object.
+    Point-to-point and share rides in a status of LIVE give serialised JSON text, others an object.
     """
     phase = booking.phase(now)
     body: dict[str, Any] = {
@@ -64,8 +64,7 @@ def _full(
     """The full set of cab and driver fields, as JSON text.
 
     The fields that are constant during a status are serialised once for each driver and cached in
-    the booking.
-    The fields that change are appended.
+    the booking. The fields that change are appended.
     """
     leg = _leg(booking, phase)
     moving, (seconds, metres) = leg.motion(now), leg.left(now)
@@ -134,7 +133,7 @@ def _auto_approach(booking: Booking, phase: Phase, now: float) -> dict[str, Any]
 
 
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
-    """`svc_money_balance` and `trip_info`, with the amounts only where autos bill."""
+    """`svc_money_balance` and `trip_info`, with the meter's fare only where autos are billed."""
     price, terms = bill(booking, tariff), booking.request.terms
     category = tariff.find(booking.category)
     assert category is not None

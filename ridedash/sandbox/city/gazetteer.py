@@ -83,7 +83,10 @@ def find(query: str, near: tuple[float | None, float | None], limit: int) -> lis
 
 
 def prepare() -> None:
-    """Read the names of all places and streets: a second of one core, or of a first search."""
+    """Read the names of all places and streets now, so that the first search doesn't wait for it.
+
+    It takes about a second of one core, most of it for building the streets.
+    """
     _entries()
 
 

@@ -161,7 +161,7 @@ def _trust_error(parameters: MultiDict[str, str]) -> str | None:
     if parameters.get("client_id") != settings.client_id:
         return "This application is not known here."
     if parameters.get("redirect_uri") not in settings.redirect_uris:
-        return "The application parameters to return to an address that is not registered for it."
+        return "The application asks to return to an address that is not registered for it."
     return None
 
 

@@ -79,8 +79,8 @@ class Tariff:
     airport_toll: Decimal
     step: Decimal  # prices are multiples of this amount
     symbol: str
-    plate: str
-    phone: str
+    plate: str  # the first letters of plates
+    phone: str  # the beginning of drivers' phone numbers
     auto_billing: bool  # whether auto answers carry the bill
     convenience_charge: Decimal  # added to the fare of each auto
     airport_advance: Decimal  # taken from the wallet when an auto is booked at the airport

@@ -63,6 +63,7 @@ class FareSigner:
         signature, facts = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(facts)):
             return None
+        # fare_ids of an earlier version end with one more value
         category, a, b, c, d, total, issued_at, *_earlier = json.loads(facts)
         return LockedFare(category, LatLng(a, b), LatLng(c, d), Decimal(total), issued_at)
 

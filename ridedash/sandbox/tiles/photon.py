@@ -1,8 +1,8 @@
 """Place search as a Photon server answers it, so that a live desk can be rehearsed on the sandbox.
 
 Two routes of komoot/photon: `/api` finds places by name, `/reverse` says what is at a point. Both
-answer a GeoJSON FeatureCollection with the longitude first. Parameters that are not listed here
-are ignored, as is a limit above the largest.
+answer a GeoJSON FeatureCollection with the longitude first. Other parameters than those of the two
+functions are ignored, and a limit above MOST counts as MOST.
 """
 
 import functools
@@ -61,7 +61,7 @@ def search() -> Answer:
     here = _point()
     near = (here.lat, here.lng) if here else (None, None)
     found = find(words, near, _limit())
-    return _collection([_feature_of(place.id, place) for place in found])
+    return _collection([_feature_of(place) for place in found])
 
 
 @bp.get("/reverse")
@@ -93,14 +93,14 @@ def _point() -> LatLng | None:
 
 
 def _limit() -> int:
-    """The limit, 0 when it is no number."""
+    """The limit, at most MOST; 0 when it is no whole number above 0."""
     if not request.args.get("limit"):
         return USUAL_LIMIT
     return min(MOST, max(0, request.args.get("limit", 0, type=int)))
 
 
 @functools.lru_cache(maxsize=512)
-def _feature_of(_id: str, place: Place) -> dict[str, Any]:
+def _feature_of(place: Place) -> dict[str, Any]:
     """The feature of a place; finding its street takes a while."""
     city = city_at(place.position) or _nearest(place.position)
     properties = _properties(place.name, place.kind, place.area, city)

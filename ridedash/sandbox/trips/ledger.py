@@ -134,8 +134,8 @@ class Ledger:
                 booking.scenario,
                 _dumps(booking.request.to_json()),
                 _dumps(booking.plan.to_json()),
-                # after a reset another booking may have the same number at the same moment, which
-                # some process knows by its key
+                # A random revision: after a reset the numbers begin again, and another process may
+                # still cache an earlier booking by its number and revision.
                 secrets.randbits(48),
             ),
         )

@@ -15,14 +15,14 @@ from ridedash.sandbox.trips.timeline import Leg, Phase, Plan, Stop, joined
 
 BOOKING_TIMEOUT_S: Final = 240
 RETRY_EVERY_S: Final = 30
-SHORTEST_PHASE_S: Final = 120.0  # so that polls see each phase even at 60 times the speed
+SHORTEST_PHASE_S: Final = 120.0  # of approach and ride: polls see them even at 60 times the speed
 ALLOTMENT_S: Final = (45.0, 75.0)
 SLOW_ALLOTMENT_S: Final = 150.0
 WAITING_S: Final = (120.0, 180.0)
 ACCEPTED_S: Final = 10.0  # time until a driver who will cancel accepts
 CANCELLED_S: Final = 40.0  # time from acceptance to the cancellation
-SWAPPED_AFTER: Final = 0.6  # of the approach another crew takes over
-LEAVING_S: Final = (50.0, 90.0)  # the same two times when CALL_DRIVER is shown in between
+SWAPPED_AFTER: Final = 0.6  # of the approach, when another crew takes over
+LEAVING_S: Final = (50.0, 90.0)  # time until a driver who will leave accepts, and until they leave
 DESTINATION_M: Final = (1500.0, 6000.0)  # distance of destinations for rides without a drop
 
 NORMAL: Final = "normal"
@@ -69,7 +69,7 @@ class TripRequest:
 
 
 class Planner:
-    """Plans one trip. All random numbers come from `rng`."""
+    """Plans one trip, once. All random numbers come from `rng`."""
 
     def __init__(self, request: TripRequest, fleet: Fleet, rng: Random) -> None:
         self._request = request
@@ -117,7 +117,7 @@ class Planner:
     def _call(self, at: float) -> bool:
         """Let the nearest driver accept. Returns False if no cab is near.
 
-        The driver departs late enough to need SHORTEST_PHASE_S or more to the pickup.
+        A driver who is near departs later, so that the approach takes SHORTEST_PHASE_S at least.
         """
         request = self._request
         cab = self._fleet.nearest(request.category.id, request.pickup, at)

@@ -155,7 +155,10 @@ def driven_part(route: Route, seconds: float) -> Route:
 
 
 def redirected(plan: Plan, ride: Route, drop: LatLng, shortest_s: float) -> Plan:
-    """The plan with another drive to `drop`; the later phases are shifted with its end."""
+    """The plan with another drive to `drop`, which lasts `shortest_s` seconds at least.
+
+    The later phases are shifted with its end.
+    """
     riding = plan.first(wire.IN_PROGRESS)
     if riding is None or riding.leg is None:
         return replace(plan, drop=drop)

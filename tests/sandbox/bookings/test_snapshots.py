@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.sandbox.sandbox_desk import NIGHT, SALT, far_drop
+from tests.sandbox.sandbox_desk import HOTEL, NIGHT, SALT, far_drop
 
 COMMON = {"status", "request_type", "booking_id", "booking_status"}
 CAR = {
@@ -227,6 +227,20 @@ def test_trip_info_with_billing_has_one_shape_at_the_invoice_and_one_at_the_end(
     assert set(ended["trip_info"]) == BILL | {"ride_time", "cash_paid"}
     assert ended["trip_info"]["cash_paid"] == invoice["payable_amount"]
     assert ended["pickup_time"].endswith("+05:30")
+
+
+def test_trip_info_tells_the_ride_in_tens_of_metres_and_begun_minutes(desk):
+    near = (HOTEL[0] + 0.0008, HOTEL[1])
+    for drop, least_km, minutes in ((far_drop(), 5, None), (near, 0, 1)):
+        booking = desk.book("auto", drop=drop, payment_instrument_type="cash")
+        invoice = desk.until(booking, "INVOICE")["trip_info"]
+        ended = desk.until(booking, "COMPLETED")["trip_info"]
+        km = invoice["distance"]["value"]
+        assert km > least_km
+        assert km == round(km, 2)
+        assert ended["distance"]["value"] == km
+        assert invoice["trip_time"] == ended["ride_time"]
+        assert minutes in (None, invoice["trip_time"]["value"])
 
 
 def test_trip_info_without_billing_has_the_common_part_only(desk):

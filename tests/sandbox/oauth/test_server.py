@@ -115,11 +115,18 @@ def test_denying_redirects_with_access_denied(desk):
     assert answer == {"error": "access_denied", "state": "st&te"}
 
 
+NOT_REGISTERED = "The application asks to return to an address that is not registered for it."
+
+
 @pytest.mark.parametrize(
-    "change",
-    [{"client_id": "other"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": ""}],
+    ("change", "why"),
+    [
+        ({"client_id": "other"}, "This application is not known here."),
+        ({"redirect_uri": "https://evil.example/"}, NOT_REGISTERED),
+        ({"redirect_uri": ""}, NOT_REGISTERED),
+    ],
 )
-def test_an_unknown_client_or_redirect_gets_an_error_page_and_no_redirect(desk, change):
+def test_an_unknown_client_or_redirect_gets_an_error_page_and_no_redirect(desk, change, why):
     for answer in (
         desk.web.get("/oauth/authorize", query_string=PARAMETERS | change),
         desk.web.post(
@@ -127,6 +134,7 @@ def test_an_unknown_client_or_redirect_gets_an_error_page_and_no_redirect(desk, 
         ),
     ):
         assert answer.status_code == 400
+        assert why in answer.text
         assert "Location" not in answer.headers
 
 

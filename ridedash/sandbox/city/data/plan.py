@@ -43,8 +43,8 @@ class Fabric:
     """The grid of local streets that fills the area between drawn roads around `at`.
 
     `angle` is in degrees. There is a street every `across` metres and a cross street every `along`
-    metres. Both are bent by `bend` metres over a length of `wave` metres. `gaps` is the fraction of
-    pieces left out. With a `hub` the streets run around it, and the cross streets towards it.
+    metres. Both are bent by `bend` metres over a length of `wave` metres. With a `hub` the streets
+    run around it, and the cross streets towards it.
     """
 
     at: Km
@@ -54,15 +54,15 @@ class Fabric:
     along: float = 185.0
     bend: float = 18.0
     wave: float = 1500.0
-    gaps: float = 0.1
     hub: Km | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An area with one use (park, campus, square, …), which no local street crosses.
+    """An area with one use (park, campus, square, …).
 
-    Its outline is a smooth curve if `soft`, otherwise a polygon.
+    No local street crosses it if its kind is one of GROUNDS (city/streets.py). Its outline is a
+    smooth curve if `soft`, otherwise a polygon.
     """
 
     kind: str

@@ -119,7 +119,7 @@ def glide(run: Run) -> Result:
 
 
 def _driven(body: dict[str, Any], going: list[Any]) -> dict[str, Any]:
-    """The snapshot with the cab some hundred metres ahead while it moves."""
+    """The snapshot with the cab some 40 m further at each poll while it moves."""
     going[1] += bool(going[0])
     moved = copy.deepcopy(body)
     moved["version"] = going[1] + 10

@@ -85,8 +85,8 @@ class Serving(asyncio.Protocol):
     The latitude changes with each answer. Its width is constant, so the length of the body is too.
     """
 
-    def __init__(self, bodies: dict[str, tuple[bytes, bytes, bytes]], asked: Any) -> None:
-        self.bodies, self.asked, self.count, self.rest = bodies, asked, 0, b""
+    def __init__(self, bodies: dict[str, tuple[bytes, bytes, bytes]]) -> None:
+        self.bodies, self.count, self.rest = bodies, 0, b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport."""
@@ -107,14 +107,13 @@ class Serving(asyncio.Protocol):
                 % len(body)
             )
             self.transport.write(head + body)
-            self.asked.value += 1
 
 
-def _serve(listener: socket.socket, asked: Any) -> None:
+def _serve(listener: socket.socket) -> None:
     async def forever() -> None:
         bodies = templates()
         server = await asyncio.get_running_loop().create_server(
-            lambda: Serving(bodies, asked), sock=listener
+            lambda: Serving(bodies), sock=listener
         )
         await server.serve_forever()
 
@@ -125,9 +124,8 @@ def _serve(listener: socket.socket, asked: Any) -> None:
 def fake_tracking() -> Iterator[str]:
     """Start the fake service, yield its address, and end its process at the end."""
     context = multiprocessing.get_context("fork")
-    asked = context.RawValue("L", 0)
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
-        process = context.Process(target=_serve, args=(listener, asked), daemon=True)
+        process = context.Process(target=_serve, args=(listener,), daemon=True)
         process.start()
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -6,6 +6,7 @@ the stage alone, and for as long as its sentences stay there. By hand: it takes 
 """
 
 import argparse
+import re
 import sys
 import tempfile
 import time
@@ -22,6 +23,8 @@ from tests.running import Running, running
 WAIT_MS: Final = 200_000  # an outage lasts
 SIZE: Final[ViewportSize] = {"width": 1440, "height": 900}
 READ_S: Final = 12.0  # so long a call of the lens is looked at
+# what the stage says from the outage on
+DOWN: Final = re.compile("company goes down|says since when|The calls are few|All six rides")
 PLATE: Final = "[data-cell=plate]:visible, [data-slot='cab.plate']:visible"
 
 
@@ -112,6 +115,9 @@ def _story(page: Page, line: Line) -> None:
 
 
 def _lens(page: Page, _line: Line) -> None:
+    if page.locator("[data-title]").is_visible():
+        expect(page.locator("[data-said]")).to_contain_text(DOWN, timeout=WAIT_MS)
+    page.locator("[data-said]").click()  # of the dark bar: the story has typed at the desk
     page.keyboard.press("~")
     desk = page.frame_locator("iframe[name=desk]")
     desk.get_by_role("button", name="Point at a fact").click()

@@ -13,7 +13,7 @@ from bench.program import PASSWORD
 from ridedash.geo import distance_m
 from ridedash.sandbox.city.city import cities
 
-CATEGORIES: Final = ("mini", "sedan", "auto", "share")
+CATEGORIES: Final = ("mini", "prime", "auto", "share")
 FINE: Final = {200, 303, 304}
 
 
@@ -77,14 +77,14 @@ class Desk:
             return answer.status_code == 303
 
     def _get(self, path: str, params: dict[str, str] | None = None) -> str:
-        began, tag = time.monotonic(), self.seen.get(path)
+        began, tag, what = time.monotonic(), self.seen.get(path), re.sub(r"\d+", "N", path)
         headers = {"If-None-Match": tag} if tag else {}
         try:
             answer = self.http.get(path, params=params, headers=headers)
         except httpx.HTTPError as error:
-            self.tally.add(path.strip("0123456789"), began, type(error).__name__)
+            self.tally.add(what, began, type(error).__name__)
             return ""
-        self.tally.add(re.sub(r"\d+", "N", path), began, answer.status_code)
+        self.tally.add(what, began, answer.status_code)
         if path.endswith(".json") and answer.headers.get("ETag"):
             self.seen[path] = answer.headers["ETag"]
             while len(self.seen) > 400:

@@ -101,7 +101,7 @@ class Told:
 
 
 def missing() -> str:
-    """The program that is not on this machine; "" when none is missing."""
+    """The programs that are not on this machine, with commas; "" when none is missing."""
     return ", ".join(name for name in ("wrk", "taskset") if shutil.which(name) is None)
 
 

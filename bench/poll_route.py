@@ -158,10 +158,8 @@ def _against_bare(
         return Absent(_not_here(absent), label)
     with frame.folder() as folder:
         world = make_world(folder, RIDES)
-        ask, seconds = (
-            world.ask(folder, viewers, page),
-            run.of(4, 2) * (1 if connections < 1000 else 3),
-        )
+        ask = world.ask(folder, viewers, page)
+        seconds = run.of(4, 2) * (1 if connections < 1000 else 3)
         with (
             _told(world, page),
             polled("ours", server, world.environ) as our,
@@ -208,7 +206,7 @@ def _nothing_new(server: Poll, ask: Path) -> None:
 
 @contextlib.contextmanager
 def _told(world: World, page: str = "ride") -> Iterator[None]:
-    """Write the answer of bare Flask, a body of ours, and close the connections at the end."""
+    """Write the file that bare Flask answers with, a body of ours; close the desk at the end."""
     Path(world.environ["BENCH_BODY"]).write_bytes(world.body(page))
     try:
         yield

@@ -84,12 +84,8 @@ def _environ(
         "RIDEDASH_PORT": str(web),
         "RIDEDASH_SANDBOX_PORT": str(sandbox),
         "RIDEDASH_PACE": f"{pace:g}",
+        "RIDEDASH_SERVICE_RATE": str(rate),
         **({"RIDEDASH_DATABASE_URL": database} if database else {}),
-        **(
-            {"RIDEDASH_SERVICE_RATE": str(rate)}
-            if "service_rate" in config.Settings.__dataclass_fields__
-            else {}
-        ),
     }
     return {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")} | ours
 

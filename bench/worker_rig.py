@@ -92,10 +92,8 @@ def _order(number: int, now: datetime, ours: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ride(number: int, order_id: int, ours: dict[str, Any], due: datetime) -> dict[str, Any]:
-    kind, known = (
-        KINDS[number % 3],
-        {"booking_id": booking_id(number), "order_id": order_id, "next_poll_at": due},
-    )
+    known = {"booking_id": booking_id(number), "order_id": order_id, "next_poll_at": due}
+    kind = KINDS[number % 3]
     return rows_for(Ride, **ours, **known, kind=kind, status=None, interval_s=3.0)
 
 
@@ -105,7 +103,7 @@ def booking_id(number: int) -> str:
 
 
 def polls_of(db: Database) -> int:
-    """The number of recorded answers, and of polls without an answer yet."""
+    """How many polls were made of all rides, up to the last recorded answer of each."""
     with db.read() as s:
         return s.scalar(select(func.sum(Ride.merged_seq))) or 0
 

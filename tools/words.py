@@ -393,7 +393,7 @@ def missing_words(
 
 
 def main() -> int:
-    """Update, or check; the number of what is wrong is the answer, at most 1."""
+    """Update, or check. Returns 1 if the check has found something wrong."""
     asked = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     asked.add_argument("--check", action="store_true", help="write nothing, fail on what is wrong")
     if asked.parse_args().check:

@@ -107,10 +107,8 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
     ids that a page has shown, by order.
     """
     found = Findings()
-    now, orders = (
-        desk.clock(),
-        desk.orders(),
-    )  # read before the ledger, which may then have more, never less
+    now = desk.clock()
+    orders = desk.orders()  # read before the ledger, which may then have more, never less
     made = _made(desk)
     by_mtx = {order.mtx: order for order in orders}
     found.states = Counter(order.state for order in orders)

@@ -295,7 +295,7 @@ class CrashRun:
             self.desk.send(way, request)
 
     def _look(self) -> None:
-        """Check that ids which pages show stay true."""
+        """Note the booking ids that pages would show now; settle() checks that they stay."""
         with self.desk.db.read() as s:
             booked = s.execute(
                 select(Order.id, Order.booking_id).where(Order.state == OrderState.BOOKED)

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bench.faults.clock import FastClock
 from bench.faults.life import KEYS, Life
-from bench.faults.nursery import ROOT
+from bench.faults.nursery import ENDS_S, ROOT
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Missing
 from ridedash.geo import LatLng
 from ridedash.rides.orders.fields import BookingRequest
@@ -99,7 +99,7 @@ def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
         yield int(process.stdout.readline()), Ledger(file)
     finally:
         process.stdin.close()
-        process.wait(10)
+        process.wait(ENDS_S)
         process.stdout.close()
 
 

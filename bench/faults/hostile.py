@@ -107,7 +107,7 @@ class Trial:
         service.target = service.aim
 
     def round(self) -> None:
-        """About two dozen hostile answers, then all pages."""
+        """About two dozen hostile answers; the pages after every second or fourth round."""
         self.desk.clock.go(7)
         self.desk.forget()
         try:
@@ -122,8 +122,8 @@ class Trial:
             self.look()
 
     def look(self) -> None:
-        """Check every page that shows parsed data, and its JSON."""
-        # None: the first round failed, which is reported already.
+        """Check the board and the page of a ride, and the JSON of both."""
+        # without any order the first round failed, which is reported already
         order_id = self.rng.choice(self.orders or [0])
         for path in ("/", "/board.json", f"/rides/{order_id}", f"/rides/{order_id}/snapshot.json"):
             self.get(path)

@@ -131,7 +131,7 @@ def strict(value: Any) -> Any:
 def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
     """Whether an outcome claims no more than the answer proves, by an independent check.
 
-    `mtx`: the order has a partner reference.
+    `mtx` is the partner reference of the order, needed for an Outcome only.
     """
     said, names_id = _plain(told.content), _names_id(told.content)
     if found.state in ("BOOKED", "MATCHING"):

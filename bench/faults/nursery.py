@@ -18,6 +18,7 @@ from bench.faults.life import Life
 ROOT: Final = Path(__file__).parent.parent.parent
 PR_SET_PDEATHSIG: Final = 1
 LOOK_S: Final = 0.004
+ENDS_S: Final = 60.0  # an upper bound on a busy machine
 
 
 class Nursery:
@@ -60,7 +61,7 @@ class Nursery:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(ENDS_S)
         self._process.stdout.close()
 
     def _ask(self, **words: Any) -> dict[str, Any]:

@@ -80,11 +80,8 @@ class Town(Shop):
 
     def round(self) -> None:
         """What a worker's round does about polls, in one thread."""
-        before, tracker, room = (
-            self.traffic.is_open(write=False),
-            self.worker.tracker,
-            self.traffic.capacity,
-        )
+        before = self.traffic.is_open(write=False)
+        tracker, room = self.worker.tracker, self.traffic.capacity
         most = min(AHEAD, room(Priority.WAITING))
         if most:
             claims = tracker.claim(most, min(AHEAD, room(Priority.REST)))

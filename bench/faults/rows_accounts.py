@@ -147,6 +147,8 @@ class _SandboxDesk:
             client_secret="secret",
             clock=lambda: self.base + self.ahead,
         )
+        home = cities()[0]
+        home.roads.snap(home.center)  # builds the streets: the first prices would wait for them
         self._wire = httpx.WSGITransport(app=create_sandbox(settings))
         self._shop = shop(folder, lambda request: self._wire.handle_request(request), durable=False)
         self.user = mint_token(settings.database, "house")

@@ -21,8 +21,8 @@ def clock_steps(case: Case) -> Verdict:
 
     Nothing is sent late or twice, and polls continue.
     """
-    wrong, tried = Counter[str](), 0
-    for step in STEPS[:4] if case.short else STEPS:
+    wrong, tried, steps = Counter[str](), 0, STEPS[:4] if case.short else STEPS
+    for step in steps:
         for stage in (_ready, _sending, _followed, _leased, _dead_worker):
             for _ in range(case.size(10, 1)):
                 tried += 1
@@ -30,7 +30,7 @@ def clock_steps(case: Case) -> Verdict:
                 with shop(case.folder / f"{tried}", service.handle, durable=False) as desk:
                     for fault in stage(desk, service, step):
                         wrong[f"{stage.__name__.strip('_')}, {step:+} s: {fault}"] += 1
-    note = str(dict(wrong.most_common(3)) or f"{len(STEPS)} steps, in 5 stages each")
+    note = str(dict(wrong.most_common(3)) or f"{len(steps)} steps, in 5 stages each")
     return Verdict(tried, ok=not wrong, note=note)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -153,7 +154,7 @@ class SmallDisk:
             self._limit(2**30)
 
     def _limit(self, pages: int) -> None:
-        """Set the page limit of each open connection to the pages in use."""
+        """Limit the file for each open connection; with fewer pages than are in use, to those."""
         assert self._desk is not None
         lines = [self._desk.s.db.engine.connect() for _ in range(12)]
         for line in lines:
@@ -165,18 +166,20 @@ class SmallDisk:
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[SmallDisk]:
     """A disk of six megabytes, removed at the end."""
+    real = _mounted(folder)
+    try:
+        yield SmallDisk(folder, real)
+    finally:
+        if real:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def _mounted(folder: Path) -> bool:
+    """Mount a tmpfs of DISK bytes. Whether this user may, and has the program for it."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
-    with contextlib.suppress(FileNotFoundError):
-        if (
-            os.geteuid() == 0
-            and subprocess.run(command, capture_output=True, check=False).returncode == 0
-        ):
-            try:
-                yield SmallDisk(folder, real=True)
-            finally:
-                subprocess.run(["umount", "-l", str(folder)], check=True)
-            return
-    yield SmallDisk(folder, real=False)
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @row(25, "The answer journal can't be written")
@@ -218,7 +221,7 @@ def _ready(browser: FlaskClient, desk: Shop) -> int:
 
 
 def _starts_without(folder: Path) -> bool:
-    """Whether a worker starts when a file is in the place of its journal folder."""
+    """Whether a worker starts with a file in the place of its journal folder, or stops mutely."""
     (folder / "instance").mkdir(mode=0o700)
     (folder / "instance" / "blackbox").write_text("")
     url = database_in(folder, SQLITE)

@@ -12,6 +12,7 @@ from bench.faults.scoreboard import SQLITE, Case, Verdict, row
 from bench.faults.shop import database_in
 from tests.running import clean_environment
 
+REFUSES_S: Final = 90.0  # an upper bound on a busy machine
 DAMAGES: Final = {
     "newer": ("UPDATE alembic_version SET version_num = 'from-the-future'", "from-the-future"),
     "older": (
@@ -52,7 +53,7 @@ def ended(command: list[str], settings: dict[str, str]) -> tuple[int | None, str
         command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as run:
         try:
-            said = run.communicate(timeout=30)[1]
+            said = run.communicate(timeout=REFUSES_S)[1]
         except subprocess.TimeoutExpired:
             run.terminate()
             return None, run.communicate()[1]

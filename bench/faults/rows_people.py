@@ -29,7 +29,7 @@ GUARDED = "already has a ride from here"
 
 @row(4, "Double click, resubmit, two tabs: one form token")
 def one_token_pressed_often(case: Case) -> Verdict:
-    """200 parallel POSTs of one form to a real server: one order, booking and page."""
+    """200 POSTs of one form to a real server, 40 at a time: one order, booking and page."""
     service = Service()
     rounds, doubled, other, lost = case.size(10, 1), 0, 0, 0
     with shop(case.folder, service.handle) as desk, waitress(desk.app, threads=12) as url:

@@ -30,7 +30,7 @@ CALLS: Final = "fsync,fdatasync,pwrite64,write,sendto,recvfrom"
 SYNCS: Final = ("fsync", "fdatasync")
 CODE: Final = "import sys; from bench.faults.rows_power import watched; watched(*sys.argv[1:])"
 POLL_S: Final = 0.01
-# In microseconds, so that a page which is too early is noticed.
+# Each sync takes 100,000 microseconds longer, so that a page which is too early is noticed.
 SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"
 ENDED: Final = re.compile(r"(?P<tid>\d+) +<\.\.\. \w+ resumed>")
 LINE: Final = re.compile(r"(?P<tid>\d+) +(?P<name>\w+)\(\d+<(?P<file>[^>]*)>(?:, (?P<data>.*))?")

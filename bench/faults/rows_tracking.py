@@ -214,7 +214,7 @@ def silent_tracker(case: Case) -> Verdict:
 
 
 def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> None:
-    """Whether all pages say so, and only when the tracker was silent for too long."""
+    """Count in `wrong` the pages that don't say that the tracker is silent, or say so too soon."""
     silent = age > SILENT_S
     for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
         bands = BAND.findall(browser.get(path).text)

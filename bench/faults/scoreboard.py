@@ -88,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """The result of a row. `verdict` is None if it was skipped or failed, for the reason `why`."""
+    """The result of a row. `verdict` is None if it was skipped or raised: `why` has the reason."""
 
     row: Row
     seed: int
@@ -134,7 +134,7 @@ def row(
 ) -> Callable[[Run], Run]:
     """Declare a function as a row.
 
-    Several rows may share a number; a number and a fault are unique.
+    Several rows may share a number; number and fault together are unique.
     """
 
     def declared(run: Run) -> Run:

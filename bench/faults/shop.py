@@ -184,10 +184,8 @@ class Shop:
         limiter.reset()
 
     def _people(self) -> None:
-        now, home = (
-            self.clock(),
-            {"pickup_name": "Lobby", "pickup_lat": PICKUP.lat, "pickup_lng": PICKUP.lng},
-        )
+        now = self.clock()
+        home = {"pickup_name": "Lobby", "pickup_lat": PICKUP.lat, "pickup_lng": PICKUP.lng}
         with self.s.db.write() as s:
             place_ = add_property(
                 s, "Grand Meridian Hotel", "Asia/Kolkata", now, country="IN", currency="INR", **home
@@ -206,7 +204,7 @@ class Shop:
 
     @property
     def actor(self) -> Actor:
-        """They as an actor."""
+        """The member of staff who acts by default, as orders and the audit log name them."""
         return by_staff(self.staff_id)
 
     def browser(self, name: str = STAFF[0]) -> FlaskClient:

@@ -74,7 +74,7 @@ def _share(name: str, drawn: Sequence[Mutant], found: Mapping[Mutant, bool]) -> 
     """Say how many of these were noticed; as `main`."""
     judged = [found[mutant] for mutant in drawn if mutant in found]
     noticed = sum(judged)
-    # whom the nearest tests have noticed comes first: no share is known
+    # changes that are noticed quickly are judged first: a share of these alone would be too high
     if len(judged) < len(drawn):
         said = f"{noticed} noticed, {len(judged) - noticed} not"
         print(f"{said}, {len(drawn) - len(judged)} not judged to the end; {name}")

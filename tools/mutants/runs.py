@@ -207,7 +207,7 @@ def _forked(run: Callable[[], object], kind: str, copy: Path, limits: Limits) ->
 
 
 def _kept_waiting_s(process: int) -> float:
-    """How long it could have gone on, but for others: on a busy machine that is no sign of it."""
+    """Seconds in which it was ready to run and other processes had the CPU: it does not hang."""
     times = Path(f"/proc/{process}/schedstat").read_text().split()
     return float(times[1]) / 1e9
 

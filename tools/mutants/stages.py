@@ -30,8 +30,8 @@ class Judge(Protocol):
 def stages(near: Near, left: Mapping[Mutant, object], copies: Sequence[Path]) -> Iterator[Judge]:
     """The judges in their order; each is asked about the changes that are left when it comes.
 
-    The own files are the quickest. Whom the others ask is found out when they come: the tests run
-    unchanged then, and say which functions they enter.
+    A module's own test files are the quickest. Which tests the later judges run is found out when
+    their turn comes: the tests run unchanged then, and say which functions they enter.
     """
     files = {file for mutant in left for file in near.files(mutant)}
     _warm(libraries_of(sorted(files), copies[0]))

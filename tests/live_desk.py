@@ -45,7 +45,7 @@ def main(asked: dict[str, Any]) -> None:
     for name in asked["files"]:
         for digest in (f"{app.extensions['static_files'].digest}/", f"{of_demo.digest}/", ""):
             _absent(browser, "GET", f"/static/{digest}{name}")
-    # the same code path as without a demo's modules: nothing to record, one line of time
+    # live mode loads no module of a demo, records no calls, and its time has no turns
     print(*(name for name in sys.modules if LOADED.match(name)), end="")
     if services.client.traffic.hooks is not services.metrics or services.time is not real_time:
         print("calls are recorded, or time has turns")

@@ -44,7 +44,9 @@ def marked_words(app: Flask, codes: Sequence[str], figures: Figures = WHOLE) -> 
     kept = dict(cache)
     cache |= {(code, "messages"): Marked(code) for code in codes}
     app.extensions[OFFERED] = Offered(dict.fromkeys(codes, figures), before.critical)
-    yield
-    app.extensions[OFFERED] = before
-    cache.clear()
-    cache |= kept
+    try:
+        yield
+    finally:
+        app.extensions[OFFERED] = before
+        cache.clear()
+        cache |= kept

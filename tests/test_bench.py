@@ -10,6 +10,8 @@ import pytest
 
 from bench import poll_route
 from bench.frame import LINES, Absent, Run
+from bench.serving import Served, per_cpu_second
+from tests.service.servers import serving
 
 WITHOUT_LOAD = {"poll-body"}  # lines of the poll route that measure sizes
 
@@ -51,3 +53,11 @@ def test_a_run_that_is_stopped_leaves_no_server_of_its_lines(tmp_path: Path) -> 
     readable, _, _ = select.select([gone], [], [], 30)
     os.close(gone)
     assert readable, "the server of a line lives on"
+
+
+def test_a_call_that_a_server_leaves_without_an_answer_is_not_counted_as_one() -> None:
+    with (
+        serving(lambda _line, _stop: None) as server,
+        pytest.raises(ConnectionError),
+    ):
+        per_cpu_second(Served(server.port, os.getpid()), "/", {}, calls=8, threads=2)

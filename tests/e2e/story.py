@@ -99,7 +99,7 @@ def hold(desk: Running) -> None:
 def reach(page: Page, desk: Running, status: str) -> None:
     """Advance to this status of the last booking, and wait until the page shows it.
 
-    The clock is held.
+    Call `hold` before, so that the status lasts.
     """
     # the ride is booked
     expect(page.locator("[data-ride]")).to_have_attribute("data-status", re.compile("."))

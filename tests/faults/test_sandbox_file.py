@@ -1,5 +1,6 @@
 """A file that isn't the sandbox's database stops the start with a sentence, and is not changed."""
 
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -80,9 +81,18 @@ def test_a_second_sandbox_in_one_folder_is_refused_in_one_sentence(
         pass
 
 
-def refusal(instance: Path, command: str) -> str:
+def test_a_demo_that_is_started_twice_is_told_so_and_not_to_take_another_port(
+    tmp_path: Path,
+) -> None:
+    """The first one has the ports too: to be sent from one to the next helps nobody."""
+    with alone(tmp_path), socket.create_server(("127.0.0.1", 0)) as taken:
+        said = refusal(tmp_path, "up", port=taken.getsockname()[1])
+    assert said.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
+
+
+def refusal(instance: Path, command: str, port: int = 0) -> str:
     """What a command prints that does not start."""
-    settings = {"INSTANCE": str(instance), "PORT": "0", "SANDBOX_PORT": "0"}
+    settings = {"INSTANCE": str(instance), "PORT": str(port), "SANDBOX_PORT": "0"}
     environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})
     ended = subprocess.run(
         [sys.executable, "-m", "ridedash.cli", command],

@@ -21,7 +21,7 @@ KEEP_DAYS = {  # default, least, most
     "evidence": (30, 1, 3650),
     "audit": (365, 30, 36_500),
 }
-# the tiles of a city that does not exist: pages translate it
+# the attribution of the sandbox's tiles; pages translate it
 SANDBOX_CREDIT = "Sandbox city, a place that does not exist"
 NAMED = {"demo_starts": "demo"}  # fields of Settings that have another name in the environment
 OF_LIVE = (  # required in live mode; README lists them in this order
@@ -77,7 +77,7 @@ class Settings:
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
-    # a planned ride is ordered the cab's minutes plus so many before its pickup
+    # a planned ride is ordered so many minutes, plus those of the cab's arrival, before its pickup
     schedule_lead_minutes: int
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
     # whether the poll cache answers before Flask; if not, each poll reads the database
@@ -129,7 +129,8 @@ class Settings:
 def load(environ: Mapping[str, str]) -> Settings:
     """Read `RIDEDASH_*` from a mapping. Raises BadSettingError.
 
-    In demo mode missing secrets are generated and stored.
+    In demo mode missing secrets are generated and stored in the instance folder; raises
+    secrets_file.BadInstanceError where that can't be used.
     """
     _refuse_unknown(environ)
     given = _Given(environ)

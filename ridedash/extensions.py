@@ -32,7 +32,7 @@ __all__ = [
     "services",
     "staff_languages",
 ]
-OFFERED: Final = "ridedash.offered"  # where an app's languages stand among its extensions
+OFFERED: Final = "ridedash.offered"  # the key of an app's languages in app.extensions
 RECORDS: Final = ("/metrics", "/healthz", "/readyz")  # read by programs, as every .csv is
 
 
@@ -44,7 +44,7 @@ class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
 
 
 def by_address() -> str:
-    """The key of a rate limit for each address; a person with a network of them has one."""
+    """The key of a rate limit for each address; all of one IPv6 network have one (network_of)."""
     return network_of(request.remote_addr or "")
 
 
@@ -80,8 +80,8 @@ def reader_language(
 ) -> str:
     """The code of the language in which a surface speaks to the reader of this request.
 
-    `own` is the choice that is stored of the person, `house` the property's default, `guests` what
-    the property offers its guests; all that is whole, by default.
+    `own` is the choice that is stored of the person, `house` the property's default, `guests` the
+    codes that the property offers its guests: by default all languages that are fully translated.
     """
     accepts = tuple(tag for tag, _q in request.accept_languages)
     reader = Reader(request.args.get("lang", "")[:20], own or "", accepts, house or "")
@@ -93,9 +93,9 @@ def reader_language(
 
 
 def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...]:
-    """The codes of what a property's guests are offered beside English.
+    """The codes of the languages that a property's guests are offered beside English.
 
-    Without `machine` only what people have read: for ridedash, or for this property (`read`).
+    Without `machine` only those that people have read: for ridedash, or for this property (`read`).
     """
     found, kept = offered(), []
     for code in found.guests:

@@ -37,7 +37,7 @@ def create_app(
 
     `environ` holds `RIDEDASH_*` settings (default: the environment).
 
-    Starts nothing and migrates nothing: `ridedash up` does. Raises config.BadSettingError.
+    Starts nothing and migrates nothing: `ridedash up` does. Raises what config.load() raises.
     """
     settings = config.load(os.environ if environ is None else environ)
     app = Flask(__name__, template_folder=str(_folder("templates")), static_folder=None)

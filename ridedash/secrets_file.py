@@ -12,7 +12,7 @@ from typing import Final
 # Each partner key of the sandbox begins with it. A live desk with such a key is a rehearsal and
 # says so on every page; no real service accepts it.
 SANDBOX_KEY: Final = "ridedash-sandbox-"
-# of a whole file
+# a file that lacks one of these is damaged
 NAMES: Final = (
     *("secret_key", "token_keys", "service_app_token"),
     *("oauth_client_secret", "staff_password"),

@@ -31,7 +31,7 @@ class ServiceTime:
 
     turns: tuple[Turn, ...] = ()
     pace: float = 1.0
-    # when this process read the last turn: till then answers may have been of before it
+    # when this process read the last turn; earlier answers may be of the time before it
     known_at: datetime | None = field(default=None, compare=False)
 
     @property
@@ -41,7 +41,7 @@ class ServiceTime:
 
     @property
     def polling_speed(self) -> float:
-        """By what polls come closer together: they are ours, and never slower than people's."""
+        """The factor by which polls are made more often: at least 1, also for a held clock."""
         return max(self.speed_now, 1.0)
 
     @property
@@ -56,7 +56,10 @@ class ServiceTime:
 
     @property
     def turned_at(self) -> datetime | None:
-        """The wall instant of the last turn: what was asked or shown before may be wrong since."""
+        """When this process read the last turn: what was asked or shown before may be wrong.
+
+        The turn's own wall instant where that is not known; None without turns.
+        """
         return (self.known_at or self.turns[-1].wall) if self.turns else None
 
     def elapsed(self, a: datetime, b: datetime) -> float:
@@ -103,7 +106,7 @@ class ServiceTime:
         return (end - now).total_seconds() if end else seconds
 
     def as_if_never_turned(self, wall: datetime) -> datetime:
-        """From when a timer at the speed of now would have counted what it shows.
+        """The wall instant from which a timer at the present speed shows what one from `wall` does.
 
         While the clock is held there is none: then `wall` itself.
         """

@@ -125,7 +125,7 @@ def egress(settings: config.Settings) -> Egress:
 
 
 def redis_trust(redis_url: str, ca_file: str) -> dict[str, Any]:
-    """The options by which a client of a Redis with TLS trusts the CA file too."""
+    """The options by which a client of a Redis with TLS trusts the CA file; {} without one."""
     if not (ca_file and redis_url.startswith("rediss:")):
         return {}
     return {"ssl_ca_certs": ca_file}

@@ -1,6 +1,6 @@
 """What a form says of several rides at once, read and checked: a list of guests, a series.
 
-What is wrong is said in words, each line and each value by its own; nothing is left out silently.
+What is wrong is said in words, for each line and each value; nothing is left out silently.
 """
 
 from collections.abc import Callable

@@ -18,7 +18,7 @@ from ridedash.service_time import ServiceTime, Turn
 
 EVERY_S: Final = 1.0
 WITHIN_S: Final = 1.0
-TOLD_AFTER: Final = 10  # it may be starting, or stopping with us
+TOLD_AFTER: Final = 10  # unanswered readings: the sandbox may be starting, or stopping with us
 CONTROL: Final = {"X-Sandbox-Control": "1"}
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class SandboxTime:
             if self._missed == TOLD_AFTER:
                 log.warning("the sandbox does not tell its time: %s", reason(error))
             return
-        if question < self._heard:  # the thread asked before a turn, and hears it after its reader
+        if question < self._heard:  # a later question was answered first: this answer is older
             return
         self._missed, self._heard = 0, question
         line, stopped = self._known

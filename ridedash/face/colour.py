@@ -96,9 +96,9 @@ def mixed(colour: str, other: str, part: float) -> str:
 
 
 def style_sheet(colours: Palette) -> str:
-    """The style sheet that gives a page these colours: below `.housed`, as the window's scheme is.
+    """The style sheet that gives elements of class `housed` these colours, by the window's scheme.
 
-    `.housed-light` and `.housed-dark` have one scheme in any window: for a preview.
+    `housed-light` and `housed-dark` have one scheme in any window: for a preview.
     """
     own = f"--house: {colours.colour}; --house-ink: {colours.ink};"
     light, dark = _rule(colours.light), _rule(colours.dark)

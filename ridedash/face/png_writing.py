@@ -31,7 +31,7 @@ def shown_png(pixels: Pixels) -> tuple[bytes, int, int]:
 
 
 def write_png(pixels: Pixels) -> bytes:
-    """A PNG of four chunks at most: IHDR, IDAT, IEND. Without alpha where all is opaque."""
+    """A PNG of three chunks: IHDR, IDAT, IEND. Without alpha where all is opaque."""
     opaque = bool((pixels[..., 3] == 255).all())
     kept = pixels[..., :3] if opaque else pixels
     height, width, channels = kept.shape

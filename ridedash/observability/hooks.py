@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 if TYPE_CHECKING:
     from ridedash.service.transport.http import Answer, Request
 
-# What the worker does in this thread now: a word, and the row that it is about ("send", 12). For a
-# page `logs.request_id` says it.
+# What the worker does in this thread now: a word, and the id of the row that it is about
+# ("send", 12). A thread that answers a page has `logs.request_id` instead.
 step: Final[ContextVar[tuple[str, int]]] = ContextVar("step", default=("", 0))
 
 
 class Exchange(NamedTuple):
     """One call to the service as it happened, secrets included; a recorder removes them.
 
-    Without an answer that can be read `failure` says why, as the error does, and `evidence` what
-    came. `lane` is the name of the call's priority. Seconds.
+    Where no answer came, or none that can be read, `failure` is the text of the error, and
+    `evidence` the beginning of the unreadable body. `lane` is the name of the call's priority.
     """
 
     operation: str  # its path
@@ -28,7 +28,7 @@ class Exchange(NamedTuple):
     lane: str
     waited_s: float  # for its permit
     first_byte_s: float | None  # from the permit to the head of the answer; None: none came
-    total_s: float  # all of it
+    total_s: float  # with the wait for the permit
 
 
 class Hooks(Protocol):
@@ -39,13 +39,13 @@ class Hooks(Protocol):
         """Whether `exchange` is wanted; if not, no Exchange is made."""
 
     def exchange(self, exchange: Exchange) -> None:
-        """A call to the service has ended, or got no permit: all of it."""
+        """A call to the service has ended, or was not made because it got no permit."""
 
     def offers(self, ids: Sequence[int]) -> None:
-        """What the request or step of this thread has asked for cars has become these offers."""
+        """The products that this thread has asked for are stored as offers with these ids."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
-        """A call to the service has ended.
+        """A call to the service has ended, or was not made because it got no permit.
 
         `operation` is its path, `outcome` a word of responses.outcome_of.
         """
@@ -57,7 +57,10 @@ class Hooks(Protocol):
         """An order has a new state (OrderState), in a transaction that is committed."""
 
     def poll(self, outcome: str, late_s: float) -> None:
-        """A ride was polled, so many seconds after it was due."""
+        """A ride was polled, claimed `late_s` after it was due.
+
+        `outcome` is "answered", or the name of the error's type.
+        """
 
 
 class NoHooks:

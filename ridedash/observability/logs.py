@@ -1,4 +1,4 @@
-"""Logs of all processes: each record is one redacted line, as JSON or text."""
+"""Logs of all processes: redacted records, as JSON or text."""
 
 import json
 import logging
@@ -41,7 +41,10 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class LineFormatter(logging.Formatter):
-    """Formats a record as one line without secrets. `process` is web, worker, sandbox or up."""
+    """Formats a record without secrets: as one line of JSON, or a line of text and one a frame.
+
+    `process` is web, server (server_logs.py) or the command of the command line.
+    """
 
     def __init__(self, redact: Redactor, process: str, as_json: bool) -> None:
         super().__init__()

@@ -137,7 +137,7 @@ class Metrics:
         """Nothing."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
-        """Count a call to the service that has ended."""
+        """Count a call to the service that has ended, or got no permit."""
         self._calls.labels(operation, outcome).inc()
         if outcome != "held":  # it got no permit, so no call was made
             self._call_s.labels(operation).observe(seconds)

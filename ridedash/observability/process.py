@@ -21,7 +21,7 @@ ENDED_FILES: Final = 300  # metrics files of ended processes that are kept, thre
 # process.
 RESERVED: Final = {"counter": 64 * 1024, "gauge_livemax": 64 * 1024, "histogram": 512 * 1024}
 
-OWN_FILES: Final = 0o077  # what others may not do with a file that we make: anything
+OWN_FILES: Final = 0o077  # the umask: no permission for any other user
 TRIM_S: Final = 60.0
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     Files that it makes from now on are its user's alone, in whatever folder: databases with names
     and phone numbers, answer journals, metrics.
 
-    `process`: its name in log lines (web, worker, sandbox or up). `counts`: whether it has metrics.
+    `process`: its name in log lines (web, or the command). `counts`: whether it has metrics.
     """
     os.umask(OWN_FILES)
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
@@ -103,7 +103,10 @@ def _share_metrics(folder: Path) -> None:
 
 
 def _reserve(path: Path, size: int) -> None:
-    """Make a file with all blocks of its first bytes, or complete one. Raises OSError."""
+    """Make a file whose first `size` bytes have their disk blocks, or extend one to that.
+
+    Raises OSError.
+    """
     draft = path if path.exists() else path.with_suffix(".new")  # others read what ends with .db
     handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

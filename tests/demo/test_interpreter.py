@@ -8,9 +8,10 @@ import httpx
 import pytest
 from sqlalchemy import update
 
+from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.here import NotYet, place_named
-from ridedash.demo.stories.interpreter import _of_outage
-from ridedash.demo.stories.model import Answering, Fresh, Step
+from ridedash.demo.stories.interpreter import Moment, _of_outage, advance, runs
+from ridedash.demo.stories.model import Answering, Count, Counted, Fresh, Step
 from ridedash.demo.stories.runs import RESUMED, Phase, Run
 from ridedash.demo.stories.seen import Line, all_shown, lines
 from ridedash.geo import LatLng
@@ -24,6 +25,7 @@ from tests.demo.stages import Stage
 
 pytestmark = pytest.mark.database
 SECOND = timedelta(seconds=1)
+LATE_TRIES = 2  # of a booking that was not sent in time
 
 
 def shown(stage: Stage) -> bool:
@@ -122,3 +124,42 @@ def test_how_long_rides_were_silent_is_not_counted_while_nobody_looked(stage: St
         late,
         [Line("Every ride is fresh. Nobody watched the outage end.", True)],
     ]
+
+
+def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> None:
+    """As on a computer that was closed between the press and the send, for a minute."""
+    desk, story = stage.desk, STORIES["down"]
+    home, guest = desk.ids["desk.property"], story.steps[0].do.ride  # type: ignore[union-attr]
+    time = SandboxTime(
+        Http(httpx.WSGITransport(stage.sandbox.app)),
+        "http://127.0.0.1:8001",
+        1.0,
+        lambda: desk.now,
+    )
+    desk.services.time = time
+    stage.sandbox.control("clock", speed=0)
+    time.read()
+    tokens = set()
+    with desk.app.test_request_context():
+        run = runs().begin(story.id, 1, home, desk.now)
+        for _ in range(LATE_TRIES):
+            tokens.add(run.token(guest))
+            late = desk.order("NOT_SENT", code="EXPIRED")
+            booked = runs().move(run, Phase.WAITING, desk.now, orders={guest: late})
+            assert booked is not None
+            run = advance(Moment(booked, story), 60).run
+            assert (run.phase, run.step, run.order(guest)) == (Phase.TODO, 0, None)
+            assert "was not sent in time" in run.kept["told"]
+        assert len(tokens | {run.token(guest)}) == LATE_TRIES + 1
+        desk.order("BOOKED", "CALL_DRIVER")
+        proof = lines(run, (Count.exactly(Counted.ORDERS, 1),), [])
+        assert proof == [
+            Line("1 order here", True),
+            Line("2 bookings were not sent in time, and made once more", True),
+        ]
+        late = desk.order("NOT_SENT", code="EXPIRED")
+        booked = runs().move(run, Phase.WAITING, desk.now, orders={guest: late})
+        assert booked is not None
+        run = advance(Moment(booked, story), 60).run
+        assert run.phase is Phase.FAILED  # it does not happen by chance
+    time.stop()

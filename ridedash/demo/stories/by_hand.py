@@ -7,7 +7,6 @@ interpreter, there is one order; and the interpreter takes what was done there f
 from typing import Any, Final
 
 from ridedash.demo.stories import kiosk_deeds
-from ridedash.demo.stories.deeds import token_of
 from ridedash.demo.stories.here import NotPlayed
 from ridedash.demo.stories.model import Ask, Book, KioskBook, KioskLook, Step, Surface
 from ridedash.demo.stories.runs import Phase, Run
@@ -62,7 +61,7 @@ def _at_desk(run: Run, deed: Book | Ask) -> dict[str, Any] | None:
         return told | {"do": "ask"}
     if not deed.typed or deed.seats or deed.account or deed.language:
         return None  # more than the first fields of the form
-    token = token_of(run, deed.ride)
+    token = run.token(deed.ride)
     with services().db.read() as s:
         if order_of_form(s, run.property_id, token) is not None:
             return None

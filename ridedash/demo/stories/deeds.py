@@ -73,7 +73,7 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
     wanted = BookingRequest(
         property_id=at.property_id,
         actor=current_staff().actor,
-        form_token=token_of(run, deed.ride),
+        form_token=run.token(deed.ride),
         offer_id=offer_to_book(_owner(at), at.trip(deed.to), deed.car, locale()),
         guest_name=deed.guest,
         guest_room=deed.room,
@@ -94,11 +94,6 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
 
 def _owner(at: Here) -> OfferOwner:
     return OfferOwner(at.property_id, current_staff().actor, at.account_id)
-
-
-def token_of(run: Run, ride: str) -> str:
-    """The form token of a ride in a run."""
-    return f"{run.id}-{ride}"
 
 
 def _act(run: Run, deed: Act) -> dict[str, Any]:

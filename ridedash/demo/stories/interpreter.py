@@ -18,9 +18,9 @@ from ridedash.demo.sandbox_control import ClockNow, NotDone, NothingAhead
 from ridedash.demo.stories.deeds import do
 from ridedash.demo.stories.here import NotPlayed, NotYet
 from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
-from ridedash.demo.stories.runs import RESUMED, Phase, Run, Runs
+from ridedash.demo.stories.runs import LATE, RESUMED, Phase, Run, Runs
 from ridedash.demo.stories.seen import Line, all_shown, is_seen, lines, ride_behind
-from ridedash.demo.stories.waiting import in_vain
+from ridedash.demo.stories.waiting import came_late, in_vain
 from ridedash.extensions import services
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
@@ -34,6 +34,7 @@ HELD: Final = 0  # a speed: the clock is held, and leaps when the story is stepp
 REAL_TIME: Final = 1  # a speed: outages last for seconds of real time
 TAKES: Final = timedelta(seconds=20)  # the longest deed; after that its process has died
 PATIENCE: Final = timedelta(seconds=150)  # for what must be seen, after the last turn of the clock
+LATE_TRIES: Final = 2  # of a booking that is not sent in time: no computer sleeps that often
 TRIES: Final = 5  # to leave a step that others take at the same time
 
 
@@ -187,7 +188,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
         if _may_go_on(moment):
             return _on(moment, **_of_outage(run, step))
     if over and not is_there:
-        return fail(moment, over)
+        return _booked_again(moment, step) or fail(moment, over)
     if now() - max(run.phase_at, services().time().turned_at or run.phase_at) > PATIENCE:
         return fail(moment, "what was to come did not come")
     if is_there:
@@ -198,6 +199,19 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if ride is not None and shown:
         return _forward(moment, ride, speed)
     return moment
+
+
+def _booked_again(moment: Moment, step: Step) -> Moment | None:
+    """The step once more, if its booking was not sent in time: nothing was booked. Else None."""
+    if not isinstance(step.do, Book | KioskBook):
+        return None
+    run, ride = moment.run, step.do.ride
+    order_id, late, words = run.order(ride), run.late(ride), came_late(run, ride)
+    if order_id is None or not words or len(late) >= LATE_TRIES:
+        return None
+    orders = {name: each for name, each in run.kept["orders"].items() if name != ride}
+    again = run.kept.get(LATE, {}) | {ride: [*late, order_id]}
+    return _moved(moment, Phase.TODO, told=words, orders=orders, **{LATE: again})
 
 
 def _knows(clock: ClockNow) -> bool:

@@ -218,5 +218,5 @@ def _visit(run: Run, ride: str) -> tuple[str, str]:
 
     Nobody else knows the id of a run.
     """
-    made = hashlib.sha256(f"{run.id}|{ride}".encode()).hexdigest()
+    made = hashlib.sha256(run.token(ride).encode()).hexdigest()
     return made[:VISIT_LENGTH], made[VISIT_LENGTH:]

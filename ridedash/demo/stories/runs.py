@@ -21,6 +21,7 @@ FILE: Final = "demo.db"
 VERSION: Final = 1
 KEPT: Final = 50  # the latest ones
 ALONE_S: Final = 4.0  # when no page has asked for so long, the story rests
+LATE: Final = "late"  # among what is kept: the orders that came to nothing, of each ride
 RESUMED: Final = "resumed_at"  # among what is kept: when the last rest was over, since 1970
 TABLES: Final = """
 CREATE TABLE runs (
@@ -82,6 +83,15 @@ class Run:
         """The order of a ride; None before it was booked."""
         found = self.kept.get("orders", {}).get(ride)
         return found if isinstance(found, int) else None
+
+    def late(self, ride: str) -> list[int]:
+        """The orders of a ride that were not sent in time, each made once more."""
+        return list(self.kept.get(LATE, {}).get(ride, ()))
+
+    def token(self, ride: str) -> str:
+        """The form token with which a ride is ordered: one order, however often it is pressed."""
+        again = len(self.late(ride))
+        return f"{self.id}-{ride}-{again}" if again else f"{self.id}-{ride}"
 
 
 class Runs:

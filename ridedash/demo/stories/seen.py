@@ -29,7 +29,7 @@ from ridedash.demo.stories.model import (
     Settled,
     Stands,
 )
-from ridedash.demo.stories.runs import Run
+from ridedash.demo.stories.runs import LATE, Run
 from ridedash.extensions import services
 from ridedash.rides.tracking.merge import rank
 from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
@@ -111,7 +111,16 @@ def fresh_rides(property_id: int) -> tuple[int, int]:
 def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
     """The list at the end of a story, read from the orders here and the sandbox's ledger."""
     with services().db.read() as s:
-        return [_line(s, run, each, ledger) for each in ends]
+        found = [_line(s, run, each, ledger) for each in ends]
+    late = len(_late(run))
+    if late:
+        words = ngettext(
+            "%(num)d booking was not sent in time, and made once more",
+            "%(num)d bookings were not sent in time, and made once more",
+            late,
+        )
+        found.append(Line(words, True))
+    return found
 
 
 def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
@@ -206,7 +215,7 @@ def _count(s: Session, run: Run, what: Counted, ledger: list[Entry]) -> int:
         case Counted.BOOKINGS:
             return len(ledger)
         case Counted.ORDERS:
-            return _number(s, mine)
+            return _number(s, mine, Order.id.not_in(_late(run)))
         case Counted.UNKNOWN:
             return _number(s, mine, Order.state == OrderState.UNKNOWN)
         case Counted.REFUSED:
@@ -218,6 +227,11 @@ def _count(s: Session, run: Run, what: Counted, ledger: list[Entry]) -> int:
 def _number(s: Session, *where: ColumnElement[bool]) -> int:
     query = select(func.count()).select_from(Order).where(*where)
     return s.scalar(query) or 0
+
+
+def _late(run: Run) -> list[int]:
+    """The orders that were not sent in time, each made once more."""
+    return [each for ride in run.kept.get(LATE, {}) for each in run.late(ride)]
 
 
 def order_of(s: Session, run: Run, ride: str) -> Order | None:

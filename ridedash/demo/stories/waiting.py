@@ -15,6 +15,7 @@ from ridedash.demo.stories.model import AllReached, Answering, Seen, Settled
 from ridedash.demo.stories.runs import Run
 from ridedash.demo.stories.seen import FRESH, all_shown, fresh_rides, is_seen, order_of, ride_of
 from ridedash.extensions import services
+from ridedash.rides.codes import EXPIRED
 from ridedash.rides.states import TRANSITIONS, WITHOUT_RIDE
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Guest, Property
@@ -34,6 +35,20 @@ def in_vain(run: Run, wanted: Seen) -> str:
     """
     with services().db.read() as s:
         return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
+
+
+def came_late(run: Run, ride: str) -> str:
+    """That a booking was not sent in time, as while the computer slept; "" if that is not so."""
+    with services().db.read() as s:
+        order = order_of(s, run, ride)
+        if order is None or (order.state, order.code) != (OrderState.NOT_SENT, EXPIRED):
+            return ""
+        guest = s.get_one(Guest, order.guest_id).name
+    return _(
+        "%(guest)s: the booking was not sent in time, and is made once more. Did the computer"
+        " sleep?",
+        guest=guest,
+    )
 
 
 def waits_for(run: Run, wanted: Seen | None) -> str:

@@ -3,9 +3,10 @@
  * after the end of its visit is forgotten.
  */
 
-import { ask, goneSheet, phoneSheet } from "./sheets.js";
+import { cancelSheet, goneSheet, phoneSheet } from "./sheets.js";
 import { showPlaces, tellPlaces } from "./screens.js";
 import { Lost } from "./server.js";
+import { spokenCode, spokenPlate } from "./ticket.js";
 
 const AGAIN_MS = 1_000;
 const LIVE_MS = 3_000;
@@ -425,12 +426,13 @@ export class Booking {
     const { k } = this;
     const { visit } = k;
     const before = JSON.stringify([visit.view, visit.cancel]);
+    const known = visit.view?.plate;
     visit.view = answer.view;
     visit.cancel = answer.cancel;
     if (before === JSON.stringify([visit.view, visit.cancel])) return;
     if (visit.screen === "ride" || visit.screen === "booked") {
       k.draw();
-      k.speak([answer.view?.headline]);
+      k.speak([answer.view?.headline, ...spokenPlate(k, known)]);
     }
   }
 
@@ -442,6 +444,7 @@ export class Booking {
     k.visit.start = { code: answer.code };
     k.visit.page = 0; // where it stands
     k.draw();
+    k.speak(spokenCode(k), true);
     this.later(() => {
       k.visit.start = null;
       k.draw();
@@ -449,17 +452,7 @@ export class Booking {
   }
 
   askCancel() {
-    const { k } = this;
-    k.frame.lay(
-      ask(k, {
-        name: "cancel",
-        title: k.t("cancel_ask"),
-        lines: [k.visit.cancel?.fee_words],
-        yes: k.t("cancel_yes"),
-        no: k.t("cancel_no"),
-        act: () => this.#cancel(),
-      }),
-    );
+    this.k.lay(cancelSheet(this.k, () => this.#cancel()));
   }
 
   async #cancel() {
@@ -471,6 +464,7 @@ export class Booking {
     if (headline)
       k.visit.view = { ...k.visit.view, headline, detail: [why, next].filter(Boolean).join(" ") };
     k.draw();
+    k.speak([headline, why, next], true);
     this.#live(LIVE_MS);
   }
 
@@ -481,7 +475,7 @@ export class Booking {
     const wanted = () => k.visit.screen === "where"; // a place was chosen meanwhile
     const answer = await this.#post(k.data.kiosk.own_phone, { own: "new" }, { wanted });
     if (!answer?.phone) return;
-    k.frame.lay(phoneSheet(k, answer));
+    k.lay(phoneSheet(k, answer));
     this.#opened();
   }
 
@@ -493,7 +487,7 @@ export class Booking {
       const answer = await this.#post(k.data.kiosk.own_phone, { own: "look" });
       if (!answer) return;
       if (!answer.opened) return void this.#opened();
-      k.frame.lay(goneSheet(k, answer.words));
+      k.lay(goneSheet(k, answer.words));
       this.later(() => k.end("done"), GONE_MS);
     }, LIVE_MS);
   }

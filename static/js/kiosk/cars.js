@@ -1,7 +1,7 @@
 /** Screen C: which car, where to meet it, and for how many a shared one is. */
 
 import { noCars } from "./check.js";
-import { carPicture, control, fact, icon, make, working } from "./el.js";
+import { carPicture, control, fact, icon, make, named, working } from "./el.js";
 import { pages } from "./frame.js";
 
 const TAGS = { cheapest: "cheapest", soonest: "soonest_car", biggest: "biggest" };
@@ -26,6 +26,7 @@ export function car(k) {
       k.visit.page = page;
       fill();
       list.querySelector("[data-press]")?.focus({ preventScroll: true, focusVisible: false });
+      k.here();
     };
     const label = (n) => (n > 0 ? k.t("more_cars", { n }) : k.t("fewer_cars"));
     pages(list, cards, { from: k.visit.page, most, turn, label });
@@ -43,17 +44,18 @@ function card(k, each, i) {
     tag ? make("span", "k-car-tag", k.t(tag)) : null,
     busy ? make("span", "k-car-surge", icon("surge"), fact(busy)) : null,
   );
+  const away = Number.isFinite(each.minutes) ? k.t("away", { n: each.minutes }) : "";
   const right = make(
     "span",
     "k-car-right",
     each.price_kind ? make("span", "k-car-kind", each.price_kind) : null,
     make("span", "k-price num", fact(each.price)),
-    Number.isFinite(each.minutes)
-      ? make("span", "k-car-away", k.t("away", { n: each.minutes }))
-      : null,
+    away ? make("span", "k-car-away", away) : null,
   );
   const parts = [carPicture(each.drawing), left, right].filter(Boolean);
-  return control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), ...parts);
+  const node = control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), ...parts);
+  const price = [each.price_kind, each.price].filter(Boolean).join(" ");
+  return named(node, each.name, each.size, tag && k.t(tag), busy, price, away);
 }
 
 /** Where the car comes to; Change where the ride company has several points. */

@@ -85,9 +85,8 @@ function changed(k) {
 
 /** F. After 4 seconds it says what is usual; after 20 the screen is another one. */
 export function sending(k) {
-  const facts = [working(k.t("booking"))];
-  if (k.waited >= 4) facts.push(make("p", "k-lead", k.t("booking_usual")));
-  return { question: k.t("booking"), facts, look: "still" };
+  const usual = k.waited >= 4 ? k.t("booking_usual") : "";
+  return { question: k.t("booking"), facts: [working(usual)], look: "still" };
 }
 
 /** The desk confirms; the bar counts the three minutes down. */

@@ -87,6 +87,12 @@ export function control(name, className, act, ...children) {
   return node;
 }
 
+/** A control that is called by several facts, with a pause between two of them. */
+export function named(node, ...facts) {
+  node.setAttribute("aria-label", facts.filter(Boolean).join(", "));
+  return node;
+}
+
 /** Do what a control does; what is disabled does nothing. */
 export function press(node) {
   if (!node.disabled && node.isConnected) acts.get(node)?.();

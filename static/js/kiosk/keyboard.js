@@ -76,8 +76,14 @@ export class Keyboard {
     this.changed();
   }
 
+  /** Take a letter back, and tell which one. */
   erase() {
-    this.field.value = [...this.field.value].slice(0, -1).join("");
+    const { field, k } = this;
+    const letters = [...field.value];
+    const last = letters.pop();
+    field.value = letters.join("");
+    const letter = field.masked ? k.t("star") : last;
+    if (last) k.speak([`${k.t("key_delete")}, ${letter}`], true);
     this.changed();
   }
 
@@ -157,6 +163,7 @@ export class Keyboard {
       this.page = back ? "letters" : page;
       this.draw();
       this.node.querySelector(`[data-press="key-${page}"]`)?.focus({ focusVisible: false });
+      this.k.here();
     });
     key.append(shown(face || this.#first()));
     if (page !== "signs") key.setAttribute("aria-label", name);

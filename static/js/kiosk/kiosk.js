@@ -305,11 +305,13 @@ export class Kiosk {
   // ---- languages and aids ----
 
   chooseLanguage() {
-    this.frame.lay(languageSheet(this));
+    this.lay(languageSheet(this));
   }
 
   closeSheet(name) {
+    if (!this.frame.has(name)) return;
     this.frame.remove(name);
+    this.here();
   }
 
   /** Nothing that was said is lost; words of the server are asked for again. */
@@ -364,7 +366,7 @@ export class Kiosk {
     const erases = !open && key === "Backspace" && this.keyboard?.field.value;
     if (erases) this.keyboard.erase();
     else if (held) return;
-    else if (open) this.frame.remove(open);
+    else if (open) this.closeSheet(open);
     else this.back();
   }
 
@@ -378,9 +380,25 @@ export class Kiosk {
   #moved(node) {
     const { n, of } = this.keys.position;
     this.frame.place.textContent = node ? this.t("position", { n, of }) : "";
-    if (!node) return this.speak(this.spoken, true);
-    const name = wordsOf(node);
-    return this.speak([`${name}, ${this.t("position", { n, of })}`], true);
+    this.speak(node ? [this.#standing(node)] : this.spoken, true);
+  }
+
+  /** The name of a control, and which one of how many it is. */
+  #standing(node) {
+    return `${wordsOf(node)}, ${this.t("position", this.keys.position)}`;
+  }
+
+  /** Read where the focus is now: a press has changed what is around it. */
+  here() {
+    const { activeElement } = document;
+    if (activeElement?.dataset.press) this.speak([this.#standing(activeElement)], true);
+  }
+
+  /** Lay a sheet over the screen; read `before`, then what it asks, then where one stands. */
+  lay(node, before = []) {
+    this.frame.lay(node);
+    const words = [...node.querySelectorAll(".k-sheet-title, p:not(.k-english)")].map(wordsOf);
+    this.speak([...before, ...words, this.#standing(document.activeElement)], true);
   }
 
   /** Headphones are in: speech begins, and the screen may go dark. */
@@ -391,8 +409,8 @@ export class Kiosk {
     this.#resized();
     const texts = { yes: this.t("blank_yes"), no: this.t("blank_no") };
     const act = () => this.#darken();
-    this.frame.lay(ask(this, { name: "blank", title: this.t("blank"), ...texts, act }));
-    this.speak([this.t("spoken_keys"), this.t("blank")], true);
+    const question = ask(this, { name: "blank", title: this.t("blank"), ...texts, act });
+    this.lay(question, [this.t("spoken_keys")]);
   }
 
   #darken() {

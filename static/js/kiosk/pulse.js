@@ -236,8 +236,7 @@ export class Pulse {
     if (state === this.help.state) return;
     const first = !this.help.state;
     this.help.state = state;
-    if (first || k.frame.has("help") || state === "coming") k.frame.lay(helpSheet(k, state));
-    k.speak([k.root.querySelector('[data-sheet="help"] h2')?.textContent], true);
+    if (first || k.frame.has("help") || state === "coming") k.lay(helpSheet(k, state));
   }
 
   /** A visit is over, and with it its call for help. */

@@ -1,6 +1,6 @@
 /** Screens A and B: the start, where to, and another place by typing or from a list. */
 
-import { control, fact, icon, make, motif } from "./el.js";
+import { control, fact, icon, make, motif, named } from "./el.js";
 import { pages } from "./frame.js";
 import { Keyboard } from "./keyboard.js";
 
@@ -90,6 +90,7 @@ export function where(k) {
   const turn = (page) => {
     k.visit.page = page;
     k.draw();
+    k.here();
   };
   return {
     question: k.t("where"),
@@ -110,11 +111,12 @@ function kind(k, tab) {
 }
 
 function card(k, to, name) {
-  const { minutes } = to;
+  const { address, minutes } = to;
+  const away = minutes && !address ? k.t("minutes_by_car", { n: minutes }) : "";
   const parts = [make("span", "k-place-name", fact(to.name))];
-  if (to.address) parts.push(make("span", "k-place-more", fact(to.address)));
-  else if (minutes) parts.push(make("span", "k-place-more", k.t("minutes_by_car", { n: minutes })));
-  return control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
+  if (address || away) parts.push(make("span", "k-place-more", address ? fact(address) : away));
+  const node = control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
+  return named(node, to.name, address, away);
 }
 
 /** B2. Own keyboard, six results at most, or lists by kind. */
@@ -190,6 +192,8 @@ export function showPlaces(k, { list, field }) {
   const turn = (page) => {
     visit.page = page;
     showPlaces(k, { list, field });
+    list.querySelector("[data-press]")?.focus({ preventScroll: true, focusVisible: false });
+    k.here();
   };
   pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });
 }

@@ -58,12 +58,19 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
   const keep = control(`${name}-no`, "k-button k-main", () => k.closeSheet(name), no);
   keep.dataset.first = "";
   const go = () => {
-    k.closeSheet(name);
+    k.frame.remove(name); // what comes of it is what is heard
     act();
   };
   const words = said(k, ...lines);
   const deeds = make("div", "k-deeds", keep, control(`${name}-yes`, "k-button k-bad", go, yes));
   return sheet(name, title, ...words, deeds);
+}
+
+/** Whether the ride shall be cancelled, and what that costs. */
+export function cancelSheet(k, act) {
+  const lines = [k.visit.cancel?.fee_words];
+  const texts = { yes: k.t("cancel_yes"), no: k.t("cancel_no") };
+  return ask(k, { name: "cancel", title: k.t("cancel_ask"), lines, ...texts, act });
 }
 
 /** The screen is dark for everybody but the ear; any touch brings it back. */

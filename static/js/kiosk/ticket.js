@@ -44,8 +44,26 @@ export function booked(k) {
     controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
     look: "ticket",
     placed: () => fitMap(k, map),
-    spoken: [k.t("booked"), k.t("spoken_pin", { digits: apart(pin) })],
+    spoken: [
+      k.t("booked"),
+      k.t("spoken_pin", { digits: apart(pin) }),
+      k.t("pin_why"),
+      where ? [`${k.t("meet_at")} ${where.name}`, ...wayTo(where)].join(", ") : "",
+      headline(k),
+      ...spokenPlate(k),
+    ],
   };
+}
+
+/**
+ * What must be found in the street, as sentences: the plate by its signs, and the car. None where
+ * that plate is `known` already.
+ */
+export function spokenPlate(k, known = "") {
+  const { plate, old_plate: before, car } = k.visit.view ?? {};
+  if (!plate || plate === known) return [];
+  const gone = before ? k.t("old_plate", { plate: apart(before) }) : "";
+  return [gone, `${k.t("plate")} ${apart(plate)}`, car].filter(Boolean);
 }
 
 function ticketPin(k, pin) {
@@ -89,8 +107,12 @@ function heldLine(k) {
   return line;
 }
 
+function wayTo({ walk, steps }) {
+  return [walk, steps].filter((each) => typeof each === "string" && each);
+}
+
 function meetLine(k, where) {
-  const way = [where.walk, where.steps].filter((each) => typeof each === "string" && each);
+  const way = wayTo(where);
   return make(
     "div",
     "k-meet",
@@ -196,6 +218,11 @@ function minutesOf(k) {
   if (!Number.isFinite(minutes)) return null;
   const words = make("span", "", k.t("away", { n: minutes }));
   return make("p", "k-lead k-away", icon("waiting"), from("minutes", words));
+}
+
+/** The code that is shown now, as sentences. */
+export function spokenCode(k) {
+  return [`${k.t("start_code")} ${apart(k.visit.start.code)}`, k.t("tell_driver")];
 }
 
 function codeButton(k) {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, type_on, walk
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, walk
 from tests.views.served import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -110,34 +110,6 @@ def test_a_pin_is_not_read_aloud_and_help_rings(kiosk: FakeKiosk) -> None:
     assert [given["screen"] for name, given in kiosk.asked if name == "help"] == ["find"]
     press(page, "close")
     expect(page.locator(".k-sheet")).to_have_count(0)
-
-
-def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
-    page = kiosk.page(voices=True)
-    words = kiosk.document()["words"]
-
-    def hears(sentence: str) -> None:
-        page.wait_for_function("(sentence) => said.includes(sentence)", arg=sentence)
-        said(page)
-
-    press(page, "aid-aloud", "lang-ar")
-    hears(words["ar"]["start_lead"])
-    press(page, "lang-en", "start", "other")
-    said(page)
-    type_on(page, "ai")
-    hears("Ai Gardens")
-    press(page, "key-erase", "key-erase")
-    type_on(page, "zz")
-    hears(words["en"]["nothing_found"])
-    press(page, "swap")
-    hears(words["en"]["which_place"])
-    press(page, "tab-airport")
-    hears("Air Road")
-    press(page, "bar-over", "aid-aloud", "have", "key-1", "field-pin")
-    hears(words["en"]["pin"])
-    type_on(page, "1111")
-    press(page, "next")
-    hears(words["en"]["wrong_pin"])
 
 
 def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk) -> None:

@@ -1,0 +1,147 @@
+"""What a guest who listens hears: of a ticket, of sheets, of keys, and of what comes of a press."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.views.kiosk.kiosk_screens import (
+    FEE,
+    RIDE,
+    FakeKiosk,
+    fake_kiosk,
+    press,
+    to_check,
+    type_on,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+
+@pytest.fixture
+def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
+    with fake_kiosk(tmp_path, browser) as made:
+        yield made
+
+
+def said(page: Page) -> list[str]:
+    """What was spoken since this was asked last."""
+    found: list[str] = page.evaluate("said.splice(0)")
+    return found
+
+
+def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True, before=lambda page: page.clock.install())
+    words = kiosk.document()["words"]["en"]
+    press(page, "aid-aloud")
+    to_check(page)
+    kiosk.order = [{"state": "sending"}, kiosk.booked()]
+    said(page)
+    press(page, "book")
+    expect(page.locator("body")).to_have_attribute("data-screen", "sending")
+    assert said(page) == [words["booking"]]  # and once
+    page.clock.run_for(1_500)
+    page.locator(".k-pin").wait_for()
+    heard = said(page)
+    assert words["pin_why"] in heard
+    assert f"{words['meet_at']} Main Entrance, 40 m, no steps" in heard
+    page.clock.run_for(3_500)
+    page.locator(".k-plate").wait_for()
+    heard = said(page)
+    assert heard[0] == "Your driver is here"
+    assert f"{words['plate']} K A 0 1 A B 1 2 3 4" in heard
+    assert "White Tata Tiago" in heard
+    press(page, "aid-contrast")  # which draws it anew
+    page.clock.run_for(3_500)
+    assert said(page) == []
+
+
+def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True)
+    words = kiosk.document()["words"]["en"]
+    press(page, "aid-aloud", "have")
+    type_on(page, "27")
+    press(page, "field-pin")
+    type_on(page, RIDE["pin"])
+    press(page, "next")
+    page.locator(".k-plate").wait_for()
+    said(page)
+    press(page, "show-code")
+    page.locator(".k-code[aria-label]").wait_for()
+    assert said(page) == [f"{words['start_code']} 7 3 0 5", words["tell_driver"]]
+    page.locator('[data-press="cancel"]').focus()
+    page.keyboard.press("Enter")
+    assert said(page) == [words["cancel_ask"], FEE, f"{words['cancel_no']}, 1 of 2"]
+    page.keyboard.press("Enter")
+    assert re.fullmatch(rf"{words['cancel']}, 2 of \d+", said(page)[0])
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    said(page)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Ride cancelled")
+    assert said(page) == ["Ride cancelled"]
+    press(page, "bar-language")
+    assert said(page) == [words["choose_language"], "English, 1 of 9"]
+    page.keyboard.press("Escape")
+    page.keyboard.press("F1")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert words["help_asked"] in said(page)
+
+
+def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True)
+    words = kiosk.document()["words"]["en"]
+    press(page, "aid-aloud", "start")
+    said(page)
+    page.keyboard.press("ArrowDown")
+    assert said(page)[0].startswith("International Airport, Terminal 2, about 38 min, 1 of ")
+    press(page, "place-0")
+    page.locator(".k-car").first.wait_for()
+    said(page)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    auto = "Auto, Up to 3, Lowest price, about ₹140–180, 6 min away, 2 of "
+    assert said(page)[1].startswith(auto)
+    press(page, "more")
+    assert said(page)[0].startswith("Prime Sedan, Up to 4, ₹310")
+    press(page, "car-3", "key-a", "key-b")
+    said(page)
+    press(page, "key-erase", "key-erase", "key-erase")  # of nothing there is nothing to say
+    deleted = words["key_delete"]
+    assert said(page) == [f"{deleted}, b", f"{deleted}, A"]
+    press(page, "key-digits")
+    assert said(page)[0].startswith(words["key_letters"])
+    press(page, "bar-over", "aid-aloud", "have", "field-pin", "key-1")
+    said(page)
+    press(page, "key-erase")
+    assert said(page) == [f"{deleted}, {words['star']}"]
+
+
+def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(voices=True)
+    words = kiosk.document()["words"]
+
+    def hears(sentence: str) -> None:
+        page.wait_for_function("(sentence) => said.includes(sentence)", arg=sentence)
+        said(page)
+
+    press(page, "aid-aloud", "lang-ar")
+    hears(words["ar"]["start_lead"])
+    press(page, "lang-en", "start", "other")
+    said(page)
+    type_on(page, "ai")
+    hears("Ai Gardens")
+    press(page, "key-erase", "key-erase")
+    type_on(page, "zz")
+    hears(words["en"]["nothing_found"])
+    press(page, "swap")
+    hears(words["en"]["which_place"])
+    press(page, "tab-airport")
+    hears("Air Road")
+    press(page, "bar-over", "aid-aloud", "have", "key-1", "field-pin")
+    hears(words["en"]["pin"])
+    type_on(page, "1111")
+    press(page, "next")
+    hears(words["en"]["wrong_pin"])

@@ -15,7 +15,7 @@ from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
 PREFIX = "RIDEDASH_"
 FOR_TESTS = "RIDEDASH_TEST_"  # for the test suite; the program reads none of these
 SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "password")
-KEEP_DAYS = {  # default, least, most
+KEEP_DAYS = {  # setting: default, least, most (days)
     "positions": (7, 1, 3650),
     "guests": (30, 1, 3650),
     "evidence": (30, 1, 3650),
@@ -24,7 +24,7 @@ KEEP_DAYS = {  # default, least, most
 # the attribution of the sandbox's tiles; pages translate it
 SANDBOX_CREDIT = "Sandbox city, a place that does not exist"
 NAMED = {"demo_starts": "demo"}  # fields of Settings that have another name in the environment
-OF_LIVE = (  # required in live mode; README lists them in this order
+OF_LIVE = (  # settings that live mode requires; README lists them in this order
     "PUBLIC_URL",
     "SERVICE_URL",
     "SERVICE_APP_TOKEN",
@@ -38,7 +38,7 @@ OF_LIVE = (  # required in live mode; README lists them in this order
 
 
 class BadSettingError(ValueError):
-    """A setting that cannot be used; the message names it and says what would do."""
+    """A setting that cannot be used; the message names it and says what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Settings:
     sandbox_port: int
     worker_port: int | None  # where `ridedash worker` answers /healthz and /metrics; None: nowhere
     database_pool: int  # connections to PostgreSQL that each process keeps open, at most
-    instance: Path  # the folder of what is kept on disk: an SQLite database, journals, secrets
+    # the folder of the files that the program keeps: SQLite database, journals, secrets
+    instance: Path
     public_url: str  # base of every absolute link, no trailing slash
     database_url: str
     service_url: str  # base URL of the ride booking service, no trailing slash
@@ -70,25 +71,25 @@ class Settings:
     tiles_attribution: str
     geocoder: str  # "sandbox", "photon" or "nominatim"
     geocoder_url: str
-    ca_file: str  # certificates in PEM, trusted beside the usual ones; "": none
+    ca_file: str  # PEM certificates, trusted in addition to the usual ones; "": none
     # "http://name:password@host:port", through which https leaves this machine; "": directly
     https_proxy: str = field(repr=False)
-    no_proxy: tuple[str, ...]  # hosts, with all names below them, that are called without it
+    no_proxy: tuple[str, ...]  # hosts that are called without the proxy, with all names below them
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
-    # a planned ride is ordered so many minutes, plus those of the cab's arrival, before its pickup
+    # a planned ride is ordered this many minutes plus the cab's arrival time before its pickup
     schedule_lead_minutes: int
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
     # whether the poll cache answers before Flask; if not, each poll reads the database
     poll_layer: bool
-    keep_positions_days: int  # where a ride went, after it ended; start and end stay
+    keep_positions_days: int  # positions of a ride after its end; its start and end stay
     keep_guests_days: int  # names and phones of guests, after their last ride
-    keep_evidence_days: int  # the service's answers as they came
-    keep_audit_days: int  # who did what
+    keep_evidence_days: int  # the service's answers as they were received
+    keep_audit_days: int  # the audit log
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
-    # of a new demo: "day" with rides, or "empty"; RIDEDASH_DEMO
+    # how a new demo starts: "day" with rides, or "empty"; RIDEDASH_DEMO
     demo_starts: str
     # a bearer token with which /metrics can be read from anywhere; "": this machine only
     metrics_token: str = field(repr=False)
@@ -110,7 +111,7 @@ class Settings:
 
     @property
     def rehearsal(self) -> bool:
-        """Whether the service of a live desk is a sandbox, which alone takes such a partner key."""
+        """Whether a live desk talks to a sandbox: only a sandbox accepts such a partner key."""
         return not self.demo and self.service_app_token.startswith(SANDBOX_KEY)
 
     @property
@@ -177,7 +178,7 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
 
 
 def _egress(given: "_Given") -> dict[str, Any]:
-    """How calls leave this machine."""
+    """The proxy and the certificates by which calls leave this machine."""
     path = given.text("CA_FILE", "")
     if path:
         try:
@@ -196,7 +197,7 @@ def _egress(given: "_Given") -> dict[str, Any]:
         and not (parts.query or parts.fragment)
     ):
         wanted = "http://host:3128 or https://host:3128, with name:password@ if it wants them"
-        # may hold a password
+        # the value may hold a password
         raise BadSettingError(f"{PREFIX}HTTPS_PROXY can't be used; it must be like {wanted}.")
     names = given.text("NO_PROXY", "").split(",")
     direct = filter(None, (name.strip().lower().lstrip("*").strip(".") for name in names))
@@ -217,7 +218,7 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
             f"{PREFIX}METRICS_TOKEN is too short or a sample; it must be 16 or more random "
             "characters."
         )
-    demo = mode == "demo"  # its log is read on a terminal; live logs are collected
+    demo = mode == "demo"  # a demo's log is read on a terminal; live logs are collected
     return {
         "log_format": given.one_of("LOG_FORMAT", "text" if demo else "json", ("text", "json")),
         "log_level": given.one_of(
@@ -229,11 +230,11 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
 
 def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     named = "a name or an IPv4 address; a proxy can serve IPv6"
-    # no IPv6 address, as in _root_url
+    # not an IPv6 address, as in _root_url
     host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
     public_url = own = f"http://{_url_host(host)}:{port}"
-    # a demo may be shown to the phones of a room, where nobody has a certificate
+    # a demo may be shown on phones in the same room, where nobody has a certificate
     if mode != "demo" or given.text("PUBLIC_URL", own) != own:
         wanted = (
             "an https URL (http only to this machine) with a name or an IPv4 address and without a "
@@ -277,7 +278,7 @@ def _service(given: "_Given", mode: str) -> dict[str, Any]:
 
 
 class _Given:
-    """The mapping, read with the name of the setting in every refusal."""
+    """The environment; every refusal names the setting."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
@@ -319,7 +320,7 @@ class _Given:
     def checked(
         self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str
     ) -> str:
-        """A setting that `fits`; `wanted` says in the refusal what would."""
+        """A setting for which `fits` holds; the refusal says with `wanted` what would fit."""
         value = self.text(name, default)
         if not fits(value):
             raise BadSettingError(f"{PREFIX}{name} is {value!r}; it must be {wanted}.")
@@ -355,9 +356,10 @@ def _safe_url(value: str) -> bool:
         or not parts.hostname
         or parts.query
         or parts.fragment
-        or "@" in parts.netloc  # a password without a name is one too
+        or "@" in parts.netloc  # a password without a user name counts too
         or not value.isprintable()
-        or any(char in value for char in " \\")  # of which readers of addresses disagree
+        # characters that parsers of URLs read in different ways
+        or any(char in value for char in " \\")
     ):
         return False
     return parts.scheme == "https" or is_loopback(parts.hostname)
@@ -381,12 +383,12 @@ def is_loopback(host: str) -> bool:
 
 
 def _url_host(host: str) -> str:
-    """The host of links to a server that listens at `host`: 0.0.0.0 is no address to link to."""
+    """The host for links to a server that listens at `host`: nobody can open 0.0.0.0."""
     return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
 
 
 def _secrets(given: _Given, made: dict[str, str]) -> dict[str, Any]:
-    """The secrets of the environment, else those that a demo has `made`; in live mode, required."""
+    """The secrets of the environment, else the ones `made` for a demo; required in live mode."""
     names = ("secret_key", "token_keys", "service_app_token", "oauth_client_secret")
     secrets = {name: given.text(name.upper(), made.get(name)) for name in names}
     key = secrets["secret_key"]
@@ -409,7 +411,7 @@ def _redis(given: _Given) -> str | None:
         wanted = (
             "redis://host:6379/0, rediss://host:6379/0 (with TLS) or redis+unix:///path/to/socket"
         )
-        # may hold a password
+        # the value may hold a password
         raise BadSettingError(f"{PREFIX}REDIS_URL can't be used; it must be like {wanted}.")
     return value or None
 

@@ -33,7 +33,7 @@ __all__ = [
     "staff_languages",
 ]
 OFFERED: Final = "ridedash.offered"  # the key of an app's languages in app.extensions
-RECORDS: Final = ("/metrics", "/healthz", "/readyz")  # read by programs, as every .csv is
+RECORDS: Final = ("/metrics", "/healthz", "/readyz")  # programs read these, as they read every .csv
 
 
 class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
@@ -55,9 +55,9 @@ babel = Babel()
 
 
 def language() -> str:
-    """The language of this answer, also for Babel: what `speak` said, or what is known without it.
+    """The language of this answer: the one that a view set with `speak`, else chosen by address.
 
-    A poll speaks the language that its address names, so that a page and its polls never differ.
+    A poll names its language in its address, so that a page and its polls never differ.
     """
     if not has_request_context():
         return ENGLISH
@@ -80,8 +80,8 @@ def reader_language(
 ) -> str:
     """The code of the language in which a surface speaks to the reader of this request.
 
-    `own` is the choice that is stored of the person, `house` the property's default, `guests` the
-    codes that the property offers its guests: by default all languages that are fully translated.
+    `own` is the person's stored choice, `house` the property's default, `guests` the codes that the
+    property offers its guests: by default all languages that are fully translated.
     """
     accepts = tuple(tag for tag, _q in request.accept_languages)
     reader = Reader(request.args.get("lang", "")[:20], own or "", accepts, house or "")
@@ -116,7 +116,7 @@ def staff_languages() -> list[Language]:
 
 
 def _by_address() -> str:
-    """The language of a page for which no view has chosen one."""
+    """The language of a page for which no view has set one, chosen by its address."""
     path = request.path
     if path.endswith(".csv") or path in RECORDS:
         return reader_language(Surface.RECORD)
@@ -126,7 +126,7 @@ def _by_address() -> str:
         if current_user.is_authenticated:
             person = current_user._get_current_object()
             return reader_language(Surface.STAFF, own=person.language, house=person.house_language)
-    except Exception:  # the database can't be read: the page will say so
+    except Exception:  # the database can't be read; the page itself will report that
         return ENGLISH
     return reader_language(Surface.DOOR)
 

@@ -1,4 +1,4 @@
-"""create_app(): the dashboard put together from its parts."""
+"""create_app(): puts the dashboard together from its parts."""
 
 import os
 from collections.abc import Mapping
@@ -96,9 +96,9 @@ def _flask_settings(settings: config.Settings) -> dict[str, object]:
 
 
 def _limits(redis_url: str | None, ca_file: str) -> dict[str, object]:
-    """Where limits are counted.
+    """The settings of the storage in which rate limits are counted.
 
-    Without its Redis each process counts for itself until it is back; no page fails.
+    Without its Redis each process counts for itself until Redis is back; no page fails.
     """
     if redis_url is None:
         return {"RATELIMIT_STORAGE_URI": "memory://"}
@@ -118,7 +118,7 @@ def _limits(redis_url: str | None, ca_file: str) -> dict[str, object]:
 def _init_extensions(app: Flask, settings: config.Settings) -> None:
     extensions.csrf.init_app(app)
     extensions.login_manager.init_app(app)
-    # no hooks on every request: what has a limit asks for it itself
+    # no hooks on every request: views that have a limit check it themselves
     app.extensions["limiter"] = {extensions.limiter}
     extensions.limiter.init_app(app)
     words = catalogues.prepare(_folder("translations"), settings.instance / "translations")
@@ -133,7 +133,7 @@ def _init_extensions(app: Flask, settings: config.Settings) -> None:
 
 
 def _folder(name: str) -> Path:
-    """Inside the package when installed from a wheel, beside it in a checkout."""
+    """The folder: inside the package when installed from a wheel, beside it in a checkout."""
     package = Path(__file__).parent
     inside = package / name
     return inside if inside.is_dir() else package.parent / name

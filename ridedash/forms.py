@@ -50,7 +50,7 @@ LIST_MAX: Final = 20_000  # characters of a pasted list of guests
 
 
 def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None:
-    """Raise ValidationError for a pickup that is too soon or too far ahead to plan."""
+    """Raise ValidationError for a pickup that is too soon or too late to be planned."""
     if at - now < SOONEST:
         raise ValidationError(
             _("Too soon to plan: choose a time 15 minutes from now or later, or Now.")
@@ -74,13 +74,13 @@ def _stripped(value: str | None) -> str:
 
 
 def _lines(value: str | None) -> str:
-    """A text of several lines, each of them cleaned; blank lines at both ends are dropped."""
+    """A text of several lines, each cleaned; blank lines at both ends are dropped."""
     lines = (value or "")[: MAX_NOTE * 4].splitlines()
     return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
 
 def _pasted(value: str | None) -> str:
-    """A list that was pasted: its lines and tabs are kept; "" for one without a guest."""
+    """A pasted list with its lines and tabs; "" for one without a guest."""
     text = (value or "")[:LIST_MAX].strip("\n\r")
     return text if guest_lines(text) else ""
 
@@ -125,7 +125,7 @@ class NumberField(IntegerField):  # type: ignore[misc] # WTForms ships no types
 
 
 class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
-    """A latitude or a longitude in degrees. `degrees` is None for a text that is no number."""
+    """A latitude or a longitude in degrees. `degrees` is None for a text that is not a number."""
 
     degrees: float | None = None
 
@@ -149,7 +149,7 @@ class TripForm(Form):  # type: ignore[misc]
     drop_lng = CoordinateField()
     drop_for = StringField(filters=[_cleaned])
     category = StringField(filters=[_cleaned], validators=[Length(max=64)])
-    # "1" asks for the cars of this trip; "lat,lng,name" for those to a suggested drop instead
+    # "1" asks for the cars of this trip; "lat,lng,name" asks for those to a suggested drop instead
     show = StringField(filters=[_cleaned])
 
     def point(self, end: str) -> LatLng | None:
@@ -200,7 +200,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
     account = SelectField(_("Account"), coerce=_required_id)
-    guest_id = NumberField(validators=[Optional(), NumberRange(1)])  # of a stored guest
+    # the chosen guest, if stored already
+    guest_id = NumberField(validators=[Optional(), NumberRange(1)])
     cost_centre = SelectField(
         _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_optional_id, default=""
     )
@@ -212,7 +213,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars.")),
         ],
     )
-    # a line for each guest: name, room, phone. With a list, the fields of one guest and `cars` are
+    # a line for each guest: name, room, phone; with a list, the fields of one guest and `cars` are
     # ignored
     guests = TextAreaField(_("Guests, one on each line"), filters=[_pasted])
     guests_twice = BooleanField(_("The same lines are meant: a car for each of them"))
@@ -227,17 +228,17 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     pickup_words = StringField(_("Pickup at"), filters=[_cleaned])
     pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
     pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
-    # the way back, planned with the same press
+    # the way back, planned by the same press
     back = BooleanField(_("And back"))
     back_date = StringField(_("Day of the way back"), filters=[_cleaned])
     back_offer = NumberField(validators=[Optional(), NumberRange(1)])  # the price that was shown
     back_time = StringField(_("Time of the way back"), filters=[_cleaned])
-    # a series: a planned ride on each of these weekdays (Monday is 0) from the pickup day on
+    # a series: a planned ride on each of these weekdays (0: Monday), from the pickup day on
     days = SelectMultipleField(
         _("Repeat on"), choices=_WEEKDAYS, coerce=_weekday, option_widget=CheckboxInput()
     )
     last_day = StringField(_("Until"), filters=[_cleaned])
-    dates = HiddenField()  # which dates were shown: dates_key()
+    dates = HiddenField()  # the dates that the form has shown: dates_key()
     for_flight = BooleanField(_("Flight"))
     flight = StringField(_("Flight number"), filters=[flight_number])
     departs = StringField(_("Departs at"), filters=[_cleaned])
@@ -261,15 +262,17 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.country = country
         self.words = words
         self.phone_e164: str | None = None
-        self.listed_guests: tuple[ListedGuest, ...] = ()  # of the pasted list, once it is valid
-        self.same_guests = False  # whether lines of it are the same
-        self.back_at: datetime | None = None  # of the way back, once the form is valid
+        # guests of the pasted list, once it is valid
+        self.listed_guests: tuple[ListedGuest, ...] = ()
+        self.same_guests = False  # whether some lines of the list are the same
+        self.back_at: datetime | None = None  # pickup time of the way back, once the form is valid
         self.series_at: tuple[datetime, ...] = ()  # the pickups of a series, once it is valid
-        self.series_rides: list[SeriesRide] = []  # of the days that were chosen, to be shown
+        self.series_rides: list[SeriesRide] = []  # the chosen days, to be shown
         self.latest = LATEST  # how far ahead a pickup may be
         self.flight_number: str | None = None
         self.departs_at: datetime | None = None
-        # of the planned ride that the form changes; it may stay as it is, even when it is too late
+        # the pickup time of the planned ride that the form changes; it may stay, even if it is too
+        # late now
         self.kept_departure: datetime | None = None
         self.planned_at: datetime | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
@@ -317,7 +320,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.same_guests = bool(read.same)
         wrong = read.wrong if self.guests_twice.data else read.wrong + read.same
         if wrong:
-            field.errors = wrong[:-1]  # WTForms adds the one that is raised
+            field.errors = wrong[:-1]  # WTForms adds the error that is raised
             raise ValidationError(wrong[-1])
         self.listed_guests = read.guests
 
@@ -336,7 +339,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             raise ValidationError(str(error)) from error
 
     def validate_flight(self, field: Field) -> None:
-        """Take the flight's number, if the ride is for one."""
+        """Store the flight's number, if the ride is for a flight."""
         if not self.for_flight.data or not field.data:
             return
         if not is_flight_number(field.data):
@@ -366,7 +369,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     def validate_pickup_words(self, field: Field) -> None:
         """Parse the pickup time of a ride for later into `pickup_at`; the fields keep their texts.
 
-        An error stands at the control that it is about.
+        Each error is stored at the control that it is about.
         """
         self._check_pickup(field)
 
@@ -404,7 +407,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         """Parse day and time of the way back into the instant `back_at`."""
         if not self.back.data:
             return
-        # " " stands for no time: with "" the words would be read, and the way back has none
+        # " " means no time: with "" the words would be read, which the way back does not have
         texts = PickupTexts("", self.back_date.data or "", self.back_time.data or " ")
         now = self.now or datetime.now(UTC)
         try:
@@ -424,7 +427,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     def validate_last_day(self, field: Field) -> None:
         """Parse weekdays and last day into the pickups of a series, `series_at`.
 
-        They count only if the form has shown just these dates (`dates`).
+        They are accepted only if the form has shown exactly these dates (`dates`).
         """
         if not self.days.data:
             return
@@ -435,7 +438,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         if self.coupon.data:
             raise ValidationError(_("A coupon is for one ride: leave it out of a series."))
         if self.pickup_at is None or self.now is None:
-            return  # the control of the pickup time has reported it
+            return  # the control of the pickup time has reported the error
         first = self.pickup_at.astimezone(self.tz)
         last = calendar_day(field.data or "")
         asked = SeriesAsked(first.date(), last, frozenset(self.days.data), first.time())

@@ -15,7 +15,10 @@ class LatLng(NamedTuple):
 
 
 def is_valid(lat: float, lng: float) -> bool:
-    """Whether both are finite and in range. (0, 0) is valid, but the service sends it for none."""
+    """Whether both are finite and in range.
+
+    (0, 0) is valid, but the service sends it for "unknown".
+    """
     return math.isfinite(lat) and math.isfinite(lng) and -90 <= lat <= 90 and -180 <= lng <= 180
 
 
@@ -55,8 +58,8 @@ def contains(ring: Sequence[LatLng], point: LatLng) -> bool:
 def thinned(path: Sequence[LatLng], away_m: float, most: int) -> list[LatLng]:
     """A path with at most `most` (2 or more) of its points, both ends among them.
 
-    No point that is left out is farther than `away_m` metres from the line that stays, a distance
-    that is doubled until there are few enough points (Douglas and Peucker).
+    Points are left out that are within `away_m` metres of the remaining line; that distance is
+    doubled until few enough points remain (Douglas and Peucker).
     """
     found = _line_within(path, away_m)
     while len(found) > most:
@@ -66,7 +69,7 @@ def thinned(path: Sequence[LatLng], away_m: float, most: int) -> list[LatLng]:
 
 
 def _line_within(path: Sequence[LatLng], away_m: float) -> list[LatLng]:
-    """The points that a line needs to stay within that distance of all of them."""
+    """The points of a line that stays within that distance of all points."""
     if len(path) < 3:
         return list(path)
     stays = {0, len(path) - 1}

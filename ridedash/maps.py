@@ -43,7 +43,7 @@ POINT_STYLE: Final[dict[str, Any]] = {
     "fill_opacity": 0.25,
 }
 
-# Stands in the cached script where a page's own center and zoom are put; no map is centred there.
+# A placeholder in the cached script for the page's own center and zoom; no map is centred there.
 _NOWHERE: Final = (0.123456789, 0.987654321)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE: Final = re.compile(r"\bvar ([a-z_]+[a-z0-9_]*) =")
@@ -52,7 +52,7 @@ _TILES: Final = re.compile(
 )
 
 
-# Tiles of the sandbox, by way of this host or on this machine: only these have a dark version.
+# Tiles of the sandbox, through this host or on this machine: only these have a dark version.
 _SANDBOX_TILES: Final = re.compile(
     r"((?:https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]+)?)?/tiles)(/\{z\}/\{x\}/\{y\}\.svg)"
 )
@@ -150,8 +150,8 @@ def _frozen(rings: Sequence[Sequence[LatLng]]) -> tuple[tuple[tuple[float, ...],
 def _frame(
     tiles_url: str, map_id: str, areas: Any, boundary: Any, points: Any
 ) -> tuple[str, str, str, str | None]:
-    """The element, the script before and after the view, and the name of the zone's layer."""
-    import folium  # with numpy half a second, which a process without a map does without
+    """The element, the script before and after the view's values, and the zone layer's name."""
+    import folium  # this import takes half a second with numpy; a process without maps skips it
 
     frame = _base(tiles_url, map_id)
     for ring in areas:
@@ -160,7 +160,8 @@ def _frame(
     root = frame.get_root()
     root.render()
     script = root.script.render().replace("</", "<\\/")
-    script = _VARIABLE.sub(r"window.\1 =", script)  # globals, so that map.js finds them by name
+    # turned into globals, so that map.js finds them by name
+    script = _VARIABLE.sub(r"window.\1 =", script)
     script = re.sub(r"\s*\n\s*", "\n", script)
     if by_night := tiles_by_night(tiles_url):
         dark = 'matchMedia("(prefers-color-scheme: dark)").matches'
@@ -171,7 +172,7 @@ def _frame(
 
 
 def _base(tiles_url: str, map_id: str) -> Any:
-    """folium's Map with its base layer, without files of other hosts: Leaflet is served here."""
+    """folium's Map with its base layer, without files from other hosts: Leaflet is served by us."""
     import folium
     import xyzservices
 
@@ -179,7 +180,7 @@ def _base(tiles_url: str, map_id: str) -> Any:
         raise ValueError("a map's id is lower-case letters, digits and underscores")
     if not _TILES.fullmatch(tiles_url):
         raise ValueError("the tile URL is not one that can be put into a page: RIDEDASH_TILES_URL")
-    # without a zoom: it is inserted with the center
+    # without a zoom, which is inserted with the center
     options: dict[str, Any] = {
         "zoom_start": None,
         "attributionControl": False,

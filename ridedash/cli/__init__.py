@@ -11,8 +11,8 @@ from ridedash.config import BadSettingError, load
 from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError, remedy
 
-EPIPE_CODE = 141  # what a shell shows for a program that SIGPIPE ended
-WITH_METRICS = ("up", "worker")  # the others end soon, or play the ride service
+EPIPE_CODE = 141  # the exit code that a shell shows for a program that SIGPIPE ended
+WITH_METRICS = ("up", "worker")  # the other commands end soon, or are the sandbox
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,7 +22,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         prepare(load(os.environ), options.command, counts=options.command in WITH_METRICS)
         _run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has seen enough: `ridedash doctor | head`
+    except BrokenPipeError:
+        # the reader of the output has closed the pipe, as in `ridedash doctor | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EPIPE_CODE)
     except (CommandError, BadSettingError, BadInstanceError) as error:

@@ -143,7 +143,7 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
 
 
 def _property_of_staff(s: Session, options: argparse.Namespace, now: datetime) -> Property:
-    """The property of that name.
+    """The property that the command names.
 
     A new one is made only with --new-property: a name that is not found may be misspelt.
     """
@@ -167,7 +167,7 @@ def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Pro
 
 
 def _country(typed: str | None) -> str | None:
-    """A country's two letters in capitals. Raises CommandError where phone numbers know none."""
+    """A country's two letters in capitals. Raises CommandError for a code that no country has."""
     from ridedash.phones import COUNTRIES  # imported here: a worker does not need it
 
     if typed is None:

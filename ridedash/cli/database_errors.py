@@ -1,4 +1,4 @@
-"""What a command says of a database that can't be used, and what to do about it."""
+"""The message of a command whose database can't be used: the reason, and what to do about it."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from ridedash.cli.errors import CommandError
 from ridedash.store.database.database import DatabaseBusy, WrongTables
 from ridedash.text import one_line
 
-LONGEST: Final = 300  # characters of a driver's message
+LONGEST: Final = 300  # characters of a driver's message that are shown
 ANYTHING: Final = "Look at RIDEDASH_DATABASE_URL."
 WRITABLE: Final = (
     "The user who runs ridedash must be able to write the file and its folder: look at "
@@ -19,7 +19,7 @@ WRITABLE: Final = (
 BROKEN: Final = (
     "Bring back its last backup (docs/operating.md, Restore), or look at RIDEDASH_DATABASE_URL."
 )
-# by SQLite's primary result code
+# advice by SQLite's primary result code
 ADVICE: Final[Mapping[int, str]] = {
     3: WRITABLE,  # PERM
     5: "Another process is writing to it: try again when that one is done.",  # BUSY
@@ -33,12 +33,12 @@ ADVICE: Final[Mapping[int, str]] = {
 
 @contextlib.contextmanager
 def database_errors() -> Iterator[None]:
-    """Turn an error of the database into a CommandError: why, and what to do."""
+    """Turn a database error into a CommandError that says why it happened and what to do."""
     try:
         yield
     except WrongTables as error:
         raise CommandError(f"{error}.") from None
-    except IntegrityError:  # a fault of ours, and no trouble of the database
+    except IntegrityError:  # a bug in this program, not a problem of the database
         raise
     except (SQLAlchemyError, DatabaseBusy) as error:
         cause = error.__cause__ if isinstance(error, DatabaseBusy) else error
@@ -47,6 +47,6 @@ def database_errors() -> Iterator[None]:
 
 
 def advice_on(error: BaseException | None, otherwise: str = ANYTHING) -> str:
-    """What to do about an error of the database; `otherwise` where its kind doesn't say."""
+    """What to do about a database error; `otherwise` for an error of an unknown kind."""
     code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0)
     return ADVICE.get(code & 0xFF, otherwise)

@@ -22,7 +22,7 @@ def seed(services: Services) -> None:
     """Create the demo's property, staff, linked accounts and kiosks, once for each database."""
     with services.db.write() as session:
         known = properties.find_staff(session, SIGN_IN_NAME)
-        if known is not None:  # a demo of an earlier release has no mark and no kiosks yet
+        if known is not None:  # a demo of an earlier release has neither the mark nor kiosks
             _mark_earlier(session, known, services.clock())
             demo_kiosks.seed(session, known.property_id, services.clock())
     _refuse_others(services)
@@ -63,7 +63,7 @@ def seed(services: Services) -> None:
 
 
 def _mark_earlier(s: Session, staff: Staff, now: datetime) -> None:
-    """Mark a demo that was seeded by a release without marks: its hotel stands in no real city."""
+    """Mark a demo whose release did not write marks; its hotel lies in no city that exists."""
     hotel = _hotel()
     home = s.get_one(Property, staff.property_id)
     seeded = (home.name, home.timezone) == (hotel.name, cities()[0].timezone)
@@ -80,7 +80,7 @@ def _refuse_others(services: Services) -> None:
 
 
 def _require_secrets(services: Services, property_id: int) -> None:
-    """Refuse a demo whose secrets were lost: it could book nothing, and the password is another."""
+    """Refuse a demo whose secrets were lost: it could not book, and its password would be wrong."""
     with services.db.read() as s:
         stored = [row for row in accounts.accounts_of(s, property_id) if row.access_token_enc]
     if not stored or any(accounts.tokens_can_be_read(row, services.vault) for row in stored):

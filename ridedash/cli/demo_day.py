@@ -1,7 +1,7 @@
 """The rides that a new demo starts with: made by the worker's thread, before it follows rides.
 
-Those of a week and of today are ordered from a sandbox in this process, whose clock the program
-sets from ride to ride. It writes the file that the demo's own sandbox uses afterwards. See
+The rides of the last week and of today are ordered from a sandbox in this process, whose clock the
+program sets from ride to ride. It writes the file that the demo's own sandbox uses afterwards. See
 ridedash/demo/day/.
 """
 
@@ -43,9 +43,9 @@ from ridedash.store.models.people import Property
 from ridedash.views.poll_cache.cache import polls
 
 SEED: Final = 1
-THREADS: Final = 2  # of the sandbox that is led
-RATE: Final = 100_000  # calls in a second: the days go by fast
-LOOK_EVERY_S: Final = 0.2  # whether somebody has booked meanwhile
+THREADS: Final = 2  # threads of the sandbox in this process
+RATE: Final = 100_000  # calls in a second: high enough never to slow the making of the rides
+LOOK_EVERY_S: Final = 0.2  # how often to check whether somebody has booked meanwhile
 
 log = logging.getLogger(__name__)
 
@@ -60,16 +60,16 @@ class Day:
         self.progress.begin(0)  # from now on a POST to /demo/ waits
 
     def make(self, worker: Worker, stop: threading.Event) -> None:
-        """Make it; meanwhile `worker` sends what people book. A failure is logged, and no more.
+        """Make the day; meanwhile `worker` sends what people book. A failure is only logged.
 
-        When `stop` is set first, the next start begins anew.
+        When `stop` is set before the end, the next start begins anew.
         """
         self.services.past_until = self.now  # until then the board shows what people order
         try:
             with self._worded():
                 if self._made(worker, stop):
                     self._end(demo_marks.MADE)
-        except Exception as error:  # a demo without its day is still one
+        except Exception as error:  # a demo without these rides still works
             log.exception("the day of the demo was not made: %s", type(error).__name__)
             self._end(demo_marks.NONE)
         finally:
@@ -78,7 +78,7 @@ class Day:
             self.progress.end()
 
     def _show(self) -> None:
-        """Make the next poll of each page read the database."""
+        """Let the next poll of each page read the database instead of the poll cache."""
         with self._worded():
             cache = polls()
         if cache is not None:
@@ -86,7 +86,7 @@ class Day:
 
     @contextlib.contextmanager
     def _worded(self) -> Iterator[None]:
-        """An app context: prices are put in words, as pages do."""
+        """An app context, which prices need to be put in words."""
         with self.app.app_context():
             yield
 
@@ -102,7 +102,7 @@ class Day:
             return not stop.is_set()
 
         with self.services.db.write() as s:
-            delete_rides(s)  # of a start that was ended in between
+            delete_rides(s)  # rides of a start that was interrupted
             prop = furnish(s, _home(s), self.places)
             zone = ZoneInfo(prop.timezone)
         wished = plan.wishes(self.now, zone, SEED, self.days)
@@ -132,9 +132,9 @@ class Day:
 
 
 def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
-    """What this start has to make: today's rides and those of `days` days before; None for nothing.
+    """The rides that this start has to make: today's and those of `days` days before; or None.
 
-    Empties the sandbox for that, and sets its clock to before the first ride.
+    If there are any, empties the sandbox and sets its clock to before the first ride.
     """
     services: Services = app.extensions["ridedash"]
     settings = services.settings
@@ -153,7 +153,7 @@ def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
 
 @contextlib.contextmanager
 def led(services: Services, clock: LedClock) -> Iterator[Player]:
-    """A player with services and a sandbox of its own: on `clock`, with the files of `services`."""
+    """A player with services and a sandbox of its own, on `clock`, and the files of `services`."""
     settings = services.settings
     sandbox = create_sandbox(replace(sandbox_settings(settings), clock=clock))
     with contextlib.ExitStack() as stack:
@@ -177,7 +177,7 @@ def led(services: Services, clock: LedClock) -> Iterator[Player]:
 
 @contextlib.contextmanager
 def _served(app: Flask) -> Iterator[int]:
-    """Serve an app to this machine, from a thread. Its port."""
+    """Serve an app to this machine, from a thread. Returns its port."""
     listening = listen("127.0.0.1", 0, "RIDEDASH_SANDBOX_PORT")
     server = make_server(app, listening, THREADS)
     thread = threading.Thread(target=server.run, name="led sandbox", daemon=True)

@@ -1,6 +1,6 @@
 """The kiosks of a demo: one in the hotel's lobby, one at the central station with its points.
 
-Neither is paired: Settings, Kiosks opens each in a browser with one press, in a demo alone.
+Neither is paired. In a demo, Settings, Kiosks opens each of them in a browser with one press.
 """
 
 from datetime import datetime
@@ -16,12 +16,12 @@ from ridedash.store.properties import favourites_of, set_favourite
 from ridedash.wording.languages import LANGUAGES
 
 STATION: Final = "Port Meridian Central Station"
-# what guests of the hotel ask for most, by the keys from 1
+# the places that guests ask for most; the kiosk's keys number them from 1
 DROPS: Final = (
     *("Meridian Airport", STATION, "Ferry Terminal"),
     *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
 )
-# from the kiosk in the station's hall: the words, the minutes, and whether there are steps
+# how to walk to each pickup point from the kiosk: directions, minutes, and whether there are steps
 WAYS: Final[dict[str, tuple[dict[str, str], int, bool]]] = {
     "Main Entrance, Station Square": (
         {
@@ -40,7 +40,7 @@ WAYS: Final[dict[str, tuple[dict[str, str], int, bool]]] = {
 
 
 def seed(s: Session, property_id: int, now: datetime) -> None:
-    """Add both kiosks, the ways at the station, and favourite drops, once for each property."""
+    """Add both kiosks, the walks at the station, and favourite drops, once for each property."""
     if devices_of(s, property_id, ended=True):
         return
     city = cities()[0]
@@ -76,7 +76,7 @@ def _ways(s: Session, city: City, station: Kiosk) -> None:
 
 
 def _favourites(s: Session, city: City, property_id: int) -> None:
-    """Where a kiosk offers to go; a property that has favourites keeps its own."""
+    """The destinations that a kiosk offers first; a property that has favourites keeps its own."""
     if favourites_of(s, property_id):
         return
     places = {place.name: place.position for place in city.places}

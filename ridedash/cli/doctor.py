@@ -22,10 +22,11 @@ from ridedash.text import one_line
 from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
-NOWHERE: Final = LatLng(0.0, 0.0)  # asked about while no property has a usual pickup
+# the point for which prices are asked while no property has a usual pickup
+NOWHERE: Final = LatLng(0.0, 0.0)
 LONGEST: Final = 2000  # characters of a finding; the rest is cut off
 ZOOM: Final = 15  # the first view of the board's map
-# refusals because of the pickup, not because of the key
+# refusals that are due to the pickup, not to the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
 PORTS: Final = {"http": 80, "https": 443}
@@ -38,7 +39,7 @@ class CheckFailed(Exception):
 
 
 class CheckContext(NamedTuple):
-    """What checks of the service need: `pickup` is the usual one of a property, None for none."""
+    """What the checks of the service need. `pickup`: a property's usual one, None without any."""
 
     services: Services
     pickup: LatLng | None
@@ -73,7 +74,7 @@ def report_line(finding: Finding) -> str:
 def examine(services: Services) -> Iterator[Finding]:
     """The findings of all checks, in order; no check raises.
 
-    Without a database they know no property, and no usual pickup.
+    Without a database the checks know no property and no usual pickup.
     """
     findings, ours = database(services)
     yield from findings
@@ -125,7 +126,7 @@ def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
 
 
 def _because(error: BaseException) -> str:
-    """Why a connection did not open, with what to do about a certificate; "" when not known."""
+    """Why a connection failed, with advice about certificates; "" when the reason is unknown."""
     while not isinstance(error, NoAnswer) and error.__cause__ is not None:
         error = error.__cause__
     cause = error.cause if isinstance(error, NoAnswer) else ""
@@ -175,7 +176,7 @@ def _get(out: Egress, url: str, accept: str = "application/json", total_s: float
 
 
 def _outgoing(settings: config.Settings) -> str:
-    """Name the proxy and the own CA certificates, none of which may have expired."""
+    """Name the proxy and the configured CA certificates, none of which may have expired."""
     said = []
     if settings.https_proxy:
         directly = ", ".join(("this machine", *settings.no_proxy))
@@ -187,7 +188,7 @@ def _outgoing(settings: config.Settings) -> str:
         ends = [str(each["notAfter"]) for each in context.get_ca_certs()]
         if not ends:
             raise CheckFailed(f"{settings.ca_file} holds no certificate of a CA. {CA_ADVICE}")
-        first = min(ends, key=ssl.cert_time_to_seconds)  # to expire
+        first = min(ends, key=ssl.cert_time_to_seconds)  # the first certificate to expire
         if ssl.cert_time_to_seconds(first) < utc_now().timestamp():
             raise CheckFailed(f"a certificate of {settings.ca_file} ended on {first}. {CA_ADVICE}")
         said.append(f"{settings.ca_file} is trusted too, until {first}")
@@ -195,9 +196,9 @@ def _outgoing(settings: config.Settings) -> str:
 
 
 def _address(settings: config.Settings) -> str:
-    """Ask /healthz by the public URL: it says as which address the request arrived."""
+    """Ask /healthz by the public URL: its answer says from which address the request arrived."""
     url = settings.public_url
-    # without the proxy for outgoing calls, which need not reach our own address
+    # without the proxy for outgoing calls, through which our own address may be out of reach
     answer = _get(Egress(settings.ca_file), f"{url}/healthz")
     if answer.status != 200:
         raise CheckFailed(
@@ -255,7 +256,7 @@ def _tiles(context: CheckContext) -> str:
 
 
 def _about_tiles(settings: config.Settings) -> str:
-    """What to do when tiles don't come; those of a path come from the dashboard itself."""
+    """What to do when tiles don't come; without a host in the URL, the dashboard serves them."""
     if settings.tiles_url.startswith("/"):
         return "Is the dashboard up? Else check RIDEDASH_TILES_URL."
     return "Check RIDEDASH_TILES_URL."

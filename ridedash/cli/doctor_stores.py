@@ -21,9 +21,10 @@ from ridedash.store.encryption import TokenVault
 from ridedash.store.models.people import Account, Property
 
 REDIS_S: Final = 2.0
-NAMED: Final = 3  # files that a finding names
-OTHERS_READ, OTHERS_ENTER = 0o004, 0o001  # bits of a mode, for users outside the owner's group
-EACH: Final = 20  # accounts with a line each; more are counted
+NAMED: Final = 3  # files that a finding names at most
+# permission bits of a file mode, for users outside the owner's group
+OTHERS_READ, OTHERS_ENTER = 0o004, 0o001
+EACH: Final = 20  # accounts that get a line each; further ones are only counted
 OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
 SEALED = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
 
@@ -48,7 +49,7 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
     url = services.db.engine.url
     shown = _hidden(url, url.render_as_string(hide_password=True))
     if services.db.dialect == "sqlite" and not Path(url.database or "").exists():
-        # to look into it would make it
+        # connecting to a missing SQLite file would create it
         advice = f"{shown} is not there yet: run `ridedash db upgrade`"
         return [Finding("database", False, advice)], None
     try:
@@ -75,7 +76,7 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
 
 
 def _connections(services: Services, shown: str) -> Finding:
-    """The database answers; whether it has connections for all processes is for a person to see."""
+    """Report that the database answers, and the number of connections for a person to judge."""
     allowed, each = services.db.server_connections(), services.settings.database_pool
     if allowed is None:
         return Finding("database", True, shown)
@@ -100,7 +101,7 @@ def _hidden(url: URL, text: str) -> str:
 
 
 def accounts(vault: TokenVault, ours: StoredFacts) -> Iterator[Finding]:
-    """A line for each linked account; a single one when they are many."""
+    """A line for each linked account; a single line when there are more than EACH."""
     names = {property_.id: property_.name for property_ in ours.properties}
     states = [
         (f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts
@@ -156,9 +157,9 @@ def _open_to_others(path: Path, bit: int) -> bool:
 
 
 def redis(url: str, ca_file: str) -> Finding:
-    """Call the Redis of the rate limits with the library that uses it."""
+    """Connect to the Redis of the rate limits with the library that the rate limits use."""
     parts = urlsplit(url)
-    # without its password
+    # the address without its password
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
     waits: dict[str, Any] = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
     try:

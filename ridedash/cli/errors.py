@@ -1,4 +1,4 @@
-"""The error that commands raise on purpose, and the one for a property that is not there."""
+"""The error that commands raise on purpose, and the one for a property that does not exist."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ class CommandError(Exception):
 
 
 def no_property(name: str, known: Iterable[str], advice: str = "") -> CommandError:
-    """The error for a name that no property has; it names the closest one, which was meant."""
+    """The error for a name that no property has; it suggests the closest name."""
     by_folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(name.casefold(), by_folded, n=1)
     meant = f" Did you mean {by_folded[near[0]]!r}?" if near else ""

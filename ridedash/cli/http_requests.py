@@ -1,10 +1,9 @@
-"""What the HTTP server of `ridedash up` takes for a request: only what no other server reads
-otherwise.
+"""The requests that the HTTP server of `ridedash up` accepts: only those that have one meaning.
 
 A proxy and a server that disagree about where a request ends make one person's bytes the beginning
-of another person's request. Waitress reads some requests that others read differently, and some
-whose reading takes it seconds, in which nobody else is served. Each of them is refused here, before
-waitress looks at it; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
+of another person's request. Waitress reads some requests differently from other servers, and takes
+seconds for some others, in which nobody else is served. Each of them is refused here, before
+waitress reads it; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
 """
 
 import re
@@ -16,16 +15,17 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import ErrorTask
 from waitress.utilities import BadRequest
 
-IDLE_S: Final = 20  # until a connection without a request is closed
-REQUEST_S: Final = 60  # until a request that is not there as a whole is given up
-# an address on this server, or the whole address as proxies are asked for it
+IDLE_S: Final = 20  # after this time a connection without a request is closed
+REQUEST_S: Final = 60  # after this time an incomplete request is given up
+# a path on this server, or a whole URL as clients of a proxy send it
 START: Final = re.compile(rb"[A-Z]{1,20} (?:/|https?://)[!-~]* HTTP/1\.[01]")
 # The name of a header and the blanks after it: waitress needs quadratic time for them.
 PADDED: Final = re.compile(rb"(\r\n[^:\r\n]+:)[ \t]+")
 CODED: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
 FOLDED: Final = re.compile(rb"\r\n[ \t]")
-REFUSED: Final = b"GET / HTTP/1.0\r\n"  # as waitress puts in place of a request that it refuses
-# of an answer that no application has made
+# the placeholder by which waitress replaces a request that it refuses
+REFUSED: Final = b"GET / HTTP/1.0\r\n"
+# headers of an answer that waitress makes itself, without the application
 HEADERS: Final = (
     ("Cache-Control", "no-store"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
@@ -36,24 +36,25 @@ HEADERS: Final = (
 
 
 class LengthRequired(BadRequest):  # type: ignore[misc] # waitress ships no types
-    """The refusal of a body that comes in chunks: no form of ours and no browser sends one."""
+    """Refuses a chunked body: no form of ours and no browser sends one."""
 
     code = 411
     reason = "Length Required"
 
 
 class StrictParser(HTTPRequestParser):  # type: ignore[misc] # waitress ships no types
-    """Waitress's parser for requests of one meaning."""
+    """Waitress's parser, limited to requests that have one meaning."""
 
     def __init__(self, adj: Any) -> None:
         super().__init__(adj)
         self.began = time.time()
 
     def received(self, data: bytes) -> int:
-        """How many of these bytes belong to this request."""
+        """Parse these bytes. Returns how many of them belong to this request."""
         consumed: int = super().received(data)
         if self.error is not None or self.body_rcv is None:
-            # no body is waited for: to invite one would join the next request to this one
+            # no body is expected, so no 100 Continue: the client's body would become the next
+            # request
             self.expect_continue = False
         return consumed
 
@@ -68,7 +69,7 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc] # waitress ships no
             raise ParsingError("a header goes on in a second line")
         try:
             super().parse_header(PADDED.sub(rb"\1", header_plus))
-        except ValueError:  # an address such as http://[ or a length of thousands of digits
+        except ValueError:  # an address such as http://[ or a content length of thousands of digits
             raise ParsingError("an address or a length can't be read") from None
         if self.proxy_netloc and self.proxy_netloc.lower() != self.headers.get("HOST", "").lower():
             raise ParsingError("the address and Host name two hosts")

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further one
-OTHER_FILES: Final = 200  # open files that are no connection of the server: database, service, logs
-WANTED_FILES: Final = 4096  # of open files, where the system allows as many
-AGAIN_S: Final = 0.2  # until a stop that Python has ignored is raised again
-CLEAN_UP_S: Final = 5  # between two looks for connections that are idle for IDLE_S
-HEADER_BYTES: Final = 32 * 1024  # of all headers of a request together
-# Waitress stores a body before the application sees it, which refuses more than 256 kB.
+OTHER_FILES: Final = 200  # open files that are not connections: database, service, logs
+WANTED_FILES: Final = 4096  # the limit of open files that we ask the system for
+AGAIN_S: Final = 0.2  # how often a stop is raised again that Python has ignored
+CLEAN_UP_S: Final = 5  # how often to look for connections that have been idle for IDLE_S
+HEADER_BYTES: Final = 32 * 1024  # all headers of a request together
+# Waitress stores a body before the application, which refuses more than 256 kB, sees it.
 BODY_BYTES: Final = 1024 * 1024
 
 
@@ -53,11 +53,11 @@ def make_server(app: "WSGIApplication", listening: socket.socket, threads: int) 
 
 
 def _connection_limit() -> int:
-    """CONNECTIONS, or fewer where the system allows the process too few open files for them."""
+    """CONNECTIONS, or fewer where the system allows the process fewer open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < WANTED_FILES:
         soft = WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, WANTED_FILES)
-        with contextlib.suppress(ValueError, OSError):  # the limit then stays as it is
+        with contextlib.suppress(ValueError, OSError):  # on failure the limit stays as it is
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     allowed = CONNECTIONS if soft == resource.RLIM_INFINITY else soft - OTHER_FILES
@@ -65,7 +65,7 @@ def _connection_limit() -> int:
 
 
 def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0) -> socket.socket:
-    """As listen(), but wait a little for the sandbox of a killed `up` to leave the port."""
+    """Like listen(), but wait a little until the sandbox of a killed `up` has left the port."""
     end = time.monotonic() + patience_s
     while time.monotonic() < end:
         with contextlib.suppress(CommandError):
@@ -114,7 +114,7 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 
 def _unless_stopping(report: Callable[[Any], Any]) -> Callable[[Any], None]:
-    """Report what Python ignores, but not a stop: it is raised again."""
+    """Report exceptions that Python ignores, except a stop, which is raised again."""
 
     def hook(ignored: Any) -> None:
         if not issubclass(ignored.exc_type, SystemExit):

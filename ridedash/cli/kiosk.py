@@ -44,7 +44,7 @@ def examine(services: Services) -> Iterator[Finding]:
 
 
 def _tls(services: Services) -> Finding:
-    """Whether browsers keep the cookie of a device: it is a `__Host-` one, which needs TLS."""
+    """Whether browsers keep a device's cookie: it is a `__Host-` cookie, which requires TLS."""
     url = urlsplit(services.settings.public_url)
     if url.scheme == "https":
         return Finding("tls", True, f"{url.geturl()}: devices keep their cookie")

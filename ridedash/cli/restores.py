@@ -19,9 +19,9 @@ OLDEST = datetime(2020, 1, 1, tzinfo=UTC)  # no database of ridedash is older
 
 
 def accept_restore(services: Services, options: argparse.Namespace) -> None:
-    """Compare the database with this machine's journals, then order what is planned again.
+    """Compare the database with this machine's journals, then release all planned rides.
 
-    Refused while machines are silent that had workers too: only they have their journals.
+    Refused while another machine that had a worker is silent: only that machine has its journals.
     """
     journal = _journal(services)
     after_restore.compare(services.db, services.clock, journal)
@@ -42,7 +42,7 @@ def accept_restore(services: Services, options: argparse.Namespace) -> None:
 
 
 def _require_compared(services: Services, journal: SentJournal, anyway: bool) -> None:
-    """Raise CommandError when nothing, or not the journals of all machines, was compared."""
+    """Raise CommandError when no journals were compared, or not those of all machines."""
     with services.db.read() as s:
         waits = restores.open_restore(s) is not None
         absent = absent_hosts(s, services.clock())
@@ -106,7 +106,7 @@ def _journal(services: Services) -> SentJournal:
 
 
 def _moment(text: str, now: datetime) -> datetime:
-    """The moment of the backup. Without an offset it is of this machine's time zone."""
+    """The moment of the backup. Without an offset it is in this machine's time zone."""
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):

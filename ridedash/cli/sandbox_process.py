@@ -53,7 +53,8 @@ def _partner_key(settings: config.Settings) -> str:
             f"RIDEDASH_SERVICE_APP_TOKEN must begin with {SANDBOX_KEY} for the sandbox, so that it "
             "can't be taken for a real one."
         )
-    return demo_secrets(settings.instance)["service_app_token"]  # the given key is another's
+    # the given key is for another service
+    return demo_secrets(settings.instance)["service_app_token"]
 
 
 def require_store(settings: SandboxSettings) -> None:
@@ -68,8 +69,8 @@ def require_store(settings: SandboxSettings) -> None:
 def alone(instance: Path) -> Iterator[None]:
     """Keep every other sandbox off this instance folder until this process ends.
 
-    Raises CommandError while there is one: two would lead the same rides, each by a clock and with
-    faults of its own.
+    Raises CommandError while there is one: two sandboxes would move the same rides, each with its
+    own clock and faults.
     """
     instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (instance / "sandbox.lock").open("a") as lock:
@@ -91,7 +92,7 @@ def serve(environ: Mapping[str, str], inherited: int | None, *, warmed: bool = F
     with contextlib.ExitStack() as stack, stopped_by_sigterm():
         settings = config.load(environ)
         chosen = sandbox_settings(settings)
-        if inherited is None:  # else `up` keeps the others off
+        if inherited is None:  # otherwise `up` holds this lock
             stack.enter_context(alone(settings.instance))
         _serve(settings, chosen, inherited, warmed)
 

@@ -1,4 +1,4 @@
-"""`ridedash up --demo-stage`: the stage of a demo, opened in a browser where there is one."""
+"""`ridedash up --demo-stage`: the stage of a demo, opened in a browser if there is one."""
 
 import sys
 import threading
@@ -24,7 +24,7 @@ def require(settings: Settings) -> None:
 
 
 def line(settings: Settings) -> str:
-    """The line of the greeting that says where the stage is."""
+    """The line of the greeting with the address of the stage."""
     return f"  stage        {settings.public_url}{ADDRESS}"
 
 
@@ -35,7 +35,8 @@ def show(
 ) -> threading.Thread | None:
     """Open the stage in the browser of this session; None where it has no screen.
 
-    In a thread that nobody waits for: `open_` of some browsers returns only when they are closed.
+    Runs in a thread that nobody waits for: `open_` of some browsers returns only when they are
+    closed.
     """
     if sys.platform not in WITH_SCREEN and not {"DISPLAY", "WAYLAND_DISPLAY"} & environ.keys():
         return None

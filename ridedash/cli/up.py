@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ridedash.cli.demo_day import Day
 
 ENDED = "the worker ended by itself: nothing would be sent or followed. The log says why."
-THREADS = 12  # that answer requests
+THREADS = 12  # threads that answer requests
 DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protocol.md 1.3)
 
 
@@ -44,7 +44,8 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
         stage.require(given)
     # a signal during the start stops what has been started
     with contextlib.ExitStack() as stack, stopped_by_sigterm():
-        if given.demo:  # before the ports: one that is started twice is told so
+        # checked before the ports, so that a demo that already runs is reported as such
+        if given.demo:
             stack.enter_context(alone(given.instance))
         web = stack.enter_context(listen(given.host, given.port, "RIDEDASH_PORT"))
         known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
@@ -68,7 +69,7 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
 
 
 def _first(app: Flask) -> "Day | None":
-    """Seed a new demo. The day that its worker has to make first; None: there is none to make."""
+    """Seed a new demo. Returns the day that its worker has to make first; None without one."""
     demo.seed(app.extensions["ridedash"])
     from ridedash.cli import demo_day  # live mode does not load it
 
@@ -78,7 +79,7 @@ def _first(app: Flask) -> "Day | None":
 def _start_sandbox(
     known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack, *, warmed: bool
 ) -> dict[str, str]:
-    """Start the sandbox as a child process. The settings that it shares with the dashboard."""
+    """Start the sandbox as a child process. Returns the settings shared with the dashboard."""
     chosen = sandbox_settings(given)
     require_store(chosen)
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
@@ -105,13 +106,13 @@ def _running_worker(app: Flask, day: "Day | None") -> Iterator[None]:
         thread.join(DRAIN_S)
         services.db.close()
         if ended.is_set():
-            raise CommandError(ENDED)  # in place of the SystemExit of the signal
+            raise CommandError(ENDED)  # replaces the SystemExit that the signal raised
 
 
 def _work(worker: Worker, stop: threading.Event, ended: threading.Event, day: "Day | None") -> None:
-    """Run the worker, after the day of a new demo was made.
+    """Run the worker, once the day of a new demo has been made.
 
-    When it ends by itself, end the process too: nothing would send orders.
+    If the worker ends by itself, end the process too: nothing would send orders.
     """
     try:
         if day is not None:
@@ -126,7 +127,7 @@ def _work(worker: Worker, stop: threading.Event, ended: threading.Event, day: "D
 def with_tiles(app: Flask, *, warmed: bool) -> "WSGIApplication":
     """The dashboard with the sandbox's tiles under /tiles on its own port.
 
-    `warmed`: what tiles are drawn from is made at once, so that the first map is fast.
+    `warmed`: the data from which tiles are drawn is loaded at once, so that the first map is fast.
     """
     tiles = create_tiles_app()
     if warmed:

@@ -1,4 +1,4 @@
-"""`ridedash erase`: which guest to erase, from the command line."""
+"""`ridedash erase`: finds the guest that the command line names, and erases them."""
 
 import argparse
 

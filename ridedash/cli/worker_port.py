@@ -72,7 +72,7 @@ class WorkerApp:
     def _health(self) -> Answered:
         """200 while the worker's rounds go on, 503 when one has taken STUCK_S or longer.
 
-        A database that is away is no reason to start the worker again, so it is not asked here.
+        An unreachable database is no reason to start the worker again, so it is not asked here.
         """
         age_s = time.monotonic() - self._worker.round_ended
         well = age_s < STUCK_S

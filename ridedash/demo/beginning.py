@@ -1,4 +1,4 @@
-"""The demo begins anew, by Reset or by a story: here and in the sandbox, in one press."""
+"""Starts the demo anew, for Reset or for a story: the database and the sandbox in one press."""
 
 import logging
 import sqlite3
@@ -20,12 +20,14 @@ from ridedash.rides.tracking import claims
 from ridedash.turns import SandboxTime
 from ridedash.views.poll_cache.cache import polls
 
-EXTENSION: Final = "ridedash.director"  # where the control stands among an app's extensions
-SUBJECT: Final = "sandbox:0"  # of audit entries: there is one
-EMPTIED_TOO: Final = "ridedash.director.emptied"  # and what a Reset calls at its end
-ALONE: Final = threading.RLock()  # a beginning, or a deed of a story: one of them at a time
-# Every story plays in this week. Drivers and their ways depend on the moment of the booking: with
-# the same moment they are the same for each partner, in whatever week they come.
+EXTENSION: Final = "ridedash.director"  # the key of the sandbox's control in `app.extensions`
+SUBJECT: Final = "sandbox:0"  # the subject of audit entries; a demo has one sandbox
+# the key of the functions that a Reset calls at its end
+EMPTIED_TOO: Final = "ridedash.director.emptied"
+# held while a demo starts anew or a story does a step: only one of them at a time
+ALONE: Final = threading.RLock()
+# Every story plays in this week. Which drivers come, and how they drive, depends on the moment of
+# the booking: with a fixed moment they are the same for everybody, in any week.
 MONDAY: Final = date(2026, 3, 2)
 
 
@@ -41,12 +43,12 @@ class Start:
 
 
 def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
-    """The moment at which a story begins: a weekday (0: Monday) and a time of a property."""
+    """The moment at which a story begins: a weekday (0: Monday) and a local time of a property."""
     return datetime.combine(MONDAY + timedelta(days=weekday), at, zone).astimezone(UTC)
 
 
 def only_with_our_sandbox() -> None:
-    """Before each request of the director: a demo on another service may have real rides."""
+    """Answer 404 to the director's requests on another service, which may have real rides."""
     if not services().settings.sandboxed:
         abort(404)
 
@@ -58,15 +60,15 @@ def control() -> SandboxControl:
 
 
 def empty_too(app: Flask, clear: Callable[[], None]) -> None:
-    """Let each Reset call `clear` once the rides are gone; for what else a demo has recorded."""
+    """Let each Reset call `clear` after the rides, to delete what else a demo has recorded."""
     app.extensions.setdefault(EMPTIED_TOO, []).append(clear)
 
 
 def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
-    """Delete the rides here and there; with `start`, hold the clock there and set the seed.
+    """Delete the rides in the database and the sandbox; with `start`, set and hold the clock.
 
-    `note` writes the audit entry in the same transaction. Raises StillSending and NotDone: then
-    every row is as it was.
+    The seed of the sandbox is set with the clock. `note` writes the audit entry in the same
+    transaction. Raises StillSending and NotDone; every row is unchanged then.
     """
     sandbox = control()
     at, seed = (None, None) if start is None else (start.at, start.seed)
@@ -76,7 +78,7 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
         cache = polls()
         if cache is not None:
             cache.forget()
-        here.client.traffic.forget()  # a breaker that the demo before has opened
+        here.client.traffic.forget()  # closes a circuit breaker that was opened before
         for clear in current_app.extensions.get(EMPTIED_TOO, ()):
             _cleared(clear)
         follow()
@@ -91,7 +93,7 @@ def _cleared(clear: Callable[[], None]) -> None:
 
 
 def follow() -> None:
-    """Compute with the new time at once, and let the worker look where every ride is now."""
+    """Read the sandbox's new time at once, and let the worker poll every ride now."""
     s = services()
     if isinstance(s.time, SandboxTime):
         s.time.read()

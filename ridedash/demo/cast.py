@@ -1,6 +1,6 @@
 """The guests of the demo, named after birds, so that no real person's name is among them.
 
-Stories take them in this order, so that each partner meets the same ones.
+Stories use them in this order, so that each audience sees the same names.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Guest:
 
     name: str
     room: str
-    language: str  # as wording/languages.py names it
+    language: str  # a language by its name in wording/languages.py
     place: str  # a place of Port Meridian
 
 

@@ -1,9 +1,9 @@
-"""Reset: the rides of a demo are deleted, so that whoever sees it next finds it as it was at first.
+"""Reset: deletes the rides of a demo, so that the next audience finds it as it was at first.
 
-All rows are deleted in one transaction in which nobody else writes. It goes on only if no order and
-no press waits for an answer of the service then, and no step of a worker begins before the
-transaction has ended. A poll may still wait for its answer: it finds its ride gone, and changes
-nothing.
+All rows are deleted in one transaction in which nobody else writes. The Reset goes on only if no
+order and no action is waiting for the service's answer; no step of a worker begins before the
+transaction has ended. A poll may still be waiting for its answer: when that comes, its ride is gone
+and nothing changes.
 """
 
 import threading
@@ -56,10 +56,11 @@ from ridedash.store.models.people import Guest
 from ridedash.store.models.restores import LostOrder
 from ridedash.store.sign_ins import tell_ended
 
-WAITS_S: Final = 20.0  # for the answer to an order; without it the Reset is refused
-POLLS_S: Final = 1.0  # for the answers to polls; the Reset goes on without them
+WAITS_S: Final = 20.0  # how long to wait for the answer to an order; then the Reset is refused
+# how long to wait for the answers to polls; then the Reset goes on without them
+POLLS_S: Final = 1.0
 LOOKS_EVERY_S: Final = 0.05
-LATER: Final = timedelta(minutes=1)  # until then no ride is polled
+LATER: Final = timedelta(minutes=1)  # the time for which no ride is polled
 # the tables that are emptied, each before those that its rows refer to; of the offers only the
 # newest stays (delete_rides), all other tables stay
 EMPTIED: Final = (
@@ -92,7 +93,7 @@ _LAST: Final = select(
 
 
 class StillSending(Exception):
-    """An order or a press waits for the sandbox's answer: nothing was deleted."""
+    """An order or an action waits for the sandbox's answer: nothing was deleted."""
 
 
 def empty(
@@ -102,7 +103,7 @@ def empty(
     note: Callable[[Session], None],
     waits_s: float = WAITS_S,
 ) -> None:
-    """Delete the rides here and, by `reset_sandbox`, in the sandbox; `note` writes the audit entry.
+    """Delete all rides; `reset_sandbox` deletes the sandbox's, `note` writes the audit entry.
 
     Waits for the answer to an order that is under way, `waits_s` at most. Raises StillSending when
     it does not come by then, and what `note` and `reset_sandbox` raise; nothing is deleted then.
@@ -117,7 +118,7 @@ def empty(
 
 
 def _wait(done: Callable[[], bool], most_s: float) -> bool:
-    """Call `done` until it returns True, for `most_s` at most and at least once. Whether it did."""
+    """Call `done` until it is True, once or for `most_s` at most. Returns the last result."""
     end, pause = time.monotonic() + most_s, threading.Event()
     while not done():
         if time.monotonic() >= end:
@@ -127,7 +128,7 @@ def _wait(done: Callable[[], bool], most_s: float) -> bool:
 
 
 def _polls_end(db: Database, now: datetime) -> bool:
-    """Let no poll begin for LATER. Returns whether no poll is under way."""
+    """Let no poll begin during LATER. Returns whether no poll is under way."""
     polled = Ride.lease_until > now
     with db.write() as s:
         waiting = Ride.next_poll_at.is_not(None), or_(Ride.lease_until.is_(None), ~polled)
@@ -161,28 +162,31 @@ def _empty(s: Session) -> None:
 
 
 def delete_rides(s: Session) -> None:
-    """Delete all rides and guests without a look at what is under way.
+    """Delete all rides and guests without checking what is under way.
 
-    For the start of a process, when no worker runs.
+    Only for the start of a process, before a worker runs.
     """
-    tell_ended(s, select(Link.token_hash))  # to processes that remember the links
+    # the processes that have these links in memory are notified
+    tell_ended(s, select(Link.token_hash))
     for table in EMPTIED:
         s.execute(delete(table))
-    # the newest offer stays: SQLite would give its number to the next one, and a form that is
-    # still open would book that
+    # the newest offer stays: SQLite would give its number to the next one, and an old form that is
+    # still open would then book it
     newest = select(func.max(Offer.id)).scalar_subquery()
     s.execute(delete(Offer).where(Offer.id < newest))
-    # tablets that were handed to a guest, and kiosks that ask for a code after too many jokes
+    # tablets that were lent to guests, and kiosks that ask for a code after too many abandoned
+    # rides
     touched = or_(Kiosk.handed_at.is_not(None), Kiosk.code_until.is_not(None))
     s.execute(
         update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)
     )
-    tries.forget_all(s)  # the wrong PINs of one audience would close the kiosk to the next
+    # otherwise the wrong PINs of one audience would lock the kiosk for the next one
+    tries.forget_all(s)
     restores.begin_anew(s)
 
 
 def never_reuse_numbers() -> None:
-    """From now on, give no order the number of a deleted one, which the audit log still names.
+    """Never give an order the number of a deleted one, which the audit log still names.
 
     SQLite numbers the rows of a table anew once it is empty; PostgreSQL never does.
     """

@@ -1,4 +1,4 @@
-"""/demo/package: what a demo was, as one file to send after it: the story's proof and its calls."""
+"""/demo/package: a record of a demo to send afterwards, a zip with the story's proof and calls."""
 
 import io
 import zipfile
@@ -28,8 +28,9 @@ bp: Final = Blueprint("demo_package", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 NAME: Final = "ridedash-demo.zip"
 MOST_RIDES: Final = 40
-MOST_CALLS: Final = 200  # of a ride
-MADE: Final = (1980, 1, 1, 0, 0, 0)  # of the files in it: the same demo makes the same bytes
+MOST_CALLS: Final = 200  # calls of one ride at most
+# date of every file in the zip, so that the same demo makes the same bytes
+MADE: Final = (1980, 1, 1, 0, 0, 0)
 
 
 @bp.get("/package")
@@ -87,7 +88,7 @@ def _about(title: str, taken: int) -> str:
 
 
 def _checks(title: str, run: Run | None) -> str:
-    """The list at the end of the last story, a line each."""
+    """The checks at the end of the last story, one on each line."""
     found = [] if run is None else run.kept.get("lines", [])
     if not found:
         return f"{title}\n" + _("No story has ended.") + "\n"
@@ -97,7 +98,7 @@ def _checks(title: str, run: Run | None) -> str:
 
 
 def _of_ride(lens: Lens, order_id: int, property_id: int) -> dict[str, str]:
-    """The calls of a ride in three forms; the lens has left every secret out."""
+    """The calls of a ride in three formats; the lens has removed every secret."""
     calls = lens.whole(order_id, MOST_CALLS)
     here, title = services(), title_of(order_id, property_id)
     address = here.settings.service_url.rstrip("/")

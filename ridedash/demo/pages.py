@@ -50,8 +50,10 @@ from ridedash.wording.states import status_words
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo"
-POLL_WITHIN_MS: Final = 750  # between polls of a page at most, to show where a leap led to
-MOST_OTHERS: Final = 1_000_000  # rides that a leap may say that it has moved on
+# longest wait between polls of a page, so that the result of a leap shows soon
+POLL_WITHIN_MS: Final = 750
+# the largest number of other rides that the message after a leap may name
+MOST_OTHERS: Final = 1_000_000
 LONGEST_ID: Final = 300  # characters of a booking id in an address
 
 
@@ -102,7 +104,7 @@ def turn() -> Answer:
     """Hold the clock (speed 0), or let it run at one of SPEEDS."""
     speed = whole_number(request.form.get("speed", ""), SPEEDS[0], SPEEDS[-1])
     if speed not in SPEEDS:
-        abort(400)  # no choice of the page
+        abort(400)  # a speed that the page does not offer
     try:
         control().run_at(speed)
     except NotDone:
@@ -128,7 +130,7 @@ def leap() -> Answer:
 @bp.post("/scenario")
 @needs(MANAGE)
 def arm() -> Answer:
-    """Choose how a booking goes: the next one to which the scenario can happen."""
+    """Choose a scenario for the next booking to which it can happen."""
     chosen = request.form.get("scenario", "")
     if chosen not in SCENARIOS:
         abort(400)
@@ -169,7 +171,7 @@ def reset() -> Answer:
 
 
 def _turned(what: str, **facts: Any) -> None:
-    """Audit a turn of the clock, and let pages and worker follow it."""
+    """Write a turn of the clock to the audit log, and let pages and worker follow it."""
     _note(what, **facts)
     follow()
 
@@ -180,12 +182,12 @@ def _note(what: str, **facts: Any) -> None:
 
 
 def _back(said: str, **told: Any) -> Answer:
-    """Redirect to the page; `said` names the message that it shows, with the facts of `told`."""
+    """Redirect to the page; `said` is the key of the message that it shows, `told` its values."""
     return redirect(f"{ADDRESS}?{urlencode({'said': said} | told)}", code=303)
 
 
 def _message() -> str:
-    """What the last press did; "" before any, and after a leap, of which `_arrived` tells."""
+    """The message about the last press; "" without one, and after a leap (`_arrived`)."""
     what = request.args.get("what", "")
     if request.args.get("said") == "armed" and what in SCENARIOS:
         return _("Set for the next booking: %(what)s", what=SCENARIOS[what])
@@ -201,7 +203,7 @@ def _message() -> str:
 
 
 def _arrived(s: Session) -> dict[str, Any] | None:
-    """What a leap led to: the state, the ride, and how many others moved on; None for no leap."""
+    """The result of a leap: status, ride, and how many other rides moved; None without a leap."""
     status = request.args.get("status", "")
     others = whole_number(request.args.get("others", ""), 0, MOST_OTHERS)
     if request.args.get("said") != "next" or others is None:

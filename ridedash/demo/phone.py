@@ -1,7 +1,7 @@
-"""What the guest's phone of the stage shows: the newest ride, by a link of its own.
+"""The guest's phone of the stage: it shows the newest ride, by a link of its own.
 
-A ride whose booking is still being sent is left out. Else a ride that is refused a moment later
-would be on the phone or not, depending on when somebody looked.
+A ride whose booking is still being sent is left out. Otherwise a ride that is refused a moment
+later would appear on the phone or not, depending on the moment of the poll.
 """
 
 from typing import Final, NamedTuple
@@ -19,14 +19,14 @@ ON_ITS_WAY: Final = (OrderState.READY, OrderState.SENDING)
 
 
 class Newest(NamedTuple):
-    """The ride that was booked, or refused, last: its order, and our reference of it."""
+    """The ride that was booked or refused last: its order, and our reference of it."""
 
     order_id: int
     mtx: str
 
 
 def newest(s: Session, property_id: int) -> Newest | None:
-    """The newest ride of a property; None where none was booked."""
+    """The newest ride of a property; None without any."""
     settled = Order.property_id == property_id, Order.state.not_in(ON_ITS_WAY)
     query = select(Order.id, Order.mtx).where(*settled).order_by(Order.id.desc()).limit(1)
     row = s.execute(query).first()
@@ -34,7 +34,7 @@ def newest(s: Session, property_id: int) -> Newest | None:
 
 
 def link_of(found: Newest) -> str:
-    """The address of the guest's page of a ride; "" when it has none. It is made once."""
+    """The address of the guest's page of a ride; "" when it has none. The link is made once."""
     here = services()
     token = token_of(here.settings.secret_key, f"stage|{found.mtx}")
     try:
@@ -47,8 +47,8 @@ def link_of(found: Newest) -> str:
 def give_newest(property_id: int) -> None:
     """Make the link of the newest ride, if it has none yet.
 
-    Called before a story moves the clock: the ride's page shows at which time of the service the
-    link was made.
+    Called before a story moves the clock, because the ride's page shows the service time at which
+    the link was made.
     """
     with services().db.read() as s:
         found = newest(s, property_id)

@@ -1,4 +1,4 @@
-"""/demo/pictures: pictures of the stage, which the presenter's browser drew, for the package.
+"""/demo/pictures: pictures of the stage for the package, drawn by the presenter's browser.
 
 At most MOST of them are kept, in instance/pictures; a Reset deletes them. They go into the package
 and nowhere else.
@@ -18,7 +18,7 @@ bp: Final = Blueprint("demo_pictures", __name__, url_prefix="/demo/pictures")
 bp.before_request(only_with_our_sandbox)
 FOLDER: Final = "pictures"
 MOST: Final = 6  # pictures
-SIGNATURE: Final = b"\xff\xd8\xff"  # how every JPEG begins
+SIGNATURE: Final = b"\xff\xd8\xff"  # the first bytes of every JPEG
 
 
 def init_app(app: Flask) -> None:
@@ -30,7 +30,7 @@ def init_app(app: Flask) -> None:
 @bp.post("")
 @needs(MANAGE)
 def keep() -> Response | tuple[Response, int]:
-    """Keep the JPEG of the body, which may be as large as any form; the oldest beyond MOST goes.
+    """Store the JPEG in the body, which may be as large as any form; delete the oldest beyond MOST.
 
     Answers {"said"}, words for the presenter; 400 for anything but a JPEG.
     """
@@ -54,7 +54,7 @@ def keep() -> Response | tuple[Response, int]:
 
 
 def pictures(instance: Path) -> list[Path]:
-    """The pictures that are kept in an instance folder, the oldest first."""
+    """The stored pictures of an instance folder, the oldest first."""
     found = (instance / FOLDER).glob("*.jpg")
     return sorted((each for each in found if each.stem.isdecimal()), key=number_of)
 

@@ -1,4 +1,4 @@
-"""The sandbox's clock, scenarios and faults, over HTTP like any other program of this machine."""
+"""Controls the sandbox's clock, scenarios and faults over HTTP, like any other client program."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,29 +10,29 @@ from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
 from ridedash.turns import CONTROL
 
-WITHIN_S: Final = 2.0  # a reset waits for it while it holds the database
+WITHIN_S: Final = 2.0  # short, because a reset waits for it while it holds the database
 OK, CONFLICT = 200, 409
-SPEEDS: Final = (0, 1, 5, 20, 60)  # of the clock that a demo offers; with 0 it is held
+SPEEDS: Final = (0, 1, 5, 20, 60)  # speeds of the clock that a demo offers; 0 holds it
 
 
 class NotDone(Exception):
-    """The sandbox gave no answer, or refused, or its answer can't be read."""
+    """The sandbox gave no answer, refused, or gave an answer that can't be read."""
 
 
 class NotOurs(NotDone):
-    """The service is not this installation's own sandbox on this machine: nothing was sent."""
+    """The service is not this installation's own sandbox on this machine; nothing was sent."""
 
 
 class NothingAhead(NotDone):
-    """No ride is under way that could come to another phase."""
+    """No ride is under way that could reach another phase."""
 
 
 @dataclass(frozen=True)
 class ClockNow:
-    """What the sandbox's clock shows, and its speed: service seconds in a wall second, 0 held.
+    """What the sandbox's clock shows, and its speed: service seconds per wall second, 0 when held.
 
-    `turned_at` is the wall instant of its last turn. `stops`: it runs up to a ride's next phase,
-    and is held there.
+    `turned_at` is the wall instant of its last turn. `stops`: the clock runs until a ride's next
+    phase and is then held.
     """
 
     at: datetime
@@ -71,7 +71,7 @@ class Phase:
 class SandboxControl:
     """The control of this installation's own sandbox. Every method raises NotDone.
 
-    The address is looked at before each call, not only at the start: with another one nothing is
+    The address is checked before each call, not only at the start: for any other service nothing is
     sent, and NotOurs is raised.
     """
 
@@ -87,9 +87,9 @@ class SandboxControl:
         return _clock(self._call("POST", "/control/clock", {"speed": speed}))
 
     def set(self, at: datetime, speed: int) -> ClockNow:
-        """Let the clock show `at` and run from there at a speed, held with 0.
+        """Set the clock to `at` and let it run from there at a speed; 0 holds it.
 
-        An earlier time is NotDone while the sandbox has bookings.
+        Raises NotDone for an earlier time while the sandbox has bookings.
         """
         body = {"at": at.timestamp(), "speed": speed}
         return _clock(self._call("POST", "/control/clock", body))
@@ -97,7 +97,7 @@ class SandboxControl:
     def leap(self, booking_id: str | None = None, speed: int = 0) -> Leapt:
         """Leap to the next phase of a ride, or of any. Raises NothingAhead.
 
-        With a speed of 1 to 60 the clock runs there, and is held.
+        With a speed of 1 to 60 the clock runs to that phase and is then held.
         """
         asked: dict[str, Any] = {} if booking_id is None else {"booking_id": booking_id}
         if speed:
@@ -109,18 +109,18 @@ class SandboxControl:
             raise NotDone from error
 
     def arm(self, scenario: str) -> None:
-        """Let the next booking that it fits go as the scenario says."""
+        """Choose a scenario for the next booking to which it can happen."""
         self._call("POST", "/control/next", {"scenario": scenario})
 
     def add_fault(self, fault: dict[str, Any]) -> None:
-        """Let something go wrong: the body of POST /control/faults (docs/operating.md)."""
+        """Add a fault: the body of POST /control/faults (docs/operating.md)."""
         self._call("POST", "/control/faults", fault)
 
     def reset(self, seed: int | None = None, at: datetime | None = None) -> None:
         """Delete bookings, feedback, scenarios and faults; bookings are numbered from 1 again.
 
-        Without `seed` drivers and codes are those of the configured one. The clock is held at
-        `at`; without it, it goes on at the configured speed.
+        Without `seed` the configured seed decides on drivers and codes. The clock is held at `at`;
+        without `at` it goes on at the configured speed.
         """
         body: dict[str, Any] = {} if seed is None else {"seed": seed}
         if at is not None:
@@ -128,7 +128,7 @@ class SandboxControl:
         self._call("POST", "/control/reset", body)
 
     def ledger(self) -> list[Entry]:
-        """Every booking of the sandbox, also those that nobody knows of."""
+        """Every booking of the sandbox, also those that the dashboard does not know."""
         try:
             found = self._call("GET", "/control/ledger")["bookings"]
             return [
@@ -139,7 +139,7 @@ class SandboxControl:
             raise NotDone from error
 
     def phases(self, mtx: str) -> list[Phase]:
-        """What a booking will come to, by its reference and in order; none without a booking."""
+        """The coming phases of the booking with this reference, in order; maybe none."""
         try:
             found = self._call("GET", "/control/ledger")["bookings"]
             mine = next((each for each in found if each["merchant_txn_id"] == mtx), None)
@@ -151,7 +151,7 @@ class SandboxControl:
             raise NotDone from error
 
     def city_at(self, place: LatLng) -> str:
-        """The name of the city around a place; "" where none is."""
+        """The name of the city around a point; "" where there is none."""
         for city in self._call("GET", "/city.json").get("cities", ()):
             (south, west), (north, east) = city["bounds"]
             if south <= place.lat <= north and west <= place.lng <= east:

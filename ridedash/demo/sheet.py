@@ -1,4 +1,4 @@
-"""/demo/sheet: what a presenter does and says, minute by minute, on one page of paper."""
+"""/demo/sheet: what a presenter does and says, minute by minute, on one printed page."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,12 +14,12 @@ from ridedash.wording.say import Text
 
 bp: Final = Blueprint("demo_sheet", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
-LENS: Final = "js/demo/drawer.js"  # the drawer with the calls
+LENS: Final = "js/demo/drawer.js"  # the script of the drawer with the calls
 
 
 @dataclass(frozen=True)
 class Line:
-    """One thing to do, and what to say with it; `story` is the one that it plays, by its id."""
+    """One thing to do, and what to say with it; `story` is the id of the story that it plays."""
 
     at: str
     do: Text
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Cut:
-    """A length of the presentation."""
+    """One version of the presentation, by its length."""
 
     title: Text
     lines: tuple[Line, ...]
@@ -127,7 +127,7 @@ TWO: Final = Cut(
 @bp.get("/sheet")
 @needs(MANAGE)
 def show() -> str:
-    """The sheet. It leaves out what this release does not have."""
+    """Show the sheet. Lines about features that this release lacks are left out."""
     lens = has_lens()
     cuts = [
         (cut.title, [line for line in cut.lines if _is_there(line, lens)])
@@ -137,7 +137,7 @@ def show() -> str:
 
 
 def has_lens() -> bool:
-    """Whether pages have the drawer with the calls."""
+    """Whether pages have the drawer that shows the calls."""
     return LENS in current_app.extensions[EXTENSION].paths
 
 

@@ -1,7 +1,7 @@
 """The two small SQLite files of a demo beside its database: demo.db and lens.db.
 
-Each may be deleted at any time. One that can't be read any more, or that another release has made,
-is made anew: a demo goes on without what it had.
+Each may be deleted at any time. A file that is damaged, or was made by another release, is replaced
+by an empty one: the demo goes on without its contents.
 """
 
 import contextlib
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-WAITS_S: Final = 5.0  # for another process that writes
+WAITS_S: Final = 5.0  # how long to wait for another process that writes
 
 
 @dataclass(frozen=True)
 class SmallFile:
-    """One of them. `tables` are the statements that make its tables; `version` is theirs."""
+    """One of these files. `tables`: the SQL that creates the tables of this `version`."""
 
     path: Path
     version: int
@@ -35,7 +35,7 @@ class SmallFile:
         try:
             yield db
         except sqlite3.DatabaseError as error:
-            if _is_broken(error):  # further inside: whoever comes next begins anew
+            if _is_broken(error):  # damaged further inside: the next caller starts with a new file
                 self._remove()
             raise
         finally:
@@ -64,7 +64,7 @@ class SmallFile:
         db = sqlite3.connect(self.path, timeout=WAITS_S, isolation_level="IMMEDIATE")
         try:
             db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = OFF")  # it may be lost with the power
+            db.execute("PRAGMA synchronous = OFF")  # the contents may be lost in a power failure
             if self._is_other(db):
                 self._make(db)
         except BaseException:
@@ -80,7 +80,7 @@ class SmallFile:
             db = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", timeout=WAITS_S, uri=True)
             if not self._is_other(db):
                 return db
-        except sqlite3.Error:  # whoever writes makes it anew
+        except sqlite3.Error:  # the next writer makes a new file
             pass
         if db is not None:
             db.close()
@@ -92,7 +92,7 @@ class SmallFile:
     def _make(self, db: sqlite3.Connection) -> None:
         with db:
             db.execute("BEGIN IMMEDIATE")
-            if not self._is_other(db):  # another process has
+            if not self._is_other(db):  # another process has replaced the file already
                 return
             query = (
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -109,5 +109,5 @@ class SmallFile:
 
 
 def _is_broken(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file is no database, or a damaged one; not locked, full or out of reach."""
+    """Whether the file is damaged or not a database; not merely locked, full or out of reach."""
     return type(error) is sqlite3.DatabaseError

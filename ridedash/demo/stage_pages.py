@@ -1,7 +1,7 @@
 """/demo/stage: the desk, the guest's phone and a kiosk side by side, and the director's bar.
 
-The frames are pages of ours as they are: nothing is drawn for the stage. What it may show, and that
-pages may be framed by it, is true in a demo on our own sandbox alone (docs/security.md ASVS 3.4).
+The frames show our ordinary pages: nothing is drawn for the stage. Only in a demo on our own
+sandbox is the stage served, and may it frame pages (docs/security.md ASVS 3.4).
 """
 
 from typing import Any, Final
@@ -40,7 +40,7 @@ MOST_TICKETS: Final = 50
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
-    """The stage. Nothing starts by itself, whatever the address names."""
+    """The stage. No story starts by itself, whatever the query says."""
     let_frames_in()
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -62,11 +62,11 @@ def show() -> str:
 @bp.get("/newest.json")
 @needs(MANAGE)
 def newest() -> Response:
-    """What the stage follows: `order` and `link` of the newest ride, and the `clock`.
+    """The data that the stage polls: `order` and `link` of the newest ride, and the `clock`.
 
-    `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}.
-    `qr` is the link's code for a phone in the same network, where the demo is open to it. The link
-    is made when it is first asked for, once for each ride.
+    `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}. `qr` is the link's
+    code for a phone in the same network, where the demo is open to it. Each ride's link is made
+    once, at the first such request.
     """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -94,6 +94,6 @@ def _tickets(s: Session, property_id: int) -> dict[str, int]:
 
 
 def _network(settings: Settings) -> str:
-    """The address under which other devices of the room reach this demo; "" for none."""
+    """The address at which other devices in the room reach this demo; "" when there is none."""
     name = urlsplit(settings.public_url).hostname or ""
     return "" if is_loopback(name) else settings.public_url

@@ -1,7 +1,7 @@
-"""/demo/stories and /demo/runs: a story is begun, and taken step by step; for managers.
+"""/demo/stories and /demo/runs: begins a story and takes its steps; for managers.
 
-Each press is a form that works without scripts. The page's script sends the same form again and
-again while a story plays, and gets the same moment as JSON.
+Each press is a form that works without scripts. While a story plays, the page's script sends the
+same form repeatedly and gets the moment as JSON.
 """
 
 import logging
@@ -45,22 +45,22 @@ from ridedash.wording import lazy
 
 bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
-PLAYED: Final = (20, 60)  # what the page offers to play at
+PLAYED: Final = (20, 60)  # the speeds that the page offers
 log = logging.getLogger(__name__)
 GONE: Final = (
     lazy("This story is gone"),
     lazy("Its file was deleted, or many others were begun since."),
     lazy("Begin it again."),
 )
-AGAIN_S: Final = 0.4  # a page that plays asks so often while something is to come
-SOON_S: Final = 0.15  # at first, after a deed: most of it comes then
+AGAIN_S: Final = 0.4  # how often a playing page asks while a step waits
+SOON_S: Final = 0.15  # the same shortly after a deed, when most results come
 SOON_FOR: Final = timedelta(seconds=1)
 TOLD_AFTER: Final = timedelta(seconds=2)
 REFUSAL_CHARS: Final = 200
 
 
 def init_app(app: Flask) -> None:
-    """Register the pages; a Reset ends the story that plays."""
+    """Register the pages; a Reset ends the running story."""
     app.register_blueprint(bp)
     app.register_error_handler(sqlite3.Error, on_file)
     s: Services = app.extensions["ridedash"]
@@ -70,7 +70,7 @@ def init_app(app: Flask) -> None:
 @bp.post("/stories/<story_id>/start")
 @needs(MANAGE)
 def start(story_id: str) -> Answer:
-    """Begin a story: rides and guests of the demo are deleted, the clock is held at its start."""
+    """Begin a story: delete the demo's rides and guests, and hold the clock at the story's time."""
     story = story_called(story_id)
     seed = whole_number(request.form.get("seed", "1"), 1, interpreter.SEEDS[-1])
     if seed is None:
@@ -90,18 +90,19 @@ def start(story_id: str) -> Answer:
 @bp.get("/runs/<run_id>")
 @needs(MANAGE)
 def show(run_id: str) -> str | Response:
-    """Where a story stands."""
+    """The progress of a story."""
     return _shown(moment_of(run_id))
 
 
 @bp.post("/runs/<run_id>/step")
 @needs(MANAGE)
 def step(run_id: str) -> Answer:
-    """Take the step that the page shows; another one than the present is not taken.
+    """Take the step that the page shows, if it is still the present step.
 
     `speed`: 0 leaps to what must be seen, 1 to 60 lets the clock run until then. `desk`, `kiosk`:
-    these are on the stage; what one of them does by itself is answered as `hand`, and is not done.
-    `refused`: in which words the desk's form has refused it; the story ends with them.
+    these screens are on the stage; a step that one of them can do by itself is returned as `hand`
+    and not done here. `refused`: the words in which the desk's form refused the step; the story
+    fails with them.
     """
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
@@ -126,7 +127,7 @@ def step(run_id: str) -> Answer:
 @bp.post("/runs/<run_id>/skip")
 @needs(MANAGE)
 def skip(run_id: str) -> Answer:
-    """Go on without the step that the page shows; another one than the present is not skipped."""
+    """Skip the step that the page shows, if it is still the present step."""
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
     if wanted is None:
@@ -150,7 +151,7 @@ def story_called(story_id: str) -> Story:
 
 
 def moment_of(run_id: str) -> Moment:
-    """Where a run of this property stands. Raises NotFound."""
+    """The moment of a run of this property. Raises NotFound."""
     run = interpreter.runs().find(run_id)
     if run is None or run.property_id != current_staff().property_id or run.story not in STORIES:
         abort(current_app.make_response(error_page(404, GONE, back="/demo")))
@@ -158,7 +159,7 @@ def moment_of(run_id: str) -> Moment:
 
 
 def offered() -> list[dict[str, Any]]:
-    """The stories as the director's page lists them, and the one that plays."""
+    """The stories as the director's page lists them, and the one that is running."""
     present = interpreter.runs().present(current_staff().property_id)
     return [
         {
@@ -183,7 +184,7 @@ def chosen() -> dict[str, Any]:
 
 
 def on_file(error: sqlite3.Error) -> Answer:
-    """Answer a press whose file could not be read or written; that of the rides is another one."""
+    """Answer a press whose run could not be read or stored; the rides are in another file."""
     log.warning("the file of the stories failed: %s", reason(error))
     words = (
         _("The file of the stories can't be used"),
@@ -200,7 +201,7 @@ def _not_begun(why: str) -> Answer:
 
 
 def _answer(moment: Moment, refused: str = "") -> Answer:
-    """The moment; `refused` names why it has not changed."""
+    """The answer with the moment; `refused` says why the run has not changed."""
     if wants_json():
         return jsonify(facts(moment) | {"refused": refusals().get(refused, "")})
     said = f"?said={refused}" if refused else ""
@@ -225,12 +226,12 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
     "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
-    `say` too, but what a step only waits for is said when it has come; all are empty before the
-    first one. `taken` is how many of the story's `of` lines are said. `waits` says what for and
-    until when, once that takes longer than a moment. `next` is the line after `say`, `told` what
-    the desk reads that no ride shows, such as a price. `hand`: the screen that does the coming step
-    by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and `point` those of
-    the coming step.
+    `say` too, but a step without a deed is said once its condition is met; all are empty before the
+    first one. `taken` of the `of` steps have been said. `waits` says what the step waits for and
+    until when, if that takes longer than a moment. `next` is the line after `say`, `told` is what
+    the desk is told that no ride shows, such as a price. `hand`: the screen that does the coming
+    step by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and `point`
+    those of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
@@ -262,12 +263,12 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
 
 
 def _again_s(run: Run) -> float:
-    """So long a page that plays waits before it asks again."""
+    """How long a playing page waits before it asks again."""
     return SOON_S if interpreter.now() - run.phase_at < SOON_FOR else AGAIN_S
 
 
 def _waits(moment: Moment) -> str:
-    """What the present step waits for; "" for a moment after its deed: most of it comes then."""
+    """What the present step waits for; "" shortly after its deed, when most results come."""
     run, step = moment.run, moment.step
     if step is None or interpreter.now() - run.phase_at < TOLD_AFTER:
         return ""

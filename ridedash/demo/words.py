@@ -1,6 +1,6 @@
-"""What the director can set for the next booking, in plain words: scenarios and faults.
+"""The choices of the director for the next booking, in words: scenarios and faults.
 
-And what its pages show of the sandbox's clock.
+Also the words of the sandbox's clock.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ SCENARIOS: Final[dict[str, Text]] = {  # as the sandbox names them (docs/operati
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong: its words, and the body of POST /control/faults."""
+    """A fault: its words, and the body of POST /control/faults."""
 
     words: Text
     body: dict[str, Any]
@@ -79,7 +79,7 @@ def fault_words() -> dict[str, str]:
 
 
 def refusals() -> dict[str, str]:
-    """Why a press of the director has changed nothing, by the names in its addresses."""
+    """Why a press of the director changed nothing, by the keys in addresses."""
     return {
         "silent": _("The sandbox does not answer. Nothing was changed."),
         "nothing": _("No ride is under way. Book one first."),
@@ -100,7 +100,7 @@ def speed_words(speed: float) -> str:
 
 
 class Clock(TypedDict):
-    """The time as people read it, the property's city, and the speed as a number and in words."""
+    """The sandbox's time as text, the property's city, and the speed as a number and in words."""
 
     at: str
     city: str

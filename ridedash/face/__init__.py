@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-MOST_BYTES: Final = 200_000  # of the file that a manager chooses
-SHOWN_BYTES: Final = 10_000  # of a logo as it is sent to a guest's phone, for an SVG after gzip
+MOST_BYTES: Final = 200_000  # size of the file that a manager chooses
+# size of a logo as it is sent to a guest's phone; of an SVG, after gzip
+SHOWN_BYTES: Final = 10_000
 NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
 
 
 class Unusable(Enum):
-    """What is wrong with a file. The words for people are in ridedash/views/admin/face.py."""
+    """What is wrong with a file. The words for it are in ridedash/views/admin/face.py."""
 
     EMPTY = "empty"
     TOO_LARGE = "too large"
@@ -47,6 +48,6 @@ class Logo:
 
     name: str
     content: bytes
-    width: int  # pixels of a PNG; of an SVG only width / height matters
+    width: int  # pixels of a PNG; for an SVG only width / height matters
     height: int
-    left_out: tuple[str, ...] = ()  # kinds of elements of an SVG that are not in the logo
+    left_out: tuple[str, ...] = ()  # kinds of SVG elements that were removed

@@ -1,6 +1,6 @@
 """The one colour of a property, and the shades of it that can be read in a light and a dark window.
 
-A manager chooses any colour. It stands as it is where nothing has to be read in it (a band, whose
+A manager chooses any colour. It is used unchanged where nothing has to be read in it (a band, whose
 text is black or white); links, buttons and marks use a shade of it, as near as the contrast allows.
 """
 
@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-LEAST: Final = 4.5  # WCAG 2.2, 1.4.3: text of the usual size
-ENHANCED: Final = 7.0  # WCAG 2.2, 1.4.6: text that is read from across a lobby
+LEAST: Final = 4.5  # contrast by WCAG 2.2, 1.4.3: text of the usual size
+ENHANCED: Final = 7.0  # contrast by WCAG 2.2, 1.4.6: text that is read from across a lobby
 BLACK, WHITE = "#000000", "#ffffff"
 # The surfaces that text stands on, as in static/css/shared/base.css; tests compare them.
 LIGHT: Final = {"paper": "#f5f6f8", "card": "#ffffff", "sunk": "#eef0f4"}
 DARK: Final = {"paper": "#0b0f17", "card": "#141a24", "sunk": "#0f141d"}
 KIOSK_DARK: Final = "#1d2430"  # --quiet-bg there, the lightest dark surface of a kiosk
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
-STEPS: Final = 100  # from the colour to black or to white
+STEPS: Final = 100  # shades that are tried between the colour and black or white
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def mixed(colour: str, other: str, part: float) -> str:
-    """A colour with a part (0 to 1) of another."""
+    """A colour mixed with a part (0 to 1) of another."""
     pairs = zip(_parts(colour), _parts(other), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in pairs)
 

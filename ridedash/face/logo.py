@@ -1,8 +1,9 @@
 """Turns a file that a manager chose into a logo that is safe to show.
 
-What a file is follows from its first bytes, never from its name or what a browser calls it. A PNG
-is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and written
-again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file goes out as it came.
+The kind of a file follows from its first bytes, never from its name or the browser's content type.
+A PNG is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and
+written again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file goes out as
+it came.
 """
 
 import gzip
@@ -17,7 +18,7 @@ from ridedash.face.svg_cleaning import clean_svg
 from ridedash.face.svg_reading import read_svg
 
 KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
-# a byte order mark, white space, then "<": an SVG or no image at all
+# a byte order mark, white space, then "<": otherwise the file is no SVG
 BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 
 

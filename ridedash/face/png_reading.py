@@ -1,4 +1,4 @@
-"""A PNG file read into pixels, within bounds. Nothing of the file is kept but its pixels.
+"""Reads a PNG file into pixels, within bounds; nothing else of the file is kept.
 
 Chunks, their checksums, the size of the inflated data and each filter are checked before a pixel is
 made, so that a small file can't fill the memory. Read: every colour type and depth of the PNG
@@ -19,12 +19,12 @@ from ridedash.face import BadLogo, Unusable, check_shape
 Pixels = npt.NDArray[np.uint8]
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 MOST_PIXELS: Final = 4_000_000
-LONGEST, SHORTEST = 4000, 16  # pixels of a side
-CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
+LONGEST, SHORTEST = 4000, 16  # pixels of the longest and the shortest allowed side
+CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by colour type
 DEPTHS: Final = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 GREY, PALETTE, GREY_ALPHA = 0, 3, 4
 ONE_PASS: Final = ((0, 0, 1, 1),)
-ADAM7: Final = (  # first column and row, and the steps
+ADAM7: Final = (  # first column, first row, and the steps of both, for each pass
     (0, 0, 8, 8),
     (4, 0, 8, 8),
     (0, 4, 4, 8),
@@ -69,7 +69,7 @@ def read_png(data: bytes) -> Pixels:
 
 
 def _chunks(data: bytes) -> tuple[Header, dict[bytes, bytes]]:
-    """The header and the chunks that pixels are made of; all others are left behind."""
+    """The header and the chunks with pixels; all others are skipped."""
     found: dict[bytes, bytes] = {}
     header: Header | None = None
     for name, body in _read_chunks(data):
@@ -123,7 +123,7 @@ def _passes(header: Header) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _raw_length(header: Header) -> int:
-    """Bytes of all lines with their filters: what the inflated data must be, exactly."""
+    """The length of all lines with their filter bytes; inflated data must have that length."""
     total = 0
     for column, row, right, down in _passes(header):
         width = -(-(header.width - column) // right)
@@ -133,7 +133,7 @@ def _raw_length(header: Header) -> int:
 
 
 def _inflated(packed: bytes, length: int) -> bytes:
-    """The lines; a stream that holds more, less or other than `length` bytes is refused unread."""
+    """The inflated lines. A stream of any other length than `length` bytes is refused."""
     stream = zlib.decompressobj()
     try:
         raw = stream.decompress(packed, length + 1)
@@ -156,7 +156,7 @@ def _unfiltered(part: Pixels, step: int) -> Pixels:
     height, length = coded.shape
     width = length // step
     rows = np.arange(height)
-    # one row and one pixel of zeros before the first ones
+    # a row and a pixel of zeros precede the first ones
     made = np.zeros((height + 1, width + 1, step), np.int16)
     wanted = coded.reshape(height, width, step).astype(np.int16)
     for diagonal in range(height + width - 1):
@@ -169,7 +169,7 @@ def _unfiltered(part: Pixels, step: int) -> Pixels:
 
 
 def _guess(kind: Pixels, left: Any, up: Any, corner: Any) -> Any:
-    """What a filter adds to a byte."""
+    """The value that a filter adds to a byte."""
     whole = left + up - corner
     a, b, c = abs(whole - left), abs(whole - up), abs(whole - corner)
     paeth = np.where((a <= b) & (a <= c), left, np.where(b <= c, up, corner))

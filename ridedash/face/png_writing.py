@@ -1,4 +1,4 @@
-"""Pixels drawn smaller, and written as a PNG of known chunks alone."""
+"""Scales pixels down, and writes them as a PNG that contains only known chunks."""
 
 import math
 import struct
@@ -18,7 +18,7 @@ SMALLEST: Final = 48  # pixels of the longer side
 def shown_png(pixels: Pixels) -> tuple[bytes, int, int]:
     """A PNG of at most SHOWN_BYTES that shows these pixels, and its width and height.
 
-    Only a picture of noise is made smaller than WIDE × HIGH for that.
+    Only a picture of noise has to be made smaller than WIDE × HIGH for that.
     """
     height, width = pixels.shape[:2]
     scale = min(1.0, WIDE / width, HIGH / height)
@@ -31,7 +31,10 @@ def shown_png(pixels: Pixels) -> tuple[bytes, int, int]:
 
 
 def write_png(pixels: Pixels) -> bytes:
-    """A PNG of three chunks: IHDR, IDAT, IEND. Without alpha where all is opaque."""
+    """A PNG of three chunks: IHDR, IDAT, IEND.
+
+    Without an alpha channel if all pixels are opaque.
+    """
     opaque = bool((pixels[..., 3] == 255).all())
     kept = pixels[..., :3] if opaque else pixels
     height, width, channels = kept.shape
@@ -59,7 +62,7 @@ def _means(values: Any, width: int, height: int) -> npt.NDArray[np.float64]:
 
 
 def _along_rows(values: Any, count: int) -> npt.NDArray[np.float64]:
-    """The rows of an array as `count` means of rows, parts of rows included."""
+    """Reduces the rows of an array to `count` means of rows, counting parts of rows."""
     rows = len(values)
     total = np.zeros((rows + 1, *values.shape[1:]))
     np.cumsum(values, axis=0, out=total[1:])
@@ -71,7 +74,7 @@ def _along_rows(values: Any, count: int) -> npt.NDArray[np.float64]:
 
 
 def _filtered(lines: Pixels, step: int) -> bytes:
-    """Each line with the filter (none, left or up) whose bytes are the smallest."""
+    """Each line with the filter (none, left or up) that makes its bytes the smallest."""
     left, up = np.zeros_like(lines), np.zeros_like(lines)
     left[:, step:] = lines[:, :-step]
     up[1:] = lines[:-1]

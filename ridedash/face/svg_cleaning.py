@@ -26,7 +26,7 @@ DRAWN: Final = SHAPES | {"text", "use"}
 HOLDERS: Final = frozenset({"svg", "g", "defs", "symbol", "text", "tspan", "clipPath", "mask"})
 PAINTS: Final = frozenset({"linearGradient", "radialGradient", "stop"})
 KEPT: Final = DRAWN | HOLDERS | PAINTS
-OPENED: Final = frozenset({"a", "switch"})  # their children are kept in their place
+OPENED: Final = frozenset({"a", "switch"})  # left out, but their children stay in their place
 LOOKS: Final = _words(
     """fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap
     stroke-linejoin stroke-miterlimit stroke-dasharray stroke-dashoffset opacity color clip-path
@@ -38,25 +38,25 @@ PLACES: Final = _words(
     preserveAspectRatio gradientUnits gradientTransform spreadMethod offset clipPathUnits maskUnits
     maskContentUnits textLength lengthAdjust href"""
 )
-# Kinds of elements that are named when they were left out; any other is OTHER.
+# Kinds of elements that are named to the manager when they are left out; any other is OTHER.
 NAMED: Final = _words("script image foreignObject filter pattern marker animate set textPath")
 OTHER: Final = "other"
-MOST_DRAWN: Final = 20_000  # elements, each use of another counted
+MOST_DRAWN: Final = 20_000  # elements, counted again each time that another one uses them
 MOST_RULES: Final = 500  # selectors of style sheets
-MOST_WRITTEN: Final = 500_000  # letters of attributes: one rule may be written to each element
-LONGEST_LENGTH: Final = 40  # letters of a width or height
+MOST_WRITTEN: Final = 500_000  # characters of attributes: one rule may be copied to each element
+LONGEST_LENGTH: Final = 40  # characters of a width or height
 FUNCTIONS: Final = _words("rgb rgba hsl hsla matrix translate scale rotate skewX skewY")
 NO_NAME: Final = re.compile(r"[^\w-]")
 VALUE: Final = re.compile(r"[\w\s#.,%()+\-'\"]*")
 NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,199}")
 REFERENCE: Final = re.compile(r"url\(\s*['\"]?#([A-Za-z_][\w.-]*)['\"]?\s*\)", re.ASCII)
-# What follows is tried where a part begins, and nowhere inside of it: else a long text of no rules
-# or of open comments takes quadratic time.
+# A pattern is tried only where a part begins: otherwise a long text without rules, or with open
+# comments, takes quadratic time.
 RULE: Final = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 SELECTOR: Final = re.compile(r"([.#]?)([A-Za-z_][\w-]*)", re.ASCII)
 NUMBER: Final = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(px|pt|pc|mm|cm|in|em|ex)?\s*")
-HIGH: Final = 100.0  # of the written root; only width / height matters
+HIGH: Final = 100.0  # height of the written root; only width / height matters
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class CleanSvg:
 
 @dataclass
 class _Styles:
-    """Declarations by class, id and element, in the order of the file."""
+    """Style declarations by class, id and element, in the order of the file."""
 
     rules: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
     def of(self, node: Node) -> dict[str, str]:
-        """The attributes of looks of an element: its own, those of rules, those of its style."""
+        """The presentation attributes of an element: its own, those of rules, and its style's."""
         found = _harmless_looks(node.attributes.items())
         names = {"": {node.name}, ".": set(node.attributes.get("class", "").split())}
         names["#"] = {node.attributes.get("id", "")}
@@ -88,7 +88,7 @@ class _Styles:
 
 
 def clean_svg(root: Node) -> CleanSvg:
-    """The file that shows this tree. Raises BadLogo."""
+    """The cleaned file of this tree. Raises BadLogo."""
     box = _box(root)
     check_shape(box[2], box[3])
     rules = (rule for text in _style_texts(root) for rule in _rules(text))
@@ -114,7 +114,7 @@ def clean_svg(root: Node) -> CleanSvg:
 
 
 def _kept(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
-    """The element with what is allowed of it; nothing, or its children, for any other."""
+    """The element with its allowed parts; for any other element nothing, or only its children."""
     if node.name == "#text":
         yield node
     elif node.name in KEPT:
@@ -139,7 +139,7 @@ def _harmless_looks(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _place(name: str, value: str) -> str | None:
-    """The value of an attribute that is no look; None for one that is left out."""
+    """The value of an attribute of geometry; None for one that is left out."""
     if name == "href":
         return value if value[:1] == "#" and NAME.fullmatch(value[1:]) else None
     if name == "id":
@@ -148,7 +148,7 @@ def _place(name: str, value: str) -> str | None:
 
 
 def _harmless(value: str) -> bool:
-    """Whether a value names nothing outside the file and holds only letters that values have."""
+    """Whether a value refers to nothing outside the file and holds only expected characters."""
     rest = REFERENCE.sub("", value)
     called = (NO_NAME.split(before.rstrip())[-1] for before in rest.split("(")[:-1])
     return bool(VALUE.fullmatch(rest)) and FUNCTIONS.issuperset(called)
@@ -162,7 +162,7 @@ def _style_texts(node: Node) -> Iterator[str]:
 
 
 def _rules(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """The rules of a style sheet that name one class, id or element; others are left out."""
+    """The rules of a style sheet whose selector is one class, id or element; others are ignored."""
     for selectors, body in RULE.findall(COMMENT.sub("", text)):
         declared = _declared(body)
         for selector in selectors.split(","):
@@ -178,7 +178,7 @@ def _declared(body: str) -> dict[str, str]:
 
 
 def _box(root: Node) -> tuple[float, float, float, float]:
-    """The view box: as the file has it, or from its width and height."""
+    """The view box: the file's own, or one made of its width and height."""
     numbers = re.split(r"[\s,]+", root.attributes.get("viewBox", "").strip())
     try:
         x, y, width, height = (float(each) for each in numbers)
@@ -197,7 +197,7 @@ def _length(text: str) -> float:
 
 
 def _draws(node: Node) -> bool:
-    """Whether there is something to see outside of definitions."""
+    """Whether anything is drawn outside of definitions."""
     if node.name in DRAWN:
         return True
     return node.name in ("svg", "g") and any(_draws(child) for child in node.children)

@@ -1,9 +1,9 @@
-"""An SVG file read as a tree, without a document type's own declarations, and within bounds.
+"""Reads an SVG file as a tree, within bounds, and refuses declarations of a document type.
 
-The parser is expat, as Python brings it. A declaration of an entity ends the reading before
-anything is expanded, nothing outside the file is ever opened, and processing instructions and
-comments are left behind. Namespaces are looked up here: expat would write a long one before each
-name that has its prefix, and 200 kB would become gigabytes.
+The parser is Python's own expat. A declaration of an entity ends the reading before anything is
+expanded, nothing outside the file is ever opened, and processing instructions and comments are left
+behind. Namespaces are looked up here: expat would write a long one before each name that has its
+prefix, and 200 kB would become gigabytes.
 """
 
 import re
@@ -48,7 +48,7 @@ class _Reader:
     def __init__(self) -> None:
         self.root: Node | None = None
         self._open: list[Node] = []
-        self._spaces: list[dict[str, str]] = []  # by prefix, as each open element declares them
+        self._spaces: list[dict[str, str]] = []  # namespaces by prefix, for each open element
         self._count = 0
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -75,7 +75,7 @@ class _Reader:
         for key, value in attributes.items():
             prefix, _, own = key.rpartition(":")
             if key not in declared and (not prefix or self._space(prefix) == XLINK):
-                node.attributes[own] = value  # xlink:href is href
+                node.attributes[own] = value  # xlink:href becomes href
         if self._open:
             self._open[-1].children.append(node)
         else:
@@ -87,19 +87,19 @@ class _Reader:
         self._spaces.pop()
 
     def _space(self, prefix: str) -> str:
-        """The namespace that a prefix stands for here; that of names without one for ""."""
+        """The namespace of a prefix here; that of names without a prefix for ""."""
         key = f"xmlns:{prefix}" if prefix else "xmlns"
         return next((each[key] for each in reversed(self._spaces) if key in each), "")
 
     def _text(self, text: str) -> None:
-        """Text between children comes in pieces: kept as children, so that its place is known."""
+        """Keep pieces of text among the children, so that their place is known."""
         if self._open[-1].name == "style":
             self._open[-1].text += text
         else:
             self._open[-1].children.append(Node("#text", text=text))
 
     def _doctype(self, _name: str, _system: str | None, _public: str | None, own: bool) -> None:
-        """A bare document type of older programs says nothing; one with declarations is refused."""
+        """Accept a bare document type, which older programs write; refuse one with declarations."""
         if own:
             raise BadLogo(Unusable.UNSAFE)
 

@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
 LONGEST_WORDS: Final = 200
 FRAMES: Final = 12
-# by library: errors whose text describes servers, files and locks, and never contains a row
+# error types, by library, whose text describes servers, files and locks but never contains a row
 HARMLESS: Final = {
     "psycopg": frozenset({"OperationalError"}),
     "sqlite3": frozenset({"OperationalError"}),
-    "sqlalchemy": frozenset({"TimeoutError"}),  # of its connection pool
+    "sqlalchemy": frozenset({"TimeoutError"}),  # raised by its connection pool
 }
 # the text before the @ of a URL: it may end with a password
 _BEFORE_AT: Final = re.compile(r"[^\s\"']+@(?=[^\s@])")
@@ -23,8 +23,8 @@ _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}
 class Failure(NamedTuple):
     """One exception.
 
-    `says` is its text. It is empty for exceptions of libraries, whose text may contain rows,
-    addresses and bodies; those of HARMLESS keep theirs.
+    `says` is its text, which is empty for exceptions of libraries, because theirs may contain rows,
+    addresses and bodies; only those in HARMLESS keep it.
     """
 
     type: str
@@ -62,11 +62,11 @@ def reason(error: BaseException) -> str:
 
 
 def _harmless_text(error: BaseException) -> str:
-    """The first line of an error of HARMLESS; empty for all others."""
+    """The first line of an error in HARMLESS; empty for all others."""
     kinds = ((base.__module__.split(".")[0], base.__name__) for base in type(error).__mro__)
     if not any(name in HARMLESS.get(library, ()) for library, name in kinds):
         return ""
-    if hasattr(error, "orig"):  # an SQLAlchemy error, whose text has the statement
+    if hasattr(error, "orig"):  # an SQLAlchemy error, whose text contains the statement
         return ""
     first = next(iter(str(error).splitlines()), "")
     return _BEFORE_AT.sub("…@", first)[:LONGEST_WORDS]

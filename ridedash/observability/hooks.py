@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 if TYPE_CHECKING:
     from ridedash.service.transport.http import Answer, Request
 
-# What the worker does in this thread now: a word, and the id of the row that it is about
-# ("send", 12). A thread that answers a page has `logs.request_id` instead.
+# What the worker is doing in this thread: a word, and the id of the row ("send", 12). A thread that
+# answers a page has `logs.request_id` instead.
 step: Final[ContextVar[tuple[str, int]]] = ContextVar("step", default=("", 0))
 
 
@@ -19,20 +19,20 @@ class Exchange(NamedTuple):
     `evidence` the beginning of the unreadable body. `lane` is the name of the call's priority.
     """
 
-    operation: str  # its path
+    operation: str  # its path at the service
     request: "Request"
     answer: "Answer | None"
     failure: str
     evidence: str
     outcome: str  # a word of responses.outcome_of
     lane: str
-    waited_s: float  # for its permit
+    waited_s: float  # waiting for its permit
     first_byte_s: float | None  # from the permit to the head of the answer; None: none came
     total_s: float  # with the wait for the permit
 
 
 class Hooks(Protocol):
-    """Called after the event, from any thread. No method may raise, block or take long."""
+    """Methods are called after the event, from any thread; none may raise, block or take long."""
 
     @property
     def records(self) -> bool:
@@ -42,7 +42,7 @@ class Hooks(Protocol):
         """A call to the service has ended, or was not made because it got no permit."""
 
     def offers(self, ids: Sequence[int]) -> None:
-        """The products that this thread has asked for are stored as offers with these ids."""
+        """The products that this thread asked for are stored as offers with these ids."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """A call to the service has ended, or was not made because it got no permit.
@@ -54,7 +54,7 @@ class Hooks(Protocol):
         """The circuit breaker of these calls ("read", "write") is now "open" or "closed"."""
 
     def order(self, outcome: str) -> None:
-        """An order has a new state (OrderState), in a transaction that is committed."""
+        """An order has reached a new state (OrderState), in a committed transaction."""
 
     def poll(self, outcome: str, late_s: float) -> None:
         """A ride was polled, claimed `late_s` after it was due.

@@ -14,7 +14,8 @@ from typing import Any, Final
 from ridedash.observability.exceptions import Failure, failures
 from ridedash.observability.redaction import REMOVED, Redactor
 
-# below these levels the libraries log addresses, and statements with their values
+# above DEBUG or INFO, because below these levels the libraries log addresses, and statements with
+# values
 QUIET: Final = {
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
@@ -22,10 +23,10 @@ QUIET: Final = {
     "alembic": logging.WARNING,
     "psycopg": logging.WARNING,
     "werkzeug": logging.WARNING,
-    "waitress.queue": logging.ERROR,  # it warns whenever a request waits, which is normal
+    "waitress.queue": logging.ERROR,  # it warns whenever a request has to wait, which is normal
 }
 LIMITER: Final = "flask-limiter"
-IN_OUR_WORDS: Final = {  # its messages name neither Redis nor our setting
+IN_OUR_WORDS: Final = {  # its own messages name neither Redis nor our setting
     "Rate limit storage unreachable - falling back to in-memory storage": (
         "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its "
         "limits for itself"
@@ -41,9 +42,9 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class LineFormatter(logging.Formatter):
-    """Formats a record without secrets: as one line of JSON, or a line of text and one a frame.
+    """Formats a record without secrets: as a line of JSON, or a line of text and one per frame.
 
-    `process` is web, server (server_logs.py) or the command of the command line.
+    `process` is web, server (server_logs.py) or the name of a command.
     """
 
     def __init__(self, redact: Redactor, process: str, as_json: bool) -> None:

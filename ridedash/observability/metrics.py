@@ -32,7 +32,7 @@ IN_VAIN: Final = frozenset({"5xx", "not_sent", "unanswered", "unreadable"})
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 VISIT_S: Final = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300)
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-# in the spelling of WSGI; a proxy adds one of these
+# headers that a proxy adds, as WSGI spells them
 FORWARDED: Final = (
     "HTTP_FORWARDED",
     "HTTP_X_FORWARDED_FOR",
@@ -131,19 +131,19 @@ class Metrics:
             self._breaker.labels(calls).set(0)
 
     def exchange(self, exchange: "Exchange") -> None:
-        """Nothing: numbers are all that is kept of a call."""
+        """Do nothing: of a call, only numbers are recorded."""
 
     def offers(self, ids: Sequence[int]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
-        """Count a call to the service that has ended, or got no permit."""
+        """Count a call to the service that has ended, or that got no permit."""
         self._calls.labels(operation, outcome).inc()
-        if outcome != "held":  # it got no permit, so no call was made
+        if outcome != "held":  # a held call got no permit, so it was not made
             self._call_s.labels(operation).observe(seconds)
 
     def calls_in_vain(self) -> int:
-        """How many calls of this process the service has not answered, or with a failure."""
+        """How many calls of this process got no answer from the service, or a failure."""
         samples = (sample for metric in self._calls.collect() for sample in metric.samples)
         return int(
             sum(
@@ -154,12 +154,12 @@ class Metrics:
         )
 
     def breaker(self, calls: str, state: str) -> None:
-        """Record the state of a circuit breaker."""
+        """Record the new state of a circuit breaker."""
         self._breaker.labels(calls).set(float(state == "open"))
         self._turns.labels(calls, state).inc()
 
     def order(self, outcome: str) -> None:
-        """Count an order that has a new state, which is `outcome`."""
+        """Count an order's change to a new state, `outcome`."""
         self._orders.labels(outcome).inc()
 
     def poll(self, outcome: str, late_s: float) -> None:
@@ -168,7 +168,7 @@ class Metrics:
         self._late_s.observe(max(0.0, late_s))
 
     def visit(self, how: str, seconds: float | None) -> None:
-        """Count a guest's visit at a kiosk that has ended; `seconds` is None where nobody said."""
+        """Count an ended visit at a kiosk; `seconds` is None when its length is unknown."""
         self._visits.labels(how).inc()
         if seconds is not None:
             self._visit_s.observe(seconds)
@@ -176,17 +176,17 @@ class Metrics:
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answered request.
 
-        `route` is the rule, never the URL; `status` is counted by its class.
+        `route` is the rule, never the URL; `status` is counted by its first digit.
         """
-        known = method if method in METHODS else "other"  # a client may send any word
+        known = method if method in METHODS else "other"  # a client may send any word as the method
         self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
-        """Count polls that the poll cache answered; they reach no route and not `answered()`."""
+        """Count polls that the poll cache answered; they never get to `answered()`."""
         self._remembered.inc(polls)
 
     def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:
-        """These gauges and the metrics of all processes, in the text format of Prometheus."""
+        """These gauges and the metrics of all processes, in Prometheus's text format."""
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
         shown.register(_GaugeCollector(tuple(gauges)))
@@ -199,7 +199,7 @@ class Metrics:
         try:
             return prometheus_client.generate_latest(shown)
         except FileNotFoundError:
-            # a process that starts removed old files meanwhile: read the ones that are left
+            # a starting process has removed old files meanwhile: read the remaining ones
             return prometheus_client.generate_latest(shown)
 
 

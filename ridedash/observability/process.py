@@ -15,24 +15,23 @@ from ridedash.config import Settings
 from ridedash.observability import logs
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
-ENDED_FILES: Final = 300  # metrics files of ended processes that are kept, three for each process
-# The metrics files of a process, and the bytes of each that the disk has to have at the start. They
-# are written through memory: where the disk has no room for a page of it, the system kills the
-# process.
+ENDED_FILES: Final = 300  # metrics files of ended processes to keep; each process has three
+# The metrics files of a process, and how many bytes of each are reserved on disk at the start. They
+# are memory-mapped: if the disk has no room for a page, the system kills the process.
 RESERVED: Final = {"counter": 64 * 1024, "gauge_livemax": 64 * 1024, "histogram": 512 * 1024}
 
 OWN_FILES: Final = 0o077  # the umask: no permission for any other user
 TRIM_S: Final = 60.0
 
 log = logging.getLogger(__name__)
-_locks: list[IO[str]] = []  # lock files that stay open, and so locked, until the process ends
+_locks: list[IO[str]] = []  # open, and therefore locked, until the process ends
 
 
 def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     """Set up logs and metrics of this process, before observability.metrics is imported.
 
-    Files that it makes from now on are its user's alone, in whatever folder: databases with names
-    and phone numbers, answer journals, metrics.
+    Files that the process makes from now on are readable by its user alone, in any folder:
+    databases with names and phone numbers, answer journals, metrics.
 
     `process`: its name in log lines (web, or the command). `counts`: whether it has metrics.
     """
@@ -50,8 +49,8 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
 def _give_back() -> None:
     """Let the C library return free memory to the system once a minute.
 
-    Small blocks that stay lie between large ones that were freed. Without this a worker's memory
-    grows with each minute, although it uses no more (docs/performance.md).
+    Freed large blocks lie between small ones in use. Without this a worker's memory grows with each
+    minute, although it uses no more (docs/performance.md).
     """
     with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
         trim = ctypes.CDLL(None).malloc_trim
@@ -68,10 +67,10 @@ def give_back(trim: Callable[[int], object], stop: threading.Event) -> None:
 
 
 def started() -> None:
-    """Called when everything that lives as long as the process is made.
+    """Tell that everything that lives as long as the process has been made.
 
-    The garbage collector then never looks through it again: each time that took a tenth of a
-    second in the middle of some request.
+    The garbage collector then skips these objects: looking through them took a tenth of a second,
+    in the middle of some request.
     """
     gc.collect()
     gc.freeze()
@@ -103,11 +102,12 @@ def _share_metrics(folder: Path) -> None:
 
 
 def _reserve(path: Path, size: int) -> None:
-    """Make a file whose first `size` bytes have their disk blocks, or extend one to that.
+    """Make or extend a file so that its first `size` bytes have disk blocks.
 
     Raises OSError.
     """
-    draft = path if path.exists() else path.with_suffix(".new")  # others read what ends with .db
+    # other processes read files whose names end with .db
+    draft = path if path.exists() else path.with_suffix(".new")
     handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(handle, 0, size)
@@ -120,7 +120,7 @@ def _reserve(path: Path, size: int) -> None:
 
 
 def _wipe(folder: Path) -> None:
-    """Remove the files of ended processes: all of them when no other process runs, else the oldest.
+    """Remove files of ended processes: all when no other process runs, else the oldest ones.
 
     Prometheus reads a sum that falls as a counter reset. So the files of ended processes stay, and
     are removed together when no other process uses the folder. Each process holds a shared lock

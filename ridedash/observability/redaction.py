@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 REMOVED: Final = "[removed]"
-SHORTEST_SECRET: Final = 8  # characters; a shorter one would match ordinary text
+SHORTEST_SECRET: Final = 8  # characters; a shorter secret would match ordinary text
 LONGEST_TEXT: Final = 8192  # characters; the rest of a longer text is dropped
 LONGEST_EVIDENCE: Final = 2048
 
@@ -24,7 +24,7 @@ _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
 _SESSION: Final = re.compile(r"((?:ridedash_|__Host-)(?:sid|kiosk|door)=)[^;,\s\"']+")
-_MEMBER: Final = re.compile(  # of a JSON object; its value may be one of two levels, cut off
+_MEMBER: Final = re.compile(  # a member of a JSON object; its value may be nested once, or cut off
     r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)[^"]{0,40}"\s*:\s*)'
     r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}?[^{}]*)?\}?|[^\s,}\]]+)',
     re.IGNORECASE,
@@ -53,7 +53,7 @@ _SECRETS: Final = (
     (_IN_ADDRESS, rf"\1{REMOVED}@"),
     (_PHONE, r"\1••••\2"),
 )
-# without any of these no shape above is there: most texts are told apart at one look
+# a text with none of these contains no shape above; most texts are sorted out by this one search
 _HINT: Final = re.compile(
     r"token|secret|passw|authori|otp|start[_ -]?code|phone|driver_number|cookie|sid=|bearer|@|\+",
     re.IGNORECASE,
@@ -80,7 +80,7 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
     def __call__(self, text: str) -> str:
-        """The text without secrets; of phones and identifiers a few characters remain."""
+        """The text without secrets; a few characters of phone numbers and identifiers remain."""
         text = text[:LONGEST_TEXT]
         if self._known is not None:
             text = self._known.sub(REMOVED, text)
@@ -90,7 +90,7 @@ class Redactor:
 
 
 def without(body: bytes, secrets: Iterable[str]) -> bytes:
-    """A body without these secrets: the service may repeat them."""
+    """A body without these secrets, which the service may repeat in it."""
     for secret in secrets:
         if len(secret) >= SHORTEST_SECRET:
             body = body.replace(secret.encode("utf-8", "replace"), REMOVED.encode())

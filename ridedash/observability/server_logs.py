@@ -1,9 +1,4 @@
-"""The lines of the WSGI servers themselves, in the form of ours (docs/operating.md, Processes).
-
-granian reads a file of logging.config.dictConfig that names `line_formatter`; gunicorn takes the
-class by `--logger-class`. Both keep their access logs off: those would hold whole addresses, and
-with them the keys of guests' links.
-"""
+"""Log lines of the WSGI servers, in the format of our own (docs/operating.md, Processes)."""
 
 import logging
 import os
@@ -15,7 +10,8 @@ from ridedash import config
 from ridedash.observability.logs import LineFormatter
 from ridedash.observability.redaction import Redactor
 
-PROCESS: Final = "server"  # in the lines; its workers, which serve pages, are "web"
+# the name of the server in log lines; its workers, which serve pages, are "web"
+PROCESS: Final = "server"
 
 
 def line_formatter() -> logging.Formatter:
@@ -25,10 +21,10 @@ def line_formatter() -> logging.Formatter:
 
 
 class GunicornLog(Logger):  # type: ignore[misc] # gunicorn ships no types
-    """gunicorn's log on standard error, a line of ours for each of its messages."""
+    """gunicorn's log on standard error, in our format."""
 
     def setup(self, cfg: Any) -> None:
-        """Set up as gunicorn does, then with our formatter."""
+        """Set up gunicorn's log, then use our formatter."""
         super().setup(cfg)
         for handler in self.error_log.handlers:
             handler.setFormatter(line_formatter())

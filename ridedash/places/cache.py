@@ -29,7 +29,7 @@ class TtlCache:
             now = self._now()
             self._entries[key] = (now + ttl_s, value)
             self._entries.move_to_end(key)
-            # what is too much, and what has expired at the front, but never the entry just stored
+            # remove excess and expired entries from the front, but never the entry just stored
             while (
                 len(self._entries) > self._size
                 or next(iter(self._entries.values()))[0] <= now < now + ttl_s

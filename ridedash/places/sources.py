@@ -43,10 +43,10 @@ def coordinates_text(point: LatLng) -> str:
 
 
 class Search:
-    """The common part of the three searches: calls with limits of time and size, and the caches.
+    """The common part of the three searches: caches, and calls with limits of time and size.
 
-    `path` is the address of a search by name, `reverse` that of what is near a point. A subclass
-    knows how its server is asked and answers. The methods are those of model.Geocoder.
+    `path` is the address of a search by name, `reverse` that of a search by point. A subclass
+    builds the requests and parses the answers of its server. It implements model.Geocoder.
     """
 
     path = ""
@@ -211,7 +211,7 @@ class Nominatim(Search):
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
         params = {"q": words, "limit": str(limit), "format": "jsonv2"}
-        if near:  # Prefer, but don't require, places within about 50 km.
+        if near:  # prefer places within about 50 km, but allow others
             box = (near.lng - 0.5, near.lat + 0.5, near.lng + 0.5, near.lat - 0.5)
             params["viewbox"] = ",".join(f"{side:.4f}" for side in box)
         return params
@@ -272,7 +272,7 @@ def _pair(value: Any) -> LatLng | None:
 
 
 def _position(facts: Mapping[str, Any]) -> LatLng | None:
-    """The point of `lat` and `lng`, numbers or texts; None when they are no point."""
+    """The point that `lat` and `lng` (numbers or texts) name; None when they are not valid."""
     try:
         lat, lng = float(facts["lat"]), float(facts["lng"])
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -286,10 +286,10 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    """An object, or an empty one in place of anything else."""
+    """The value if it is an object, otherwise an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def _sequence(value: Any) -> list[Any]:
-    """A list, or an empty one in place of anything else."""
+    """The value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []

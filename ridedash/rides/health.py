@@ -14,16 +14,16 @@ from ridedash.store.models.orders import UNSETTLED, Heartbeat, Order, OrderState
 ALIVE: Final = timedelta(seconds=30)  # a worker whose heartbeat is older counts as ended
 # a heartbeat further in the future was written by a clock that has stepped back since
 AHEAD: Final = timedelta(seconds=5)
-# the `worker` of the row that keeps the last heartbeat of a worker that was stopped; the next
+# the `worker` column of the row that stores the last heartbeat of a stopped worker; the next
 # heartbeat of any worker deletes the row
 ENDED: Final = "ended"
 
 
 class Alarms(NamedTuple):
-    """What a worker reports as wrong in its heartbeat; each is None while that is right.
+    """Problems that a worker reports in its heartbeat; each is None without that problem.
 
-    Since when the service gives no answers, since when it refuses the partner's key, and by how
-    many seconds our clock is ahead of its own (`Runtime.clock_ahead_s`).
+    They are: since when the service gives no answers, since when it refuses the partner's key, and
+    by how many seconds our clock is ahead of the service's (`Runtime.clock_ahead_s`).
     """
 
     silent_since: datetime | None = None
@@ -43,7 +43,7 @@ def this_host() -> str:
 def absent_hosts(s: Session, now: datetime) -> dict[str, datetime]:
     """Other machines that had a worker and have none alive, and when each was last heard.
 
-    Only machines of the last day: older heartbeats are deleted.
+    Only machines that were heard within the last day: older heartbeats are deleted.
     """
     heard: dict[str, datetime] = {}
     for row in s.execute(select(Heartbeat.worker, Heartbeat.beat_at).order_by(Heartbeat.beat_at)):
@@ -64,7 +64,7 @@ def write_heartbeat(
     """Write the heartbeat of a worker; delete workers that have had none for a day.
 
     `ready`: whether its journals can store a send and its answer; else it sends nothing. `beside`
-    is called within the transaction, to write something along with it.
+    is called within the same transaction, to write something else.
     """
     with db.write() as s:
         s.execute(
@@ -110,13 +110,13 @@ def is_alive(age_s: float | None) -> bool:
 
 
 def can_send(s: Session, now: datetime) -> bool:
-    """Whether a worker is alive whose journals can be written: others send nothing."""
+    """Whether a worker is alive that can write its journals; without them it sends nothing."""
     ready = select(Heartbeat.worker).where(*_alive(now), Heartbeat.unready_since.is_(None))
     return s.scalars(ready).first() is not None
 
 
 def service_silent_since(s: Session, now: datetime) -> datetime | None:
-    """The instant since which a worker that is alive gets no answers from the service.
+    """The time since which a worker that is alive gets no answers from the service.
 
     None while all workers get answers, and when none is alive.
     """
@@ -124,12 +124,12 @@ def service_silent_since(s: Session, now: datetime) -> datetime | None:
 
 
 def key_refused_since(s: Session, now: datetime) -> datetime | None:
-    """The instant since which the service refuses the partner's key to a worker that is alive."""
+    """The time since which the service refuses the partner's key to a worker that is alive."""
     return s.scalar(select(func.min(Heartbeat.key_refused_since)).where(*_alive(now)))
 
 
 def clock_ahead_s(s: Session, now: datetime) -> float | None:
-    """By how many seconds the clock of a worker that is alive is wrong; None while none is."""
+    """By how many seconds the clock of a worker that is alive is wrong; None without any worker."""
     wrong = Heartbeat.clock_ahead_s.is_not(None)
     return s.scalars(select(Heartbeat.clock_ahead_s).where(*_alive(now), wrong)).first()
 
@@ -139,7 +139,7 @@ def _alive(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 class Counts(NamedTuple):
-    """Counts and durations in seconds at one instant; a duration is 0.0 when it does not apply."""
+    """Counts, and durations in seconds, at one instant; durations that don't apply are 0.0."""
 
     orders: dict[str, int]  # by state; the states of UNSETTLED only
     unknown_oldest_s: float  # since the oldest UNKNOWN order was sent

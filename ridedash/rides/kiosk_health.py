@@ -1,7 +1,7 @@
-"""What the last beat of a device says about its health. Pure.
+"""The health of a device, from its last beat. Pure.
 
-A beat is what a device's page sends about itself every few seconds: among others the languages for
-which the browser has local voices and fonts, and the time of its clock.
+A beat is a report that a device's page sends every few seconds. Among other things it contains the
+languages for which the browser has local voices and fonts, and the time of its clock.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ def is_heard(row: Kiosk, now: datetime) -> bool:
 def can(row: Kiosk, what: str, code: str) -> bool | None:
     """Whether a device has `voices` or `fonts` for a language; None when it has not said.
 
-    Of a voice it says the first part of the tag, "zh", and it chooses a voice by that alone
-    (static/js/kiosk/speech.js); of fonts it says the tags of our languages, "zh-Hans".
+    For voices it reports only the first part of the tag, "zh", by which it also chooses a voice
+    (static/js/kiosk/speech.js); for fonts it reports the full tags of our languages, "zh-Hans".
     """
     said = tags_of(row.health, what)
     if said is None:
@@ -40,7 +40,7 @@ def _first_part(tag: str) -> str:
 
 
 def tags_of(health: Mapping[str, Any], what: str) -> set[str] | None:
-    """The language tags of a beat under the name `what`, in lower case; None without a list."""
+    """The language tags under the name `what` in a beat, in lower case; None without a list."""
     tags = health.get(what)
     if not isinstance(tags, list):
         return None

@@ -1,7 +1,7 @@
 """The answers of /readyz and /metrics, given within DEADLINE_S even if the database hangs.
 
 Only one thread at a time waits for the database. A request waits for that thread until DEADLINE_S
-after its start, then answers without the database; requests that come later do so at once.
+after the thread's start, then answers without the database. Later requests do so at once.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.kiosk_desk import KioskCounts, kiosk_counts
 
 T = TypeVar("T")
-BEAT_S: Final = 20  # how often a kiosk is heard
+BEAT_S: Final = 20  # a kiosk sends a beat this often
 DEADLINE_S: Final = 3.0  # shorter than the timeout of load balancers, five seconds or more
 CHECKS: Final = ("database", "migrations", "worker", "sending")
 
@@ -33,7 +33,7 @@ class Probe(Generic[T]):
         self._check = check
         self._lock = threading.Lock()
         self._running: Future[T] | None = None
-        self._end = 0.0  # monotonic: until when the running check is waited for
+        self._end = 0.0  # monotonic: the end of waiting for the running check
 
     def result(self) -> T | None:
         """The result of a check that began now or is running; None when it takes too long.
@@ -56,7 +56,7 @@ class Probe(Generic[T]):
     def _run(self, future: "Future[T]") -> None:
         try:
             future.set_result(self._check())
-        except BaseException as error:  # for whoever waits for it
+        except BaseException as error:  # raised again in the thread that waits
             future.set_exception(error)
 
 
@@ -83,7 +83,7 @@ class Monitor:
 
     def _look(self) -> dict[str, bool]:
         checks = dict.fromkeys(CHECKS, False)
-        # after an error, `checks` has what was found before it
+        # if an error ends this, `checks` has the results until then
         with contextlib.suppress(SQLAlchemyError, DatabaseBusy):
             checks["migrations"] = self._db.revision_ok()
             checks["database"] = True
@@ -100,7 +100,7 @@ class Monitor:
                 now = self._clock()
                 return counts(session, now), kiosk_counts(session, now)
         except (SQLAlchemyError, DatabaseBusy):
-            return None  # the metrics of the processes are answered all the same
+            return None  # the metrics of the processes are answered nevertheless
 
 
 def database_gauges(found: Counts | None) -> Iterator[GaugeReading]:

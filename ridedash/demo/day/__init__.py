@@ -1,1 +1,1 @@
-"""The day with which a new demo begins: its plan, how it is ordered, and how far it is."""
+"""The rides with which a new demo begins: what is planned, how it is ordered, and the progress."""

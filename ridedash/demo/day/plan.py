@@ -1,4 +1,4 @@
-"""What is ordered in the week before a demo begins, and on its day. Pure: the dice have a seed.
+"""The plan of the rides in the week before a demo begins, and on its day. Pure.
 
 The same moment and seed give the same plan. The rides of the day are placed before and after that
 moment, so that some have ended, some are under way and some are still to come, at any hour.
@@ -14,7 +14,7 @@ from ridedash import wire
 from ridedash.demo.cast import CAST, Guest
 from ridedash.rides.orders.schedule_times import SOONEST
 
-DAYS: Final = 7  # of history
+DAYS: Final = 7  # days of history
 RIDES_A_DAY: Final = range(8, 12)
 HOURS: Final = (
     *(6, 7, 7, 8, 8, 8, 9, 9, 10, 11, 12, 13, 14, 15, 16),
@@ -26,31 +26,32 @@ OWING: Final = "Account with an outstanding due"
 NO_CAB: Final = "no_cab"  # scenarios of the sandbox
 LEAVES: Final = "driver_leaves"
 RETRIES: Final = "share_retry"
-BEGINS: Final = timedelta(hours=9)  # so long ago the rides of the day begin
-ENDED: Final = timedelta(minutes=75)  # whatever was ordered so long ago has ended
+# the rides of the day begin this long before the start of the demo
+BEGINS: Final = timedelta(hours=9)
+ENDED: Final = timedelta(minutes=75)  # a ride that was ordered this long ago has ended
 
 
 @dataclass(frozen=True)
 class Wish:
-    """One ride: when it is ordered, for whom, where to, in which car, and what becomes of it."""
+    """One ride to order: when, for whom, where to, in which car, and how it goes."""
 
     at: datetime
     guest: Guest
     to: str  # a place of the city
     car: str
-    goes: str = ""  # a scenario of the sandbox
-    lost: bool = False  # its answer is lost on the way
-    account: str = ""  # another one than the usual
-    centre: str = ""  # the cost centre
+    goes: str = ""  # the sandbox's scenario for it
+    lost: bool = False  # whether its answer is lost on the way
+    account: str = ""  # another account than the usual one
+    centre: str = ""  # the name of its cost centre
     payment: str | None = None
-    pickup_at: datetime | None = None  # planned for then
+    pickup_at: datetime | None = None  # the planned pickup time
     note: str | None = None
-    cancelled: str = ""  # staff cancel it when it has come to this status
-    rating: int | None = None  # what the guest says afterwards
+    cancelled: str = ""  # the status at which staff cancel it
+    rating: int | None = None  # the guest's feedback
 
 
 def wishes(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) -> list[Wish]:
-    """All rides of so many days and of the day of `now`, in the order in which they are ordered."""
+    """All rides of `days` days and of the day of `now`, in the order in which they are ordered."""
     dice = Random(f"day of {seed}")  # noqa: S311 - a demo's dice
     guests = list(CAST)
     dice.shuffle(guests)
@@ -95,12 +96,12 @@ def _usual(at: datetime, guest: Guest, dice: Random) -> Wish:
     payment = wire.CASH if dice.random() < 0.15 else None
     car = dice.choice(CARS)
     if car == "share":
-        payment = None  # it is paid before it begins
+        payment = None  # this product is paid before the ride
     return Wish(at, guest, guest.place, car, centre=centre, payment=payment, rating=rating)
 
 
 def _ended(now: datetime, dice: Random, guests: list[Guest]) -> list[Wish]:
-    """Ten rides of the day that are over, and what went wrong on it so far."""
+    """Ten rides of the day that are over, including those that went wrong."""
     span = (BEGINS - ENDED) / 10
     made = [
         _usual(now - BEGINS + span * i + span * dice.uniform(0.1, 0.9), guest, dice)
@@ -115,7 +116,7 @@ def _ended(now: datetime, dice: Random, guests: list[Guest]) -> list[Wish]:
 
 
 def _now(now: datetime, guests: list[Guest]) -> list[Wish]:
-    """Rides that are under way, each at another stage, and what needs somebody now."""
+    """Rides that are under way, each in another status, and some that need a decision."""
     ride, board, soon, comes, search, lost, alone, leaves, retry = guests[12:21]
     return [
         Wish(_ago(now, 17), ride, "Meridian Airport", "prime", centre="Crew"),
@@ -142,7 +143,7 @@ def _to_come(now: datetime, zone: ZoneInfo, guests: list[Guest]) -> list[Wish]:
     for i, pickup in enumerate(sorted([*later, *early])):
         guest = guests[21 + i]
         at = _ago(now, 180 - 30 * i)
-        if pickup - now < SOONEST * 3:  # it is night: the morning is near
+        if pickup - now < SOONEST * 3:  # too soon, because it is night: a day later
             pickup += timedelta(days=1)
         centre = "Conferences" if places[i] == "Conference Centre" else ""
         made.append(
@@ -156,5 +157,5 @@ def _ago(now: datetime, minutes: float) -> datetime:
 
 
 def _quarter(at: datetime) -> datetime:
-    """The full quarter of an hour before a moment."""
+    """The last full quarter of an hour before a moment."""
     return at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0)

@@ -1,7 +1,7 @@
-"""Orders the rides of a day through the program itself, on a clock that is led from ride to ride.
+"""Orders the rides of a day through the program itself, on a clock that is set from ride to ride.
 
-Whoever reads the rows later finds what a week of people would have left: each order was placed,
-sent and followed at its own moment, and the sandbox's ledger has the booking of each.
+The rows are the same as after a real week: each order was placed, sent and followed at its own
+moment, and the sandbox's ledger has the booking of each.
 """
 
 import heapq
@@ -36,14 +36,14 @@ from ridedash.store.offers import OfferOwner, Trip
 from ridedash.store.properties import cost_centres_of, favourites_of, set_favourite
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 
-INSTEAD: Final = "mini"  # where the wished car does not go
+INSTEAD: Final = "mini"  # the category that is ordered where the wished one is not offered
 SENT_AFTER: Final = timedelta(seconds=0.4)
-SEEN_AFTER: Final = timedelta(seconds=3)  # a poll finds a new status so long after it began
-PRESSED_AFTER: Final = timedelta(seconds=115)  # somebody cancels so long after they saw it
-SAID_AFTER: Final = timedelta(minutes=4)  # feedback, after the ride
-MOST_AT_ONCE: Final = 20  # rides under way
-PHONE: Final = "+910000099000"  # a range that nobody has
-# by the keys from 1; the first six stand there in every demo
+SEEN_AFTER: Final = timedelta(seconds=3)  # how long after a new status a poll finds it
+PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status somebody presses Cancel
+SAID_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
+MOST_AT_ONCE: Final = 20  # rides that are under way at the same time
+PHONE: Final = "+910000099000"  # the first of a range of numbers that nobody has
+# favourite places, numbered from 1 by the kiosk's keys; every demo has the first six
 DROPS: Final = (
     *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),
     *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
@@ -52,7 +52,7 @@ DROPS: Final = (
 
 
 class LedClock:
-    """A clock that shows what it was led to; it never goes back."""
+    """A clock that shows the time to which it was set; it never goes back."""
 
     def __init__(self, at: datetime) -> None:
         self._at = at.astimezone(UTC)
@@ -61,7 +61,7 @@ class LedClock:
         return self._at
 
     def lead(self, at: datetime) -> None:
-        """Show a moment from now on, unless it is over."""
+        """Set the clock to a moment, unless that is in its past."""
         self._at = max(self._at, at.astimezone(UTC))
 
 
@@ -73,9 +73,9 @@ class Desk:
     pickup: LatLng
     pickup_name: str
     zone: ZoneInfo
-    accounts: dict[str, int]  # by label; "" is the usual one
-    centres: dict[str, int]  # by name
-    places: dict[str, LatLng]  # of the city, by name
+    accounts: dict[str, int]  # accounts by label; "" is the usual one
+    centres: dict[str, int]  # cost centres by name
+    places: dict[str, LatLng]  # the city's places by name
     actor: Actor
 
 
@@ -97,7 +97,7 @@ def desk_of(s: Session, prop: Property, actor: Actor, places: dict[str, LatLng])
 
 
 def furnish(s: Session, prop: Property, places: Mapping[str, LatLng]) -> Property:
-    """Add what is missing; what the property has stays."""
+    """Add what is missing; what the property already has stays as it is."""
     known = favourites_of(s, prop.id)
     for slot, name in enumerate(DROPS, 1):
         if ("drop", slot) not in known:
@@ -109,7 +109,7 @@ def furnish(s: Session, prop: Property, places: Mapping[str, LatLng]) -> Propert
 
 
 class Player:
-    """Orders wishes one after the other, and polls each ride when it has come to a new status.
+    """Orders the planned rides one after the other, and polls each ride at every new status.
 
     `services`, `worker` and the sandbox behind `control` all read `clock`.
     """
@@ -129,9 +129,10 @@ class Player:
         until: datetime,
         go_on: Callable[[int], bool],
     ) -> bool:
-        """Order everything and follow it `until` a moment. Whether it came to its end.
+        """Order everything and follow it `until` a moment. Returns whether all was played.
 
-        `go_on` is called before each deed with the number of rides ordered so far.
+        `go_on` is called before each step with the number of rides ordered so far; if false, play
+        stops.
         """
         for n, wish in enumerate(wished):
             self._later(wish.at, partial(self._order_it, desk, wish, n))
@@ -175,14 +176,14 @@ class Player:
         try:
             order_id = place(self.services.db, self.clock, wanted).order_id
         except GuardBusy:
-            return  # their ride of before is still being booked
+            return  # the guest's earlier ride is still being booked
         if wish.pickup_at is None:
             self.clock.lead(self.clock() + SENT_AFTER)
             self.worker.sender.send(order_id)
             self._follow(order_id, wish, desk.actor)
 
     def _offer(self, desk: Desk, wish: Wish, account: int) -> tuple[str, int]:
-        """The wished car as it is offered, or the usual one where that does not go."""
+        """The wished category as it is offered, or the usual one where the wished one is not."""
         owner = OfferOwner(desk.property_id, desk.actor, account)
         estimator = Estimator(self.services, owner, "en")
         trip = Trip(desk.pickup, desk.pickup_name, desk.places[wish.to], wish.to)
@@ -193,7 +194,7 @@ class Player:
         raise LookupError(f"nothing is offered to {wish.to}")
 
     def _follow(self, order_id: int, wish: Wish, actor: Actor) -> None:
-        """Poll the ride whenever it will have come to a new status, and do what is wished."""
+        """Poll the ride at every new status, and do what its plan says (cancel, rate)."""
         with self.services.db.read() as s:
             mtx = s.get_one(Order, order_id).mtx
         for phase in self.control.phases(mtx):
@@ -216,7 +217,7 @@ class Player:
         actions.feedback(self.services.runtime, order_id, actor, rating)
 
     def _settle(self, order_id: int) -> None:
-        """Poll the ride until it needs no more: the invoice may come later than the end."""
+        """Poll the ride until nothing more is to come: the invoice may follow after the end."""
         self._poll()
         with self.services.db.read() as s:
             next_at = s.scalar(select(Ride.next_poll_at).where(Ride.order_id == order_id))

@@ -1,4 +1,4 @@
-"""How far the day is, said in the band of every page until it is complete."""
+"""The progress of making the day's rides, shown in the band of every page until it is complete."""
 
 import threading
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
-EXTENSION: Final = "ridedash.day"  # where the progress stands among an app's extensions
-WAITS_S: Final = 60.0  # a press, at most
+EXTENSION: Final = "ridedash.day"  # the key of the progress in `app.extensions`
+WAITS_S: Final = 60.0  # how long a press waits at most
 NOT_YET: Final = (
     lazy("The day is still being prepared"),
     lazy("Nothing was changed."),
@@ -32,18 +32,18 @@ class Progress:
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def begin(self, of: int) -> None:
-        """So many rides are to be ordered."""
+        """Set how many rides are to be ordered."""
         self.ended.clear()
         self.done, self.of, self.going_on = 0, of, True
 
     def end(self) -> None:
-        """Nothing more is ordered, whether all were or not."""
+        """The making has ended, whether all rides were ordered or not."""
         self.going_on = False
         self.ended.set()
 
 
 def init_app(app: Flask) -> None:
-    """Register the line, and the address where it is read again."""
+    """Register the line of the band, and the address at which pages poll it."""
     app.extensions[EXTENSION] = Progress()
     app.register_blueprint(bp)
     app.before_request(after_the_day)
@@ -51,7 +51,10 @@ def init_app(app: Flask) -> None:
 
 
 def after_the_day() -> Response | None:
-    """A press of the director waits for the end: the clock is led until then. Or it is refused."""
+    """Let a press of the director wait until the rides are made, or refuse it after WAITS_S.
+
+    Until then the making of the rides sets the clock.
+    """
     now: Progress = current_app.extensions[EXTENSION]
     if not (now.going_on and request.method == "POST" and request.path.startswith("/demo/")):
         return None
@@ -63,12 +66,12 @@ def after_the_day() -> Response | None:
 @bp.get("/demo/day.json")
 @needs(SEE)
 def show() -> ResponseReturnValue:
-    """The line as it is now: {"words"}, "" once the day is complete."""
+    """The line as it is now: {"words": text}; the text is "" once the day is complete."""
     return jsonify(words=words())
 
 
 def words() -> str:
-    """How far the day is, in words; "" when none is being made."""
+    """The progress in words; "" when no rides are being made."""
     now: Progress = current_app.extensions[EXTENSION]
     if not now.going_on:
         return ""

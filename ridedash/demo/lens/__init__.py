@@ -1,1 +1,1 @@
-"""The lens of a demo: what was asked of the ride service for each thing on the screen."""
+"""The lens of a demo: shows which calls to the ride service are behind each thing on the screen."""

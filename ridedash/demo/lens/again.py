@@ -1,4 +1,4 @@
-"""A call that only reads, made once more against the sandbox by the same client. It is recorded."""
+"""Repeats a recorded call that only reads, by the same client; the new call is recorded too."""
 
 from functools import partial
 from typing import Final
@@ -14,16 +14,16 @@ from ridedash.service.throttle.traffic import Priority
 from ridedash.store.accounts import default_account
 from ridedash.store.models.orders import Order
 
-# the labels of feedback are kept for a day by the client: they are not asked for again
+# not the labels of feedback: the client caches them for a day, so no call would be made
 MAY_REPEAT: Final = frozenset({"products", "track_ride"})
 
 
 class NotRepeated(Exception):
-    """No answer that could be shown came."""
+    """The repeated call got no answer that could be shown."""
 
 
 def repeat(call: Call, property_id: int) -> None:
-    """Make it again, with the account of its order. Raises NotRepeated."""
+    """Repeat a call, with the account of its order. Raises NotRepeated."""
     asked = dict(parse_qsl(query_of(call.path)))
     try:
         if "Authorization" not in call.request.headers:
@@ -34,7 +34,7 @@ def repeat(call: Call, property_id: int) -> None:
     except (NeedsReconnect, NoRefreshNow, NoAnswer) as error:
         raise NotRepeated from error
     except ServiceError:
-        pass  # it is an answer: the lens shows it
+        pass  # a refusal is an answer too: the lens shows it
 
 
 def _repeat(operation: str, asked: dict[str, str], token: str | None) -> None:

@@ -1,6 +1,6 @@
-"""A call as code that makes it again: a line of curl, or Python with httpx. Pure.
+"""Shows a call as code that repeats it: a line of curl, or Python with httpx. Pure.
 
-The two secrets are variables of the environment, APP_TOKEN and USER_TOKEN, never their values.
+The two secrets are environment variables, APP_TOKEN and USER_TOKEN, never their values.
 """
 
 import pprint
@@ -10,12 +10,12 @@ from typing import Final
 from ridedash.demo.lens.operations import object_in
 from ridedash.demo.lens.store import Call
 
-KEPT: Final = ("accept", "content-type")  # of the other headers, what an answer may depend on
+KEPT: Final = ("accept", "content-type")  # the other headers that may change the answer
 WITHIN_S: Final = 10
 
 
 def curl(call: Call, base_url: str) -> str:
-    """One line for a POSIX shell."""
+    """The call as one line for a POSIX shell."""
     words = ["curl", "--silent", "--show-error"]
     if call.method != "GET":
         words += ["--request", call.method]
@@ -32,7 +32,7 @@ def curl(call: Call, base_url: str) -> str:
 
 
 def httpx_code(call: Call, base_url: str) -> str:
-    """A short program."""
+    """The call as a short Python program."""
     headers = ['    "X-APP-TOKEN": os.environ["APP_TOKEN"],']
     if "Authorization" in call.request.headers:
         headers.append('    "Authorization": f"Bearer {os.environ[\'USER_TOKEN\']}",')

@@ -1,4 +1,4 @@
-"""A graph of states as boxes and arrows, to lie or to stand. Pure: numbers of an SVG."""
+"""Lays out a graph of states as boxes and arrows, horizontally or vertically, for an SVG. Pure."""
 
 import math
 from collections.abc import Callable
@@ -7,16 +7,16 @@ from typing import Final, NamedTuple
 
 from ridedash.demo.lens.states import CREATE, Edge, Place, Way
 
-WIDTH, HEIGHT, SMALL = 140.0, 44.0, 56.0  # of a box; SMALL: how wide the one of create is
+WIDTH, HEIGHT, SMALL = 140.0, 44.0, 56.0  # size of a box; SMALL: width of the box of create
 MARGIN: Final = 10.0
-BOW: Final = 46.0  # how far an arrow bends around what stands between its ends
-APART: Final = 13.0  # two arrows between the same boxes, one for each direction
-TIP: Final = 7.0  # room for the tip of an arrow
-LABEL: Final = 11.0  # how far the label of a level arrow is above it
+BOW: Final = 46.0  # how far an arrow bends around boxes between its ends
+APART: Final = 13.0  # between two arrows of opposite directions that join the same boxes
+TIP: Final = 7.0  # space for the tip of an arrow
+LABEL: Final = 11.0  # between a horizontal arrow and its label above it
 
 
 class Grid(NamedTuple):
-    """How far two boxes are apart, along the way and beside it, and whether the way goes down."""
+    """The distances between boxes along the way and beside it, and whether the way goes down."""
 
     along: float
     beside: float
@@ -24,12 +24,12 @@ class Grid(NamedTuple):
 
 
 LYING: Final = Grid(194.0, 96.0, stands=False)
-STANDING: Final = Grid(120.0, 108.0, stands=True)  # fits a phone
+STANDING: Final = Grid(120.0, 108.0, stands=True)  # narrow enough for a phone
 
 
 @dataclass(frozen=True)
 class Box:
-    """One status; x and y are its middle. `state`: now, been or ahead."""
+    """One status; x and y are its centre. `state`: now, been or ahead."""
 
     status: str
     x: float
@@ -41,7 +41,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """One edge: the path of an SVG, and the middle of its label."""
+    """One edge: the path of an SVG, and the centre of its label."""
 
     edge: Edge
     path: str
@@ -52,7 +52,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Picture:
-    """All of it; boxes and arrows lie within width and height."""
+    """The whole drawing; boxes and arrows lie within width and height."""
 
     width: float
     height: float
@@ -62,7 +62,7 @@ class Picture:
 
 
 def picture(way: Way, grid: Grid) -> Picture:
-    """The picture of a ride's way. What the ride took lies on top."""
+    """The picture of a ride's way. The steps that the ride took are drawn on top."""
     beside = [place[1] for place in way.graph.places.values()]
     place_of = _placer(grid, min(beside), CREATE in way.graph.places)
     boxes = {s: _box(s, *place_of(place), way) for s, place in way.graph.places.items()}
@@ -74,7 +74,10 @@ def picture(way: Way, grid: Grid) -> Picture:
 
 
 def _placer(grid: Grid, least: float, starts: bool) -> Callable[[Place], tuple[float, float]]:
-    """The middle of a box by its place. Lying, the small box of create takes less of the line."""
+    """Returns a function from a place in the graph to the centre of its box.
+
+    Horizontally, the small box of create takes less of the line.
+    """
 
     def middle(place: Place) -> tuple[float, float]:
         along, beside = place[0] * grid.along, (place[1] - least) * grid.beside
@@ -98,7 +101,7 @@ def _arrow(edge: Edge, boxes: dict[str, Box], way: Way) -> Arrow:
     bend = _bend(edge, start, end, boxes, way)
     dx, dy = end.x - start.x, end.y - start.y
     far = math.hypot(dx, dy)
-    # the point towards which a quadratic curve is bent, beside the middle of the straight line
+    # the control point of a quadratic curve, beside the centre of the straight line
     cx = (start.x + end.x) / 2 + bend * dy / far
     cy = (start.y + end.y) / 2 - bend * dx / far
     x1, y1 = _edge_of(start, cx, cy, 0.0)
@@ -108,12 +111,12 @@ def _arrow(edge: Edge, boxes: dict[str, Box], way: Way) -> Arrow:
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
     if bend:
         x, y = (x + cx) / 2, (y + cy) / 2
-    level = abs(dy) < 1  # its label stands above it, not on it
+    level = abs(dy) < 1  # the label of a horizontal arrow stands above it, not on it
     return Arrow(edge, path, x, y - LABEL if level else y, bool(way.at(edge)))
 
 
 def _bend(edge: Edge, start: Box, end: Box, boxes: dict[str, Box], way: Way) -> float:
-    """How far an arrow is bent: not at all, beside its counterpart, or around a box."""
+    """How far an arrow bends: not at all, away from its opposite arrow, or around a box."""
     pairs = {(each.start, each.end) for each in way.graph.edges}
     if any(_between(start, end, box) for box in boxes.values()):
         return BOW * 2
@@ -133,7 +136,7 @@ def _between(start: Box, end: Box, box: Box) -> bool:
 
 
 def _edge_of(box: Box, x: float, y: float, room: float) -> tuple[float, float]:
-    """Where the line from the middle of a box to a point leaves the box, and `room` further."""
+    """Where a line from the centre of a box to a point leaves the box, moved out by `room`."""
     dx, dy = x - box.x, y - box.y
     across = box.width / 2 / abs(dx) if dx else math.inf
     down = box.height / 2 / abs(dy) if dy else math.inf

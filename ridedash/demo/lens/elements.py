@@ -1,10 +1,11 @@
-"""Where each element of a ride's pages comes from: which answers' fields, or why it is ours.
+"""The origin of each element of a ride's pages: fields of answers, or why it is our own.
 
 An element is named in its page by `data-slot`, `data-cell` or `data-from`; its surface is the page.
-Every one has a row here, and no row is without an element; an element from nowhere is forbidden.
+Each element has exactly one row here, and each row has its element.
 tests/demo/lens/test_elements.py changes each field of each answer and sees these elements change,
-and no others. Pointers are JSON pointers (RFC 6901) into the body of the answer, with `*` for the
-element of an array that is about this order (its category, its seats), or for each one of a list.
+and no others. Pointers are JSON pointers (RFC 6901) into the body of the answer, where `*` stands
+for the element of an array that is about this order (its category, its seats), or for each element
+of a list.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Element:
-    """One named element of a page. `how`: what we did with its sources; or why it is ours."""
+    """One named element of a page. `how`: how its sources are used, or why it is our own."""
 
     surface: str
     name: str
@@ -37,7 +38,7 @@ class Element:
 
     @property
     def key(self) -> str:
-        """Its name among all surfaces."""
+        """The name of the element, unique among all surfaces."""
         return f"{self.surface}:{self.name}"
 
 

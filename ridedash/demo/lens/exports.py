@@ -20,7 +20,7 @@ HTTP: Final = "HTTP/1.1"
 class Origin:
     """Where the calls come from; `title` says that this is a demo, its seed and the ride.
 
-    `made` is what we made of each call, by its number.
+    `made` has our conclusions from each call, by its number.
     """
 
     title: str
@@ -30,7 +30,7 @@ class Origin:
 
 
 def har(calls: Sequence[Call], origin: Origin) -> str:
-    """An HTTP archive; of equal polls in a row it has the first and the last."""
+    """An HTTP archive. Of equal polls in a row it contains the first and the last."""
     entries = [entry for call in calls for entry in _entries(call, origin)]
     log = {
         "version": "1.2",
@@ -43,7 +43,7 @@ def har(calls: Sequence[Call], origin: Origin) -> str:
 
 
 def script(calls: Sequence[Call], origin: Origin) -> str:
-    """A shell script; what changes something is a comment, so that nothing is done twice."""
+    """A shell script. Calls that change something are comments, so that nothing is done twice."""
     lines = [
         "#!/bin/sh",
         f"# {origin.title}",
@@ -62,7 +62,7 @@ def script(calls: Sequence[Call], origin: Origin) -> str:
 
 
 def events(calls: Sequence[Call], origin: Origin) -> str:
-    """One JSON object a line: first what this is, then each call."""
+    """One JSON object a line: first the origin of the file, then each call."""
     lines: list[dict[str, Any]] = [{"demo": origin.title}]
     for call in calls:
         lines.append(

@@ -1,8 +1,8 @@
-"""What we made of each answer, in words: what the program itself concludes from it. Pure.
+"""What the program concludes from each answer, in words. Pure.
 
-The answers of a ride are judged anew, in their order, by the very functions that decided on them:
-`classify` for create, `merge` for track_ride. Secrets are gone from what is stored; no decision
-depends on their values.
+The answers of a ride are judged again, in their order, by the functions that decided on them:
+`classify` for create, `merge` for track_ride. Secrets are removed from stored answers; no decision
+depends on them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ from ridedash.wording import gettext as _
 from ridedash.wording.say import Text, lazy
 
 ACTIONS: Final = frozenset({"abort", "cancel", "drop_location", "feedback"})
-PAGES: Final = "request "  # how the cause of a call begins that a page has made
-# facts of a ride as a presenter calls them; those that no page shows are left out
+PAGES: Final = "request "  # the beginning of the cause of a call that a page has made
+# facts of a ride, by the name that a presenter would use; facts that no page shows are left out
 FACTS: Final[dict[str, Text]] = {
     "vehicle_number": lazy("plate"),
     "driver_name": lazy("driver"),
@@ -56,7 +56,7 @@ FACTS: Final[dict[str, Text]] = {
 
 
 def made_of(calls: Sequence[Call], kind: Kind | None = None) -> dict[int, str]:
-    """A sentence or two for each call, by its number; "" for an unknown operation.
+    """One or two sentences for each call, by its number; "" for an unknown operation.
 
     `calls` are those of one ride, of this kind, with their bodies, the earliest first.
     """
@@ -91,7 +91,7 @@ def _answer(call: Call, side: Side) -> Answer:
 
 
 def _error(call: Call) -> ServiceError:
-    """The error of a call without an answer that could be read, as the client raised it."""
+    """The error of a call without a readable answer, as the client raised it."""
     if call.outcome == "held":
         limited = Throttled.LIMITED in call.failure
         return Throttled(Throttled.LIMITED if limited else Throttled.SILENT, 0)
@@ -175,7 +175,7 @@ def _of_action(call: Call) -> str:
 
 
 def _followed(ride: RideState, call: Call) -> tuple[RideState, str]:
-    """The ride after an answer of track_ride, or after equal ones in a row."""
+    """The ride after an answer of track_ride, or after several equal ones in a row."""
     if call.first is None:
         return _merged(ride, call, call.answer, call.began)
     ride, first = _merged(ride, call, call.first, call.began)
@@ -231,7 +231,7 @@ def _of_merge(before: RideState, merged: Merged, snapshot: Snapshot) -> Iterator
 
 
 def _shown(ride: RideState) -> dict[str, Any]:
-    """The facts that pages show, by their names; those that are not known are left out."""
+    """The facts that pages show, by their names; unknown facts are left out."""
     facts = {name: getattr(ride.facts, name) for name in FACTS}
     named = {str(FACTS[name]): value for name, value in facts.items() if value not in (None, ())}
     return named | ({_("start code"): ride.otp} if ride.otp else {})

@@ -1,4 +1,4 @@
-"""The eight operations of the service by their paths, as the lens names them. Pure."""
+"""The eight operations of the service: their names in the lens, found by their paths. Pure."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from ridedash.service import client
 from ridedash.text import one_line
 from ridedash.wire import normal_code
 
-# name, and its number in docs/service-interface.md
+# name and number in docs/service-interface.md
 OPERATIONS: Final = {
     client.CREATE.path: ("create", 1),
     client.ABORT.path: ("abort", 2),
@@ -26,8 +26,8 @@ OPERATIONS: Final = {
 NUMBERS: Final = dict(OPERATIONS.values())
 RESULT_CHARS: Final = 80
 _TRIP: Final = ("pickup_lat", "pickup_lng", "drop_lat", "drop_lng")
-# what an answer of track_ride says about where the cab is, and what follows from that; all begin
-# with one letter, so that a search leaps from one of these to the next
+# members of an answer of track_ride that depend on the position of the cab; all begin with the same
+# letter, which makes the search for them fast
 _POSITION: Final = re.compile(
     rb'"(?:(?:driver_l(?:at|ng)|bearing|speed|accuracy)"\s*:\s*[^,}]*'
     rb'|(?:d(?:uration|istance)|eta)"\s*:\s*(?:\{[^{}]*\}|[^,{}]*))'
@@ -36,7 +36,7 @@ _POSITION: Final = re.compile(
 
 @dataclass(frozen=True)
 class Ids:
-    """What ties a call to an order: ids, and for products the trip."""
+    """What links a call to an order: ids, and for products the trip."""
 
     booking_id: str = ""
     txn_id: str = ""
@@ -45,12 +45,12 @@ class Ids:
 
 
 def name_of(path: str) -> str:
-    """The name of an operation: track_ride."""
+    """The name of an operation, such as track_ride."""
     return OPERATIONS.get(path, (path.rsplit("/", 1)[-1], 0))[0]
 
 
 def ids_of(query: str, sent: str, got: str) -> Ids:
-    """The ids in a query, a request and an answer, the answer's last; both JSON texts."""
+    """The ids in a query, a request body and an answer body (JSON); those of the answer win."""
     asked = {name: values[0] for name, values in parse_qs(query).items()}
     found = asked | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
     trip = ""
@@ -62,17 +62,17 @@ def ids_of(query: str, sent: str, got: str) -> Ids:
 
 
 def trip_of(*ends: float | None) -> str:
-    """A trip as text, latitude and longitude of pickup and drop; to a decimetre."""
+    """A trip as text: latitude and longitude of pickup and drop, to six decimals."""
     return ",".join("" if each is None else f"{each:.6f}" for each in ends)
 
 
 def unmoved(body: bytes) -> bytes:
-    """A snapshot without where the cab is: equal as long as nothing else happens."""
+    """A snapshot without the cab's position: equal texts mean that nothing else changed."""
     return _POSITION.sub(b"", body)
 
 
 def result_of(operation: str, got: str, failure: str) -> str:
-    """What came of a call, in a word or two: CALL_DRIVER, 6 categories, BOOKING_ALLOTED."""
+    """The result of a call in a word or two: CALL_DRIVER, 6 categories, BOOKING_ALLOTED."""
     if failure:
         return one_line(failure, RESULT_CHARS)
     body = object_in(got)
@@ -90,9 +90,9 @@ def result_of(operation: str, got: str, failure: str) -> str:
     return one_line(str(said), RESULT_CHARS)
 
 
-@lru_cache(maxsize=4)  # of one call several things are asked
+@lru_cache(maxsize=4)  # several functions read the same call
 def object_in(text: str) -> Mapping[str, Any]:
-    """The JSON object that a text is; {} for any other."""
+    """A JSON text as an object; {} for any other text."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -101,7 +101,7 @@ def object_in(text: str) -> Mapping[str, Any]:
 
 
 def query_of(path: str) -> str:
-    """The query of a path that has one."""
+    """The query of a path; "" when it has none."""
     return urlsplit(path).query
 
 
@@ -109,5 +109,5 @@ def _texts(text: str) -> dict[str, str]:
     names = ("booking_id", "txn_id", "merchant_txn_id")
     body = object_in(text)
     found = {name: str(body[name]) for name in names if isinstance(body.get(name), str | int)}
-    # without halves of pairs, which no file can hold
+    # lone surrogates are replaced, which no file can store
     return {name: each.encode("utf-8", "replace").decode() for name, each in found.items()}

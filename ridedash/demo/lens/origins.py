@@ -10,20 +10,21 @@ from ridedash.demo.lens.elements import ELEMENTS, Element, Source
 from ridedash.demo.lens.store import Call
 from ridedash.views.web.formatting import age
 
-MOST_ASKED: Final = 40  # calls of one operation: a field that none of these has is not shown
+# calls of one operation that are searched at most; an older field is not shown
+MOST_ASKED: Final = 40
 Reader = Callable[[int], Call | None]
 
 
 @dataclass(frozen=True)
 class About:
-    """What tells the elements of an array apart that are about this order."""
+    """The values that identify this order's elements in an array."""
 
     category: str
     seats: int | None
 
 
 class Origins:
-    """The answers of an order's calls, the newest first. `read` gets a call with its bodies."""
+    """The answers of an order's calls, the newest first. `read` returns a call with its bodies."""
 
     def __init__(self, calls: Sequence[Call], read: Reader, about: About) -> None:
         self._calls = sorted(calls, key=lambda call: call.ended, reverse=True)
@@ -69,7 +70,7 @@ def origins(made: Origins, now: datetime, surface: str) -> dict[str, Any]:
 
 
 def resolved(pattern: str, body: Any, about: About) -> Iterator[tuple[str, Any]]:
-    """The fields at a pointer with `*` in it, each with its own pointer; those that are null too.
+    """The fields at a pointer that may contain `*`, each with its own pointer; null fields too.
 
     Of an array, the elements that are about this order: by `id` or `category`, and by `seats`.
     """
@@ -94,7 +95,7 @@ def _walk(steps: list[str], value: Any, way: str, about: About) -> Iterator[tupl
 
 
 def _is_about(each: Any, about: About, rest: list[str]) -> bool:
-    """Whether an element of an array may be about the order: it names no other one."""
+    """Whether an element of an array may be about the order: no id in it is another one's."""
     if not isinstance(each, dict):
         return True
     named = each.get("category", each.get("id"))

@@ -31,8 +31,8 @@ from ridedash.wording import gettext as _
 
 bp: Final = Blueprint("lens", __name__, url_prefix="/demo/lens")
 bp.before_request(only_with_our_sandbox)
-MOST_NUMBER: Final = 2**53  # integers up to it are exact in JavaScript
-MOST_EXPORTED: Final = 1_000  # calls in a file of a ride
+MOST_NUMBER: Final = 2**53  # integers up to this one are exact in JavaScript
+MOST_EXPORTED: Final = 1_000  # calls in one file of a ride at most
 
 
 @bp.get("/calls.json")
@@ -41,8 +41,8 @@ def calls() -> Response:
     """The latest calls that have changed since turn `after`, of one order or of all.
 
     Parameters: `order`; `errors`, for failed calls only; `after`; `limit`, MOST_LISTED unless
-    given. Answers {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order,
-    why, same, failed}]}. A call that belongs to no ride says `why` it was made.
+    given. Returns {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order,
+    why, same, failed}]}. For a call that belongs to no ride, `why` says who made it.
     """
     order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
     after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0
@@ -58,14 +58,14 @@ def calls() -> Response:
 @bp.get("/calls/<int:number>")
 @needs(MANAGE)
 def call(number: int) -> str:
-    """One call, as HTML for the drawer."""
+    """One call as HTML, for the drawer."""
     return _shown(number)
 
 
 @bp.post("/calls/<int:number>/again")
 @needs(MANAGE)
 def try_again(number: int) -> str:
-    """Repeat a call that only reads, and show the new one."""
+    """Repeat a call that only reads, and show the new call."""
     with services().db.read() as s:
         lens, _tz = _lens(s)
         found = lens.call(number) if number <= MOST_NUMBER else None
@@ -124,9 +124,9 @@ def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
 
 
 def _why(each: Call) -> str:
-    """Who made a call that belongs to no ride: a page and a role, or a step of the worker."""
+    """Who made a call that belongs to no ride: a page with a role, or a step of the worker."""
     kind, _space, rest = each.cause.partition(" ")
-    if kind == "request":  # "request <its id> GET /rides/new, manager"
+    if kind == "request":  # the format: "request <its id> GET /rides/new, manager"
         return rest.partition(" ")[2]
     return each.cause or _("nobody's page")
 
@@ -165,7 +165,7 @@ def _query_tree(found: Call) -> Any:
 
 
 def _raw(found: Call) -> str:
-    """The whole call as text: the heads and bodies of request and answer."""
+    """The whole call as text: headers and bodies of request and answer."""
     head = [f"{found.method} {found.path}"]
     head += [f"{name}: {value}" for name, value in found.request.headers.items()]
     parts = ["\n".join(head), found.request.body]
@@ -177,7 +177,7 @@ def _raw(found: Call) -> str:
 def _file(
     order_id: int, written: Callable[[Sequence[Call], Origin], str], ending: str, kind: str
 ) -> Response:
-    """The calls of a ride as a file to download, in the form that `written` gives them."""
+    """The calls of a ride as a file to download; `written` makes its text."""
     page = own_order(order_id)
     s = services()
     with s.db.read() as db:
@@ -193,12 +193,12 @@ def _file(
 
 
 def title_of(order_id: int, property_id: int) -> str:
-    """The title of a ride's files: that this is a demo, the ride, the story and its seed."""
+    """The title of a ride's files: it names the demo, the ride, the story and its seed."""
     words = demo_words(services().settings)
     return f"{words} · ridedash · ride {order_id} · {_seed(property_id)}"
 
 
 def _seed(property_id: int) -> str:
-    """The latest story and its seed, from which drivers and codes come."""
+    """The latest story and its seed, on which drivers and codes depend."""
     run = runs().latest(property_id)
     return "the usual seed" if run is None else f"story {run.story} · seed {run.seed}"

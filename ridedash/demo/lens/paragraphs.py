@@ -1,6 +1,6 @@
-"""What docs/service-interface.md says about an operation, read from that page itself.
+"""The description of an operation, read from docs/service-interface.md itself.
 
-Only what stands there is understood: paragraphs, tables and lists with `code` and links in them.
+It parses only what occurs there: paragraphs, tables and lists that contain `code` and links.
 """
 
 import re
@@ -28,7 +28,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """The part about one operation."""
+    """The section about one operation."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -36,7 +36,7 @@ class Paragraph:
 
 @cache
 def about(operation: str) -> Paragraph | None:
-    """The part about an operation; None for an unknown one, or where the page is not installed."""
+    """The section about an operation; None if it is unknown, or the page is not installed."""
     number = NUMBERS.get(operation)
     path = _page()
     if number is None or not path.is_file():
@@ -52,7 +52,7 @@ _M: Final = re.MULTILINE | re.DOTALL
 
 
 def _page() -> Path:
-    """Beside this module when installed from a wheel; in a checkout the page itself."""
+    """The page: beside this module when installed from a wheel, else in docs/ of the checkout."""
     inside = Path(__file__).with_name("document.txt")
     return inside if inside.is_file() else Path(__file__).parents[3] / "docs" / PAGE
 

@@ -1,9 +1,9 @@
 """Records the calls to the service in a demo; loaded in no other mode, and without any page.
 
-A call is never delayed and never fails by it: the thread that made the call puts a reference into a
-bounded queue, and all else happens in one thread of this process, which lives as long as there is
-something to write. When the queue is full, or the file can't be written, calls are dropped and
-counted.
+Recording never delays a call and never makes it fail: the thread that made the call puts a
+reference into a bounded queue, and all else happens in one thread of this process, which lives as
+long as there is something to write. When the queue is full, or the file can't be written, calls are
+dropped and counted.
 """
 
 import logging
@@ -24,9 +24,10 @@ from ridedash.rides.runtime import Clock
 from ridedash.services import Services
 
 MOST_WAITING: Final = 2_000
-BATCH_S: Final = 0.2  # calls are written together
-QUIET_S: Final = 3.0  # then the thread ends; the next call starts another one
-RESTS_S: Final = 5.0  # after a failure
+BATCH_S: Final = 0.2  # calls of this time are written together
+# after this time without calls the thread ends; the next call starts another one
+QUIET_S: Final = 3.0
+RESTS_S: Final = 5.0  # pause after a failure
 ORDERS: Final = frozenset({"send", "plan"})  # steps of the worker that are about an order
 
 Cause = tuple[str, int | None]  # why a call was made, and the order that it was about
@@ -40,7 +41,7 @@ def no_page() -> Cause:
 
 
 class Recorder:
-    """Hooks that record exchanges and offers, and hand all other events on to `inner`."""
+    """Hooks that record exchanges and offers, and pass every event on to `inner`."""
 
     records = True
 
@@ -54,19 +55,20 @@ class Recorder:
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._lock = threading.Condition()
         self._writing = 0  # calls that the thread has taken and not written yet
-        self._in_process = 0  # where the thread runs: a fork has none of our threads
-        self._not_before = 0.0  # monotonic
+        # the id of the process in which the thread runs: a forked process has no threads
+        self._in_process = 0
+        self._not_before = 0.0  # the earliest time of the next start; monotonic
 
     def exchange(self, exchange: Exchange) -> None:
-        """Put it into the queue."""
+        """Put the exchange into the queue."""
         self._put(lambda: Seen(self._clock().timestamp(), *self._cause(), exchange))
 
     def offers(self, ids: Sequence[int]) -> None:
-        """Put them into the queue, behind the calls that they come from."""
+        """Put the offers into the queue, behind the calls that they come from."""
         self._put(lambda: Offered(self._cause()[0], tuple(ids)))
 
     def flush(self, within_s: float = 5.0) -> bool:
-        """Wait until what was put into the queue is in the file. Whether it is."""
+        """Wait until everything in the queue is in the file. Returns whether it is."""
         self._hurry.set()
         try:
             with self._lock:
@@ -100,7 +102,7 @@ class Recorder:
                 self._start()
             if not self._wake.is_set():
                 self._wake.set()
-        except Exception as error:  # a recorder may miss a call, never spoil it
+        except Exception as error:  # a recorder may miss a call, but never make one fail
             self.dropped += 1
             log.warning("a call was not recorded: %s", type(error).__name__)
 
@@ -122,11 +124,11 @@ class Recorder:
         try:
             while self._writes_to_one_file():
                 pass
-        except Exception as error:  # a full disk, a broken file, or a mistake of ours
+        except Exception as error:  # a full disk, a broken file, or a bug of ours
             self._failed(error)
 
     def _writes_to_one_file(self) -> bool:
-        """Write until it is quiet. True when the file was deleted: there is another one to make."""
+        """Write until no calls come. True when the file was deleted and has to be made again."""
         with self.file.writing() as db:
             writer, number = Writer(db), self.file.number()
             while self._round(writer):
@@ -135,7 +137,7 @@ class Recorder:
         return False
 
     def _round(self, writer: Writer) -> bool:
-        """Write what has come. False when it has been quiet, and the thread ends."""
+        """Write the calls that have come. False after QUIET_S without any: then the thread ends."""
         came = self._wake.wait(BATCH_S if writer.is_behind else QUIET_S)
         if not came and not writer.is_behind and self._ends():
             return False
@@ -157,9 +159,10 @@ class Recorder:
         return True
 
     def _ends(self) -> bool:
-        """Let the next call start another thread, unless one has come meanwhile."""
+        """Let the next call start another thread. False if a call has come meanwhile."""
         with self._lock:
-            self._in_process = 0  # first: whoever adds a call from now on sees it, or we see theirs
+            # set first: then either a caller sees it, or this thread sees the caller's call
+            self._in_process = 0
             if self._queue:
                 self._in_process = os.getpid()
             return self._in_process == 0

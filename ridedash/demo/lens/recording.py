@@ -1,7 +1,4 @@
-"""The calls of this installation, as pages read them: recorded here, tied to orders, kept apart.
-
-A page flushes what its own process has in the queue before it reads.
-"""
+"""The calls of this installation as pages read them, each linked to its order and property."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,9 +21,9 @@ from ridedash.wire import Kind
 
 EXTENSION: Final = "ridedash.lens"
 FLUSH_S: Final = 1.0
-MOST_ORDERS: Final = 500  # the latest ones, to which calls are tied in a list of all calls
+MOST_ORDERS: Final = 500  # the latest orders, to which the calls of a list are linked
 MOST_LISTED: Final = 200
-MOST_JUDGED: Final = 1_000  # calls of a ride that are judged anew for one of them
+MOST_JUDGED: Final = 1_000  # calls of a ride that are judged again to explain one of them
 
 _TIES: Final = (
     *(Order.id, Order.property_id, Order.booking_id, Order.txn_id, Order.mtx),
@@ -43,9 +40,9 @@ def init_app(app: Flask) -> None:
 
 
 def page() -> Cause:
-    """The route of the request that is answered now, and the order that its address names.
+    """The route of the current request with the role of the user, and the order in its address.
 
-    With the role of who is signed in: "GET /rides/new, manager".
+    For example "GET /rides/new, manager".
     """
     if not has_request_context() or request.url_rule is None:
         return "", None
@@ -63,7 +60,7 @@ def recorder() -> Recorder:
 
 
 class Lens:
-    """The calls that the staff of one property may see: of its orders, and of no order.
+    """The calls that the staff of one property may see: those of its orders, and those of no order.
 
     `s` reads the main database.
     """
@@ -93,7 +90,7 @@ class Lens:
         return list(self._own(found))
 
     def call(self, number: int) -> Call | None:
-        """One call with its bodies, if the property may see it."""
+        """One call with its bodies; None unless the property may see it."""
         found = self._file.call(number)
         return None if found is None else next(iter(self._own([found])), None)
 
@@ -104,7 +101,7 @@ class Lens:
         return [replace(each, order=order) for each in read if each is not None]
 
     def made(self, calls: Sequence[Call]) -> dict[int, str]:
-        """What we made of the calls of one order, by their numbers; all of them, with bodies."""
+        """Our conclusions from all calls of one order, with bodies, by the numbers of the calls."""
         order = calls[0].order if calls else None
         row = None
         if order is not None:
@@ -112,12 +109,12 @@ class Lens:
         return made_of(calls, None if row is None else Kind(row.kind))
 
     def made_of_one(self, call: Call) -> str:
-        """What we made of one call: it depends on the calls of its order before it."""
+        """Our conclusion from one call, which depends on the earlier calls of its order."""
         calls = [call] if call.order is None else self.whole(call.order, MOST_JUDGED)
         return self.made(calls).get(call.number, "")
 
     def latest(self, order: int, operation: str) -> Call | None:
-        """The last call of an operation that an order had, with its bodies."""
+        """The last call of an operation that belongs to an order, with its bodies."""
         mine = [each for each in self.calls(order) if each.operation == operation]
         return self.call(mine[-1].number) if mine else None
 

@@ -1,4 +1,4 @@
-"""/demo/lens/rides/<order>: how a ride went through the document's states, for the drawer."""
+"""/demo/lens/rides/<order>: the way of a ride through the documented states, for the drawer."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -31,16 +31,16 @@ class StepRow:
     start: str
     end: str
     by: str
-    source: str  # whether the document has it
-    times: tuple[str, ...]  # of the service's clock, when this ride took it
+    source: str  # whether docs/service-interface.md has this edge
+    times: tuple[str, ...]  # when this ride took it, by the service's clock
 
 
 @bp.get("/states")
 @needs(MANAGE)
 def states(order_id: int) -> str:
-    """The states of the ride's kind as a graph, with its own way; also as a table.
+    """The states of the ride's kind as a graph, with this ride's own steps; also as a table.
 
-    A request with the header `X-Part: drawer` gets the part alone.
+    A request with the header `X-Part: drawer` gets only this part.
     """
     page, s = own_order(order_id), services()
     facts = RideFacts(page, s.clock(), s.time(), locale())
@@ -63,7 +63,7 @@ def states(order_id: int) -> str:
 @bp.get("/elements.json")
 @needs(MANAGE)
 def elements(order_id: int) -> Response:
-    """Where the elements of one page of a ride come from, by their names; `on` names the page.
+    """The origins of the elements of one page of a ride, by their names; `on` names the page.
 
     {"elements": {name: {how, ours, fields: [{operation, pointer, call, raw, age}]}}}
     """
@@ -97,7 +97,7 @@ def _title(way: Way) -> str:
 
 
 def _words_of(way: Way) -> dict[str, str]:
-    """Words for staff by status, also for statuses that the progress line does not have."""
+    """Words for staff by status, including statuses that the progress line does not have."""
     own = {
         CREATE: "",
         "ALLOTMENT_RETRYING": _("Finding another"),

@@ -1,8 +1,8 @@
 """Takes secrets out of requests and answers before they are stored. Pure.
 
 JSON stays JSON, its numbers as they are written and its members in their order, so that each field
-can be shown. The values of members with telling names are removed; from all other texts, what
-observability/redaction.py knows by its shape. A body that is no JSON is treated as text.
+can be shown. The values of members with a secret's name are removed; from all other texts, whatever
+observability/redaction.py recognises by its shape. A body that is not JSON is treated as text.
 """
 
 import json
@@ -17,7 +17,7 @@ from ridedash.observability.redaction import LONGEST_TEXT, SHORTEST_SECRET, with
 GONE: Final = "••••"
 LONGEST: Final = 64 * 1024  # bytes of a body; the rest is cut off
 DEEPEST: Final = 100  # levels; deeper JSON is treated as text
-SHORTEST_CODE: Final = 4  # a shorter start code would be found in ordinary words
+SHORTEST_CODE: Final = 4  # a shorter start code would match ordinary words
 
 _SECRET_NAME: Final = re.compile(
     r"token|secret|passw|authori[sz]ation|cookie|\botp\b|_otp|otp_|start[_ -]?code|api[_-]?key",
@@ -25,26 +25,27 @@ _SECRET_NAME: Final = re.compile(
 )
 _PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re.IGNORECASE)
 _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
-_FOR_PEOPLE: Final = frozenset({"text"})  # the member of otp that holds words, and no code
-# characters; what is longer is judged each time: the names in use, and the texts that most rides
-# have in common, are short
+# the member of `otp` that holds words for people, not a code
+_FOR_PEOPLE: Final = frozenset({"text"})
+# longest text, in characters, whose judgement is cached: names and the texts that most rides have
+# in common are short
 _LONGEST_NAME: Final = 64
 _LONGEST_TEXT: Final = 2_000
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 class Number(str):
-    """A number as it was written; the json module would spell it its own way."""
+    """A number as it was written; the json module would spell it in its own way."""
 
     __slots__ = ()
 
 
 class Object(list[tuple[str, Any]]):
-    """A JSON object as pairs: names may occur twice."""
+    """A JSON object as a list of pairs, because a name may occur twice."""
 
 
 def headers(sent: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
-    """Headers without secrets; of the partner key the length is kept."""
+    """Headers without secrets; the length of the partner key stays visible."""
     known = [each for each in secrets if each]
     return {name: _header(name, value, known) for name, value in sent.items()}
 
@@ -54,7 +55,7 @@ def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
 
     Broken UTF-8 is shown as �.
     """
-    # some of what is cut off is searched too: a secret may lie across the end
+    # a little of the rest is searched too: a secret may lie across the cut
     known = without(raw[: LONGEST + LONGEST_TEXT], [each for each in secrets if each])
     text = known.decode("utf-8", "replace")
     if len(raw) > LONGEST:
@@ -63,10 +64,10 @@ def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
         codes: set[str] = set()
         clean = _clean(parsed(text), codes)
         written = _written(clean, None, DEEPEST)
-        # few answers repeat a code, so most are written only once
+        # few answers repeat a code, so most need to be written only once
         if any(_quoted(code, None)[1:-1] in written for code in codes):
             written = _written(clean, _finder(codes), DEEPEST)
-        # JSON may name a lone surrogate, which UTF-8 can't encode: it stays an escape
+        # JSON may contain a lone surrogate, which UTF-8 can't encode: it stays an escape
         return written.encode("utf-8", "backslashreplace").decode()
     except (ValueError, RecursionError):
         return without_shapes(text)
@@ -75,7 +76,7 @@ def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
 def parsed(text: str) -> Any:
     """A text as JSON, with Object for objects and Number for numbers.
 
-    Raises ValueError for what is no JSON, RecursionError when it is too deep.
+    Raises ValueError for anything else, RecursionError when it is too deep.
     """
     return json.loads(
         text,
@@ -103,7 +104,7 @@ def _header(name: str, value: str, secrets: list[str]) -> str:
 
 
 class _Means(Enum):
-    """What the name of a member says of its value."""
+    """What the name of a member says about its value."""
 
     SECRET = 1
     PHONE = 2
@@ -111,7 +112,7 @@ class _Means(Enum):
 
 
 def _judged(name: str) -> tuple[str, _Means]:
-    """A name without secrets, and what it says of its value."""
+    """A name without secrets, and what it says about its value."""
     if _SECRET_NAME.search(name):
         return without_shapes(name), _Means.SECRET
     if _PHONE_NAME.search(name):
@@ -124,7 +125,7 @@ _cleaned_before: Final = lru_cache(maxsize=512)(without_shapes)
 
 
 def _clean(value: Any, codes: set[str]) -> Any:
-    """The value with secrets gone; those that may be repeated elsewhere are added to `codes`."""
+    """The value without secrets; secrets that may be repeated elsewhere are added to `codes`."""
     if isinstance(value, Number):
         return value
     if isinstance(value, str):
@@ -137,7 +138,7 @@ def _clean(value: Any, codes: set[str]) -> Any:
 
 
 def _member(name: str, value: Any, codes: set[str]) -> tuple[str, Any]:
-    """A member of an object without secrets, cleaned as its name demands."""
+    """A member of an object, cleaned in the way that its name requires."""
     clean, means = _judged_before(name) if len(name) <= _LONGEST_NAME else _judged(name)
     if means is _Means.SECRET:
         return clean, _gone(value, codes)
@@ -147,9 +148,9 @@ def _member(name: str, value: Any, codes: set[str]) -> tuple[str, Any]:
 
 
 def _gone(value: Any, codes: set[str]) -> Any:
-    """A secret value: objects and lists keep their shape, and their texts and numbers are removed.
+    """The replacement of a secret value: objects and lists keep their shape, but not their values.
 
-    Words for people stay, without what looks like a secret.
+    Words for people stay, without anything that looks like a secret.
     """
     if isinstance(value, Object):
         return Object((name, _gone_member(name, each, codes)) for name, each in value)
@@ -169,7 +170,7 @@ def _gone_member(name: str, value: Any, codes: set[str]) -> Any:
 
 
 def _by_its_end(value: Any) -> Any:
-    """A phone number, of which the last two digits are kept."""
+    """A phone number with all but its last two digits removed."""
     if isinstance(value, Object | list):
         return GONE
     if isinstance(value, str):
@@ -179,13 +180,13 @@ def _by_its_end(value: Any) -> Any:
 
 
 def _finder(codes: set[str]) -> re.Pattern[str]:
-    """Finds these codes where they stand as words of their own."""
+    """A pattern that finds these codes as separate words."""
     longest_first = sorted(codes, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
 def _written(value: Any, codes: re.Pattern[str] | None, levels: int) -> str:
-    """The value as JSON, without what `codes` finds. Raises ValueError when it is too deep."""
+    """The value as JSON, without matches of `codes`. Raises ValueError when it is too deep."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, str):
@@ -204,5 +205,5 @@ def _quoted(text: str, codes: re.Pattern[str] | None) -> str:
     return _JSON.encode(text if codes is None else codes.sub(GONE, text))
 
 
-# so that the mark of a removed secret is never taken for a secret itself
+# so that the placeholder of a removed secret is never taken for a secret
 assert len(GONE) < SHORTEST_SECRET

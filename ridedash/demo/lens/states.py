@@ -1,8 +1,9 @@
 """The states of a booking as a graph for each kind, and the way of one ride through it. Pure.
 
 The edges are those of docs/service-interface.md States and transitions: the order in which its
-first table has the statuses, and the transitions below it. What rides do besides is there too, and
-marked as seen in practice: docs/field-notes.md, docs/booking-protocol.md 3.3, or this very ride.
+first table has the statuses, and the transitions below it. Further steps of real rides, from
+docs/field-notes.md, docs/booking-protocol.md 3.3 or this ride itself, are marked as seen in
+practice.
 """
 
 import itertools
@@ -29,10 +30,11 @@ from ridedash.wire import (
     kind_of,
 )
 
-CREATE: Final = "create"  # where a ride begins: the answer of create, before any status
-STRAY_COLUMN: Final = 2.5  # of a status that the graph of the kind does not have
+CREATE: Final = "create"  # the start of each graph: the answer of create, before any status
+STRAY_COLUMN: Final = 2.5  # the column of the first status that the kind's graph does not contain
 
-Place = tuple[float, float]  # how far along, and how far beside the line from create to COMPLETED
+# distance along the line from create to COMPLETED, and distance beside it
+Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Edge:
 
     start: str
     end: str
-    published: bool = True  # else it was seen in practice
+    published: bool = True  # in docs/service-interface.md; otherwise seen in practice
     by: str = ""
 
 
@@ -55,7 +57,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Taken:
-    """A step that a ride took, and the wall instant at which we heard of it."""
+    """A step that a ride took, and the wall-clock instant at which we learned of it."""
 
     start: str
     end: str
@@ -64,7 +66,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Way:
-    """The graph of a ride's kind, with its own steps; `present` is None before any status."""
+    """The graph of a ride's kind, with the ride's own steps. `present`: None before any status."""
 
     kind: Kind
     graph: Graph
@@ -78,12 +80,12 @@ class Way:
         return frozenset(ends | ({self.present} if self.present else set()))
 
     def at(self, edge: Edge) -> tuple[datetime, ...]:
-        """When the ride took an edge, the first time first."""
+        """When the ride took an edge, the earliest first."""
         return tuple(t.at for t in self.taken if (t.start, t.end) == (edge.start, edge.end))
 
 
 def _line(*statuses: str) -> Iterator[Edge]:
-    """The published order of statuses, each to the next one."""
+    """Edges that lead through these statuses in their published order."""
     for start, end in itertools.pairwise(statuses):
         yield Edge(start, end)
 
@@ -94,7 +96,7 @@ def _seen(start: str, end: str, by: str = "") -> Edge:
 
 _CANCELLED: Final = (
     Edge(ALLOTMENT_PENDING, BOOKING_CANCELLED, by="abort"),
-    # which status follows cancel is not published
+    # docs/service-interface.md does not say which status follows a cancel
     _seen(CALL_DRIVER, BOOKING_CANCELLED, "cancel"),
     _seen(CLIENT_LOCATED, BOOKING_CANCELLED, "cancel"),
 )
@@ -171,7 +173,7 @@ GRAPHS: Final[Mapping[Kind, Graph]] = {
 
 
 def way_of(page: OrderPage) -> Way:
-    """The way of an order's ride so far. A step that its graph does not have is added to it."""
+    """The way of an order's ride so far. Steps that the graph lacks are added to it."""
     kind = kind_of(page.order.category)
     taken = tuple(_taken(page))
     present = page.ride.status if page.ride else None
@@ -187,7 +189,7 @@ def _taken(page: OrderPage) -> Iterator[Taken]:
 
 
 def _with(graph: Graph, taken: Sequence[Taken], present: str | None) -> Graph:
-    """The graph with the statuses and steps that a ride has had besides."""
+    """The graph with further statuses and steps that the ride has had."""
     places = dict(graph.places)
     for status in [each.end for each in taken] + ([present] if present else []):
         strays = len(places) - len(graph.places)

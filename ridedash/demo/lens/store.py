@@ -1,7 +1,7 @@
 """instance/lens.db: the calls to the service that a demo has made, redacted; the latest 5,000.
 
-A file of its own, written by one thread of each process (recorder.py) and read by the pages. It may
-be deleted at any time. Numbers rise in the order in which calls ended.
+It is a separate file, written by one thread of each process (recorder.py) and read by the pages. It
+may be deleted at any time. Numbers rise in the order in which calls ended.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "lens.db"
 VERSION: Final = 3
-# An order's products were asked for at most so long before the moment that its offer keeps, and so
-# long after it for prices that the first answer left out. Both times are of one clock.
+# The longest time between the request for an order's products and the moment that its offer stores,
+# before and after. After: for prices that the first answer left out. Both times are of one clock.
 SOONER_S: Final = 0.5
 LATER_S: Final = 1.5
 
@@ -53,7 +53,8 @@ CREATE INDEX by_trip ON calls (trip);
 CREATE INDEX by_number ON offers (number);
 CREATE INDEX by_turn ON latest (turn);
 """
-# what each equal poll changes stands in a table of its own: many of its rows fit on a page
+# the columns that each equal poll changes, in a table of their own: many of its small rows fit on a
+# page
 _CALLS: Final = "calls JOIN latest USING (number)"
 _COLUMNS: Final = (
     "number, turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx, trip,"
@@ -73,18 +74,18 @@ class Side:
 class Call:
     """One call without its secrets, or several equal polls in a row.
 
-    `same` is how many; then `began` and `first` are the first one's, all else the last one's. In a
-    list `request`, `answer` and `first` are empty. `turn` rises with every change of a call.
-    Milliseconds; instants are the wall's.
+    `same` is the number of polls; `began` and `first` are those of the first one, everything else
+    that of the last one. In a list `request`, `answer` and `first` are empty. `turn` rises with
+    every change of a call. Milliseconds; instants are wall-clock time.
     """
 
     number: int
     turn: int
     began: datetime
     ended: datetime
-    operation: str  # track_ride
+    operation: str  # such as track_ride
     method: str
-    path: str  # with its query
+    path: str  # path with query
     status: int | None
     outcome: str
     failed: bool
@@ -96,9 +97,9 @@ class Call:
     waited_ms: float
     first_byte_ms: float | None
     ms: float
-    size: int  # bytes of the answer as it came
+    size: int  # bytes of the answer as it was received
     ids: Ids
-    hint: int | None  # the order that the page was about, or the worker's step
+    hint: int | None  # the order that the page, or the worker's step, was about
     same: int = 1
     order: int | None = None
     request: Side = Side()
@@ -113,14 +114,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Ties:
-    """What the calls of an order have in common; `trip` ties the prices that were booked."""
+    """What the calls of an order have in common; `trip` finds the call that brought its price."""
 
     order: int
     booking_id: str = ""
     txn_id: str = ""
     mtx: str = ""
     trip: str = ""
-    offer: int = 0  # the one that was booked
+    offer: int = 0  # the id of the booked one
     offered: float = 0.0  # when the booked price was fetched; seconds since 1970
 
     def priced_by(self, call: "Call") -> bool:
@@ -131,19 +132,19 @@ class Ties:
 
     @property
     def priced(self) -> tuple[float, float]:
-        """When its products were asked for: an offer keeps the moment of the first question."""
+        """When its products were requested: an offer stores the time of the first request."""
         return self.offered - SOONER_S, self.offered + LATER_S
 
 
 class LensFile:
-    """The file. Reading an absent or broken one finds nothing."""
+    """The file of calls. Reading an absent or damaged file finds nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self._file = SmallFile(self.path, VERSION, _TABLES)
 
     def calls(self, ties: Ties | None, only_errors: bool, after: int, limit: int) -> list[Call]:
-        """The latest calls that have changed since turn `after`, the earliest first, no bodies."""
+        """The latest calls that changed since turn `after`, the earliest first, without bodies."""
         where, values = ["turn > ?"], [after]
         if only_errors:
             where.append("failed")
@@ -158,7 +159,7 @@ class LensFile:
         return [_call(row) for row in reversed(self._read(query, (*values, limit)))]
 
     def call(self, number: int) -> Call | None:
-        """One call with everything that is kept of it."""
+        """One call with everything that is stored of it."""
         query = f"SELECT {_COLUMNS} FROM {_CALLS} WHERE number = ?"  # noqa: S608 - ours
         row = next(iter(self._read(query, (number,))), None)
         if row is None:
@@ -174,7 +175,7 @@ class LensFile:
         )
 
     def offers(self, numbers: Sequence[int]) -> dict[int, list[int]]:
-        """The offers that calls of products have become, by the numbers of the calls."""
+        """The offers that were made from calls of products, by the numbers of the calls."""
         found: dict[int, list[int]] = {}
         asked = ", ".join(str(int(number)) for number in numbers)
         query = f"SELECT number, offer FROM offers WHERE number IN ({asked})"  # noqa: S608 - numbers
@@ -188,7 +189,7 @@ class LensFile:
         return int(rows[0][0]) if rows else 0
 
     def clear(self, now: datetime) -> None:
-        """Forget all calls, and those that began before `now` and arrive later."""
+        """Forget all calls, also those that began before `now` and are written later."""
         if not self.path.exists():
             return
         with contextlib.suppress(sqlite3.Error), self.writing() as db, db:
@@ -199,18 +200,18 @@ class LensFile:
             db.execute("DELETE FROM calls")
 
     def number(self) -> int | None:
-        """The file's inode: another one once it was deleted and made anew; None without a file."""
+        """The inode of the file, by which a new file at its path is noticed; None without one."""
         try:
             return self.path.stat().st_ino
         except OSError:
             return None
 
     def writing(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """A connection that writes; the file is made, or made anew when it can't be read."""
+        """A connection that can write; makes the file if it is missing or can't be read."""
         return self._file.writing()
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The rows; none of a file that is absent, broken or out of reach."""
+        """The rows of a query; none when the file is absent, damaged or out of reach."""
         try:
             with self._file.reading() as db:
                 return db.execute(query, values).fetchall() if db else []
@@ -219,7 +220,7 @@ class LensFile:
 
 
 def _of_order(ties: Ties) -> tuple[str, list[Any]]:
-    """The condition on calls of an order, and its values."""
+    """The SQL condition for calls of an order, and its parameters."""
     found = ["hint = ?"]
     values: list[Any] = [ties.order]
     for column in ("booking_id", "txn_id", "mtx"):
@@ -230,7 +231,7 @@ def _of_order(ties: Ties) -> tuple[str, list[Any]]:
         found.append("number IN (SELECT number FROM offers WHERE offer = ?)")
         values.append(ties.offer)
     if ties.trip:
-        # the prices that were booked
+        # the calls that brought the booked price
         found.append("(trip = ? AND began BETWEEN ? AND ?)")
         values += [ties.trip, *ties.priced]
     return f"({' OR '.join(found)})", values

@@ -7,13 +7,16 @@ from typing import Any, Final
 
 from ridedash.demo.lens.scrubbing import Number, Object, parsed
 
-DEEPEST: Final = 20  # levels that are drawn; what lies deeper is one text
+DEEPEST: Final = 20  # levels that are shown; a deeper object or array is shown as "…"
 MOST_NODES: Final = 2_000
 
 
 @dataclass(frozen=True)
 class Node:
-    """One value. `kind`: object, array, number, text or word; `text` is that of a simple value."""
+    """One value. `kind`: object, array, number, text or word (true, false, null).
+
+    `text` is the JSON of a simple value.
+    """
 
     name: str
     pointer: str

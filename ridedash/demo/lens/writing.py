@@ -1,4 +1,4 @@
-"""Writes calls into lens.db: secrets out, equal polls as one row, the oldest out."""
+"""Writes calls into lens.db: removes secrets, merges equal polls into a row, deletes the oldest."""
 
 import hashlib
 import json
@@ -15,10 +15,10 @@ from ridedash.observability.hooks import Exchange
 from ridedash.service.client import TRACK
 
 MOST_CALLS: Final = 5_000
-MOST_BYTES: Final = 50_000_000  # of bodies and headers
-TRIMMED_EVERY: Final = 100  # new calls
-LASTS: Final = 4  # so many answers of equal polls are written at once; all of them when it is quiet
-MOST_SEARCHES: Final = 500  # whose offers may still come
+MOST_BYTES: Final = 50_000_000  # bodies and headers together
+TRIMMED_EVERY: Final = 100  # how many new calls are written between two deletions of old ones
+LASTS: Final = 4  # how many last answers one write stores at most; all of them when no calls come
+MOST_SEARCHES: Final = 500  # searches for which an offer may still come
 
 _INSERT: Final = """
 INSERT INTO calls (began, operation, outcome, status, failed, booking_id, txn_id, mtx, trip, hint,
@@ -34,7 +34,7 @@ _POLLED_BY: Final = frozenset({"booking_id", "txn_id"})
 
 
 class Offered(NamedTuple):
-    """The offers that the calls of products with this cause have become."""
+    """The offers that were made from the calls of products with this cause."""
 
     cause: str
     offers: tuple[int, ...]
@@ -45,22 +45,22 @@ class Seen(NamedTuple):
 
     ended: float
     cause: str
-    hint: int | None  # an order
+    hint: int | None  # the id of an order
     exchange: Exchange
 
 
 @dataclass(slots=True)
 class Run:
-    """Equal polls of one ride in a row: its row, and what is still to be written there.
+    """Equal polls of one ride in a row: their row in the file, and what is not written yet.
 
-    `likeness` is known once a poll has come that this process has read.
+    `likeness` is None until this process has read such a poll.
     """
 
     number: int
     digest: str
     likeness: int | None = None
     added: int = 0
-    last: Seen | None = None  # the last one, while its answer is not written
+    last: Seen | None = None  # the last poll, while its answer is not written
 
 
 class Writer:
@@ -68,21 +68,22 @@ class Writer:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._runs: dict[str, Run] = {}  # by the id that is polled
-        self._late: dict[int, Run] = {}  # whose last answer is not written yet
-        self._searches: dict[str, list[int]] = {}  # by their cause: no offer has come of them yet
+        self._runs: dict[str, Run] = {}  # by the id with which the ride is polled
+        self._late: dict[int, Run] = {}  # runs whose last answer is not written yet
+        # numbers of calls without an offer yet, by their cause
+        self._searches: dict[str, list[int]] = {}
         self._version = -1
-        self._newest = 0  # the last row that is known here
+        self._newest = 0  # number of the last row that this object knows
         self._turn = 0
         self._since_trim = 0
 
     @property
     def is_behind(self) -> bool:
-        """Whether answers wait until it is quiet."""
+        """Whether answers are waiting to be written until no calls come."""
         return bool(self._late)
 
     def write(self, batch: Sequence[Seen | Offered]) -> None:
-        """Write calls in one transaction; without any, what has waited."""
+        """Write calls in one transaction; without any, write the answers that have waited."""
         with self._db as db:
             db.execute("BEGIN IMMEDIATE")
             self._look_for_others()
@@ -102,7 +103,7 @@ class Writer:
                 self._trim()
 
     def _look_for_others(self) -> None:
-        """Learn which rows there are, once another connection has added or deleted some."""
+        """Read which rows exist, if another connection has added or deleted some."""
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
         if version == self._version:
             return
@@ -113,7 +114,7 @@ class Writer:
             self._known(Run(number, digest), *ids)
 
     def _forget(self, oldest: int) -> None:
-        """Forget the rows before this one."""
+        """Forget the rows before this number."""
         self._runs = {key: run for key, run in self._runs.items() if run.number >= oldest}
         self._late = {old: run for old, run in self._late.items() if old >= oldest}
 
@@ -123,7 +124,8 @@ class Writer:
             self._insert(seen)
             return
         alike = _alike(seen.exchange)
-        run, likeness = self._runs.get(key), hash(alike)  # keyed anew in each process
+        # the seed of hash() differs in each process
+        run, likeness = self._runs.get(key), hash(alike)
         if run is None or run.likeness != likeness:
             digest = _digest(alike)
             if run is None or run.digest != digest:
@@ -134,14 +136,14 @@ class Writer:
         changed[run.number] = self._late[run.number] = run
 
     def _tie(self, made: Offered) -> None:
-        """Tie the offers to the calls from which they were made."""
+        """Link the offers to the calls from which they were made."""
         calls = self._searches.pop(made.cause, ())
         rows = [(offer, number) for offer in made.offers for number in calls]
         self._db.executemany("INSERT OR IGNORE INTO offers VALUES (?, ?)", rows)
         self._db.executemany(_TURNED, [(self._turn, each) for each in calls])
 
     def _insert(self, seen: Seen, digest: str = "", likeness: int | None = None) -> None:
-        """A row for a call; only one that is a poll has a digest."""
+        """Insert a row for a call; only a poll has a digest."""
         sent, got = _request_of(seen.exchange), _answer_of(seen.exchange)
         path, call = _path(seen.exchange), seen.exchange
         ids = ids_of(urlsplit(path).query, sent[1], got[1])
@@ -179,19 +181,19 @@ class Writer:
             self._searches.setdefault(seen.cause, []).append(number)
 
     def _known(self, row: Run, *ids: str) -> None:
-        """Note that this is the last row of these ids: their next poll may be equal to it."""
+        """Note the last row of these ids: their next poll may be equal to it."""
         self._newest = row.number
         self._runs |= dict.fromkeys(filter(None, ids), row)
 
     def _counted(self, run: Run) -> tuple[int, int, float, float, int]:
-        """The values of _AGAIN for the polls that have come since."""
+        """The values of _AGAIN for the equal polls since the last write."""
         assert run.last is not None
         self._turn += 1
         added, run.added = run.added, 0
         return added, self._turn, run.last.ended, _ms(run.last.exchange.total_s), run.number
 
     def _write_lasts(self, runs: Sequence[Run]) -> None:
-        """Write the last answer of each."""
+        """Write the last answer of each of these runs."""
         found = [(run, run.last) for run in runs if run.last is not None]
         sides, turns = [], []
         for run, last in found:
@@ -203,7 +205,7 @@ class Writer:
         self._db.executemany(_TURNED, turns)
 
     def _trim(self) -> None:
-        """Delete the oldest calls beyond the limits."""
+        """Delete the oldest calls that exceed the limits."""
         self._since_trim = 0
         left, count = MOST_BYTES, 0
         rows = self._db.execute("SELECT number, kept FROM calls ORDER BY number DESC")
@@ -225,13 +227,13 @@ def _polled(call: Exchange) -> str:
 
 
 def _alike(call: Exchange) -> tuple[str, int, str, bytes]:
-    """Equal for two polls of a ride whose answers differ by the cab's position alone."""
+    """A value that is equal for polls of a ride whose answers differ only by the cab's position."""
     status, body = (0, b"") if call.answer is None else (call.answer.status, call.answer.body)
     return call.outcome, status, call.failure, unmoved(body)
 
 
 def _digest(alike: tuple[str, int, str, bytes]) -> str:
-    """The same from one process to the next."""
+    """A digest that is the same in every process."""
     outcome, status, failure, body = alike
     text = f"{outcome} {status} {failure} ".encode() + body
     return hashlib.blake2b(text, digest_size=12).hexdigest()
@@ -249,13 +251,13 @@ def _request_of(call: Exchange) -> tuple[str, str]:
     if request.json is not None:
         headers = {"content-type": "application/json", **headers}
         body = json.dumps(request.json, separators=(",", ":"), default=str).encode()
-    # the tokens stand in the headers alone, where their names tell them
+    # tokens occur in headers only, where they are recognised by name
     clean = scrubbing.headers(headers)
     return json.dumps(clean), scrubbing.body(body, request.secrets) if body else ""
 
 
 def _answer_of(call: Exchange) -> tuple[str, str]:
-    """Headers as JSON, and the body; of one that can't be read what was kept as evidence."""
+    """Headers as JSON, and the body; for an unreadable answer, the evidence that was kept of it."""
     if call.answer is None:
         return "{}", scrubbing.words(call.evidence, call.request.secrets)
     secrets = call.request.secrets

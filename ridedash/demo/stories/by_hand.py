@@ -1,7 +1,7 @@
-"""What a screen of the stage does for a step by itself, so that the audience sees it typed.
+"""Steps that a screen of the stage does by itself, so that the audience sees the words being typed.
 
-The screen does it with references of the run. So whoever comes first, the screen or the
-interpreter, there is one order; and the interpreter takes what was done there for its deed.
+The screen uses the references of the run. Therefore the screen and the interpreter can't make two
+orders, and the interpreter recognises what the screen has done.
 """
 
 from typing import Any, Final
@@ -13,11 +13,11 @@ from ridedash.demo.stories.runs import Phase, Run
 from ridedash.extensions import services
 from ridedash.store.orders import order_of_form
 
-SCREENS: Final = frozenset({Surface.DESK, Surface.KIOSK})  # that have a hand
+SCREENS: Final = frozenset({Surface.DESK, Surface.KIOSK})  # screens that can type by themselves
 
 
 def screen_of(step: Step | None) -> str:
-    """The screen whose hand does a step; "" for none."""
+    """The screen that can do a step by itself; "" for none."""
     if step is None:
         return ""
     match step.do:
@@ -31,9 +31,9 @@ def screen_of(step: Step | None) -> str:
 
 
 def by_hand(run: Run, step: Step | None, shown: frozenset[str]) -> dict[str, Any] | None:
-    """What one of the `shown` screens does for a step that is not taken yet; None for nothing.
+    """What one of the `shown` screens is to do for a step that is not taken yet; None for nothing.
 
-    {"screen", "do": "book", "ask" or "look", and the words that are typed}.
+    {"screen", "do": "book", "ask" or "look", and the words to type}.
     """
     if step is None or run.phase is not Phase.TODO or screen_of(step) not in shown:
         return None
@@ -47,7 +47,7 @@ def by_hand(run: Run, step: Step | None, shown: frozenset[str]) -> dict[str, Any
             case KioskLook():
                 return _at_kiosk("look", kiosk_deeds.told_to_look(run, step.do))
     except NotPlayed:
-        pass  # the interpreter says why
+        pass  # the interpreter reports the reason
     return None
 
 
@@ -60,7 +60,7 @@ def _at_desk(run: Run, deed: Book | Ask) -> dict[str, Any] | None:
     if isinstance(deed, Ask):
         return told | {"do": "ask"}
     if not deed.typed or deed.seats or deed.account or deed.language:
-        return None  # more than the first fields of the form
+        return None  # fields beyond the first ones of the form
     token = run.token(deed.ride)
     with services().db.read() as s:
         if order_of_form(s, run.property_id, token) is not None:

@@ -1,4 +1,4 @@
-"""Stories of a promise that changes: a shared ride found at the second try, and another car."""
+"""Stories of a changed ride: a shared ride found at the second try, and another car."""
 
 from datetime import time
 from typing import Final

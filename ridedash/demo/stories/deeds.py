@@ -1,4 +1,4 @@
-"""The deeds of a story, done by the same functions as the presses of pages."""
+"""Does the deeds of a story, by the same functions as the buttons of the pages."""
 
 from datetime import datetime
 from typing import Any
@@ -41,7 +41,7 @@ from ridedash.wording import gettext as _
 
 
 def do(run: Run, deed: Deed) -> dict[str, Any]:
-    """Do it. What the run has to remember of it. Raises NotPlayed and NotYet."""
+    """Do a deed. Returns the values that the run has to keep. Raises NotPlayed and NotYet."""
     try:
         match deed:
             case Book():
@@ -68,7 +68,7 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
 
 
 def _book(run: Run, deed: Book) -> dict[str, Any]:
-    """Order the ride; by the form token of the run, so that it is one order however often."""
+    """Order the ride. The form token is the run's, so repeating this makes no second order."""
     s, at = services(), here(deed.account)
     wanted = BookingRequest(
         property_id=at.property_id,
@@ -132,7 +132,7 @@ def _act(run: Run, deed: Act) -> dict[str, Any]:
 
 
 def _settle(s: Services, order_id: int) -> str:
-    """Link an order of unknown outcome to its booking, by the number that the ledger has."""
+    """Link an order of unknown outcome to its booking, whose number the sandbox's ledger has."""
     with s.db.read() as session:
         mtx = session.get_one(Order, order_id).mtx
     number = next((each.booking_id for each in control().ledger() if each.mtx == mtx), None)
@@ -151,7 +151,7 @@ def _break(deed: Fault) -> dict[str, Any]:
 
 
 def _ask(run: Run, deed: Ask) -> dict[str, Any]:
-    """The price of the car, or why none is offered; both as the desk reads them.
+    """The price of the car, or why it is not offered, in the words of the desk.
 
     Raises NotYet while the service gives no answer.
     """
@@ -183,7 +183,7 @@ def _answered(run: Run, deed: Ask, told: str, **facts: str) -> dict[str, Any]:
 
 
 def _set(deed: Clock) -> None:
-    """Set the clock to a time of the property's day on which the story plays."""
+    """Set the clock to a local time of the day on which the story plays."""
     now = control().clock().at.astimezone(_zone())
     wanted = datetime.combine(now.date(), deed.at, now.tzinfo)
     give_newest(current_staff().property_id)

@@ -1,6 +1,6 @@
 """A story of one evening at the desk: thirty rides in three waves, with three troubles among them.
 
-It ends on a full board: whoever sits opposite may sort out the rest.
+It ends on a full board: somebody from the audience may sort out the rest.
 """
 
 from datetime import time
@@ -36,7 +36,7 @@ UNSURE: Final = (OrderState.UNKNOWN,)
 FIRST: Final = lazy("Half past six. Ten guests want a car at the same time.")
 SECOND: Final = lazy("Ten minutes later ten more. The first ones are on their way.")
 THIRD: Final = lazy("And the last ten. One person sits at this desk.")
-# three of them meet trouble
+# the guests of three rides that go wrong
 NO_CAB: Final = "Dipper"  # no driver is found
 LEFT: Final = "Turnstone"  # the driver of the auto leaves on the way
 LOST: Final = "Wagtail"  # the answer to the booking is lost
@@ -49,7 +49,7 @@ CAR_OF: Final = {LEFT: "auto"}
 
 
 def _wave(number: int, say: Text) -> tuple[Step, ...]:
-    """Ten bookings, one after the other, so that each has the same driver every evening."""
+    """Ten bookings, one after the other, so that each has the same driver in every run."""
     guests = CAST[number * WAVE : (number + 1) * WAVE]
     return tuple(
         step

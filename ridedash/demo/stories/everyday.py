@@ -1,4 +1,4 @@
-"""Stories of a hotel's day: a ride from wish to receipt, and another driver."""
+"""Stories of a hotel's day: a ride from its booking to the receipt, and a change of driver."""
 
 from datetime import time
 from typing import Final

@@ -1,4 +1,4 @@
-"""Where a story plays: the property of the one who presses, and places of its city."""
+"""Where a story plays: the property of the presenter, and places of its city."""
 
 import contextlib
 from dataclasses import dataclass
@@ -16,16 +16,17 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff
 
-SEARCHES: Final = 3  # together less than a deed may take: interpreter.TAKES
-SILENT: Final = 500  # from this status on nothing was refused: there was no answer
+# searches for a place; together they take less time than interpreter.TAKES allows a deed
+SEARCHES: Final = 3
+SILENT: Final = 500  # an HTTP status from which on the request was not refused but failed
 
 
 class NotYet(Exception):
-    """What the deed needs does not answer yet, and nothing was done: it may be tried again."""
+    """A service that the deed needs does not answer yet. Nothing was done; try it again."""
 
 
 class NotPlayed(Exception):
-    """The deed could not be done: why, in words."""
+    """The deed can't be done; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Here:
 
 
 def here(label: str = "") -> Here:
-    """The property, with the account of this label, or its usual one. Raises NotPlayed."""
+    """The presenter's property with the account of this label or the usual. Raises NotPlayed."""
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
         account = default_account(s, prop.id)
@@ -57,7 +58,7 @@ def here(label: str = "") -> Here:
 
 
 def place_named(name: str, near: LatLng) -> LatLng:
-    """Where a place of this name is. Raises NotPlayed for one that is not found, and NotYet."""
+    """The point of the place with this name. Raises NotPlayed if none is found, and NotYet."""
     found = _found(name, near)
     for place in found:
         if place.name == name:
@@ -66,7 +67,7 @@ def place_named(name: str, near: LatLng) -> LatLng:
 
 
 def _found(name: str, near: LatLng) -> list[Place]:
-    """What the search finds, asked again: a new sandbox reads its places when it is first asked."""
+    """The places that a search finds; repeated, because a new sandbox loads its places then."""
     for _ in range(SEARCHES):
         with contextlib.suppress(PlacesUnavailableError):
             return services().geocoder.search(name, near)
@@ -76,7 +77,7 @@ def _found(name: str, near: LatLng) -> list[Place]:
 def offered(owner: OfferOwner, trip: Trip, car: str, language: str) -> Card:
     """A car for a trip, with its price and its offer.
 
-    Raises EstimateFailedError for what is refused, NotPlayed, and NotYet without an answer.
+    Raises EstimateFailedError when the service refuses, NotPlayed, and NotYet without an answer.
     """
     try:
         found = Estimator(services(), owner, language).estimates(trip, owner.account_id)
@@ -91,7 +92,7 @@ def offered(owner: OfferOwner, trip: Trip, car: str, language: str) -> Card:
 
 
 def offer_to_book(owner: OfferOwner, trip: Trip, car: str, language: str) -> int:
-    """The offer of a car that can be booked. Raises NotPlayed and NotYet."""
+    """The offer of a car that is free to be booked. Raises NotPlayed and NotYet."""
     try:
         card = offered(owner, trip, car, language)
     except EstimateFailedError as error:

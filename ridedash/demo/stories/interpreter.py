@@ -1,9 +1,9 @@
 """The interpreter of stories: each request of the page that plays a story takes it further.
 
-It has no thread. The clock of the service is held while the presenter speaks. While a step waits
-for what must be seen, the clock leaps to the next phase of the ride, or runs there and is held
-until pages show it: no phase is passed over, however late a poll or the page is. So a story has the
-same rides whether it is played or stepped.
+The interpreter has no thread. The clock of the service is held while the presenter speaks. A step
+may wait until something is seen on the pages. Meanwhile the clock leaps, or runs, to the next phase
+of the ride and is held there until pages show it, so that no phase is skipped, however late a poll
+comes. So a story has the same rides whether it is played or stepped.
 """
 
 import contextlib
@@ -28,19 +28,21 @@ from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 
-REHEARSED: Final = range(1, 4)  # seeds with which tests have played every story to its end
+REHEARSED: Final = range(1, 4)  # the seeds with which tests have played every story to its end
 SEEDS: Final = range(1, 1_000_001)
-HELD: Final = 0  # a speed: the clock is held, and leaps when the story is stepped
+HELD: Final = 0  # a speed: the clock is held, and leaps when somebody takes the step
 REAL_TIME: Final = 1  # a speed: outages last for seconds of real time
-TAKES: Final = timedelta(seconds=20)  # the longest deed; after that its process has died
-PATIENCE: Final = timedelta(seconds=150)  # for what must be seen, after the last turn of the clock
+# the longest time that a deed may take; after it, its process is assumed dead
+TAKES: Final = timedelta(seconds=20)
+# how long a step may wait after the last turn of the clock
+PATIENCE: Final = timedelta(seconds=150)
 LATE_TRIES: Final = 2  # of a booking that is not sent in time: no computer sleeps that often
-TRIES: Final = 5  # to leave a step that others take at the same time
+TRIES: Final = 5  # attempts to leave a step while other requests change the run
 
 
 @dataclass(frozen=True)
 class Moment:
-    """How far a run is; `lines` are the results at its end, empty before."""
+    """The progress of a run; `lines` are the results at its end, empty before."""
 
     run: Run
     story: Story
@@ -48,23 +50,24 @@ class Moment:
 
     @property
     def step(self) -> Step | None:
-        """The step that is to be taken, or was taken and waits; None after the last."""
+        """The step that is to be taken, or that was taken and waits; None after the last."""
         steps = self.story.steps
         return steps[self.run.step] if self.run.step < len(steps) else None
 
 
 def start(story: Story, seed: int) -> Run:
-    """Begin a story: rides and guests are gone, the clock is held where the story begins.
+    """Begin a story: delete rides and guests, and hold the clock at the story's time.
 
-    Raises StillSending and NotDone, and sqlite3.Error when no run can be kept; nothing has changed
-    then.
+    Raises StillSending, NotDone, and sqlite3.Error when the run can't be stored; nothing has
+    changed then.
     """
     mine = current_staff().property_id
     with services().db.read() as session:
         home = zone(session.get_one(Property, mine).timezone)
     at = starts(story.weekday, story.at, home)
     runs().check()
-    with ALONE:  # two presenters begin one after the other, so the clock and seed are of this run
+    with ALONE:
+        # so that the clock and the seed are those of this run when two presenters begin at once
         begin(
             lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
             Start(at, seed),
@@ -73,7 +76,7 @@ def start(story: Story, seed: int) -> Run:
 
 
 def advance(moment: Moment, speed: int) -> Moment:
-    """Take a run further: do the deed of its step, look for what must be seen, or leap towards it.
+    """Continue a run: do the deed of its step, check what it waits for, or leap towards that.
 
     Raises NotDone when the sandbox does not answer: nothing has moved then.
     """
@@ -95,7 +98,7 @@ def advance(moment: Moment, speed: int) -> Moment:
 
 
 def skip(moment: Moment, wanted: int) -> Moment:
-    """Go on without the step `wanted`; nothing if that is not the present one."""
+    """Skip the step `wanted`; do nothing if it is not the present step."""
     moment = _left(moment, Phase.TODO, wanted)
     if moment.step is None and not moment.run.is_over:
         with contextlib.suppress(NotDone):  # the next press of Step tries again
@@ -118,9 +121,9 @@ def drop(moment: Moment) -> Moment:
 
 
 def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
-    """Leave the present step, to `phase`; hold the clock if the step has let it run.
+    """Leave the present step, and set the run to `phase`; hold the clock if the step let it run.
 
-    Tries again when a page that plays the story moves it at the same time.
+    Repeated when a page that plays the story changes the run at the same time.
     """
     for _ in range(TRIES):
         run = moment.run
@@ -130,7 +133,8 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
         moved = runs().move(run, phase, now(), step=step)
         if moved is not None:
             if run.phase is Phase.WAITING:
-                with contextlib.suppress(NotDone):  # a sandbox that is silent has no clock to hold
+                with contextlib.suppress(NotDone):
+                    # a sandbox that does not answer keeps its clock as it is
                     _turn(HELD)
             return with_lines(replace(moment, run=moved))
         moment = latest(moment)
@@ -138,7 +142,7 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
 
 
 def _do(moment: Moment, step: Step) -> Moment:
-    """Do the deed of a step, and go on if nothing has to be seen before the next."""
+    """Do the deed of a step, and go on if the step waits for nothing."""
     calls = services().metrics.calls_in_vain()
     began = now()
     kept: dict[str, Any] = {"told": ""}
@@ -159,7 +163,7 @@ def _do(moment: Moment, step: Step) -> Moment:
 
 
 def _after_death(moment: Moment, step: Step) -> Moment:
-    """Go on after a process has ended in the middle of a deed.
+    """Go on after a process died in the middle of a deed.
 
     An order is made once, however often it is repeated; other deeds are taken as done.
     """
@@ -169,16 +173,17 @@ def _after_death(moment: Moment, step: Step) -> Moment:
 
 
 def _look(moment: Moment, step: Step, speed: int) -> Moment:
-    """Look for what must be seen. Go on if it is, else let the clock go on if that may bring it."""
+    """Check the step's condition. Go on if it holds; else let the clock run, if that may help."""
     run = runs().ask(moment.run, now())
     clock = control().clock()
     moment = replace(moment, run=run)
     if not _knows(clock):
-        follow()  # the clock was turned, and this process has not heard of it
+        follow()  # the clock was turned, and this process has not read it yet
         return moment
     if clock.stops and clock.speed == speed:
         return moment  # the clock runs, and the sandbox holds it at the next phase of the ride
-    # In this order, first what rules the step out, then what is seen: what comes in between counts.
+    # Check for failure before success: if the state changes between the two checks, it is a
+    # success.
     over = "" if step.until is None else in_vain(run, step.until)
     ride = None if step.until is None else ride_behind(run, step.until)
     shown = all_shown(run.property_id)
@@ -221,7 +226,7 @@ def _knows(clock: ClockNow) -> bool:
 
 
 def _may_go_on(moment: Moment) -> bool:
-    """Whether the next step may be taken: no press, no turn and no fault before all is shown."""
+    """Whether the next step may be taken: an action, a turn or a fault waits until all is shown."""
     after = moment.run.step + 1
     following = moment.story.steps[after : after + 1]
     matters = not following or isinstance(following[0].do, Act | Clock | Fault)
@@ -229,10 +234,10 @@ def _may_go_on(moment: Moment) -> bool:
 
 
 def _of_outage(run: Run, step: Step) -> dict[str, Any]:
-    """What is counted of an outage: its calls, and how long rides were silent after it.
+    """The figures of an outage: its calls, and how long rides got no news after it.
 
-    That time is unknown if the outage ended while no page asked for the story, as on a computer
-    that was asleep.
+    The time is unknown if the outage ended while no page asked for the story, as on a computer that
+    was asleep.
     """
     if not isinstance(step.until, Answering):
         return {}
@@ -248,11 +253,12 @@ def _of_outage(run: Run, step: Step) -> dict[str, Any]:
 
 
 def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
-    """Leap or run to the ride's next phase, once pages show what the last turn has brought."""
+    """Leap or run to the ride's next phase, once pages show the result of the last turn."""
     run = moment.run
     if not (ride.booking_id or ride.txn_id):
         return moment
-    claimed = runs().move(run, Phase.WAITING, run.phase_at)  # one of two windows turns the clock
+    # of two windows only one turns the clock
+    claimed = runs().move(run, Phase.WAITING, run.phase_at)
     if claimed is None:
         return latest(moment)
     give_newest(run.property_id)
@@ -265,14 +271,14 @@ def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
 
 
 def _turn(speed: int) -> None:
-    """Hold the clock, or let it run at a speed; nothing if it does so already."""
+    """Hold the clock, or let it run at a speed; do nothing if it does so already."""
     if control().clock().speed != speed:
         control().run_at(speed)
         follow()
 
 
 def _on(moment: Moment, **kept: Any) -> Moment:
-    """Go to the next step. After the last one there is none yet: its words are shown first."""
+    """Go to the next step. After the last step, its words are shown first, the results later."""
     return _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
 
 
@@ -284,23 +290,23 @@ def _ended(moment: Moment) -> Moment:
 
 
 def _moved(moment: Moment, phase: Phase, *, step: int | None = None, **kept: Any) -> Moment:
-    """Move the run, and keep these facts with it; the latest run if somebody else has moved it."""
+    """The run in this phase with these values, or as another request has changed it meanwhile."""
     moved = runs().move(moment.run, phase, now(), step=step, **kept)
     if moved is not None:
         return with_lines(replace(moment, run=moved))
-    if kept:  # facts of what was done are kept, even if the step was skipped meanwhile
+    if kept:  # values of a deed are stored even if the step was skipped meanwhile
         runs().keep(moment.run, **kept)
     return latest(moment)
 
 
 def latest(moment: Moment) -> Moment:
-    """The run as somebody else has just moved it."""
+    """The moment with the run as another request has just changed it."""
     found = runs().find(moment.run.id)
     return moment if found is None else with_lines(replace(moment, run=found))
 
 
 def with_lines(moment: Moment) -> Moment:
-    """The moment with the results at the end of its story, once there are any."""
+    """The moment with the results of its story, if the story is at its end."""
     kept = moment.run.kept.get("lines", ())
     return replace(moment, lines=tuple(Line(words, holds) for words, holds in kept))
 

@@ -1,4 +1,4 @@
-"""What a guest of a story does alone at the kiosk, by the functions of the kiosk's own pages."""
+"""What a guest in a story does at the kiosk, by the functions of the kiosk's pages."""
 
 import hashlib
 from typing import Any, Final
@@ -33,7 +33,7 @@ VISIT_LENGTH: Final = 16
 def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
     """Book as a guest does at the kiosk, once for each run. Raises NotPlayed.
 
-    What the kiosk of the stage has booked by itself is that order.
+    If the kiosk of the stage has booked already, that order is used.
     """
     s, at = services(), here()
     kiosk_id = _kiosk(at.property_id)
@@ -51,7 +51,7 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
         order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
-    # no page of a kiosk does so here; without it the desk is told of a guest without a ticket
+    # no kiosk page says that it shows the ticket; otherwise the desk would be alerted
     with s.db.write() as session:
         _note_ticket(session, run, deed.ride, kiosk_id, order_id)
     s.wake()
@@ -64,7 +64,7 @@ def _noted(run: Run, deed: KioskBook, order_id: int) -> dict[str, Any]:
 
 
 def _booked(run: Run, deed: KioskBook, kiosk_id: int) -> int | None:
-    """The order of this guest, if it was made."""
+    """The order of this guest, if there is one."""
     secret = kiosk_place.page_secret(kiosk_id, *_visit(run, deed.ride))
     with services().db.read() as session:
         order = kiosk_place.order_of_press(session, kiosk_id, secret)
@@ -72,9 +72,10 @@ def _booked(run: Run, deed: KioskBook, kiosk_id: int) -> int | None:
 
 
 def told_to_book(run: Run, deed: KioskBook) -> dict[str, str] | None:
-    """What the kiosk of the stage is told to do as this guest; None once it has booked.
+    """What the kiosk of the stage is told to type as this guest; None once it has booked.
 
-    The references are those of the run, so that it is one order, whoever makes it.
+    The references are the run's, so there is one order, whether the kiosk or the interpreter makes
+    it.
     """
     visit, page = _visit(run, deed.ride)
     if _booked(run, deed, _kiosk(run.property_id)) is not None:
@@ -84,7 +85,7 @@ def told_to_book(run: Run, deed: KioskBook) -> dict[str, str] | None:
 
 
 def told_to_look(run: Run, deed: KioskLook) -> dict[str, Any]:
-    """What somebody types at the kiosk of the stage, the guest in their own language.
+    """What the kiosk of the stage is told to type to look up a ride, in the guest's language.
 
     Raises NotPlayed.
     """
@@ -99,7 +100,7 @@ def told_to_look(run: Run, deed: KioskLook) -> dict[str, Any]:
 def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
     """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed.
 
-    What somebody has just typed at the kiosk of the stage is not typed again.
+    Not repeated if it was just typed at the kiosk of the stage.
     """
     s, kiosk_id = services(), _kiosk(run.property_id)
     order_id = _order(run, deed)
@@ -121,7 +122,7 @@ def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
 
 
 def _note_ticket(s: Session, run: Run, ride: str, kiosk_id: int, order_id: int) -> None:
-    """Note that the guest has seen number and PIN."""
+    """Record that the guest has seen the ticket's number and PIN."""
     seen = kiosk_visits.Visit(_visit(run, ride)[0], kiosk_id, run.property_id)
     kiosk_visits.note_ticket(s, seen, order_id, services().clock())
 
@@ -138,14 +139,14 @@ def _secret(run: Run, deed: KioskLook, kiosk_id: int) -> str:
 
 
 def _pin(run: Run, deed: KioskLook, kiosk_id: int) -> str:
-    """The PIN of the ride, or another one."""
+    """The PIN of the ride, or a wrong one."""
     secret = _secret(run, deed, kiosk_id)
     right = tickets.pin_of(services().settings.secret_key, secret)
     return right if deed.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
 
 
 def _is_done(session: Session, run: Run, kiosk_id: int, deed: KioskLook) -> bool:
-    """Whether the kiosk has refused a PIN of this ride already, or shown its start code."""
+    """Whether the kiosk has already refused a PIN of this ride, or shown its start code."""
     order_id = _order(run, deed)
     if not deed.right:
         return _ticket(session, order_id).tries > 0
@@ -168,7 +169,7 @@ def _ticket(session: Session, order_id: int) -> Ticket:
 
 
 def _typed(session: Session, kiosk_id: int, order_id: int, pin: str) -> bool:
-    """Whether the number and this PIN open the ride, counted as the kiosk counts them."""
+    """Whether number and PIN open the ride; a wrong PIN counts as on the kiosk itself."""
     s = services()
     ticket = _ticket(session, order_id)
     typed = tickets.ride_number(ticket.number), pin
@@ -180,7 +181,7 @@ def _typed(session: Session, kiosk_id: int, order_id: int, pin: str) -> bool:
 
 
 def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
-    """Show the start code, which the audit log says. Raises NotPlayed without one."""
+    """Show the start code, and write that to the audit log. Raises NotPlayed without a code."""
     s = services()
     ride = session.scalars(select(Ride).where(Ride.order_id == order_id)).first()
     if ride is None or not otp_of(ride, s.vault):
@@ -189,7 +190,7 @@ def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
 
 
 def _link(kiosk_id: int, order_id: int, secret: str) -> dict[str, str]:
-    """The link that the kiosk shows as a QR code, the same each time; none once it is over."""
+    """The link that the kiosk shows as a QR code; always the same. None once it has expired."""
     s = services()
     token = token_of(s.settings.secret_key, secret)
     try:
@@ -210,13 +211,14 @@ def _kiosk(property_id: int) -> int:
 
 
 def _works(kiosk: Kiosk) -> bool:
-    return not kiosk.out_of_order and kiosk.lat is None  # at the door of the property itself
+    # without a place of its own: at the property's door
+    return not kiosk.out_of_order and kiosk.lat is None
 
 
 def _visit(run: Run, ride: str) -> tuple[str, str]:
-    """The visit of a run's guest, and the secret of its page: the same however often it is played.
+    """The visit of a run's guest, and the secret of its page; both are the same in each repetition.
 
-    Nobody else knows the id of a run.
+    They follow from the id of the run, which nobody else knows.
     """
     made = hashlib.sha256(run.token(ride).encode()).hexdigest()
     return made[:VISIT_LENGTH], made[VISIT_LENGTH:]

@@ -1,7 +1,7 @@
-"""What a story of the demo is made of. Data only: the interpreter acts, and a story is also a test.
+"""The parts of a story. Data only: the interpreter plays it, and a test does so too.
 
-A step is shown as one moment of the story: the line to say, one deed, and what must then be seen
-before the story goes on. Rides are named within a story.
+A step is one moment of the story: a line to say, one deed (an action such as Book or Press), and
+what must be seen before the story goes on. Rides are named within a story.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from typing import Final
 from ridedash.store.models.orders import OrderState
 from ridedash.wording.say import Text
 
-PLATE: Final = "[data-slot='cab.plate']"  # where the desk shows the car's plate
-PLATE_OF_GUEST: Final = "[data-slot='plate']"  # and where the guest's phone does
-HOTEL_RIDE: Final = "ride"  # the name of the ride in a story with one
+PLATE: Final = "[data-slot='cab.plate']"  # where the desk shows the number plate
+PLATE_OF_GUEST: Final = "[data-slot='plate']"  # where the guest's phone shows the number plate
+HOTEL_RIDE: Final = "ride"  # the name of the ride in a story with only one
 
 
 class Surface(StrEnum):
@@ -35,15 +35,15 @@ class Book:
     to: str  # a place by its name in the sandbox's city
     car: str  # a category
     payment: str = "cash"
-    seats: int | None = None  # of a shared ride
-    language: str | None = None  # that the guest speaks
-    typed: bool = True  # at the desk of the stage, where there is one
+    seats: int | None = None  # only for a shared ride
+    language: str | None = None  # spoken by the guest
+    typed: bool = True  # typed visibly, if the desk is on the stage
     account: str = ""  # the label of the linked account; "" for the property's usual one
     ride: str = HOTEL_RIDE
 
 
 class Press(StrEnum):
-    """What a member of staff can press about a ride."""
+    """The actions on a ride that a member of staff has buttons for."""
 
     ABORT = "abort"
     CANCEL = "cancel"
@@ -52,7 +52,7 @@ class Press(StrEnum):
     CHANGE_DROP = "change_drop"  # `text`: the place
     FEEDBACK = "feedback"  # `text`: 1 to 5
     LINK = "link"  # a link for the guest
-    SETTLE = "settle"  # an unknown outcome, with the number that the ledger has
+    SETTLE = "settle"  # links an order of unknown outcome to the booking in the ledger
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ class Act:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Let the next booking that it fits go like this."""
+    """Let the next booking to which the scenario can happen go that way."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Let something go wrong, as the director names it; `lasts_s` of wall time for an outage."""
+    """Add a fault, named as on the director's page; an outage lasts `lasts_s` of wall time."""
 
     name: str
     lasts_s: float | None = None
@@ -81,7 +81,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask for the price of a trip from the property; `name` is that of the answer in the story."""
+    """Ask for the price of a trip from the property; `name` identifies the answer in the story."""
 
     name: str
     to: str
@@ -111,7 +111,7 @@ class KioskLook:
     """A guest types the number of their ride at the kiosk, with the right PIN or a wrong one."""
 
     right: bool = True
-    code: bool = False  # and lets the kiosk show the start code
+    code: bool = False  # whether the guest also lets the kiosk show the start code
     ride: str = HOTEL_RIDE
 
 
@@ -128,7 +128,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class Reached:
-    """The ride has had this booking_status, or is past it."""
+    """The ride has this booking_status or a later one."""
 
     status: str
     ride: str = HOTEL_RIDE
@@ -136,7 +136,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class AllReached:
-    """Each of these rides has had this booking_status, or is past it."""
+    """Each of these rides has this booking_status or a later one."""
 
     status: str
     rides: tuple[str, ...]
@@ -144,7 +144,7 @@ class AllReached:
 
 @dataclass(frozen=True)
 class Stands:
-    """The ride has one of these booking_statuses now."""
+    """The ride now has one of these booking_statuses."""
 
     statuses: tuple[str, ...]
     ride: str = HOTEL_RIDE
@@ -152,7 +152,7 @@ class Stands:
 
 @dataclass(frozen=True)
 class Happened:
-    """An event stands in the ride's timeline, such as "car_swapped"."""
+    """The ride's timeline has an event such as "car_swapped"."""
 
     event: str
     ride: str = HOTEL_RIDE
@@ -160,7 +160,7 @@ class Happened:
 
 @dataclass(frozen=True)
 class Answering:
-    """The service answers, so that every live ride was seen just now; or, if false, it doesn't."""
+    """The service answers: every live ride was polled just now. If false, it does not answer."""
 
     answers: bool
 
@@ -170,28 +170,28 @@ Seen = Settled | Reached | AllReached | Stands | Happened | Answering
 
 @dataclass(frozen=True)
 class Step:
-    """One moment: what the presenter says, what is done, what must be seen, and where."""
+    """One moment: what the presenter says, what is done, what must be seen, and on which screen."""
 
     say: Text
     do: Deed | None = None
     until: Seen | None = None
     show: Surface = Surface.DESK
-    point: str = ""  # a CSS selector on that screen
+    point: str = ""  # a CSS selector on that screen, to highlight
 
 
 class Counted(StrEnum):
-    """What can be counted at the end of a story."""
+    """Numbers that are checked at the end of a story."""
 
-    BOOKINGS = "bookings"  # in the sandbox's ledger
-    ORDERS = "orders"  # here
-    UNKNOWN = "unknown"  # orders of unknown outcome here
-    CALLS = "calls"  # to the service during the story's outage
+    BOOKINGS = "bookings"  # bookings in the sandbox's ledger
+    ORDERS = "orders"  # orders in the dashboard's database
+    UNKNOWN = "unknown"  # orders of unknown outcome in the dashboard's database
+    CALLS = "calls"  # calls to the service during the story's outage
     REFUSED = "refused"  # orders that the service refused
 
 
 @dataclass(frozen=True)
 class Count:
-    """A line of the list at the end: there must be from `least` to `most` of these."""
+    """A check at the end: the number is from `least` to `most`."""
 
     what: Counted
     least: int
@@ -199,13 +199,13 @@ class Count:
 
     @classmethod
     def exactly(cls, what: Counted, n: int) -> "Count":
-        """No more and no fewer than `n`."""
+        """A check that the number is exactly `n`."""
         return cls(what, n, n)
 
 
 @dataclass(frozen=True)
 class EndsAs:
-    """A line of the list at the end: the ride ends in this booking_status."""
+    """A check at the end: the ride ends in this booking_status."""
 
     status: str
     ride: str = HOTEL_RIDE
@@ -213,7 +213,7 @@ class EndsAs:
 
 @dataclass(frozen=True)
 class Happens:
-    """A line of the list at the end: this event stands in the ride's timeline, once or more."""
+    """A check at the end: the ride's timeline has this event at least once."""
 
     event: str
     words: Text
@@ -222,7 +222,7 @@ class Happens:
 
 @dataclass(frozen=True)
 class Refused:
-    """A line of the list at the end: the service refused the order with this code."""
+    """A check at the end: the service refused the order with this code."""
 
     code: str
     ride: str = HOTEL_RIDE
@@ -230,14 +230,14 @@ class Refused:
 
 @dataclass(frozen=True)
 class NotOffered:
-    """A line of the list at the end: asked for the price of this trip, it offered no car."""
+    """A check at the end: the service offered no car for this trip."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Dearer:
-    """A line of the list at the end: the same trip cost more the second time, and it was said."""
+    """A check at the end: the second price of the trip was higher, and the desk said so."""
 
     before: str
     after: str
@@ -245,7 +245,7 @@ class Dearer:
 
 @dataclass(frozen=True)
 class Pressed:
-    """A line of the list at the end: what a press came to, as ActionResult names it."""
+    """A check at the end: the outcome of an action, as ActionResult names it."""
 
     press: Press
     outcome: str
@@ -255,21 +255,21 @@ class Pressed:
 
 @dataclass(frozen=True)
 class Fresh:
-    """A line of the list at the end: so soon after the outage every live ride was fresh again."""
+    """A check at the end: within this time after the outage every live ride was polled again."""
 
     within_s: int
 
 
 @dataclass(frozen=True)
 class Noted:
-    """A line of the list at the end: a deed has noted this."""
+    """A check at the end: a deed has noted this."""
 
     name: str
     words: Text
 
 
 Check = Count | EndsAs | Happens | Refused | NotOffered | Dearer | Pressed | Fresh | Noted
-# of a story with one ride, whatever happens in it
+# checks for any story with one ride
 ONE_RIDE: Final = (
     Count.exactly(Counted.BOOKINGS, 1),
     Count.exactly(Counted.ORDERS, 1),
@@ -279,12 +279,12 @@ ONE_RIDE: Final = (
 
 @dataclass(frozen=True)
 class Story:
-    """A story: it begins on a weekday (0: Monday) at a time of the property."""
+    """A story. It begins on a weekday (0: Monday) at a local time of the property."""
 
     id: str
     title: Text
     proves: Text
-    seconds: int  # about as long as it takes
+    seconds: int  # approximate duration
     weekday: int
     at: time
     steps: tuple[Step, ...]

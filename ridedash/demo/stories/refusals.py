@@ -1,4 +1,4 @@
-"""A story of eight presses: six times no, in plain words, and two that work."""
+"""The story of eight bookings: six are refused, in plain words, and two succeed."""
 
 from datetime import time
 from typing import Final

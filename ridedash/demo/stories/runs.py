@@ -1,7 +1,7 @@
-"""The stories that were begun last: a row each, in instance/demo.db; the rides know nothing of it.
+"""The latest runs of stories, a row each in instance/demo.db; no ride refers to them.
 
-A step is taken by whoever changes its row first. So a story that is pressed twice, in two windows
-or by a page that is loaded anew goes on where it stands, and does nothing twice.
+The request that changes the row first takes the step. So a second press, a second window or a
+reloaded page repeats nothing.
 """
 
 import json
@@ -19,10 +19,10 @@ from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "demo.db"
 VERSION: Final = 1
-KEPT: Final = 50  # the latest ones
-ALONE_S: Final = 4.0  # when no page has asked for so long, the story rests
-LATE: Final = "late"  # among what is kept: the orders that came to nothing, of each ride
-RESUMED: Final = "resumed_at"  # among what is kept: when the last rest was over, since 1970
+KEPT: Final = 50  # how many of the latest runs are kept
+ALONE_S: Final = 4.0  # after this time without a request from a page, the story rests
+LATE: Final = "late"  # a key of `kept`: orders that came to nothing, for each ride
+RESUMED: Final = "resumed_at"  # a key of `kept`: when the last rest ended, in seconds since 1970
 TABLES: Final = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
@@ -41,11 +41,11 @@ CREATE TABLE runs (
 
 
 class Phase(StrEnum):
-    """How far the present step of a run is."""
+    """The state of a run's present step."""
 
     TODO = "todo"
     DOING = "doing"
-    WAITING = "waiting"  # done; what must be seen is not seen yet
+    WAITING = "waiting"  # the deed is done, and what the step waits for is not seen yet
     FAILED = "failed"
     ENDED = "ended"
     DROPPED = "dropped"
@@ -70,13 +70,13 @@ class Run:
     step: int
     phase: Phase
     phase_at: datetime
-    version: int = 0  # rises with each move
+    version: int = 0  # rises with each change
     kept: dict[str, Any] = field(default_factory=dict)
-    asked_at: datetime | None = None  # when somebody last looked whether it goes on
+    asked_at: datetime | None = None  # the last request for the progress of the run
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing will be done any more."""
+        """Whether the run has come to an end."""
         return self.phase in OVER
 
     def order(self, ride: str) -> int | None:
@@ -101,7 +101,7 @@ class Runs:
         self._file = SmallFile(folder / FILE, VERSION, TABLES)
 
     def check(self) -> None:
-        """Find out whether a run could be begun."""
+        """Raise an error if a run could not be stored."""
         with self._write() as database:
             database.execute("UPDATE runs SET version = version WHERE 0")
 
@@ -128,14 +128,14 @@ class Runs:
         return None if row is None else _run(row)
 
     def present(self, property_id: int) -> Run | None:
-        """The latest run, if it is not over; else None, also while the file can't be used."""
+        """The latest run if it is not over; None otherwise, also while the file can't be used."""
         found = self.latest(property_id)
         return None if found is None or found.is_over else found
 
     def latest(self, property_id: int) -> Run | None:
         """The run that was begun last, over or not; None also while the file can't be used.
 
-        It is for pages which have other things to show.
+        For pages that also show other things.
         """
         query = "SELECT * FROM runs WHERE property_id = ? ORDER BY began_at DESC LIMIT 1"
         try:
@@ -148,7 +148,7 @@ class Runs:
     def move(
         self, run: Run, phase: Phase, now: datetime, *, step: int | None = None, **kept: Any
     ) -> Run | None:
-        """The run in another phase, at another step; None when somebody else has moved it."""
+        """The run with a new phase and step; None when another request has changed it."""
         to, together = run.step if step is None else step, run.kept | kept
         asked_at = max(run.asked_at or now, now)
         moved = replace(
@@ -172,7 +172,7 @@ class Runs:
             return moved if done.rowcount == 1 else None
 
     def keep(self, run: Run, **kept: Any) -> None:
-        """Keep what a deed has to remember, although somebody else has moved the run meanwhile."""
+        """Store values of a deed, even if another request has changed the run meanwhile."""
         with self._write() as database:
             row = database.execute("SELECT kept FROM runs WHERE id = ?", (run.id,)).fetchone()
             if row is not None:
@@ -180,9 +180,9 @@ class Runs:
                 database.execute("UPDATE runs SET kept = ? WHERE id = ?", (together, run.id))
 
     def ask(self, run: Run, now: datetime) -> Run:
-        """Note that somebody looks whether a run goes on.
+        """Record that somebody follows a run.
 
-        A time in which nobody did counts for nothing: `phase_at` is later by it.
+        A time in which nobody did does not count: `phase_at` is moved by it.
         """
         before = run.asked_at or now
         alone = max(0.0, (now - before).total_seconds())

@@ -1,4 +1,4 @@
-"""A story of the rush hour: the price of the same trip rises, and the card says why."""
+"""The story of the rush hour: the price of the same trip rises, and the offer says why."""
 
 from datetime import time
 from typing import Final
@@ -16,7 +16,7 @@ from ridedash.demo.stories.model import (
 from ridedash.wording import lazy
 
 AIRPORT: Final = "Meridian Airport"
-CHANGED: Final = "[data-changed]"  # where the desk says that a price is another one
+CHANGED: Final = "[data-changed]"  # where the desk says that a price has changed
 BEFORE, AFTER = "before", "after"
 
 RUSH_HOUR: Final = Story(

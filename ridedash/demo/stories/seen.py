@@ -1,4 +1,4 @@
-"""What can be seen of a story's rides: whether a step may go on, and how a story ended."""
+"""Checks the rides of a story: whether a step may go on, and how the story ended."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -39,19 +39,20 @@ from ridedash.wording import refusal
 from ridedash.wording.say import Audience, ngettext
 from ridedash.wording.states import status_words
 
-FRESH: Final = timedelta(seconds=10)  # a live ride that was seen so long ago, or later, is followed
+# a live ride that was polled within this time counts as followed
+FRESH: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the list at the end: what was to be, and whether it is."""
+    """A check at the end of a story, and whether it holds."""
 
     words: str
     holds: bool
 
 
 def is_seen(run: Run, wanted: Seen) -> bool:
-    """Whether what a step waits for has come."""
+    """Whether the condition of a step holds."""
     with services().db.read() as s:
         match wanted:
             case Settled(states, ride):
@@ -71,7 +72,7 @@ def is_seen(run: Run, wanted: Seen) -> bool:
 
 
 def ride_behind(run: Run, wanted: Seen) -> Ride | None:
-    """The ride that a leap could bring to what is waited for."""
+    """The ride whose next phase may fulfil the condition."""
     with services().db.read() as s:
         match wanted:
             case Reached() | Stands() | Happened():
@@ -84,10 +85,10 @@ def ride_behind(run: Run, wanted: Seen) -> Ride | None:
 
 
 def all_shown(property_id: int) -> bool:
-    """Whether every ride under way was asked about since the service's clock was turned last.
+    """Whether every ride under way was polled since the service's clock was turned last.
 
-    Else the next turn could pass over a status of one of them, and what a story shows would depend
-    on which poll came first.
+    Otherwise the next turn could skip a status, and the story would depend on the order of the
+    polls.
     """
     turned_at = services().time().turned_at
     if turned_at is None:
@@ -100,7 +101,7 @@ def all_shown(property_id: int) -> bool:
 
 
 def fresh_rides(property_id: int) -> tuple[int, int]:
-    """How many rides under way were seen a moment ago, and how many there are."""
+    """How many rides under way were polled a moment ago, and how many rides are under way."""
     mine = Ride.property_id == property_id, Ride.ended_at.is_(None)
     with services().db.read() as s:
         seen = list(s.scalars(select(Ride.seen_at).where(*mine)))
@@ -109,7 +110,7 @@ def fresh_rides(property_id: int) -> tuple[int, int]:
 
 
 def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
-    """The list at the end of a story, read from the orders here and the sandbox's ledger."""
+    """The checks at the end of a story, read from our database and from the sandbox's ledger."""
     with services().db.read() as s:
         found = [_line(s, run, each, ledger) for each in ends]
     late = len(_late(run))
@@ -145,7 +146,7 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
 
 
 def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Fresh | Noted) -> Line:
-    """A line about what the deeds have noted."""
+    """The result of a check that needs only the values noted by deeds."""
     asked = run.kept.get("asked", {})
     match check:
         case NotOffered(name):
@@ -235,13 +236,13 @@ def _late(run: Run) -> list[int]:
 
 
 def order_of(s: Session, run: Run, ride: str) -> Order | None:
-    """The order of a ride of the story; None before it was booked."""
+    """The id of the order of a ride in the story; None before it was booked."""
     order_id = run.order(ride)
     return None if order_id is None else s.get(Order, order_id)
 
 
 def ride_of(s: Session, run: Run, ride: str) -> Ride | None:
-    """A ride of the story; None before the service has taken it."""
+    """A ride of the story; None before the service has accepted it."""
     order_id = run.order(ride)
     return s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
 
@@ -258,9 +259,9 @@ def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
     if ride.status == status or s.scalars(was).first() is not None:
         return True
     if status == ALLOTMENT_RETRYING:
-        return False  # a second search is no stage of each ride
+        return False  # not each ride has a second search
     if ride.status in TERMINAL - {COMPLETED}:
-        return False  # it has ended before
+        return False  # it has ended before that
     kind = Kind(ride.kind)
     return rank(kind, ride.status) > rank(kind, status)
 
@@ -275,7 +276,7 @@ def _events(s: Session, run: Run, name: str, event: str) -> int:
 
 
 def _is_followed(s: Session, property_id: int) -> bool:
-    """Whether every ride under way was seen a moment ago."""
+    """Whether every ride under way was polled a moment ago."""
     oldest = select(func.min(Ride.seen_at)).where(
         Ride.property_id == property_id, Ride.ended_at.is_(None)
     )

@@ -1,7 +1,7 @@
-"""What a story waits for, in words, and whether it can still come.
+"""Says what a story waits for, and whether that can still happen.
 
-A story that waits says why and until when; one whose ride was refused, or has ended otherwise, is
-over at once and says so.
+A waiting story says why and until when. If the ride was refused or has ended otherwise, the story
+ends at once and says so.
 """
 
 import math
@@ -29,9 +29,9 @@ from ridedash.wording.states import order_words, status_words
 
 
 def in_vain(run: Run, wanted: Seen) -> str:
-    """Why what a step waits for can't come any more, unless it has come; "" while it may.
+    """Why the condition of a step can't be met any more; "" while it can, or if it is met.
 
-    Call is_seen() after this: what comes between the two calls then counts as seen, not as over.
+    Call is_seen() after this: a change between the two calls then counts as seen.
     """
     with services().db.read() as s:
         return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
@@ -52,7 +52,7 @@ def came_late(run: Run, ride: str) -> str:
 
 
 def waits_for(run: Run, wanted: Seen | None) -> str:
-    """What a step waits for and until when, as the service's clock counts; "" if nobody knows."""
+    """What a step waits for and until when, by the service's clock; "" if that is unknown."""
     if wanted is None or is_seen(run, wanted):
         if all_shown(run.property_id):
             return ""
@@ -88,7 +88,7 @@ def _over(s: Session, run: Run, name: str, wanted: Seen) -> str:
 
 
 def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
-    """The words of an order, or of its ride, that comes to nothing else any more."""
+    """The words for the end of an order or its ride, when nothing else can follow."""
     state = OrderState(order.state)
     if isinstance(wanted, Settled):
         if state in WITHOUT_RIDE and state not in wanted.states:
@@ -108,13 +108,13 @@ def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
 def _refused(order: Order) -> str:
     if order.state == OrderState.REJECTED:
         return refusal(order.code, Audience.STAFF).headline
-    if order.state == OrderState.NOT_SENT and order.code:  # why not: it was too late, or no way
+    if order.state == OrderState.NOT_SENT and order.code:  # whether it was too late or impossible
         return refusal(order.code, Audience.STAFF).headline
     return order_words(order.state, Audience.STAFF, {}).headline
 
 
 def _leads_to(state: OrderState, wanted: tuple[OrderState, ...]) -> bool:
-    """Whether an order may still come to one of these states, by itself or by a press."""
+    """Whether an order may still reach one of these states, by itself or by an action."""
     seen, ahead = set[OrderState](), [state]
     while ahead:
         now = ahead.pop()
@@ -146,7 +146,7 @@ def _of_many(run: Run, rides: tuple[str, ...], wanted: AllReached) -> str:
 
 
 def _next_of(run: Run, name: str) -> str:
-    """What comes next of a ride, and when."""
+    """The next event of a ride, and when it comes."""
     with services().db.read() as s:
         order = order_of(s, run, name)
         if order is None:
@@ -171,13 +171,13 @@ def _silence() -> str:
 
 
 def _outage(run: Run) -> str:
-    """How long an outage still lasts, or whether all rides are fresh again after it."""
+    """How long an outage still lasts, or how many rides are polled again after it."""
     ends = run.kept.get("outage_ends", 0.0)
     left, time = math.ceil(ends - services().clock().timestamp()), services().time()
     if left <= 0:
         fresh, rides = fresh_rides(run.property_id)
         return _("It is up again: %(n)d of %(all)d rides are fresh.", n=fresh, all=rides)
-    if time.held:  # an outage lasts in people's time
+    if time.held:  # an outage is timed in wall time
         told = _("It is down for %(n)d s more.", n=left)
     else:
         until = time.shown(datetime.fromtimestamp(ends, UTC))

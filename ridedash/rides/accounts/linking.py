@@ -28,8 +28,8 @@ NEW: Final = "new"  # the state of an account that was never connected
 class LinkFailed(Exception):
     """Nothing was linked.
 
-    `reason` is EXPIRED (also for a `state` that was used or is another browser's), REFUSED or
-    NO_ANSWER.
+    `reason` is EXPIRED (also for a `state` that was used already or is of another browser), REFUSED
+    or NO_ANSWER.
     """
 
     def __init__(self, reason: str) -> None:
@@ -69,7 +69,7 @@ class Linker:
     def start(self, account_id: int, owner: LinkOwner, order_id: int | None = None) -> str | None:
         """The address at the service to go to; None when the account is not of the property.
 
-        With `order_id`, the page of that order follows.
+        With `order_id`, the user returns to that order's page.
         """
         with self.db.write() as s:
             row = account_of(s, owner.property_id, account_id)
@@ -78,7 +78,7 @@ class Linker:
             return self._begin(s, row.id, owner, order_id)
 
     def start_new(self, label: str, owner: LinkOwner) -> str:
-        """The same for a new account with this label."""
+        """Like `start`, for a new account with this label."""
         with self.db.write() as s:
             row = Account(
                 property_id=owner.property_id,
@@ -92,7 +92,10 @@ class Linker:
             return self._begin(s, row.id, owner, None)
 
     def _begin(self, s: Session, account_id: int, owner: LinkOwner, order_id: int | None) -> str:
-        """Store the start of a link. Deletes old starts, and new accounts never connected."""
+        """Store the start of a link.
+
+        Deletes expired starts, and new accounts that were never connected.
+        """
         state, (verifier, challenge), now = secrets.token_urlsafe(24), pkce_pair(), self.clock()
         s.execute(delete(LinkStart).where(LinkStart.expires_at <= now))
         pending = select(LinkStart.account_id).where(LinkStart.account_id == Account.id).exists()
@@ -115,9 +118,9 @@ class Linker:
         return self.oauth.authorize_url(state, challenge, self.callback)
 
     def finish(self, request: CallbackRequest) -> int | None:
-        """Exchange the code for tokens and store them. The order whose page started this, or None.
+        """Exchange the code for tokens and store them.
 
-        Raises LinkFailed.
+        Returns the order whose page started this, or None. Raises LinkFailed.
         """
         start = self._use_state(request)
         if not request.code:
@@ -136,7 +139,7 @@ class Linker:
         return start.order_id
 
     def _use_state(self, request: CallbackRequest) -> LinkStart:
-        """The start of this `state`, which is deleted by this. Raises LinkFailed."""
+        """Find and delete the start of this `state`. Raises LinkFailed."""
         with self.db.write() as s:
             start = s.get(LinkStart, secret_hash(request.state), with_for_update=True)
             if start is None or start.sign_in_hash != secret_hash(request.sign_in):
@@ -148,7 +151,7 @@ class Linker:
 
     def _store(self, s: Session, start: LinkStart, tokens: Tokens) -> None:
         now, row = self.clock(), s.get_one(Account, start.account_id, with_for_update=True)
-        if row.state == "removed":  # while the browser was at the service
+        if row.state == "removed":  # removed while the browser was at the service
             raise LinkFailed(EXPIRED)
         row.is_default = row.is_default or default_account(s, row.property_id) is None
         keep_tokens(

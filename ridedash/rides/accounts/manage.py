@@ -1,4 +1,4 @@
-"""What managers do with linked accounts beside linking them: choose the default, remove one."""
+"""Managing linked accounts: choosing the default account, and removing an account."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -37,7 +37,7 @@ class AccountManager:
         return DONE
 
     def name_affiliate(self, account_id: int, affiliate_uid: str | None) -> str:
-        """Store what bookings with this account name as `affiliate_uid`; None: they name none."""
+        """Store the `affiliate_uid` that bookings with this account send; None: they send none."""
         with self.db.write() as s:
             row = self._own(s, account_id)
             if row.affiliate_uid != affiliate_uid:

@@ -1,4 +1,4 @@
-"""`ridedash keys rotate`: secrets under older keys are encrypted with the first key.
+"""`ridedash keys rotate`: encrypts secrets under older keys again with the first key.
 
 See docs/security.md 7.
 """
@@ -18,7 +18,7 @@ from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Account, LinkStart
 
 BATCH: Final = 500  # rows in one transaction
-# every encrypted column: its table, the key of its row, its name, and the name it is bound to
+# every encrypted column: table, primary key, column, and the name to which the secret is bound
 SECRETS: Final[tuple[tuple[Any, Any, str, str], ...]] = (
     (Account, Account.id, "access_token_enc", "access_token"),
     (Account, Account.id, "refresh_token_enc", "refresh_token"),
@@ -51,7 +51,7 @@ def rotate(db: Database, vault: TokenVault, clock: Clock) -> Rotated:
 
 
 def _batches(db: Database, table: Any, key: Any, column: str) -> Iterator[list[tuple[Any, str]]]:
-    """All rows that have the secret, in the order of their keys."""
+    """All rows that have the secret, by ascending key."""
     field, last = getattr(table, column), None
     while True:
         query = select(key, field).where(field.is_not(None)).order_by(key).limit(BATCH)
@@ -87,7 +87,7 @@ def _encrypt_batch(
 def _count_older(db: Database, vault: TokenVault, secret: tuple[Any, Any, str, str]) -> int:
     table, _, column, _ = secret
     field = getattr(table, column)
-    # where there is no secret, SQL knows neither that it has the key nor that it has not
+    # for a row without a secret, the SQL condition is NULL: neither true nor false
     first = func.substr(field, 1, len(vault.first) + 1) == f"{vault.first}."
     with db.read() as s:
         query = select(func.count()).select_from(table).where(~first)

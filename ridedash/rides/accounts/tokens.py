@@ -51,7 +51,7 @@ class NeedsReconnect(Exception):
 
 
 class NoRefreshNow(Exception):
-    """The refresh got no clear answer: it may succeed later, and the account may be valid."""
+    """The refresh got no clear answer; a later one may succeed, and the account may be valid."""
 
     code = NO_CONNECTION
 
@@ -67,7 +67,7 @@ class TokenUnreadable(NoRefreshNow):
 
 
 class TokenSource(Protocol):
-    """Gives the token of an account, and another one for a token that was refused."""
+    """Provides the token of an account, and a new one when a token was refused."""
 
     def bearer(self, account_id: int) -> str:
         """A token to call with. Raises NeedsReconnect, NoRefreshNow."""
@@ -79,7 +79,7 @@ class TokenSource(Protocol):
 def call_with_token(
     tokens: TokenSource, account_id: int, call: Callable[[str], _Answer]
 ) -> _Answer:
-    """Make a call with an account's token; after a 401 once more, with a fresh token.
+    """Make a call with an account's token; after a 401 repeat it once with a fresh token.
 
     Not for create: rides/orders/settle.py decides whether that may be repeated
     (docs/booking-protocol.md 1.4). Raises NeedsReconnect, NoRefreshNow, and what `call` raises.
@@ -111,16 +111,19 @@ class AccountTokens:
         self._flight = SingleFlight()
         self._lease = RefreshLease(db, clock)
         self._pause = pause
-        # tokens that are not stored yet, by account, with the encrypted token that they replace
+        # tokens that could not be stored yet, by account, with the encrypted token that they
+        # replace
         self._unsaved: dict[int, tuple[str | None, Tokens]] = {}
-        self._logged: dict[str, float] = {}  # by key: when its absence was last logged (monotonic)
+        # by key id: when its absence was last logged (monotonic)
+        self._logged: dict[str, float] = {}
 
     def bearer(self, account_id: int) -> str:
         """A token to call with, refreshed first when it is about to expire.
 
         Raises NeedsReconnect, NoRefreshNow.
         """
-        if account_id in self._unsaved:  # another process would use the spent refresh token
+        if account_id in self._unsaved:
+            # another process would use the refresh token, which is spent
             with suppress(NoRefreshNow):
                 return self.refreshed(account_id, "")
         row, access, refresh = self._read(account_id)
@@ -148,7 +151,7 @@ class AccountTokens:
         """A condition for queries: no key of this process decrypts the token of this account."""
         encrypted = Account.access_token_enc
         others = (encrypted.not_like(f"{name}.%") for name in sorted(self.vault.names))
-        # where there is no token, SQL knows neither that it has a key nor that it has not
+        # for a row without a token, the SQL condition is NULL: neither true nor false
         return select(Account.id).where(Account.id == account_id, *others).exists()
 
     def _refresh(self, account_id: int, stale: str) -> str:
@@ -179,8 +182,8 @@ class AccountTokens:
                 if (access, refresh) != used:
                     return access  # another process used the refresh token first
                 raise self._lost(account_id, current.access_token_enc, "refused") from error
-            # any other error may come from our configuration or be temporary, and proves nothing
-            # about this account
+            # any other error may be temporary or due to our configuration, and proves nothing about
+            # this account
             self._lease.release(account_id)
             raise NoRefreshNow(f"account {account_id}") from error
         fresh = self._unsaved[account_id][1].access_token
@@ -199,8 +202,8 @@ class AccountTokens:
         try:
             with self.db.write() as s:
                 row = s.get_one(Account, account_id, with_for_update=True)
-                # a rotation of keys re-encrypts the token and leaves the lease; linking the account
-                # again removes the lease
+                # rotating keys re-encrypts the token but keeps the lease; linking the account again
+                # removes the lease
                 same = row.access_token_enc == encrypted or row.refresh_owner == self._lease.owner
                 if same and row.access_token_enc is not None:
                     keep_tokens(
@@ -253,9 +256,9 @@ class AccountTokens:
         )
 
     def _lost(self, account_id: int, encrypted: str | None, why: str) -> NeedsReconnect:
-        """Set the account to "reconnect", unless it was linked again since; the error to raise.
+        """Set the account to "reconnect", unless it was linked again since.
 
-        Its rides keep the facts of their last polls.
+        Returns the error to raise. The account's rides keep the facts of their last polls.
         """
         now = self.clock()
         lost = False
@@ -292,7 +295,8 @@ class RefreshLease:
     def claim(self, account_id: int, encrypted: str | None) -> bool:
         """Take the lease. False when another process has it, or the account's token has changed."""
         now = self.clock()
-        free = or_(  # a lease too far ahead was written by a clock that has stepped back since
+        # a lease too far in the future was written by a clock that has stepped back since
+        free = or_(
             Account.refresh_until.is_(None),
             Account.refresh_until <= now,
             Account.refresh_until > now + LEASE,
@@ -318,7 +322,7 @@ class RefreshLease:
 
 
 class TokenCache:
-    """The tokens of AccountTokens, cached for CACHED_S, for the polls of a worker.
+    """Caches the tokens of AccountTokens for CACHED_S, for the polls of a worker.
 
     Safe to share between threads. Errors are never cached.
     """

@@ -1,4 +1,4 @@
-"""What staff do about an attention item: mark it as seen, or stop following the ride.
+"""Handling an attention item: marking it as seen, or ending the polls of its ride.
 
 See docs/booking-protocol.md 3.2.
 """
@@ -30,12 +30,12 @@ STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 
 
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
-    """Clear an attention item: a member of staff has seen it.
+    """Clear an attention item that a member of staff has seen.
 
     For `late_double` that is the button "Keep both"; for `kiosk_pins` the kiosk takes the ride's
-    number again. False for an order of another property, for `unknown` and `held`, which end only
-    with a decision about the order, and for a `name` that does not match NAME: the audit log would
-    keep any text.
+    number again. False for an order of another property; for `unknown` and `held`, which end only
+    with a decision about the order; and for a `name` that does not match NAME, because the audit
+    log would store any text.
     """
     if name in (transitions.UNKNOWN, transitions.HELD) or not NAME.fullmatch(name):
         return False
@@ -65,7 +65,7 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
         if order is None or ride is None or ride.next_poll_at is None:
             return False
         ride.next_poll_at = ride.lease_until = None
-        ride.poll_seq = Ride.poll_seq + 1  # so that an answer in flight is not recorded
+        ride.poll_seq = Ride.poll_seq + 1  # an answer to a poll that is in flight is not recorded
         order.open = False
         transitions.add_event(s, order, "event", STOPPED, now)
         for name in (*STOPPABLE, NO_DRIVER, POISON):

@@ -1,4 +1,4 @@
-"""The call of one stored action: claimed, made once, settled (docs/booking-protocol.md 2)."""
+"""Claims one stored action, makes its call once, and settles it (docs/booking-protocol.md 2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,19 +33,20 @@ from ridedash.store.models.orders import Action, Order, Ride
 from ridedash.store.orders import placed_by
 
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
-FEEDBACK_LASTS: Final = timedelta(hours=24)  # feedback that never left is tried for so long
+# feedback that could not be sent is tried for this long
+FEEDBACK_LASTS: Final = timedelta(hours=24)
 ARMED_WAIT: Final = timedelta(seconds=5)
 LATER: Final = timedelta(seconds=30)
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
 _NEWER: Final = aliased(Action)
-# a change of drop after which another one was asked for: the next poll settles it
+# changes of the drop that were replaced by a later one: the next poll settles them
 _OVERTAKEN: Final = and_(
     Action.name == "drop",
     exists().where(
         _NEWER.order_id == Action.order_id, _NEWER.name == "drop", _NEWER.id > Action.id
     ),
 )
-REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})  # HTTP statuses
+REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})  # HTTP statuses of a refusal
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,10 @@ class Caller:
         self.runtime = runtime
 
     def due(self, limit: int) -> Sequence[int]:
-        """Actions that the worker shall call now, the longest due first: an armed cancel that was
-        released, or an action that had no clear answer. Empty while calls are throttled.
+        """Actions that the worker shall call now, the longest due first.
+
+        They are armed cancels that were released, and actions that got no clear answer. Empty while
+        calls are throttled.
         """
         if self.runtime.client.traffic.wait_s(Priority.WRITE) > 0:
             return ()
@@ -91,7 +94,7 @@ class Caller:
         """Call a due action.
 
         False when another worker has claimed it, when it must wait for the budget of retries, or
-        when staff have changed the drop once more since: the older one would win.
+        when staff have changed the drop again since: the older change would win.
         """
         now = self.runtime.clock()
         if self._postponed(action_id, now):
@@ -107,7 +110,8 @@ class Caller:
             .values(state="calling", called_at=now, calls=Action.calls + 1, next_try_at=None)
         )
         with self.runtime.db.write() as s:
-            # locked first: a new change of drop is stored before this, or finds it under way
+            # locked first: a newer change of the drop is stored before this, or sees that this one
+            # is under way
             s.scalars(select(Order).where(Order.id == _order_of(action_id))).first()
             if s.connection().execute(claim).rowcount != 1:
                 return False
@@ -131,7 +135,10 @@ class Caller:
         return result
 
     def _postponed(self, action_id: int, now: datetime) -> bool:
-        """Postpone feedback while the budget of retries is used up. A stop is always repeated."""
+        """Postpone feedback while the budget of retries is used up.
+
+        Stopping a ride is always repeated.
+        """
         with self.runtime.db.read() as s:
             action = s.get(Action, action_id)
         if action is None or action.name != "feedback" or not action.calls:
@@ -201,12 +208,12 @@ def _settle(
 
 
 def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
-    """The state of an action after its call, and when it is called again, if ever."""
+    """The new state of an action after its call, and when to call it again, if ever."""
     if action.calls > 1 and result.outcome == "not_sent":
-        # the call before may have had its effect
+        # the previous call may have taken effect
         action.state, action.calls = "unconfirmed", action.calls - 1
     elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
-        # the member of staff who armed it is no longer there to repeat it
+        # the member of staff who armed it may not be there any more to repeat it
         action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT
     elif action.state == "calling":
         action.state = result.outcome
@@ -214,7 +221,7 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
 
 
 def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> None:
-    """Whether feedback is sent again: for a day if it never left, else up to three calls in all."""
+    """Whether to send feedback again: for a day if it can't be sent, else three calls in all."""
     if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
         action.state, action.calls = "unconfirmed", action.calls - 1
         action.next_try_at = now + LATER
@@ -235,7 +242,7 @@ def _poll_soon(s: Session, order_id: int, now: datetime) -> None:
 
 
 def result_of_error(error: ServiceError, action_id: int | None = None) -> ActionResult:
-    """What is known of an action whose call ended with an error."""
+    """What an error at the end of a call proves about its action."""
     if isinstance(error, Refused):
         code = error.code or error.reason
         return ActionResult("refused", code, error.header, error.text or error.message, action_id)

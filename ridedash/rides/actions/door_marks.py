@@ -1,4 +1,4 @@
-"""What the doorman says about a guest: a mark on the ride. Nothing is sent to the service."""
+"""The doorman's mark on a ride: the guest is in the car, or away. The service gets nothing."""
 
 from datetime import datetime
 from typing import Final
@@ -17,7 +17,7 @@ IN: Final = "door_in"  # timeline events: the guest got into the car
 AWAY: Final = "door_away"  # the guest is not at the door
 MARKS: Final = {"in": IN, "away": AWAY}
 NAMES: Final = {event: name for name, event in MARKS.items()}
-# while somebody may look for the car, and just after
+# statuses in which somebody may be looking for the car, and the one just after
 MARKED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 
@@ -52,7 +52,7 @@ def mark(
 def mark_of(page: OrderPage) -> tuple[str, datetime] | None:
     """The last mark of a ride, `in` or `away`, and when it was made; None without one.
 
-    A mark was about the car of that time: with another car it counts no more.
+    A mark belongs to the car of that time and ends with a change of car.
     """
     last = next((each for each in reversed(page.events) if each.name in NAMES), None)
     if last is None:

@@ -32,7 +32,7 @@ __all__ = [
     "feedback",
 ]
 
-BUSY: Final = "BUSY"  # the same action was requested a moment ago and has no answer yet
+BUSY: Final = "BUSY"  # the same action was requested a moment ago and is not answered yet
 BUSY_LASTS: Final = timedelta(seconds=30)
 NOT_FOUND: Final = "NOT_FOUND"
 ALREADY_GIVEN: Final = "ALREADY_GIVEN"
@@ -100,7 +100,7 @@ def arm_cancel(db: Database, clock: Clock, order_id: int, who: Actor, reason: st
 
 
 def disarm_cancel(db: Database, clock: Clock, order_id: int, who: Actor) -> ActionResult:
-    """Withdraw an armed cancel. The result is done, or not_now when none waits any more."""
+    """Withdraw an armed cancel. The result is done, or not_now if none was waiting."""
     now = clock()
     with db.write() as s:
         order = order_of_actor(s, order_id, who)
@@ -130,12 +130,12 @@ def _request(
 
 
 def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
-    """The code of the reason why the action is not possible now; None when it is possible."""
+    """The code of the reason why the action is impossible now; None when it is possible."""
     same = select(Action).where(Action.order_id == order.id, Action.name == name)
     before = s.scalars(same).all()
     if any(a.state == "calling" and a.called_at and now - a.called_at < BUSY_LASTS for a in before):
         return BUSY
-    # also while the call of a process that ended is not yet counted as one without an answer
+    # also while the call of a process that died is not yet counted as unanswered
     if name == "feedback" and any(a.state in {"done", "unconfirmed", "calling"} for a in before):
         return ALREADY_GIVEN
     ride = s.scalars(select(Ride).where(Ride.order_id == order.id)).first()

@@ -1,8 +1,8 @@
-"""Stopping several orders in one go: each with the step that fits it, all at the same time.
+"""Stops several orders at the same time, each with the step that fits its state.
 
-Each step is the one that its own button on the page of a ride takes, with its own rows and audit
-entries (docs/booking-protocol.md 2). None waits for another: one that gets no answer leaves the
-others as they are.
+Each step is that of a button on the page of a ride, with its own rows and audit entries
+(docs/booking-protocol.md 2). No step waits for another: one without an answer does not affect the
+others.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,10 +20,10 @@ Step = Callable[[Runtime, int, Actor, str], ActionResult]
 def stop_all(
     runtime: Runtime, steps: Mapping[int, str], who: Actor, reason: str
 ) -> dict[int, ActionResult]:
-    """Take a step of STEPS for each order, by id. Returns what became of each.
+    """Take a step of STEPS for each order, by id. Returns the outcome for each.
 
-    An order that has moved on gives `not_now` and is left alone: a search that found a driver
-    meanwhile is not cancelled in place of being stopped, for that may cost a fee.
+    An order whose state has changed meanwhile gives `not_now` and is left alone. For example, a
+    search that has found a driver is not cancelled instead, because that may cost a fee.
     """
     if not steps:
         return {}

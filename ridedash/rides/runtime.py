@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from ridedash.store.database.database import Database
 
 Clock = Callable[[], datetime]  # the present time: aware, in UTC
-Failpoint = Callable[[str], None]  # called with the name of a place where tests stop the process
-APART_S: Final = 60.0  # a Date has whole seconds, and an answer takes some
+# called with the name of a place in the code at which tests stop the process
+Failpoint = Callable[[str], None]
+# a larger difference is not due to the whole seconds of a Date header, or to a slow answer
+APART_S: Final = 60.0
 
 
 def no_failpoint(_name: str) -> None:
@@ -26,9 +28,10 @@ def no_failpoint(_name: str) -> None:
 class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
-    `time` is the service's, which a sandbox may turn at any moment: real time for a real service.
-    `compares_clock`: whether the Date of the service's answers is a witness of our clock.
-    `owner` is the name under which leases are taken. `hooks` are called after each poll, if given.
+    `time` is the service's clock: real time for a real service, while a sandbox's may be turned at
+    any moment. `compares_clock`: whether our clock is checked against the Date header of the
+    service's answers. `owner` is the name under which leases are taken. `hooks` are called after
+    each poll, if given.
     """
 
     db: "Database"
@@ -42,10 +45,10 @@ class Runtime:
     compares_clock: bool = False
 
     def clock_ahead_s(self) -> float | None:
-        """By how many seconds our clock is ahead of the service's, where they are too far apart.
+        """By how many seconds our clock is ahead of the service's, if the difference is too large.
 
-        Below zero it is behind. None while they agree, and where nothing is known to compare with
-        (docs/booking-protocol.md 3.6).
+        Negative if our clock is behind. None while they agree, and when there is nothing to compare
+        with (docs/booking-protocol.md 3.6).
         """
         if not self.compares_clock:
             return None

@@ -1,4 +1,4 @@
-"""Links to one ride for guests and followers, who don't sign in: made, found, ended.
+"""Links to one ride for guests and followers, who don't sign in: makes, finds and ends them.
 
 See docs/security.md 6.
 """
@@ -27,13 +27,13 @@ from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
 TOKEN_BYTES: Final = 16
-MOST_LINKS: Final = 5  # of each kind, valid at one time
-# counted from when the link was made, or from the pickup time: no ride lasts as long
+MOST_LINKS: Final = 5  # links of each kind that may be valid at the same time
+# counted from when the link was made, or from the pickup time: longer than any ride
 LONGEST: Final = timedelta(days=7)
 
 
 class LinkKind(StrEnum):
-    """Whom a link is for: the guest who rides, or a follower who watches."""
+    """The reader of a link: the guest who rides, or a follower who watches."""
 
     RIDER = "rider"
     FOLLOWER = "follower"
@@ -54,12 +54,12 @@ class ValidLink:
     order_id: int
     property_id: int
     made_at: datetime
-    until: datetime  # it is no longer valid from then on
+    until: datetime  # the end of its validity
     secret: str  # the hash of its token
 
 
 class TooManyLinks(Exception):
-    """The ride has as many valid links of this kind as it may have."""
+    """The ride has the maximum number of valid links of this kind."""
 
 
 class RideOver(Exception):
@@ -82,7 +82,7 @@ def make_link(
 
 
 def token_of(key: str, secret: str) -> str:
-    """The token of a rider's link that is made of a secret which only one page has.
+    """The token of a rider's link, derived from a secret that only one page has.
 
     With the key of this installation nobody else can make it, and no table needs to hold it.
     """
@@ -112,7 +112,7 @@ def give_link(db: Database, now: datetime, order_id: int, who: Actor, token: str
 def replace_rider_links(
     db: Database, now: datetime, property_id: int, order_id: int, who: Actor
 ) -> str:
-    """The token of a new link for the rider, which alone is valid: the earlier ones are revoked.
+    """The token of a new link for the rider; all earlier ones are revoked.
 
     Raises RideOver, and LookupError when there is no such order.
     """
@@ -123,7 +123,7 @@ def replace_rider_links(
 
 
 def end_links(db: Database, now: datetime, property_id: int, order_id: int, who: Actor) -> int:
-    """Revoke every link of an order. How many were valid until now."""
+    """Revoke every link of an order. Returns how many were valid until now."""
     with db.write() as s:
         valid = _valid_rows(s, order_id, None, now)
         valid = [row for row in valid if row.property_id == property_id]
@@ -135,7 +135,7 @@ def end_links(db: Database, now: datetime, property_id: int, order_id: int, who:
 def find_link(s: Session, token: str, now: datetime) -> tuple[ValidLink | None, bool]:
     """The valid link of a token, and whether there ever was one.
 
-    Every token takes one and the same query, so that the time it takes tells nothing.
+    Every token takes the same query, so that its duration reveals nothing.
     """
     found = s.execute(_FIND, {"token_hash": secret_hash(token)}).first()
     if found is None or not _is_valid(*found._tuple(), now):
@@ -160,7 +160,7 @@ _STOPPED_AT: Final = (
     .limit(1)
     .scalar_subquery()
 )
-_LINKS: Final[Select[tuple[Link, Order, Ride, datetime]]] = (  # the last two may be missing
+_LINKS: Final[Select[tuple[Link, Order, Ride, datetime]]] = (  # the last two may be None
     select(Link, Order, Ride, _STOPPED_AT)
     .join(Order, Order.id == Link.order_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
@@ -169,7 +169,7 @@ _FIND: Final = _LINKS.where(Link.token_hash == bindparam("token_hash"))
 
 
 def _lock_order(s: Session, property_id: int, order_id: int) -> Order:
-    """The order of a link, locked: one link at a time."""
+    """The order of a link, locked, so that links are made one after the other."""
     wanted = select(Order).where(Order.id == order_id, Order.property_id == property_id)
     order = s.scalars(wanted.with_for_update()).first()
     if order is None:

@@ -21,27 +21,27 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
     S.BOOKED: frozenset(),
     S.REJECTED: frozenset(),
-    # a withdrawal that is undone; in a restored database, one that had been undone
+    # undoing a withdrawal; in a restored database, of an order whose withdrawal had been undone
     S.NOT_SENT: frozenset({S.SCHEDULED, S.WAITING, S.UNKNOWN}),
     S.FAILED: frozenset(),
 }
 FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})
-WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked, as far as known
+WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked, as far as we know
 ABORTABLE: Final = wire.SEARCHING
-FEEDBACK_CALLS: Final = 3  # of one feedback, the repeated ones too
-# with a driver and before the ride; INVOICE of an auto comes after it
+FEEDBACK_CALLS: Final = 3  # calls for one feedback, including repeated ones
+# with a driver and before the ride; an auto has INVOICE only after the ride
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
 class BadTransition(Exception):
-    """An order was about to make a transition that the protocol does not have."""
+    """The protocol does not have the transition that an order was about to make."""
 
 
 @dataclass(frozen=True)
 class ActionAllowed:
     """An action that a page may offer.
 
-    `note` is the reason why it is not allowed: a constant below, which wording puts in words.
+    `note` is the reason why it is not allowed: a constant below, for which wording/ has the words.
     """
 
     # release, ordered, start, change, withdraw, abort, cancel, drop, feedback, again, resolve, arm,
@@ -51,11 +51,11 @@ class ActionAllowed:
     note: str = ""
 
 
-# the service has given no booking id yet: there is nothing to stop by
+# the service has given no booking id yet, without which nothing can be stopped
 NO_BOOKING_ID: Final = "no_booking_id"
 ARMED: Final = "armed"  # a cancel is waiting for the booking id
-TOO_LATE: Final = "too_late"  # a driver is allotted: abort is over, cancel may be open
-TOO_EARLY: Final = "too_early"  # not before a driver is allotted
+TOO_LATE: Final = "too_late"  # a driver is allotted: too late for abort, but cancel may be possible
+TOO_EARLY: Final = "too_early"  # no driver is allotted yet
 ON_TRIP: Final = "on_trip"
 ENDED: Final = "ended"
 GIVEN: Final = "given"  # feedback was sent
@@ -64,7 +64,7 @@ GIVEN: Final = "given"  # feedback was sent
 def has_failed(order_state: OrderState, status: str | None) -> bool:
     """Whether a new order may replace this one: it has no ride, or its ride ended before it began.
 
-    True also of an order of unknown outcome, which a person may decide to book again.
+    True also for an order of unknown outcome, which a person may decide to book again.
     """
     if order_state != S.BOOKED:
         return order_state == S.UNKNOWN or order_state in WITHOUT_RIDE
@@ -115,9 +115,9 @@ def actions(
 
 
 def held_actions(order_state: OrderState = S.SCHEDULED) -> tuple[ActionAllowed, ...]:
-    """The actions on a ride that is held since the database was restored.
+    """The actions for a ride that is held after a restore of the database.
 
-    One that waits for its guest (WAITING) has no form that changes it.
+    A ride that waits for its guest (WAITING) can't be changed.
     """
     names = ["release", "ordered", "change", "withdraw"]
     if order_state == S.WAITING:
@@ -129,7 +129,7 @@ def _ride_actions(
     status: str | None, kind: wire.Kind, booking_id: str | None, armed: bool, feedback_given: bool
 ) -> tuple[ActionAllowed, ...]:
     if status == wire.COMPLETED and booking_id is None:
-        return ()  # feedback is given by the booking id
+        return ()  # feedback needs the booking id
     if status == wire.COMPLETED:
         return (ActionAllowed("feedback", not feedback_given, GIVEN if feedback_given else ""),)
     if status in wire.TERMINAL:

@@ -1,8 +1,9 @@
 """Tickets of rides that guests book at a kiosk: a ride number of the day and a four-digit PIN.
 
-The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 9). A PIN
-of four digits is guessed in 10,000 tries, so the hash has a key, and five wrong ones close a
-number: then only the desk opens the ride. Who tries many numbers meets the limit of the kiosk.
+The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 9). A PIN of
+four digits can be guessed in 10,000 tries, so its hash has a key, and five wrong PINs close a
+number: then only the desk can open the ride. Somebody who tries many numbers meets the limit of the
+kiosk.
 """
 
 import hashlib
@@ -22,26 +23,27 @@ from ridedash.store.models.kiosks import Ticket
 from ridedash.store.models.orders import Order
 
 PIN_DIGITS: Final = 4
-WRONG_PINS: Final = 5  # of one ride number, then it is closed
-WRONG_LOOKS: Final = 10  # of one kiosk in ten minutes, for all numbers together
-LASTS: Final = timedelta(hours=24)  # after the press; a ride number comes again the next day
+WRONG_PINS: Final = 5  # wrong PINs that close a ride number
+WRONG_LOOKS: Final = 10  # wrong tries at one kiosk in ten minutes, for all numbers together
+# after the press; the next day the same ride number is given again
+LASTS: Final = timedelta(hours=24)
 MOST_NUMBER: Final = 9_999
 
 
 class Looked(StrEnum):
-    """What became of a typed number and PIN."""
+    """The result of typing a number and a PIN."""
 
     FOUND = "ok"
     WRONG = "wrong"  # a wrong PIN, or no such number: the same answer for both
     CLOSED = "closed"  # too many wrong PINs
-    LIMITED = "limited"  # too many wrong ones at this kiosk, for whichever rides
+    LIMITED = "limited"  # too many wrong PINs at this kiosk, for any rides
 
 
 @dataclass(frozen=True)
 class Look:
     """The ride of a typed number and PIN. `shut`: the orders whose tickets this try has closed.
 
-    `last` says that it was the last wrong one that its kiosk had.
+    `last`: whether it was the last wrong try that the kiosk allows.
     """
 
     what: Looked
@@ -51,7 +53,7 @@ class Look:
 
 
 def pin_of(key: str, secret: str) -> str:
-    """The PIN of a visit's ticket: four digits, made of a secret that only the visit's page has.
+    """The PIN of a visit's ticket: four digits, derived from a secret of the visit's page.
 
     It is the same in every answer to that page, so no table needs to hold it.
     """
@@ -82,9 +84,9 @@ def read_number(typed: str) -> int | None:
 
 
 def add_ticket(s: Session, key: str, order: Order, pin: str, day: str) -> Ticket:
-    """The ticket of a new order, with the next number of its property and day. Flushes.
+    """Make the ticket of a new order, with the next number of its property and day. Flushes.
 
-    In the transaction that makes the order: there is no kiosk order without one.
+    Called in the transaction that makes the order, so no kiosk order is without a ticket.
     """
     _lock_day(s, order.property_id, day)
     newest = select(func.max(Ticket.number)).where(
@@ -112,10 +114,10 @@ def ticket_of(s: Session, order_id: int) -> Ticket | None:
 def look_up_at(
     s: Session, key: str, kiosk: tuple[int, int], typed: tuple[str, str], now: datetime
 ) -> Look:
-    """`look_up` for somebody at a kiosk, which has ten wrong tries in ten minutes.
+    """Like `look_up`, for a kiosk, which allows ten wrong tries in ten minutes.
 
-    `kiosk` is (property id, kiosk id). A number that is closed already tells nothing of its PIN,
-    so it costs no try.
+    `kiosk` is (property id, kiosk id). A try with a closed number reveals nothing about its PIN and
+    does not count.
     """
     property_id, kiosk_id = kiosk
     throttle = tries.pins_of(kiosk_id)
@@ -132,9 +134,9 @@ def look_up_at(
 def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now: datetime) -> Look:
     """The ride of a typed ride number and PIN, at this property, the newest day first.
 
-    Needs a write session: the tickets are locked, so that tries made in parallel are all counted.
-    A wrong PIN counts for each ride of the last day that has this number; a right one takes none
-    back, for the guest's own screen asks every few seconds.
+    Needs a write session: the tickets are locked, so that tries made in parallel are all counted. A
+    wrong PIN counts for each ride of the last day that has this number; a right PIN does not reset
+    the count, because the guest's own screen asks every few seconds.
     """
     number, pin = read_number(typed[0]), "".join(typed[1].split())
     if number is None:
@@ -155,7 +157,7 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
 
 
 def reopen(s: Session, property_id: int, order_id: int, actor: Actor, now: datetime) -> bool:
-    """The desk opens a ride again that wrong PINs have closed. False when it was not closed."""
+    """Open a ride again that wrong PINs have closed. False when it was not closed."""
     query = select(Ticket).where(Ticket.order_id == order_id, Ticket.property_id == property_id)
     row = s.scalars(query.with_for_update()).first()
     if row is None or row.closed_at is None:
@@ -182,13 +184,13 @@ def _tickets(s: Session, property_id: int, number: int, now: datetime) -> list[T
 
 
 def _hashed(key: str, order_id: int, pin: str) -> str:
-    """A PIN as it is stored: without the key nobody finds it by trying all of them."""
+    """The keyed hash of a PIN, as it is stored: without the key, trying all PINs is useless."""
     said = f"ticket|{order_id}|{pin}".encode("utf-8", "replace")
     return hmac.new(key.encode(), said, hashlib.sha256).hexdigest()
 
 
 def _lock_day(s: Session, property_id: int, day: str) -> None:
-    """Let no other transaction take a number of this day until this one ends.
+    """Keep other transactions from taking a number of this day until this one ends.
 
     SQLite runs one write transaction at a time anyway.
     """

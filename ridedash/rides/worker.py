@@ -35,20 +35,21 @@ from ridedash.service.errors import ServiceError
 from ridedash.store.database.database import DatabaseBusy
 
 Job = Callable[[], object]
-RetentionJob = Callable[[datetime], int]  # called with the present time; how many rows it changed
+# called with the present time; returns how many rows it changed
+RetentionJob = Callable[[datetime], int]
 
-LOOK_EVERY_S: Final = 0.25  # an indexed query for what another process made due
+LOOK_EVERY_S: Final = 0.25  # for an indexed query that finds what another process made due
 RECOVER_EVERY_S: Final = 1.0
 RETENTION_EVERY_S: Final = 3600.0
 PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
 KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
-PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, and nobody else may ask
-PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, and nobody else asks
+PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, if nobody else may ask
+PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if nobody else asks
 DRAIN_S: Final = 25.0
-REST_S: Final = 1.0  # after a round that failed
-NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup does to ask whether the service answers
+REST_S: Final = 1.0  # pause after a round that failed
+NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup will do to find out whether the service answers
 
 log = logging.getLogger(__name__)
 
@@ -65,10 +66,10 @@ class Worker:
         drain_s: float = DRAIN_S,
         retention_job: RetentionJob | None = None,
     ) -> None:
-        """`threads` threads poll; beside them up to `2 * threads` send, and as many plan and act.
+        """`threads` threads poll; besides, up to `2 * threads` send, and as many plan and act.
 
-        `drain_s` is how long a stop waits for sends in flight. Leases are taken under a name of the
-        worker's own.
+        `drain_s` is how long a stop waits for sends in flight. The worker takes leases under its
+        own name.
         """
         self.name = f"{health.this_host()}:{os.getpid()}:{os.urandom(3).hex()}"
         self.runtime = replace(runtime, owner=self.name)
@@ -79,19 +80,19 @@ class Worker:
         self.watch = self.sender.watch
         self.promoter = Promoter(self.runtime, journal, self.watch)
         self.retention_job = retention_job or partial(retention.drop_old_offers, runtime.db)
-        self.round_ended = time.monotonic()  # when the last round ended, well or not
-        # as the last heartbeat said: since when the service is silent, or refuses the key
+        self.round_ended = time.monotonic()  # when the last round ended, successfully or not
+        # as reported by the last heartbeat: since when the service is silent, or refuses the key
         self._wrong_since: dict[str, datetime] = {}
         self._awake = threading.Event()
-        self._woken = False  # there may be something to send
+        self._woken = False  # whether there may be something to send
         self._lock = threading.Lock()
-        self._busy: set[str] = set()  # what runs in this process now
-        self._last: dict[str, float] = {}  # when a job was last done, monotonic
+        self._busy: set[str] = set()  # keys of the jobs that are running in this process
+        self._last: dict[str, float] = {}  # when each job was last done, monotonic
         self._turned_at = runtime.time().turned_at
         self._is_even = EvenClock(time.monotonic)
 
     def run(self, stop: threading.Event) -> None:
-        """Work until `stop` is set; then claim nothing and wait for sends, `drain_s` at most."""
+        """Work until `stop` is set; then claim nothing and wait for sends, at most `drain_s`."""
         dialect = self.runtime.db.dialect
         log.info("worker %s started: %d threads, on %s", self.name, self.threads, dialect)
         polling = Polling(self.tracker, self.threads, self._awake.set)
@@ -106,13 +107,16 @@ class Worker:
         log.info("worker %s stopped", self.name)
 
     def wake(self) -> None:
-        """Look now: an order became READY, or the stop event was set. Callable from any thread."""
+        """Start a round now: an order became READY, or the stop event was set.
+
+        Callable from any thread.
+        """
         self._woken = True
         self._awake.set()
 
     def step(self) -> bool:
         """One round in this thread, for tests: recurring jobs, probes, plans, sends, actions and
-        polls. Whether anything was done.
+        polls. Returns whether anything was done.
         """
         did = self._recurring_jobs(always=True)
         self._look_at_the_clock()
@@ -123,7 +127,7 @@ class Worker:
         return bool(self.tracker.record(polled)) or did
 
     def send_only(self) -> None:
-        """One round in this thread that sends and follows no ride: while a demo makes its day."""
+        """One round in this thread that only sends orders, while a demo makes its day."""
         self._recurring_jobs()
         for job in self._sends():
             job()
@@ -142,7 +146,7 @@ class Worker:
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's round failed: %s", reason(error))
             stop.wait(REST_S)
-        except Exception as error:  # a mistake of ours must cost one round, not the worker
+        except Exception as error:  # a bug of ours must cost one round, not the worker
             log.exception("the worker's round failed: %s", type(error).__name__)
             stop.wait(REST_S)
         self.round_ended = time.monotonic()
@@ -150,14 +154,14 @@ class Worker:
         self._awake.clear()
 
     def _look_at_the_clock(self) -> None:
-        """After a turn of the service's clock every ride may be elsewhere: all are due at once."""
+        """After a turn of the service's clock, make all rides due: each may have another status."""
         turned_at = self.runtime.time().turned_at
         if turned_at != self._turned_at:
             self._turned_at = turned_at
             claims.make_due(self.runtime.db, self.runtime.clock())
 
     def _probes(self) -> list[Job]:
-        """A question to a service that is silent or refuses our key, where nobody else asks it."""
+        """Call a service that is silent or refuses our key, if nobody else calls it."""
         traffic = self.runtime.client.traffic
         due = traffic.unasked_s() >= PROBE_SILENT_EVERY_S and self._is_time(
             "probe", PROBE_SILENT_EVERY_S, always=False
@@ -169,7 +173,7 @@ class Worker:
         return []
 
     def _probe(self) -> None:
-        with contextlib.suppress(ServiceError):  # `traffic` has noted how the call ended
+        with contextlib.suppress(ServiceError):  # `traffic` has recorded how the call ended
             self.runtime.client.products(NOWHERE)
 
     def _sends(self) -> list[Job]:
@@ -185,7 +189,7 @@ class Worker:
         return [partial(self._do, f"act {i}", partial(self.caller.again, i)) for i in ids]
 
     def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
-        """Due ids that this worker does not have, one for each free thread; they are busy now."""
+        """Due ids that this worker is not busy with, one for each free thread; they become busy."""
         free = 2 * self.threads - self._count(what)
         found = due(self.threads + self._count(what)) if free > 0 else ()
         return [i for i in found[:free] if self._begin(f"{what} {i}")]
@@ -209,7 +213,7 @@ class Worker:
             return job()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("%s failed: %s", key, reason(error))
-        except Exception as error:  # a mistake of ours must cost one job, not the worker
+        except Exception as error:  # a bug of ours must cost one job, not the worker
             log.exception("%s failed: %s", key, type(error).__name__)
         finally:
             step.reset(before)
@@ -219,7 +223,10 @@ class Worker:
         return False
 
     def _recurring_jobs(self, always: bool = False) -> bool:
-        """Do the jobs that are due; `always`: all but retention. Whether anything changed."""
+        """Do the jobs that are due; `always`: all but retention.
+
+        Returns whether anything changed.
+        """
         changed = 0
         if self._is_time("replay", REPLAY_EVERY_S, always):
             changed += self._replay()
@@ -230,7 +237,7 @@ class Worker:
             changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
             now = self.runtime.clock()
-            if self._is_even(now):  # what is deleted because of a wrong clock is gone for good
+            if self._is_even(now):  # data that is deleted because of a wrong clock is gone for good
                 changed += self.retention_job(now)
             self.journal.drop_old(now)
         return bool(changed)
@@ -239,7 +246,7 @@ class Worker:
         """Write the heartbeat every five seconds, and at once when an alarm begins or ends: the
         service is silent, or refuses our key.
 
-        After it the database is compared with the sent journal. How many rows that changed.
+        Then the database is compared with the sent journal. Returns how many rows that changed.
         """
         now, traffic = self.runtime.clock(), self.runtime.client.traffic
         turned = self._note("silent", traffic.silent_s(), now)
@@ -257,13 +264,16 @@ class Worker:
                 ready=self.journal.ready(),
                 beside=self.watch.beat,
             )
-            with contextlib.suppress(OSError):  # then `ready` says so
+            with contextlib.suppress(OSError):  # on failure `ready` says so
                 self.journal.sent.flush()
             return self.watch.look()
         return 0
 
     def _note(self, what: str, for_s: float | None, now: datetime) -> bool:
-        """Note for how long something has been wrong; whether it has just begun or ended."""
+        """Record since when something has been wrong.
+
+        Returns whether that has just begun or ended.
+        """
         if (for_s is None) is (what not in self._wrong_since):
             return False
         if for_s is None:
@@ -275,12 +285,12 @@ class Worker:
     def _leave(self) -> None:
         try:
             health.write_end(self.runtime.db, self.name)
-        # it counts as alive until it has been silent for long enough
+        # a new worker counts as alive until it has been silent for long enough
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's end is not written: %s", reason(error))
 
     def _replay(self) -> int:
-        """Settle answers that were kept and not settled, of dead workers and of this one."""
+        """Settle answers that were journalled but not settled, of dead workers and of this one."""
         count = sum(self.sender.replay(file) for file in self.journal.left_behind())
         return count + self.sender.replay(self.journal.file)
 

@@ -1,7 +1,7 @@
-"""What people decide after a restore: order a held ride, take up a lost order, accept the restore.
+"""Decisions after a restore: ordering a held ride, taking up a lost order, accepting the restore.
 
-See docs/booking-protocol.md 1.7. A decision about one ride is that of a member of staff of its
-property; a restore is accepted or declared by whoever runs the program.
+See docs/booking-protocol.md 1.7. Staff of the property decide about single rides; the operator of
+the program accepts or declares a restore.
 """
 
 from dataclasses import dataclass
@@ -37,15 +37,16 @@ from ridedash.store.orders import order_of_staff, placed_by
 
 RELEASED: Final = "released"  # timeline events
 RECOVERED: Final = "recovered"
-NOWHERE: Final = LatLng(0.0, 0.0)  # a pickup that neither the property nor the service tells
+# stands for a pickup that neither the property nor the service knows
+NOWHERE: Final = LatLng(0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """What an accepted restore set free, and what is left."""
+    """The results of accepting a restore."""
 
     restored_to: datetime | None
-    released: int  # rides that are ordered when they are due, or when their guest starts them
+    released: int  # rides that will be ordered when they are due, or when their guest starts them
     lost: int  # orders that staff have not taken up yet
 
 
@@ -60,7 +61,7 @@ def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 
 def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """A held ride that was ordered before the restore: UNKNOWN, so that its number can be typed.
+    """Set a held ride, ordered before the restore, to UNKNOWN, so that its number can be typed.
 
     False when it is not held any more.
     """
@@ -73,7 +74,10 @@ def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) ->
 
 
 def accept(db: Database, clock: Clock) -> Accepted | None:
-    """Accept the restore: what is planned is ordered again. None when there is none to accept."""
+    """Accept the restore: planned rides are ordered again.
+
+    Returns None when there is none to accept.
+    """
     now = clock()
     with db.write() as s:
         found = restores.open_restore(s)
@@ -89,9 +93,9 @@ def accept(db: Database, clock: Clock) -> Accepted | None:
 
 
 def declare(db: Database, clock: Clock, to: datetime) -> int:
-    """Declare that the database was restored to a moment: everything planned is held.
+    """Declare that the database was restored to a moment, and hold all planned rides.
 
-    How many orders that were.
+    Returns how many orders are held.
     """
     return note_restore(db, clock, None, CLI, to) or 0
 
@@ -99,7 +103,7 @@ def declare(db: Database, clock: Clock, to: datetime) -> int:
 def compare(db: Database, clock: Clock, journal: SentJournal) -> None:
     """Compare the database with the journals of this machine, as a worker does at its start."""
     watch = RestoreWatch(db, clock, journal)
-    for _ in range(2):  # the second time when the first one notices a restore
+    for _ in range(2):  # again, if the first comparison notices a restore
         with db.write() as s:
             watch.beat(s)
         watch.look()
@@ -115,7 +119,7 @@ class CannotTakeUp(Exception):
 
 @dataclass(frozen=True)
 class TakeUp:
-    """A member of staff takes up a lost order; the name of its guest, "" where nobody knows it."""
+    """The take-up of a lost order: who does it, and the name of its guest, "" if unknown."""
 
     property_id: int
     staff_id: int
@@ -124,9 +128,9 @@ class TakeUp:
 
 
 def take_up(runtime: Runtime, wanted: TakeUp) -> int:
-    """Make an order of a lost one, marked as recovered, with the trip that the service tells.
+    """Make an order from a lost one, marked as recovered, with the trip that the service reports.
 
-    Its id. No journal names a guest. Raises CannotTakeUp.
+    Returns its id. The journal does not contain the guest. Raises CannotTakeUp.
     """
     with runtime.db.read() as s:
         lost = restores.lost_order(s, wanted.property_id, wanted.reference)
@@ -140,7 +144,10 @@ def take_up(runtime: Runtime, wanted: TakeUp) -> int:
 
 
 def dealt_with(db: Database, clock: Clock, reference: str, staff_id: int) -> bool:
-    """Close a lost order whose property is lost too. False when it is closed, or is none."""
+    """Close a lost order whose property is lost too.
+
+    False when it is closed already, or is not such an order.
+    """
     now = clock()
     with db.write() as s:
         lost = restores.homeless_order(s, reference)
@@ -166,7 +173,7 @@ def _set_free(s: Session, order: Order, now: datetime, who: Who) -> None:
 
 
 def _account(s: Session, lost: LostOrder) -> Account | None:
-    """The account that it was sent with; the property's default one when that is lost too."""
+    """The account with which it was sent; the property's default account if that is lost too."""
     assert lost.property_id is not None
     same = account_of(s, lost.property_id, lost.account_id)
     if same is not None and same.created_at <= lost.sent_at:
@@ -175,7 +182,7 @@ def _account(s: Session, lost: LostOrder) -> Account | None:
 
 
 def _tracked(runtime: Runtime, lost: LostOrder, account_id: int) -> Snapshot | None:
-    """What the service says about the booking, for the trip; None when it says nothing."""
+    """The service's data about the booking, for the trip; None when there are none."""
     facts = lost.outcome or {}
     booking_id, txn_id = facts.get("booking_id"), facts.get("txn_id")
     if not booking_id and not txn_id:
@@ -193,7 +200,7 @@ def _tracked(runtime: Runtime, lost: LostOrder, account_id: int) -> Snapshot | N
 
 
 def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot | None) -> int:
-    """The order with its guest and offer, UNKNOWN and then what its outcome proves."""
+    """The order with its guest and offer: first UNKNOWN, then as its outcome proves."""
     now, who = runtime.clock(), by_staff(wanted.staff_id)
     with runtime.db.write() as s:
         lost = restores.lost_order(s, wanted.property_id, wanted.reference, lock=True)
@@ -223,13 +230,13 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
 
 
 def _note_proved(s: Session, order: Order, now: datetime) -> None:
-    """An order that is proved needs nobody any more."""
+    """Clear the attention item of an order whose outcome is proved."""
     if order.state != OrderState.UNKNOWN:
         transitions.clear_attention(s, order, transitions.UNKNOWN, now)
 
 
 def _order(lost: LostOrder, account_id: int, now: datetime) -> Order:
-    """The row of a recovered order, as far as the journal knows it; not yet in a session."""
+    """The row of a recovered order, with what the journal contains; not yet in a session."""
     return Order(
         property_id=lost.property_id,
         account_id=account_id,
@@ -266,7 +273,7 @@ def _guest(s: Session, wanted: TakeUp, now: datetime) -> Guest:
 
 
 def _trip(here: Property, snapshot: Snapshot | None) -> Trip:
-    """Where the ride goes, as the service tells; else from the property's usual pickup."""
+    """The trip as the service reports it; otherwise from the property's usual pickup."""
     if snapshot is not None and snapshot.pickup is not None:
         return Trip(snapshot.pickup, None, snapshot.drop)
     if here.pickup_lat is None or here.pickup_lng is None:
@@ -275,7 +282,7 @@ def _trip(here: Property, snapshot: Snapshot | None) -> Trip:
 
 
 def _offer(s: Session, order: Order, trip: Trip, now: datetime) -> int:
-    """The id of an offer that stands for the lost one: a trip and a category, no price."""
+    """The id of a new offer in place of the lost one: trip and category, without a price."""
     product = {"category": order.category}
     name = order.category.replace("_", " ").capitalize()
     priced = Priced(order.category, order.kind, name, None, None, product)

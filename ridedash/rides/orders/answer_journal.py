@@ -1,4 +1,4 @@
-"""The answer journal: answers to create, on disk before they are in the database.
+"""The answer journal: stores answers to create on disk before the database hears of them.
 
 See docs/booking-protocol.md 1.3. A journal file has fixed slots that are allocated when the file is
 made, so that writing an answer needs neither free space nor a database.
@@ -20,7 +20,7 @@ from ridedash.rides.orders.sent_journal import SentJournal
 
 SLOT: Final = 4096  # bytes
 SLOTS: Final = 256
-HEAD: Final = 8  # bytes of a slot: length and checksum, four each
+HEAD: Final = 8  # bytes at the start of a slot: length and checksum, four each
 
 
 class JournalFull(OSError):
@@ -60,7 +60,7 @@ class AnswerJournal:
         return self.file.ready() and self.sent.ready()
 
     def left_behind(self) -> Iterator["JournalFile"]:
-        """The files of workers that have ended, each open until the next one is taken."""
+        """The files of workers that have ended, each locked until the next one is returned."""
         for path in sorted(self.folder.glob("answers-*.box")):
             if path == self.path:
                 continue
@@ -74,13 +74,13 @@ class AnswerJournal:
                 file.close()
 
     def drop_old(self, now: datetime) -> None:
-        """Delete what was sent long ago, by this worker and by those that have ended."""
+        """Delete old sent journals, of this worker and of workers that have ended."""
         self.sent.drop_old(now)
         for file in self.left_behind():
             self.sent.drop_old(now, _number_of(file.path))
 
     def close(self) -> None:
-        """Unlock the files; their records stay."""
+        """Unlock the files; their records remain."""
         self.sent.close()
         self.file.close()
 
@@ -108,7 +108,7 @@ class JournalFile:
         size = os.fstat(self._fd).st_size
         if size < slots * SLOT:
             os.posix_fallocate(self._fd, 0, slots * SLOT)
-            # every block is written once now, so that no later write needs a new one
+            # writes every block once, so that no later write needs a new block
             os.pwrite(self._fd, b"\0" * (slots * SLOT - size), size)
             os.fsync(self._fd)
         self._slots = max(size // SLOT, slots)
@@ -139,7 +139,7 @@ class JournalFile:
         return slot
 
     def pending(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The records that are not cleared, with their slots; damaged ones are left out."""
+        """The uncleared records with their slots; damaged records are left out."""
         for slot in range(self._slots):
             record = self._read(slot)
             if record is not None:
@@ -156,7 +156,7 @@ class JournalFile:
                 self._free.append(slot)
 
     def close(self) -> None:
-        """Unlock and close the file; its records stay."""
+        """Unlock and close the file; its records remain."""
         with self._lock:
             if self._fd >= 0:
                 os.close(self._fd)
@@ -191,7 +191,7 @@ def _number_of(path: Path) -> int:
 
 
 def _packed(record: dict[str, Any]) -> bytes:
-    """The bytes of a record in its slot; its evidence is shortened until it fits."""
+    """The bytes of a record in its slot; the evidence is shortened until the record fits."""
     evidence = str(record.get("evidence") or "")
     while True:
         text = json.dumps({**record, "evidence": evidence}, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A file to which lines are appended: synced, and with its space on the disk prepared ahead.
+"""A file to which lines are appended and synced, in disk space that is reserved ahead.
 
 See docs/booking-protocol.md 1.7.
 """
@@ -12,7 +12,7 @@ from typing import Final
 # how many zero bytes are written ahead of the lines, so that a new line needs no free disk space
 PREPARED: Final = 128 * 1024
 RESERVE: Final = 32 * 1024  # with fewer prepared bytes than this, nothing is sent
-BLOCK: Final = 64 * 1024  # bytes of one read in the search for the last line
+BLOCK: Final = 64 * 1024  # bytes read at once while searching for the last line
 
 
 class AppendFile:
@@ -26,7 +26,7 @@ class AppendFile:
         self._lock, self._syncing = threading.Lock(), threading.Lock()
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._broken = False
-        self._written = self._synced = 0  # numbers of appended lines
+        self._written = self._synced = 0  # numbers of the last appended and the last synced line
         try:
             self._end = _end_of(self._fd)
             self._size = os.fstat(self._fd).st_size
@@ -37,7 +37,7 @@ class AppendFile:
             raise
 
     def ready(self) -> bool:
-        """Whether a line could be appended now. After a failed write or sync it tries one first."""
+        """Whether a line could be appended now. After a failed write or sync it first tries one."""
         with self._lock:
             if not is_in_place(self._fd, self.path):
                 return False
@@ -45,8 +45,8 @@ class AppendFile:
                 if self._size - self._end < RESERVE:
                     self._prepare()
                 if self._broken:
-                    # over the first byte of what a failed append may have left: its caller was told
-                    # that it is not journalled, so no reader may take the piece for a line
+                    # overwrites the first byte that a failed append may have left: its caller was
+                    # told that the line is not journalled, so no reader may find a part of it
                     os.pwrite(self._fd, b"\n", self._end)
                     os.fdatasync(self._fd)
                     self._end, self._broken = self._end + 1, False
@@ -74,11 +74,11 @@ class AppendFile:
             self._sync(number)
 
     def flush(self) -> None:
-        """Sync what was appended. Raises OSError."""
+        """Sync the appended lines. Raises OSError."""
         self._sync(self._written)
 
     def close(self) -> None:
-        """Sync, give back the prepared bytes, and close."""
+        """Sync, release the reserved bytes, and close."""
         with self._syncing, self._lock:
             if self._fd >= 0:
                 with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ class AppendFile:
             self._fd = -1
 
     def _sync(self, number: int) -> None:
-        """Sync up to the line of that number, unless the sync of another thread has reached it."""
+        """Sync up to the line with that number, unless the sync of another thread included it."""
         with self._syncing:
             if self._synced >= number:
                 return
@@ -101,7 +101,7 @@ class AppendFile:
             self._synced = reached
 
     def _prepare(self) -> None:
-        """Write zeros behind the lines, so that no later line needs a new block."""
+        """Write zeros after the lines, so that no later line needs a new block."""
         wanted = self._end + PREPARED
         if self._size >= wanted:
             return
@@ -112,7 +112,7 @@ class AppendFile:
 
 
 def is_in_place(fd: int, path: Path) -> bool:
-    """Whether an open file is still the one of its path: not deleted, moved away or replaced."""
+    """Whether an open file is still the file at its path: not deleted, moved away or replaced."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except OSError:
@@ -120,9 +120,9 @@ def is_in_place(fd: int, path: Path) -> bool:
 
 
 def _end_of(fd: int) -> int:
-    """Where the next line begins: behind the last byte that is not zero.
+    """The position of the next line: after the last byte that is not zero.
 
-    A line that was written only in part is ended there, so that the next one starts anew.
+    A partly written line is ended with a newline, so that the next line starts properly.
     """
     end = os.fstat(fd).st_size
     while end > 0:
@@ -130,7 +130,7 @@ def _end_of(fd: int) -> int:
         block = os.pread(fd, end - begin, begin).rstrip(b"\0")
         if block:
             end = begin + len(block)
-            if block[-1:] != b"\n":  # the process or the machine stopped within a line
+            if block[-1:] != b"\n":  # the process or the machine stopped while a line was written
                 os.pwrite(fd, b"\n", end)
                 end += 1
             return end

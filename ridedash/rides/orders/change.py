@@ -1,4 +1,4 @@
-"""Changing a planned ride until it is ordered: the same order gets new values.
+"""Changes a planned ride before it is ordered: the same order gets new values.
 
 See docs/booking-protocol.md 1.3.
 """
@@ -28,7 +28,7 @@ from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 
 CHANGED: Final = "plan_changed"  # a timeline event; its detail names what changed
-# What may change, in the order in which it is described.
+# The fields that may change, in the order in which changes are described.
 _ASPECTS: Final = tuple(
     dict.fromkeys(
         [
@@ -44,16 +44,19 @@ _ASPECTS: Final = tuple(
 
 
 class TooLate(PlaceError):
-    """The order is no longer planned: it was ordered, withdrawn, or not ordered in time."""
+    """The order is no longer planned: it was ordered, withdrawn, or missed its time."""
 
 
 class Overtaken(PlaceError):
-    """The order was changed after this form was shown: show it as it is now."""
+    """The order was changed after this form was shown: show its current values."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """The new values of a planned ride. `version` is the order's when the form was shown."""
+    """The new values of a planned ride.
+
+    `version` is the order's version when the form was shown.
+    """
 
     order_id: int
     version: int
@@ -61,9 +64,9 @@ class Change:
 
 
 def change(db: Database, clock: Clock, wanted: Change) -> bool:
-    """Update the order to the request. False when it has these values already.
+    """Update the order to the request. False when nothing changes.
 
-    An order that is due and could not be ordered may be changed too: it is tried again at once.
+    A due order that could not be ordered yet may be changed too: the next attempt follows at once.
     Raises TooLate, Overtaken, OfferUnknown, RequestRefused; DatabaseBusy and CommitUnknown like
     `place`.
     """
@@ -79,7 +82,7 @@ def _change(db: Database, now: datetime, wanted: Change) -> bool:
 
 
 def differs(s: Session, wanted: Change, now: datetime) -> tuple[Order, list[str]]:
-    """The order, locked, and the names of what the request changes of it.
+    """The locked order, and the names of the fields that the request changes.
 
     Raises TooLate, Overtaken, OfferUnknown.
     """
@@ -100,7 +103,7 @@ def apply(
 ) -> None:
     """Write the request into a planned order, with its timeline event and audit entry.
 
-    `changed` names what it changes. Raises OfferUnknown, RequestRefused.
+    `changed` names the changed fields. Raises OfferUnknown, RequestRefused.
     """
     offer = place.offer_of(s, request, now)
     place.check(s, request, offer)
@@ -122,7 +125,10 @@ def apply(
 
 
 def differences(s: Session, order: Order, request: BookingRequest, offer: Offer) -> list[str]:
-    """The names of what the request changes. A new offer of the same product and trip is none."""
+    """The names of the fields that the request changes.
+
+    A new offer of the same product and trip is not a change.
+    """
     old = s.get_one(Offer, order.offer_id)
     changed = {
         "trip": _ends(old) != _ends(offer),
@@ -142,7 +148,7 @@ def _ends(offer: Offer) -> tuple[Any, ...]:
 
 
 def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now: datetime) -> None:
-    """Write the new values into the row. A worker that has leased the order loses the lease."""
+    """Write the new values into the row. A worker that holds a lease on the order loses it."""
     if request.pickup_at is None:
         raise RequestRefused("pickup_at", "a planned ride has a pickup time")
     try:
@@ -169,7 +175,7 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
 
 
 def _same_guest(s: Session, order: Order, request: BookingRequest) -> bool:
-    """Whether the order is for this guest, of whom the request states nothing new."""
+    """Whether the order is for this guest, and the request states nothing new about them."""
     stated = _stated_guest(order, request)
     guest = guests.find_same(s, request.property_id, stated)
     return (
@@ -180,13 +186,13 @@ def _same_guest(s: Session, order: Order, request: BookingRequest) -> bool:
 
 
 def _stated_guest(order: Order, request: BookingRequest) -> guests.GuestDetails:
-    """The guest of the request: the order's own unless another one was chosen."""
+    """The guest in the request: the order's own unless another one was chosen."""
     stated = guest_of(request)
     return replace(stated, guest_id=stated.guest_id or order.guest_id)
 
 
 def _audited(order: Order) -> dict[str, Any]:
-    """The values of a planned ride that the audit log stores: none of them names the guest."""
+    """The values of a planned ride that the audit log stores; none of them identifies the guest."""
     return {
         "pickup_at": order.pickup_at.isoformat() if order.pickup_at else None,
         "category": order.category,

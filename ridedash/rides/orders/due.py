@@ -1,9 +1,9 @@
-"""Planned rides that come due: priced anew and made READY, so that they are sent like any order.
+"""Orders planned rides when they are due: gets a new price and makes them READY to be sent.
 
 See docs/booking-protocol.md 1.3 and 1.6. An order stays SCHEDULED until the service has answered
 with a price. A failed attempt is repeated until ten minutes after the pickup time; the first one
-raises an attention item. READY is reached once, and from there no send is repeated by itself. The
-30 s of I7 count from `ready_at`.
+raises an attention item. An order becomes READY once, and after that no send is repeated
+automatically. The 30 s of I7 count from `ready_at`.
 """
 
 import logging
@@ -56,17 +56,18 @@ from ridedash.store.offers import OfferOwner, Trip, add_offer, trip_of
 from ridedash.store.orders import placed_by
 
 LEASE: Final = timedelta(seconds=60)  # longer than the requests of one attempt take
-LATE: Final = timedelta(seconds=60)  # later than this after the due time is shown to people
-SHORT_WAIT_S: Final = 5.0  # the sender has time for a wait as short as this
+# an order that becomes READY later than this after its due time is reported as late
+LATE: Final = timedelta(seconds=60)
+SHORT_WAIT_S: Final = 5.0  # a wait as short as this still leaves the sender enough time
 ORDERED_LATE: Final = "ordered_late"  # a timeline event; its detail is minutes
-# why a planned ride can't be ordered yet, beside rides/codes.py and the service's own codes
+# why a planned ride can't be ordered yet; also rides/codes.py and the service's own codes
 CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup now
 NO_PRICE: Final = "PLAN_NO_PRICE"  # a fixed price is needed and the service gave none
-GUARD_BUSY: Final = "PLAN_GUARD_BUSY"  # the guest has an open ride from there
-NO_JOURNAL: Final = "PLAN_NO_BOX"  # an answer could not be stored, so nothing is sent
-CLOCK: Final = "PLAN_CLOCK"  # our clock is far from the service's
+GUARD_BUSY: Final = "PLAN_GUARD_BUSY"  # the guest has an open ride from that pickup
+NO_JOURNAL: Final = "PLAN_NO_BOX"  # an answer could not be stored, so nothing may be sent
+CLOCK: Final = "PLAN_CLOCK"  # our clock differs too much from the service's
 NO_WORKER: Final = "PLAN_NO_WORKER"  # no worker was running
-REFUSED: Final = "PLAN_REFUSED"  # the service refused the request for prices without a code
+REFUSED: Final = "PLAN_REFUSED"  # the service refused the request for prices without giving a code
 _NOT_OFFERED: Final = frozenset(
     map(wire.normal_code, (wire.INVALID_CAR_CATEGORY, wire.INVALID_CITY_CAR_CATEGORY))
 )
@@ -85,7 +86,7 @@ class NotYet(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to try one order until `until`. A change or a withdrawal ends it."""
+    """The right to try one order until `until`. A change or a withdrawal of the order ends it."""
 
     order: Order
     trip: Trip
@@ -101,12 +102,13 @@ class Promoter:
     ) -> None:
         self.runtime, self.journal = runtime, journal
         self.watch = watch or RestoreWatch(runtime.db, runtime.clock, journal.sent)
-        self.closed = False  # a worker that stops makes nothing READY: it would not send it
+        # a worker that is stopping makes nothing READY, because it would not send it
+        self.closed = False
 
     def due(self, limit: int) -> Sequence[int]:
         """Planned orders that may be tried now, the longest due first."""
         now = self.runtime.clock()
-        # a worker that can read the account's token goes first, at each attempt
+        # workers that can read the account's token come first, at each attempt
         since = func.coalesce(Order.lease_until, Order.due_at)
         foreign = self.runtime.tokens.foreign(Order.account_id)
         ours = or_(since <= now - ELSEWHERE, ~foreign)
@@ -135,9 +137,9 @@ class Promoter:
         return True
 
     def _claim(self, order_id: int) -> Claim | None:
-        """The order is ours when exactly one row changed.
+        """Claim the order: it is ours when exactly one row changed.
 
-        None also when the order was sent already, as a journal of this machine knows.
+        None also when a journal of this machine shows that the order was sent already.
         """
         self.journal.sent.refresh()
         try:
@@ -163,10 +165,10 @@ class Promoter:
             return Claim(order, trip_of(offer), _was_fixed(s, order, offer), now + LEASE)
 
     def _is_now(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
-        """The condition that PostgreSQL's clock is near `now`; none on SQLite, which has no clock.
+        """The condition that PostgreSQL's clock is near `now`; none on SQLite.
 
-        A process that has not read the database's clock yet has its machine's, which may be wrong
-        (docs/booking-protocol.md 3.6).
+        A process that has not read the database's clock yet uses its machine's clock, which may be
+        wrong (docs/booking-protocol.md 3.6).
         """
         if not self.runtime.compares_clock or self.runtime.db.dialect == "sqlite":
             return ()
@@ -174,14 +176,14 @@ class Promoter:
         return (func.clock_timestamp(type_=UtcDateTime()).between(now - apart, now + apart),)
 
     def _product(self, claim: Claim) -> Product:
-        """The product of the order as it is offered now, with a price where one is needed.
+        """The product of the order as it is offered now, with a price if one is needed.
 
         Raises NotYet.
         """
         if not self.journal.ready():
             raise NotYet(NO_JOURNAL)
         traffic = self.runtime.client.traffic
-        if traffic.wait_s(Priority.WRITE) > SHORT_WAIT_S:  # an order is READY for 30 s only
+        if traffic.wait_s(Priority.WRITE) > SHORT_WAIT_S:  # an order stays READY for 30 s only
             raise NotYet(NO_CONNECTION if traffic.is_open(write=True) else RATE_LIMITED)
         try:
             listed = self._products(claim)
@@ -199,7 +201,7 @@ class Promoter:
     def _compare_window(self, claim: Claim) -> None:
         """Raise NotYet where the window is over by our clock, but not by the service's.
 
-        The service is asked for prices, for the Date of its answer. Without one our clock counts.
+        Prices are requested just for the Date header of the answer. Without one our clock decides.
         """
         if not self.runtime.compares_clock:
             return
@@ -257,13 +259,13 @@ class Promoter:
             order.tries += 1
             order.owner, order.lease_until = None, now + wait_after(order.tries)
             order.version += 1  # pages show the time of the next attempt
-            if order.message != code:  # another reason than the last time
+            if order.message != code:  # the reason differs from that of the last attempt
                 transitions.clear_attention(s, order, transitions.NOT_YET, now)
             transitions.raise_attention(s, order, transitions.NOT_YET, code, now)
             order.message = code
 
     def _give_up(self, claim: Claim) -> bool:
-        """The window is over: the order ends as NOT_SENT. False when it was changed meanwhile."""
+        """End an order whose window is over as NOT_SENT. False when it was changed meanwhile."""
         now = self.runtime.clock()
         with self.runtime.db.write() as s:
             order = self._claimed_order(s, claim)
@@ -276,16 +278,16 @@ class Promoter:
             return True
 
     def _claimed_order(self, s: Session, claim: Claim) -> Order | None:
-        """The order, locked; None when it was changed, withdrawn or claimed again meanwhile."""
+        """The locked order; None when it was changed, withdrawn or claimed again meanwhile."""
         order = s.scalars(select(Order).where(Order.id == claim.order.id)).one()
         ours = (OrderState.SCHEDULED, self.runtime.owner, claim.until)
         return order if (order.state, order.owner, order.lease_until) == ours else None
 
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Orders that are due, neither held since a restore nor leased.
+    """Due orders that are neither held since a restore nor leased.
 
-    A lease too far ahead is from a clock that has stepped back since.
+    A lease too far in the future was written by a clock that has stepped back since.
     """
     free = or_(
         Order.lease_until.is_(None),
@@ -301,8 +303,9 @@ def _window_end(order: Order) -> datetime:
 
 
 def _was_fixed(s: Session, order: Order, offer: Offer) -> bool:
-    """Whether the price was fixed at the press; of a way back, which had none, that of the way
-    there.
+    """Whether the price was fixed at the press.
+
+    A way back without a price takes that of the way there.
     """
     if offer.fare_id is not None or order.back_of is None or offer.price_text != "":
         return offer.fare_id is not None
@@ -314,8 +317,8 @@ def _was_fixed(s: Session, order: Order, offer: Offer) -> bool:
 def _has_price(product: Product, claim: Claim) -> bool:
     """Whether a product has the price that it needs.
 
-    A shared ride needs the fixed price for its seats. A ride whose price was fixed needs a fixed
-    one or a metered one. Any other needs none.
+    A shared ride needs the fixed price for its seats. A ride whose price was fixed needs a fixed or
+    a metered price. Any other ride needs none.
     """
     if product.kind is wire.Kind.SHARE:
         fares = product.share.fares if product.share else ()
@@ -329,7 +332,7 @@ def _has_price(product: Product, claim: Claim) -> bool:
 
 
 def reason_code(error: ServiceError) -> str:
-    """The code of the reason why the request for prices failed."""
+    """The code of the reason for a failed request for prices."""
     if is_rate_limited(error):
         return RATE_LIMITED
     if isinstance(error, Unauthorized):
@@ -344,10 +347,11 @@ def reason_code(error: ServiceError) -> str:
 
 
 def guard_key(s: Session, order: Order) -> str | None:
-    """The key of the duplicate-booking guard, which holds from now on; None when it was overridden.
+    """The key of the duplicate-booking guard, which applies from now on; None when overridden.
 
-    Raises NotYet when the guest has another open ride from there. Cars of the order's own group do
-    not count: the first one that is due gets the guard, and the others go beside it without one.
+    Raises NotYet when the guest has another open ride from that pickup. Cars of the order's own
+    group do not count: the first of them to be due gets the guard, and the others are ordered
+    without one.
     """
     if order.guard_override_by is not None or _goes_beside(s, order):
         return None
@@ -359,7 +363,7 @@ def guard_key(s: Session, order: Order) -> str | None:
 
 
 def _goes_beside(s: Session, order: Order) -> bool:
-    """Whether another car of the order's own group has got the guard of their guest already."""
+    """Whether another car of the order's own group already has the guard of their guest."""
     if order.group_key is None:
         return False
     cars = select(Order.id).where(Order.group_key == order.group_key, Order.id != order.id)
@@ -368,5 +372,5 @@ def _goes_beside(s: Session, order: Order) -> bool:
 
 
 def _is_other(order: Order, ride: OpenOrder) -> bool:
-    """Whether an open ride holds this order back: all but cars without a guard of its own group."""
+    """Whether an open ride holds this order back: any but unguarded cars of its own group."""
     return ride.guard_key is not None or not order.group_key or ride.group_key != order.group_key

@@ -1,7 +1,7 @@
 """The fields of a booking: one table for the form, the order's row and the request to the service.
 
 Each attribute of `BookingRequest` states its control in the form, its column, its name in the
-frozen request, and on which occasions an earlier order fills it in. A new field needs an attribute
+frozen request, and when its value is copied from an earlier order. A new field needs an attribute
 here, its line in a template, and its column with a migration.
 """
 
@@ -19,8 +19,8 @@ from ridedash.store.actors import Actor
 UTC_ZONE: Final = ZoneInfo("UTC")
 MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
-MOST_CARS: Final = 6  # in one group
-LANGUAGES: Final = (  # that a guest may speak: code, and name in that language
+MOST_CARS: Final = 6  # cars in one group
+LANGUAGES: Final = (  # languages that a guest may speak: code, and name in that language
     ("en", "English"),
     ("ar", "العربية"),
     ("bn", "বাংলা"),
@@ -79,7 +79,7 @@ class TextControl:
 
 @dataclass(frozen=True)
 class ChoiceControl:
-    """A list to choose from, as pairs of value and label; the first one is the default."""
+    """A choice from pairs of value and label; the first pair is the default."""
 
     label: str
     choices: tuple[tuple[str, str], ...]
@@ -87,7 +87,7 @@ class ChoiceControl:
 
 @dataclass(frozen=True)
 class BookingField:
-    """The names that one attribute of `BookingRequest` has elsewhere; "" where it has none."""
+    """The names of one attribute of `BookingRequest` in other places; "" where it has none."""
 
     form: str  # the name of its control in the booking form
     name: str = ""  # the attribute; set when FIELDS is built
@@ -116,19 +116,20 @@ def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
 
 @dataclass(frozen=True, kw_only=True)
 class BookingRequest:
-    """The content of a booking form, with the property, who books, margin and zone.
+    """The content of a booking form, with the property, the person who books, margin and zone.
 
-    `seats` is 1 or 2 for a shared ride, else None; `payment` is cash, svc_money or None. The
-    changes of a planned ride are listed in the order of these attributes.
+    `seats` is 1 or 2 for a shared ride, else None; `payment` is cash, svc_money or None. Changes of
+    a planned ride are described in the order of these attributes.
     """
 
     property_id: int
     actor: Actor  # a member of staff, or a kiosk
-    margin: timedelta = MARGIN  # a planned ride is ordered this long, and the eta, before pickup
-    tz: ZoneInfo = UTC_ZONE  # the property's: a series keeps its local times
+    margin: timedelta = MARGIN  # a planned ride is ordered this time plus the eta before its pickup
+    tz: ZoneInfo = UTC_ZONE  # the property's zone: a series keeps its local times
 
-    form_token: str = field(metadata=_field("form_token"))  # each token makes one order, or group
-    pickup_at: datetime | None = field(  # of a planned ride; None: now
+    # each token makes one order, or one group
+    form_token: str = field(metadata=_field("form_token"))
+    pickup_at: datetime | None = field(  # the pickup time of a planned ride; None: now
         default=None,
         metadata=_field("pickup_time", parsed="pickup_at", column="pickup_at", change="pickup_at"),
     )
@@ -160,7 +161,7 @@ class BookingRequest:
             ),
         ),
     )
-    guest_id: int | None = field(  # the stored guest who was chosen in the form
+    guest_id: int | None = field(  # the id of the stored guest who was chosen in the form
         default=None, metadata=_field("guest_id", guest="guest_id")
     )
     guest_language: str | None = field(
@@ -171,7 +172,7 @@ class BookingRequest:
             control=ChoiceControl(_("Language"), (("", _("Not said")), *LANGUAGES)),
         ),
     )
-    guest_note: str | None = field(  # about the guest, for each of their rides
+    guest_note: str | None = field(  # about the guest, shown with each of their rides
         default=None,
         metadata=_field(
             "guest_note",
@@ -204,7 +205,7 @@ class BookingRequest:
             ),
         ),
     )
-    flight: str | None = field(  # its number, such as LH 760
+    flight: str | None = field(  # a flight number, such as LH 760
         default=None,
         metadata=_field(
             "flight",
@@ -214,7 +215,7 @@ class BookingRequest:
             refill=frozenset({Refill.AGAIN, Refill.CHANGE}),
         ),
     )
-    departs_at: datetime | None = field(  # when that flight leaves
+    departs_at: datetime | None = field(  # when that flight departs
         default=None,
         metadata=_field("departs", parsed="departs_at", column="departs_at", change="flight"),
     )
@@ -257,10 +258,11 @@ class BookingRequest:
         metadata=_field("account", column="account_id", change="account", refill=ALWAYS)
     )
     cars: int = field(default=1, metadata=_field("cars"))  # each car of a group is one order
-    guests: tuple[ListedGuest, ...] = field(  # of a group: a car each, in this order; else empty
+    # the guests of a group, one car for each, in this order; otherwise empty
+    guests: tuple[ListedGuest, ...] = field(
         default=(), metadata=_field("guests", parsed="listed_guests")
     )
-    back_at: datetime | None = field(  # when to be picked up for the way back; None: no way back
+    back_at: datetime | None = field(  # the pickup time of the way back; None: no way back
         default=None, metadata=_field("back_time", parsed="back_at")
     )
     back_offer_id: int | None = field(  # the offer whose price was shown for the way back
@@ -269,18 +271,18 @@ class BookingRequest:
     series: tuple[datetime, ...] = field(  # the pickup times of a series; the first is `pickup_at`
         default=(), metadata=_field("last_day", parsed="series_at")
     )
-    override_guard: bool = field(  # "Book a second car on purpose"
+    override_guard: bool = field(  # whether "Book a second car on purpose" was chosen
         default=False, metadata=_field("override_guard")
     )
-    # ids of the open rides beside which the second car goes: those that the notice named
+    # ids of the guest's open rides that the notice listed, beside which the second car is booked
     second_to: tuple[int, ...] = ()
-    supersedes: int | None = field(  # the id of the order that is booked again
+    supersedes: int | None = field(  # the id of the order that this one replaces
         default=None, metadata=_field("supersedes", column="supersedes")
     )
 
     @property
     def staff_id(self) -> int | None:
-        """The member of staff who books; None on a kiosk."""
+        """The member of staff who books; None at a kiosk."""
         return self.actor.staff_id
 
 
@@ -313,7 +315,7 @@ def guest_values(request: BookingRequest) -> dict[str, Any]:
 
 
 def control_of(name: str) -> str:
-    """The control of the field that has this name in form, request or body; "" when none has it."""
+    """The control of the field with this name in form, request or body; "" without such a field."""
     for each in FIELDS:
         if name in (each.form, each.name, each.body):
             return each.form

@@ -1,7 +1,7 @@
-"""A pasted list of guests: a line each, with name, room and phone. Pure.
+"""Parses a pasted list of guests: one line each, with name, room and phone. Pure.
 
-The cells of a line are separated by tabs (a spreadsheet), semicolons or commas. Which of them it is
-is decided for each line, so that lists of two sources can be pasted below each other.
+The cells of a line are separated by tabs (a spreadsheet), semicolons or commas. The separator is
+determined for each line, so that lists from two sources can be pasted together.
 """
 
 import re
@@ -12,19 +12,19 @@ from ridedash.text import one_line
 
 # the form counts the same lines before the press (static/js/booking/guest_list.js)
 LINE_ENDS: Final = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
-SEPARATORS: Final = "\t;,"  # the first one that a line has
+SEPARATORS: Final = "\t;,"  # by priority: the first one that occurs in a line separates its cells
 CELLS: Final = 3  # name, room, phone
-CELL_MAX: Final = 200  # characters that are read of a cell
+CELL_MAX: Final = 200  # characters of a cell that are read
 ROOM_MAX: Final = 32  # characters of a room
-LINES_MAX: Final = 200  # lines that are read of a list
-PHONE_DIGITS: Final = 7  # a second cell with so many digits is a phone, not a room
+LINES_MAX: Final = 200  # lines of a list that are read
+PHONE_DIGITS: Final = 7  # a second cell with this many digits is a phone number, not a room
 
 
 @dataclass(frozen=True)
 class GuestLine:
     """One line of the list as it was typed; `number` counts blank lines too, from 1.
 
-    `more` is what stands behind the third cell.
+    `more` is the text after the third cell.
     """
 
     number: int
@@ -61,7 +61,7 @@ def _line(number: int, line: str) -> GuestLine:
 
 
 def _is_phone(cell: str) -> bool:
-    """Whether the only cell behind the name is a phone number."""
+    """Whether the only cell after the name is a phone number."""
     digits = re.sub(r"\D", "", cell)
     return cell.startswith("+") or (
         len(digits) >= PHONE_DIGITS and not re.search(r"[^\d\s()./-]", cell)

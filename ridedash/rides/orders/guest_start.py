@@ -1,9 +1,9 @@
-"""A ride that the guest starts: an order that waits for their press, within limits of the staff.
+"""A ride that the guest starts: its order waits for a press, within limits that staff have set.
 
 See docs/booking-protocol.md 1.8. The order is WAITING until somebody presses: the guest by their
-link, or staff. Then the same car is priced anew. Within the limits the order becomes READY in one
-commit, and from there on it is an order like any other; else nothing is ordered, and staff are
-told. Whoever presses next finds an order that waits no longer.
+link, or staff. Then the price of the same car is requested again. Within the limits the order
+becomes READY in one commit, and is sent like any other; otherwise nothing is ordered, and staff are
+told. A later press finds that the order no longer waits.
 """
 
 from dataclasses import dataclass
@@ -38,23 +38,23 @@ from ridedash.wire import Kind
 
 SHORTEST: Final = timedelta(minutes=10)
 LONGEST: Final = timedelta(hours=24)
-MOST_MINOR: Final = 2**31 - 1  # what the column of a ceiling holds
-# why a press ordered nothing, beside rides/codes.py and the codes of planned rides (due.py)
-ABOVE: Final = "START_ABOVE"  # the price of now is above the ceiling
-METERED: Final = "START_METERED"  # the price was fixed and is by the meter now
+MOST_MINOR: Final = 2**31 - 1  # the largest value of the ceiling's column
+# why a press ordered nothing; also rides/codes.py and the codes of planned rides (due.py)
+ABOVE: Final = "START_ABOVE"  # the current price is above the ceiling
+METERED: Final = "START_METERED"  # the price was fixed and is now metered
 HELD: Final = "START_HELD"  # the database was restored: staff decide
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Until when the guest may start the ride, and what it may cost at most."""
+    """The latest time at which the guest may start the ride, and its highest price."""
 
     until: datetime
     ceiling: Decimal
 
 
 class NotStarted(Exception):
-    """A press ordered nothing; `code` says why, `price` is that of now if it was asked."""
+    """A press ordered nothing. `code` says why; `price` is the current one, if it was requested."""
 
     def __init__(self, code: str, price: Decimal | None = None) -> None:
         super().__init__(code)
@@ -62,7 +62,7 @@ class NotStarted(Exception):
 
 
 def wait_for_guest(db: Database, clock: Clock, request: BookingRequest, limits: Limits) -> Placed:
-    """T1 of a ride that the guest starts: one WAITING order, or the form token's order.
+    """Step T1 for a ride that the guest starts: make a WAITING order, or return the token's order.
 
     Raises OfferUnknown, TokenReused, RequestRefused; DatabaseBusy and CommitUnknown like `place`.
     """
@@ -71,10 +71,10 @@ def wait_for_guest(db: Database, clock: Clock, request: BookingRequest, limits: 
 
 
 def start(runtime: Runtime, order_id: int, actor: Actor) -> bool:
-    """Somebody presses: WAITING to READY. False when it waits no longer, or another was first.
+    """Handle a press: WAITING to READY. False when the order no longer waits.
 
-    Raises NotStarted when nothing was ordered, and tells staff; LookupError for no such order;
-    DatabaseBusy and CommitUnknown like `place`: the next press finds out.
+    Raises NotStarted when nothing was ordered, and tells staff; LookupError when there is no such
+    order; DatabaseBusy and CommitUnknown like `place`: the next press shows whether it was ordered.
     """
     with runtime.db.read() as s:
         order = s.get(Order, order_id)
@@ -94,16 +94,16 @@ def start(runtime: Runtime, order_id: int, actor: Actor) -> bool:
 
 
 def may_start(order: Order, now: datetime) -> bool:
-    """Whether a press may start this order now, as far as we know."""
+    """Whether a press could start this order now, as far as we know."""
     waits = order.state == OrderState.WAITING and order.held_at is None
     return waits and order.guest_until is not None and now < order.guest_until
 
 
 def price_of(product: Product, seats: int | None) -> Decimal | None:
-    """The most that one car of a product costs as far as the service tells; None without a price.
+    """The highest price of one car of a product, as the service states it; None without a price.
 
     A fixed price, or the upper end of an estimate, which the meter may exceed (`is_metered`). An
-    estimate without an upper end has none.
+    estimate without an upper end gives None.
     """
     if product.packages:
         return None
@@ -121,7 +121,7 @@ def price_of(product: Product, seats: int | None) -> Decimal | None:
 
 
 def is_metered(product: Product) -> bool:
-    """Whether the price is known only when the ride is over, and estimated before."""
+    """Whether the final price is known only after the ride, and was estimated before."""
     if product.kind is Kind.SHARE:
         return False
     estimate = product.estimate
@@ -134,7 +134,7 @@ def in_minor(amount: Decimal) -> int:
 
 
 def end_missed(s: Session, order: Order, now: datetime) -> None:
-    """The time is over and nobody pressed: WAITING to NOT_SENT."""
+    """End an order that nobody started in time: WAITING to NOT_SENT."""
     order.code = START_MISSED
     transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=START_MISSED)
 
@@ -172,7 +172,7 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
 
 
 def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int | None:
-    """The order of this form. Raises TokenReused for one with other contents or limits."""
+    """The order that this form made. Raises TokenReused for one with other contents or limits."""
     order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
     if order is None:
         return None
@@ -208,7 +208,7 @@ def _check_limits(order: Order, now: datetime) -> None:
 def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) -> Product:
     """The car of the order as it is offered now, within the ceiling. Raises NotStarted.
 
-    `usual` is the property's currency: staff saw it where the offer had none.
+    `usual` is the property's currency, which staff saw if the offer had none.
     """
     client, trip = runtime.client, trip_of(offer)
     if client.traffic.is_open(write=True):
@@ -231,14 +231,14 @@ def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) ->
     if price is None or product.currency not in agreed:
         raise NotStarted(NO_PRICE)
     if offer.seat_prices and is_metered(product):
-        raise NotStarted(METERED)  # nobody has agreed to what a meter may say
+        raise NotStarted(METERED)  # nobody has agreed to a metered price
     if in_minor(price) > (order.ceiling_minor or 0):
         raise NotStarted(ABOVE, price)
     return product
 
 
 def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor) -> bool:
-    """WAITING to READY in one commit: a new offer, a new frozen body, the guard, and who pressed.
+    """WAITING to READY in one commit, with a new offer, a new frozen body, the guard and the actor.
 
     False when another press, a withdrawal or the end of the time came first.
     """
@@ -285,6 +285,6 @@ def _tell_staff(runtime: Runtime, order_id: int, actor: Actor, reason: NotStarte
             return
         transitions.clear_attention(s, order, transitions.NOT_STARTED, now)
         transitions.raise_attention(s, order, transitions.NOT_STARTED, reason.code, now)
-        # the price that was too high: the guest's page and the desk's name it
+        # pages of the guest and of the desk show the price that was too high
         order.message = None if reason.price is None else str(reason.price)
         order.version += 1

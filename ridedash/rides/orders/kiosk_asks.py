@@ -1,9 +1,9 @@
 """Approvals: a booking at a kiosk waits until the desk approves it and says who pays, or declines.
 
 The kiosk waits for three minutes. After an ask that nobody answered, kiosks with the rule APPROVAL
-are closed for ten minutes: the next guest is told so at once, and does not wait. Name and phone are
-kept encrypted, and only while they are needed. What was approved is what is ordered: the kiosk's
-later words change nothing of it (docs/booking-protocol.md 1.9).
+are closed for ten minutes: the next guest is told so at once instead of waiting. Name and phone are
+kept encrypted, and only while they are needed. The order is made from the approval: later requests
+of the kiosk can't change it (docs/booking-protocol.md 1.9).
 """
 
 import json
@@ -22,18 +22,18 @@ from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, WhoPays
 from ridedash.store.models.orders import Offer
 
-LASTS: Final = timedelta(seconds=180)  # a guest who stands there waits no longer
+LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
 AWAY_FOR: Final = timedelta(minutes=10)  # after an ask that nobody answered
-USED_WITHIN: Final = timedelta(seconds=180)  # after the answer: an old yes orders nothing
-# reasons of the desk that guests read (wording/kiosk.py), and our own
+USED_WITHIN: Final = timedelta(seconds=180)  # after the answer: an old approval orders nothing
+# reasons that the desk can give, which guests read (wording/kiosk.py), and our own
 REASONS: Final = ("full", "ask", "not_guest")
-PRICE: Final = "price"  # the price rose, and what was approved was another one
-LEFT: Final = "left"  # the guest went away
+PRICE: Final = "price"  # the price rose after the approval
+LEFT: Final = "left"  # the guest has left
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a guest wants to book. Nothing in it says who pays."""
+    """What a guest wants to book. It does not contain who pays."""
 
     name: str
     room: str | None
@@ -43,7 +43,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class NewAsk:
-    """What a kiosk asks the desk; `token` is that of the order that comes of it."""
+    """A kiosk's request to the desk; `token` is that of the order to be made."""
 
     kiosk_id: int
     property_id: int
@@ -55,7 +55,7 @@ class NewAsk:
 
 @dataclass(frozen=True)
 class AskAnswer:
-    """What the desk says. `reason` is one of REASONS, for a no."""
+    """The desk's answer. `reason` is one of REASONS if it declines."""
 
     ask_id: int
     property_id: int
@@ -67,7 +67,7 @@ class AskAnswer:
 
 @dataclass(frozen=True)
 class WaitingAsk:
-    """An approval that waits, as the desk sees it."""
+    """An approval that is waiting, as the desk sees it."""
 
     id: int
     kiosk_id: int
@@ -83,9 +83,10 @@ class WaitingAsk:
 
 @dataclass(frozen=True)
 class AskNow:
-    """An approval as it is now. `offer_id` is the car that may be ordered, `wish` for whom.
+    """An approval as it is now.
 
-    `posted` is the offer that was shown when the desk was asked.
+    `offer_id` is the offer that may be ordered, `wish` the guest's request. `posted` is the offer
+    that was shown when the desk was asked.
     """
 
     id: int
@@ -100,7 +101,7 @@ class AskNow:
 def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
     """Ask the desk for an approval. Returns its id. Raises KioskRefused above 30 in an hour.
 
-    Only one of a visit waits: this ends an earlier one.
+    A visit has one waiting approval: an earlier one ends.
     """
     mine = KioskAsk.kiosk_id == new.kiosk_id, KioskAsk.asked_at > now - HOUR
     if (s.scalar(select(func.count(KioskAsk.id)).where(*mine)) or 0) >= ORDERS_AN_HOUR:
@@ -130,7 +131,7 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
 def ask_of(
     s: Session, vault: TokenVault, key: tuple[int, str, int], now: datetime
 ) -> AskNow | None:
-    """The approval of a kiosk's order token and of the offer that its page posts; None: not asked.
+    """The approval for a kiosk's order token and the offer that its page posts; None without one.
 
     `key` is (kiosk id, order token, offer id).
     """
@@ -149,9 +150,10 @@ def ask_of(
 
 
 def answer_ask(db: Database, now: datetime, answer: AskAnswer) -> bool:
-    """The desk's yes or no, once. False when it waits no longer, or is another property's.
+    """Store the desk's answer, once.
 
-    Raises ValueError for a no without one of REASONS.
+    False when the approval waits no longer, or is another property's. Raises ValueError if the desk
+    declines without one of REASONS.
     """
     if not answer.approved and answer.reason not in REASONS:
         raise ValueError("say why not")
@@ -178,7 +180,7 @@ def answer_ask(db: Database, now: datetime, answer: AskAnswer) -> bool:
 def waiting_asks(
     s: Session, vault: TokenVault, property_id: int, now: datetime
 ) -> list[WaitingAsk]:
-    """What waits for the desk's answer, the longest first."""
+    """The approvals that wait for the desk's answer, the longest waiting first."""
     rows = s.execute(
         select(KioskAsk, Kiosk.name, Offer)
         .join(Kiosk, Kiosk.id == KioskAsk.kiosk_id)
@@ -212,7 +214,7 @@ def waiting_asks(
 
 
 def use_ask(s: Session, ask_id: int, order_id: int) -> None:
-    """Note the order that came of an approval, in its transaction; nobody's name stays here."""
+    """Record the order of an approval, in the order's transaction, and delete the guest's name."""
     row = s.get_one(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
     row.order_id, row.wish_enc = order_id, None
 
@@ -220,7 +222,7 @@ def use_ask(s: Session, ask_id: int, order_id: int) -> None:
 def may_use(
     s: Session, ask_id: int, key: tuple[int, str, int], now: datetime, *, hold: bool = False
 ) -> AskNow | None:
-    """An approval that may order this now; None: it may not. Without its wish.
+    """The approval, without its wish, if it may order this now; otherwise None.
 
     `key` is (kiosk id, order token, offer id). `hold` locks it, in a write session.
     """
@@ -234,9 +236,9 @@ def may_use(
 
 
 def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime) -> None:
-    """An approved car has a fresh offer. `same`: at the same price.
+    """Replace the offer of an approved car by a fresh one. `same`: at the same price.
 
-    At another one the approval ends where the house would pay it, for it approved another price; a
+    At another price the approval ends if the house was to pay, because it approved the old price; a
     guest who pays the driver decides alone.
     """
     row = s.get_one(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
@@ -249,9 +251,9 @@ def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime
 
 
 def desk_is_away(s: Session, property_id: int, now: datetime) -> bool:
-    """Whether nobody at the desk has answered the last guest who waited to the end, just now.
+    """Whether the last guest who waited to the end got no answer from the desk, a short time ago.
 
-    A guest who left before tells nothing of the desk.
+    A guest who left earlier does not count.
     """
     waited = or_(KioskAsk.answered_by.is_not(None), KioskAsk.asked_at <= now - LASTS)
     left = and_(KioskAsk.reason.is_not(None), KioskAsk.answered_by.is_(None))
@@ -267,16 +269,16 @@ def desk_is_away(s: Session, property_id: int, now: datetime) -> bool:
 
 
 def waits_in_vain(s: Session, kiosk: Kiosk, now: datetime) -> bool:
-    """Whether a guest at this kiosk would wait for a desk that gives no answers."""
+    """Whether a guest at this kiosk would wait in vain, because the desk gives no answers."""
     if rule_now(kiosk, now) is not WhoPays.APPROVAL:
         return False
     return desk_is_away(s, kiosk.property_id, now)
 
 
 def end_asks(s: Session, kiosk_id: int, visit_id: str, now: datetime) -> None:
-    """End what a visit has asked and what has become no order: the guest went away.
+    """End the approvals of a visit that led to no order, because the guest went away.
 
-    Who waited to the end did not go away: nobody answered.
+    A guest who waited to the end did not go away; there the desk did not answer.
     """
     query = select(KioskAsk).where(
         KioskAsk.kiosk_id == kiosk_id,
@@ -290,12 +292,12 @@ def end_asks(s: Session, kiosk_id: int, visit_id: str, now: datetime) -> None:
 
 
 def has_late(s: Session, now: datetime) -> bool:
-    """Whether something has waited for too long, for the desk or for its guest."""
+    """Whether an approval has waited too long, for the desk or for its guest."""
     return s.scalars(select(KioskAsk.id).where(_is_late(now)).limit(1)).first() is not None
 
 
 def expire_asks(s: Session, now: datetime) -> int:
-    """End what waited for too long, and approvals that nobody used in time. How many there were."""
+    """Expire approvals that waited too long, or that nobody used in time. Returns how many."""
     late = select(KioskAsk).where(_is_late(now)).with_for_update(skip_locked=True)
     rows = s.scalars(late).all()
     for row in rows:
@@ -304,7 +306,7 @@ def expire_asks(s: Session, now: datetime) -> int:
 
 
 def _is_late(now: datetime) -> ColumnElement[bool]:
-    """Approvals that nobody can answer or use any more: their names are to be removed."""
+    """The condition for approvals that nobody can answer or use any more; their names must go."""
     waiting = and_(KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS)
     unused = and_(
         KioskAsk.state == AskState.APPROVED.value,
@@ -335,7 +337,7 @@ def _now(row: KioskAsk, vault: TokenVault, now: datetime) -> AskNow:
 
 
 def _wish(row: KioskAsk, vault: TokenVault) -> Wish | None:
-    """Who asks, decrypted; None when it is no longer kept, or its key is missing."""
+    """The decrypted wish; None when it is deleted, or its key is missing."""
     if row.wish_enc is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Desk codes: six digits that staff make, by which a guest may book at a kiosk, once.
+"""Desk codes: six digits from the staff, with which a guest may book once at a kiosk.
 
-A code is bound to its property, lasts ten minutes, and may say that the house pays, or whose ride
-it is. It is used up in the commit that makes the order (docs/booking-protocol.md 1.9).
+A code is bound to its property, lasts ten minutes, and may state that the house pays, or who the
+guest is. The commit that makes the order uses it up (docs/booking-protocol.md 1.9).
 """
 
 import hashlib
@@ -23,14 +23,14 @@ from ridedash.store.models.kiosks import KioskCode
 
 DIGITS: Final = 6
 LASTS: Final = timedelta(minutes=10)
-WRONG_CODES: Final = 5  # of one kiosk in ten minutes
-ATTEMPTS: Final = 20  # to find digits that no open code of the property has
+WRONG_CODES: Final = 5  # wrong codes at one kiosk in ten minutes
+ATTEMPTS: Final = 20  # attempts to find digits that no open code of the property has
 _CODE: Final = re.compile(rf"[0-9]{{{DIGITS}}}")
 
 
 @dataclass(frozen=True)
 class NewCode:
-    """What a desk code is to be good for. `guest_id`: the ride is this guest's of the property."""
+    """What a new desk code allows. `guest_id`: the ride is for this guest of the property."""
 
     property_id: int
     staff_id: int
@@ -75,7 +75,7 @@ def make_code(db: Database, now: datetime, key: str, wanted: NewCode) -> str:
 
 
 def open_code(s: Session, key: str, property_id: int, typed: str, now: datetime) -> OpenCode | None:
-    """The code that was typed, if it may still be used; None for any other. Uses nothing up."""
+    """The typed code if it is still valid; otherwise None. Does not use it up."""
     code = "".join(typed.split())
     if not _CODE.fullmatch(code):
         return None
@@ -91,7 +91,10 @@ def open_code(s: Session, key: str, property_id: int, typed: str, now: datetime)
 
 
 def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
-    """Use a code, in the transaction of its order. False when another order was first."""
+    """Use up a code, in the transaction of its order.
+
+    False when another order has used it already.
+    """
     row = s.get(KioskCode, code.id, with_for_update=True, populate_existing=True)
     if row is None or row.used_at is not None or row.expires_at <= now:
         return False
@@ -100,16 +103,16 @@ def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
 
 
 def may_try(s: Session, kiosk_id: int, now: datetime, *, phone: bool = False) -> bool:
-    """Whether a kiosk may try a code now. It counts as wrong until `was_right`.
+    """Whether a kiosk may try a code now. The try counts as wrong until `was_right` is called.
 
-    Tries of guests who go on with their own `phone` are counted apart from those at the kiosk, so
-    that nobody far away can block it. Needs a write session.
+    Tries on guests' own phones (`phone`) are counted separately, so that nobody far away can block
+    the kiosk. Needs a write session.
     """
     return tries.tries_left(s, tries.codes_of(kiosk_id, phone=phone), WRONG_CODES, now) > 0
 
 
 def was_right(s: Session, kiosk_id: int, *, phone: bool = False) -> None:
-    """Take back the count of a try that was right. Needs a write session."""
+    """Cancel the count of a try that was right. Needs a write session."""
     tries.was_right(s, tries.codes_of(kiosk_id, phone=phone))
 
 
@@ -123,6 +126,6 @@ def _unused(s: Session, key: str, property_id: int, now: datetime) -> str:
 
 
 def _hashed(key: str, property_id: int, code: str) -> str:
-    """A code as it is stored: without the key nobody finds it by trying all of them."""
+    """The keyed hash of a code, which is stored: without the key, trying all codes is useless."""
     said = f"kiosk code|{property_id}|{code}".encode()
     return hmac.new(key.encode(), said, hashlib.sha256).hexdigest()

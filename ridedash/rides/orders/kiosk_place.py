@@ -1,9 +1,9 @@
-"""A guest presses Book at a kiosk: an order like any other, or the reason why there is none.
+"""Handles Book at a kiosk: makes an order like any other, or says why there is none.
 
-T1 of docs/booking-protocol.md 1.3 with what belongs to a kiosk in the same commit (1.9 there): the
-rule and the limits, a desk code or an approval that is used up, an unverified guest, the ticket,
-and the visit that it came from. Who pays follows from the rule, the code and the approval, which
-are read from the database; nothing that a form says has a part in it.
+It is step T1 of docs/booking-protocol.md 1.3 with the parts of a kiosk in the same commit (1.9
+there): the rule and the limits, a desk code or an approval that is used up, an unverified guest,
+the ticket, and the visit. Who pays follows from the rule, the code and the approval, which are read
+from the database, never from the form.
 """
 
 import hashlib
@@ -31,15 +31,15 @@ from ridedash.store.actors import by_kiosk
 from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
 from ridedash.store.models.orders import Offer, Order
 
-TOKEN_LENGTH: Final = 48  # of an order's form token, hexadecimal
+TOKEN_LENGTH: Final = 48  # hexadecimal digits of an order's form token
 
 
 @dataclass(frozen=True)
 class Press:
-    """A press of Book. `form_token` is a secret of the visit's page: one for each order.
+    """A press of Book. `form_token` is a secret of the visit's page, a new one for each order.
 
-    `offer_id` names a fresh offer of the same kiosk. `code` is the desk code that was found, and
-    `ask_id` names an approval; the commit checks both again.
+    `offer_id` names a fresh offer of the same kiosk. `code` is an open desk code, and `ask_id`
+    names an approval; the commit checks both again.
     """
 
     kiosk_id: int
@@ -59,13 +59,13 @@ class Press:
 
     @property
     def secret(self) -> str:
-        """What only the page of this visit knows: its PIN and its link are made of it."""
+        """A secret that only the page of this visit knows; PIN and link are derived from it."""
         return page_secret(self.kiosk_id, self.visit_id, self.form_token)
 
 
 @dataclass(frozen=True)
 class Grant:
-    """That a kiosk may order, and who pays: the guest pays the driver unless staff said otherwise.
+    """The permission to order, and who pays: the guest pays the driver unless staff said otherwise.
 
     `guest_id` is the guest for whom staff made the desk code, if they named one.
     """
@@ -75,12 +75,12 @@ class Grant:
 
 
 def page_secret(kiosk_id: int, visit_id: str, form_token: str) -> str:
-    """What only the page of a visit knows, as one text."""
+    """The secret that only the page of a visit knows, as one text."""
     return f"{kiosk_id}|{visit_id}|{form_token}"
 
 
 def order_token(secret: str) -> str:
-    """The form token of a kiosk's order: nobody can guess or choose that of another form."""
+    """The form token of a kiosk's order. Nobody can guess or choose the token of another form."""
     hashed = f"kiosk order|{secret}".encode("utf-8", "replace")
     return "k" + hashlib.sha256(hashed).hexdigest()[:TOKEN_LENGTH]
 
@@ -98,10 +98,10 @@ def order_of_page(s: Session, kiosk_id: int, secrets: Sequence[str]) -> Order | 
 
 
 def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
-    """One order with its ticket in one commit, or the order that this form token made already.
+    """One order with its ticket in one commit, or the order that this form token has already made.
 
     `key` is the secret of this installation, `tz` the property's zone. Raises KioskRefused and
-    what `place` raises.
+    whatever `place` raises.
     """
     beside = _Beside(runtime, key, press, tz)
     request = _request(press, beside)
@@ -109,7 +109,7 @@ def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
 
 
 class _Beside:
-    """What belongs to a kiosk in the commit of its order."""
+    """The parts of a kiosk in the commit of its order."""
 
     def __init__(self, runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> None:
         self.key, self.press, self.tz = key, press, tz
@@ -124,7 +124,7 @@ class _Beside:
             self.grant = self._granted(s, kiosk, runtime.clock())
 
     def before(self, s: Session, offer: Offer, now: datetime) -> None:
-        """Everything that was read before is read again, locked. Raises KioskRefused."""
+        """Read again, locked, all that was read before. Raises KioskRefused."""
         press = self.press
         kiosk = s.get(Kiosk, press.kiosk_id, with_for_update=True, populate_existing=True)
         if kiosk is None or not _in_order(kiosk, press.property_id):
@@ -135,7 +135,7 @@ class _Beside:
         if offer.kiosk_id != kiosk.id:
             raise KioskRefused(Why.NOT_HERE)
         if self._granted(s, kiosk, now, hold=True) != self.grant:
-            raise KioskRefused(Why.NOT_APPROVED)  # it changed since the request was made
+            raise KioskRefused(Why.NOT_APPROVED)  # the approval changed since the request was made
         if not kiosk_rules.offered_here(offer, self.grant.house_pays):
             raise KioskRefused(Why.NOT_HERE)
         who = Guesswork(press.wish.name, press.wish.room)
@@ -144,7 +144,7 @@ class _Beside:
             raise KioskRefused(Why.WRONG_CODE)
 
     def after(self, s: Session, order_id: int, now: datetime) -> None:
-        """Add the ticket, use up the approval, and note the order in its visit."""
+        """Add the ticket, use up the approval, and record the order in its visit."""
         press, order = self.press, s.get_one(Order, order_id)
         pin = tickets.pin_of(self.key, press.secret)
         tickets.add_ticket(s, self.key, order, pin, tickets.local_day(now, self.tz))
@@ -154,9 +154,10 @@ class _Beside:
         kiosk_visits.note_order(s, visit, order_id, now)
 
     def _granted(self, s: Session, kiosk: Kiosk, now: datetime, *, hold: bool = False) -> Grant:
-        """The grant of this press. Raises KioskRefused where the rule wants a word of staff.
+        """The grant for this press.
 
-        A code counts under each rule; without one the rule says what is needed.
+        Raises KioskRefused when the rule requires a code or an approval. A code is valid under
+        every rule; without one the rule decides what is needed.
         """
         press = self.press
         if press.code is not None:
@@ -182,7 +183,7 @@ def _in_order(kiosk: Kiosk, property_id: int) -> bool:
 
 
 def _request(press: Press, beside: _Beside) -> BookingRequest:
-    """The booking request of a press: in cash, unless staff have said that the house pays."""
+    """The booking request of a press: paid in cash, unless staff have said that the house pays."""
     grant, wish = beside.grant, press.wish
     return BookingRequest(
         property_id=press.property_id,

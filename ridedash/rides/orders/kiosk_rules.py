@@ -1,7 +1,8 @@
-"""What a kiosk may order, and who pays: the property's rule, limits, and the rule against jokes.
+"""What a kiosk may order, and who pays: the property's rule, limits, and protection from misuse.
 
-Nobody stands behind a kiosk. So a guest pays the driver unless staff have said otherwise, by a
-desk code or by an approval, and a joker soon meets a limit (docs/booking-protocol.md 1.9).
+No staff stand at a kiosk. So a guest pays the driver unless staff have said otherwise, by a desk
+code or an approval, and somebody who books for fun soon meets a limit (docs/booking-protocol.md
+1.9).
 """
 
 import re
@@ -26,16 +27,18 @@ from ridedash.store.models.orders import Offer, Order, OrderState, Ride, Timelin
 from ridedash.store.models.people import Account, Guest
 from ridedash.text import normalised
 
-ORDERS_AN_HOUR: Final = 30  # of one kiosk
-MOST_LIVE: Final = 3  # rides of one kiosk without a passenger aboard
-LIVE_FOR: Final = timedelta(hours=24)  # an older ride counts no longer
+ORDERS_AN_HOUR: Final = 30  # orders of one kiosk
+MOST_LIVE: Final = 3  # rides of one kiosk whose passenger is not aboard yet
+LIVE_FOR: Final = timedelta(hours=24)  # an older ride does not count any more
 HOUR: Final = timedelta(hours=1)
-ENDED_EARLY: Final = 2  # rides in an hour that ended before they began
-CODE_FOR: Final = timedelta(minutes=60)  # for so long such a kiosk asks for a desk code
-LONGEST_NAME: Final = 20  # letters of a first name or a room number
-# categories that are agreed on with the driver, or leave the city: staff book them
+# rides that ended before they began, in an hour: then the kiosk asks for a desk code
+ENDED_EARLY: Final = 2
+CODE_FOR: Final = timedelta(minutes=60)  # how long the kiosk then asks for a desk code
+LONGEST_NAME: Final = 20  # characters of a first name or a room number
+# categories that kiosks don't offer: their price is agreed on with the driver, or they leave the
+# city
 _NOT_HERE: Final = re.compile(r"rent|hour|package|out_?station|intercity", re.IGNORECASE)
-# somebody sat in the car; an auto's bill comes after that
+# statuses with a passenger aboard; an auto's bill comes after the ride
 _BEGAN: Final = (
     select(TimelineEvent.id)
     .where(TimelineEvent.order_id == Order.id, TimelineEvent.name == wire.IN_PROGRESS)
@@ -43,13 +46,14 @@ _BEGAN: Final = (
 )
 
 # attention items of kiosk rides
-MANY_RIDES: Final = "kiosk_limit"  # the detail is a Why
-ENDED_RIDES: Final = "kiosk_ended_early"  # the detail names both rides
+MANY_RIDES: Final = "kiosk_limit"  # a limit was reached; the detail is a Why
+# rides ended before they began; the detail names both rides
+ENDED_RIDES: Final = "kiosk_ended_early"
 WRONG_PINS: Final = "kiosk_pins"
 
 
 class Why(StrEnum):
-    """Why a kiosk orders nothing."""
+    """Why a kiosk refuses to order."""
 
     CLOSED = "closed"  # out of order, revoked, or without an account
     HOURLY = "hourly"
@@ -58,8 +62,8 @@ class Why(StrEnum):
     NEEDS_CODE = "needs_code"
     WRONG_CODE = "wrong_code"
     TOO_MANY_CODES = "too_many_codes"
-    HOURS = "hours"  # it is closed at this time
-    NOT_HERE = "not_here"  # a car that a kiosk doesn't offer, or an offer of somebody else
+    HOURS = "hours"  # outside its opening hours
+    NOT_HERE = "not_here"  # a car that a kiosk doesn't offer, or an offer made elsewhere
     NOT_APPROVED = "not_approved"
 
 
@@ -76,21 +80,21 @@ class KioskRefused(PlaceError):
 
 @dataclass(frozen=True)
 class Guesswork:
-    """Who a guest says they are: one field takes a first name or a room number."""
+    """A guest's own statement of who they are: one field accepts a first name or a room number."""
 
     name: str
     room: str | None = None
 
     @property
     def folded(self) -> str:
-        """As limits compare it."""
+        """A text in the form in which limits compare it."""
         return normalised(self.room or self.name)
 
 
 def who_is(typed: str) -> Guesswork | None:
     """A typed first name or room number; None for nothing, or more than 20 letters.
 
-    What holds a digit is a room, in the desk's digits whatever keyboard wrote them.
+    A text with a digit is a room; digits of other scripts become ASCII digits.
 
     >>> who_is(" Ana "), who_is("4 12"), who_is("")
     (Guesswork(name='Ana', room=None), Guesswork(name='412', room='412'), None)
@@ -105,10 +109,10 @@ def who_is(typed: str) -> Guesswork | None:
 
 
 def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
-    """The rule that holds at a kiosk now.
+    """The rule that applies at a kiosk now.
 
-    On an attended one staff stand beside the guest: neither a code nor an approval is asked for,
-    and the guest pays the driver. After rides that nobody took it asks for a desk code.
+    At an attended kiosk staff stand beside the guest: it asks for neither a code nor an approval,
+    and the guest pays the driver. After rides that nobody took, a kiosk asks for a desk code.
     """
     if kiosk.attended:
         return WhoPays.DRIVER
@@ -117,11 +121,11 @@ def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
     try:
         return WhoPays(kiosk.rule)
     except ValueError:
-        return WhoPays.CODE  # a rule of a newer version: the careful one
+        return WhoPays.CODE  # a rule of a newer version: apply the strictest one
 
 
 def offered_here(offer: Offer, house_pays: bool) -> bool:
-    """Whether a kiosk offers this car: no rental, no other city; share only where the house pays.
+    """Whether a kiosk offers this car: no rental, no outstation; share only if the house pays.
 
     A shared ride is paid before it begins, so no driver can be paid for it.
     """
@@ -132,16 +136,19 @@ def offered_here(offer: Offer, house_pays: bool) -> bool:
 
 
 def account_at(s: Session, kiosk: Kiosk) -> Account | None:
-    """The account that a kiosk books with: its own, else the property's default one."""
+    """The account with which a kiosk books: its own, else the property's default account."""
     usable = accounts_of(s, kiosk.property_id)
     own = next((each for each in usable if each.id == kiosk.account_id), None)
     if kiosk.account_id is not None:
-        return own  # another account is not a manager's choice
+        return own  # no fallback: a manager did not choose another account
     return next((each for each in usable if each.is_default), None)
 
 
 def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> None:
-    """Raises KioskRefused at a limit of this kiosk. Its row is locked, so that presses count."""
+    """Raises KioskRefused at a limit of this kiosk.
+
+    Locks its row, so that parallel presses count.
+    """
     mine = and_(Order.kiosk_id == kiosk.id, Order.property_id == kiosk.property_id)
     lately = select(func.count(Order.id)).where(mine, Order.created_at > now - HOUR)
     if (s.scalar(lately) or 0) >= ORDERS_AN_HOUR:
@@ -159,7 +166,7 @@ def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> N
 
 
 def note_refused(s: Session, kiosk: Kiosk, why: Why, now: datetime) -> None:
-    """Tell the desk why a kiosk ordered nothing: an audit entry, and an item at its newest ride."""
+    """Tell the desk why a kiosk refused: an audit entry, and an item at its newest ride."""
     facts: dict[str, Any] = {"property_id": kiosk.property_id}
     subject = f"kiosks:{kiosk.id}"
     audit.record(s, by_kiosk(kiosk.id), "kiosk.refused", subject, str(why), now, **facts)
@@ -176,15 +183,15 @@ def note_refused(s: Session, kiosk: Kiosk, why: Why, now: datetime) -> None:
 
 
 def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
-    """After two rides in an hour that ended before they began: a kiosk asks for a desk code.
+    """Let a kiosk ask for desk codes after two rides in an hour that ended before they began.
 
-    For 60 minutes, and the desk gets an item that names both rides. Whether that began now. A
-    search that found no driver is nobody's joke and doesn't count. Needs a locked row.
+    This lasts 60 minutes, and the desk gets an item that names both rides. Returns whether it began
+    now. A search that found no driver does not count, because nobody cancelled. Needs a locked row.
     """
     if kiosk.code_until is not None and now < kiosk.code_until:
         return False
     since = now - HOUR
-    if kiosk.code_until is not None:  # what led to the last time doesn't count again
+    if kiosk.code_until is not None:  # rides that led to the last such time don't count again
         since = max(since, kiosk.code_until - CODE_FOR)
     ended = (
         select(Order)
@@ -210,13 +217,13 @@ def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
 
 
 def number_of(s: Session, order_id: int) -> str:
-    """A kiosk's ride as the desk names it: K27, or #1203 where its ticket is gone."""
+    """The name of a kiosk's ride at the desk: K27, or #1203 when its ticket is deleted."""
     ticket = ticket_of(s, order_id)
     return f"#{order_id}" if ticket is None else ride_number(ticket.number)
 
 
 def _without_passenger(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Orders that are or may become a ride, and in which nobody sits yet."""
+    """The condition for orders that are, or may become, a ride without its passenger aboard."""
     waiting = Order.state.in_(
         (OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING)
     )

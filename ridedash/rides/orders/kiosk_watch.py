@@ -1,4 +1,4 @@
-"""What the worker does for kiosks every few seconds, because their pages may be gone.
+"""Checks kiosks every few seconds in the worker, because their pages may be gone.
 
 It finds guests whose ticket was never shown, rides that ended before they began, approvals that
 nobody answered, and visits that nobody has ended.
@@ -18,14 +18,16 @@ from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.models.people import Guest
 
-NO_TICKET: Final = "kiosk_no_ticket"  # an attention item; the detail is number and name
-TICKET_WITHIN: Final = timedelta(seconds=45)  # a page that works has shown it long before
+# an attention item; its detail is the ride's number and the guest's name
+NO_TICKET: Final = "kiosk_no_ticket"
+# a working page has shown the ticket long before this time
+TICKET_WITHIN: Final = timedelta(seconds=45)
 
 
 def watch(db: Database, now: datetime) -> int:
     """Look once at all kiosks. Returns how many rows it changed; writes only when it has to."""
     with db.read() as s:
-        waiting = kiosk_asks.has_late(s, now)  # at a kiosk that was removed, too
+        waiting = kiosk_asks.has_late(s, now)  # includes kiosks that were removed
         kiosks = s.scalars(select(Kiosk.id).where(Kiosk.revoked_at.is_(None))).all()
         if not kiosks and not waiting:
             return 0
@@ -43,7 +45,7 @@ def watch(db: Database, now: datetime) -> int:
 
 
 def _with_ended_rides(s: Session, now: datetime) -> list[int]:
-    """Kiosks that ask for no code yet, and where too many rides of an hour were cancelled."""
+    """Kiosks that don't ask for a code yet and had too many cancelled rides in an hour."""
     free = or_(Kiosk.code_until.is_(None), Kiosk.code_until <= now)
     query = (
         select(Kiosk.id)

@@ -1,4 +1,4 @@
-"""Changing or withdrawing a ride of a series together with all later rides of the series.
+"""Changes or withdraws a ride of a series together with all later rides of the series.
 
 The *shown* ride is the one whose page is open; "onward" means this ride and the later ones.
 Each ride stays an order of its own, with its own audit entry and timeline event. Rides that are
@@ -49,20 +49,20 @@ class NoCarLater(RequestRefused):
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the service is asked the price of: a car for a trip, with the token of an account."""
+    """A price that is requested from the service: a car for a trip, with an account's token."""
 
     trip: Trip
     category: str
     account_id: int
 
 
-# the answers to these questions; None: the car is not offered for the trip
+# the answers to these requests; None: the car is not offered for the trip
 Listed = Mapping[_Asked, Product | None]
 
 
 @dataclass(frozen=True)
 class _Onward:
-    """What changes in the shown ride, and therefore in the later ones too.
+    """The changes of the shown ride, which are made in the later ones too.
 
     `changed` has names as `change.differences` gives them; `was` has the earlier values of the
     shown ride, by attribute of BookingRequest.
@@ -81,7 +81,7 @@ class _Onward:
         return bool({"trip", "category"} & set(self.changed))
 
     def asked_of(self, s: Session, order: Order) -> _Asked:
-        """The question for the price of a later ride, with the car and trip that it will have."""
+        """The price request for a later ride, with the car and trip that it will have."""
         trip, category, account_id = self.trip, self.category, order.account_id
         if "trip" not in self.changed:
             trip = trip_of(s.get_one(Offer, order.offer_id))
@@ -108,9 +108,9 @@ def change_onward(runtime: Runtime, wanted: Change) -> int:
 
 
 def _listed(runtime: Runtime, wanted: Change) -> Listed:
-    """The products that the later rides need, as they are offered now."""
+    """The current offers of the products that the later rides need."""
     request = wanted.request
-    # without a lock, so _change_onward() decides again what changes, with the rides locked
+    # read without a lock: _change_onward() determines the changes again when the rides are locked
     with runtime.db.read() as s:
         shown = s.get(Order, wanted.order_id)
         if shown is None or shown.property_id != request.property_id:
@@ -132,7 +132,7 @@ def _listed(runtime: Runtime, wanted: Change) -> Listed:
 
 
 def _product(runtime: Runtime, asked: _Asked) -> Product | None:
-    """A car as it is offered for a trip now; None when it is not offered. Raises RequestRefused."""
+    """A car as it is offered for a trip now; None when it is not. Raises RequestRefused."""
     trip, category = asked.trip, asked.category
     try:
         listed = call_with_token(
@@ -148,7 +148,7 @@ def _product(runtime: Runtime, asked: _Asked) -> Product | None:
 
 
 def _onward(shown: Order, wanted: Change, changed: Collection[str], offer: Offer) -> _Onward:
-    """The change to apply; `offer` is the one that was chosen for the shown ride."""
+    """The changes to make; `offer` is the one that was chosen for the shown ride."""
     was = {name: getattr(shown, name) for name in ("flight", "departs_at", "pickup_at")}
     return _Onward(shown.id, wanted.request, changed, trip_of(offer), offer.category, was)
 
@@ -216,7 +216,7 @@ def withdraw_onward(
 
 
 def _planned_from(s: Session, first: Order) -> list[Order]:
-    """This ride and the later ones of its series, those that are still planned, sorted by id.
+    """Those rides of the series, from this one on, that are still planned, sorted by id.
 
     A write session locks them in that sequence, so that two changes can't deadlock.
     """
@@ -238,7 +238,7 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
         each.name: ordered_value(order, each) for each in CHANGEABLE if each.change not in changed
     }
     values["offer_id"] = order.offer_id
-    if "category" in changed:  # the number of seats goes with the car
+    if "category" in changed:  # the number of seats changes with the car
         values["seats"] = request.seats
     if "guest" not in changed:
         guest = s.get_one(Guest, order.guest_id)
@@ -253,7 +253,7 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
 
 
 def _flight_of(order: Order, onward: _Onward) -> dict[str, Any]:
-    """The flight of a later ride: the changed number, the changed time on that ride's own day."""
+    """The flight of a later ride: the changed number, and the changed time on its own day."""
     request = onward.request
     flight, departs_at = order.flight, order.departs_at
     if request.flight != onward.was["flight"]:

@@ -27,11 +27,11 @@ _KNOWN_CODES: Final = frozenset(map(wire.normal_code, wire.CREATE_CODES))
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of an order after its call.
+    """What the answer to an order's call proves.
 
-    `retry` is AUTH or RATE where the protocol lets the order go back to READY, once of each.
-    `alarm`: the answer contradicts itself, so an attention item is raised.
-    `booking_timeout_s` counts by the service's clock, which a demo runs faster.
+    `retry` is AUTH or RATE where the protocol lets the order go back to READY, each of them once.
+    `alarm`: the answer contradicts itself, so an attention item is raised. `booking_timeout_s`
+    counts by the service's clock, which a demo runs faster.
     """
 
     state: OrderState
@@ -54,7 +54,7 @@ def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:
     `reference` is the partner reference that was sent. The first row of the table in
     docs/booking-protocol.md 1.4 that matches wins.
     """
-    # our own rate limit is treated like a 429 of the service
+    # our own rate limit has the same effect as a 429 of the service
     if isinstance(answer, Throttled) and answer.why == Throttled.LIMITED:
         return Outcome(
             OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED
@@ -68,8 +68,8 @@ def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:
 
 
 def _of_answer(answer: CreateAnswer, reference: str) -> Outcome:
-    # a 401 or 429 that names a booking proves no more than any other 4xx; of one whose body can't
-    # be read the status counts
+    # a 401 or 429 that names a booking proves no more than any other 4xx; if its body can't be
+    # read, its status decides
     names_id = answer.names_id
     key_refused = answer.body is not None and wire.refuses_key(answer.body.code)
     if answer.http_status == 401 and not names_id and not key_refused:
@@ -89,7 +89,7 @@ def _of_answer(answer: CreateAnswer, reference: str) -> Outcome:
 
 
 def _is_of_the_service(body: CreateBody) -> bool:
-    """Whether a body has any of the fields of the service's answers."""
+    """Whether a body has any of the fields that the service's answers have."""
     return any((body.status, body.code, body.message, body.booking_id, body.txn_id))
 
 

@@ -1,4 +1,4 @@
-"""Placing an order: a booking request becomes a row, in one commit, once for each form token.
+"""Places an order: stores a booking request as a row, in one commit, once for each form token.
 
 Step T1 of docs/booking-protocol.md 1.3.
 """
@@ -38,14 +38,14 @@ from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
 OFFER_LASTS: Final = timedelta(minutes=2)
-# an offer further in the future was stored before a clock stepped back: nobody knows its age
+# an offer further in the future was stored before a clock stepped back: its age is unknown
 OFFER_AHEAD: Final = timedelta(minutes=1)
 UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 
 
 @dataclass(frozen=True)
 class Placed:
-    """The order of a form token, all of them for a group.
+    """The order of a form token; for a group, its orders.
 
     `created` is False when the same form was sent before.
     """
@@ -56,13 +56,13 @@ class Placed:
 
 
 class Beside(Protocol):
-    """What else belongs into the commit of a new order: for a kiosk, its limits and its ticket."""
+    """Hooks into the commit of a new order; for a kiosk, its limits and its ticket."""
 
     def before(self, s: Session, offer: Offer, now: datetime) -> None:
-        """Before anything is stored. Raises a PlaceError where nothing may be ordered."""
+        """Called before anything is stored. Raises a PlaceError if nothing may be ordered."""
 
     def after(self, s: Session, order_id: int, now: datetime) -> None:
-        """When the row of the order is there."""
+        """Called when the row of the order exists."""
 
 
 class PlaceError(Exception):
@@ -91,7 +91,7 @@ class TokenReused(PlaceError):
 
 @dataclass(frozen=True)
 class OpenRide:
-    """A ride that a guest has already, and who ordered it when."""
+    """An open ride of a guest: when it was ordered, and by whom."""
 
     order_id: int
     staff_name: str | None
@@ -99,10 +99,10 @@ class OpenRide:
 
 
 class GuardBusy(PlaceError):
-    """The guest already has a ride from here that is not over (docs/booking-protocol.md 1.2).
+    """The guest already has an open ride from here (docs/booking-protocol.md 1.2).
 
-    `rides` are those, the newest first. `seen` are the ids that a second car on purpose names then:
-    these, and those that this press named.
+    `rides` are the guest's open rides, the newest first. `seen` are the ids that a form for a
+    second car must send: those of `rides`, and those that this form sent.
     """
 
     def __init__(self, rides: Sequence[OpenRide], request: BookingRequest) -> None:
@@ -115,7 +115,8 @@ class GuardBusy(PlaceError):
 class RequestRefused(PlaceError):
     """The request can't be ordered as it is; `field` names what is wrong with it.
 
-    Seats are missing for a shared ride, the account is another property's, the coupon is malformed.
+    For example: seats are missing for a shared ride, the account is another property's, or the
+    coupon is malformed.
     """
 
     def __init__(self, field: str, reason: str) -> None:
@@ -130,7 +131,7 @@ def place(
     failpoint: Failpoint = no_failpoint,
     beside: Beside | None = None,
 ) -> Placed:
-    """T1: one READY order in one commit (SCHEDULED with a pickup time), or the form token's order.
+    """T1: make one READY order in one commit (SCHEDULED with a pickup time), or return the token's.
 
     `beside` takes part in that commit. Raises OfferUnknown, OfferStale, TokenReused, GuardBusy,
     RequestRefused and what `beside` raises; DatabaseBusy when nothing was ordered, CommitUnknown
@@ -144,7 +145,7 @@ def place(
     except CommitUnknown as lost:
         placed = _place_after_lost_commit(lambda: _place(db, request, now, beside), lost)
     except DatabaseBusy:
-        # another request with the same form may have been first
+        # another request with the same form may have come first
         placed = _placed_before(db, request)
         if placed is None:
             raise
@@ -154,7 +155,7 @@ def place(
 
 
 def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
-    """The order that this form made already. Raises DatabaseBusy when it can't be read."""
+    """The order that this form has made already. Raises DatabaseBusy when it can't be read."""
     try:
         with db.read() as s:
             return _order_of_token(s, request)
@@ -163,16 +164,16 @@ def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
 
 
 def _place_after_lost_commit(again: Callable[[], Placed], lost: CommitUnknown) -> Placed:
-    """The order that the lost commit wrote, found by its form token, else a new one."""
+    """The order that the lost commit wrote, found by its form token; otherwise a new order."""
     try:
         return retry_conflict(again)
     except (DatabaseBusy, SQLAlchemyError):
-        raise lost from None  # "nothing was ordered" is not known
+        raise lost from None  # it is unknown whether something was ordered
 
 
 def _place(db: Database, request: BookingRequest, now: datetime, beside: Beside | None) -> Placed:
     with db.write() as s:
-        # From here on the same form, sent to another process, waits and then finds our order.
+        # From here on another request with the same form waits, and then finds our order.
         _lock_guests(s, request)
         before = _order_of_token(s, request)
         if before is not None:
@@ -222,18 +223,18 @@ def offer_of(s: Session, request: BookingRequest, now: datetime) -> Offer:
     if offer is None or offer.property_id != request.property_id:
         raise OfferUnknown(f"offer {request.offer_id}")
     if request.pickup_at is None and not is_fresh(offer, now):
-        s.expunge(offer)  # it stays readable when the transaction is undone
+        s.expunge(offer)  # it remains readable after a rollback
         raise OfferStale(offer)
     return offer
 
 
 def is_fresh(offer: Offer, now: datetime) -> bool:
-    """Whether the price of an offer may still be ordered as it was shown."""
+    """Whether the price of an offer is recent enough to be ordered as it was shown."""
     return -OFFER_AHEAD <= now - offer.fetched_at <= OFFER_LASTS
 
 
 def check(s: Session, request: BookingRequest, offer: Offer) -> None:
-    """Raises RequestRefused for a request that can't be ordered; GuardBusy as `_check_replaced`."""
+    """Raises RequestRefused if it can't be ordered, and GuardBusy like `_check_replaced`."""
     if account_of(s, request.property_id, request.account_id) is None:
         raise RequestRefused("account", "not an account of this property")
     if offer.account_id is not None and offer.fare_id and offer.account_id != request.account_id:
@@ -251,16 +252,16 @@ def check(s: Session, request: BookingRequest, offer: Offer) -> None:
         old = s.get(Order, request.supersedes)
         if old is None or old.property_id != request.property_id:
             raise RequestRefused("supersedes", "not an order of this property")
-        # read in a write session, so locked: undoing the withdrawal waits, or has won
+        # read in a write session, and therefore locked: undoing the withdrawal waits, or came first
         if old.state in UNSENT:
             raise RequestRefused("supersedes", "that order is on its way again")
         _check_replaced(s, request)
 
 
 def _check_replaced(s: Session, request: BookingRequest) -> None:
-    """Raises GuardBusy for an order that a colleague has booked again already.
+    """Raises GuardBusy if a colleague has already booked the replaced order again.
 
-    The guard alone doesn't tell: a car of a group, a second car and a planned ride have none.
+    The guard alone does not show it: cars of a group, second cars and planned rides have none.
     """
     alive = or_(Order.open, Order.state.in_(UNSENT))
     newer = select(*OPEN_ORDER).where(Order.supersedes == request.supersedes, alive)
@@ -268,10 +269,10 @@ def _check_replaced(s: Session, request: BookingRequest) -> None:
 
 
 def _check_seen(s: Session, request: BookingRequest, rides: Sequence[OpenOrder]) -> None:
-    """Raises GuardBusy unless a second car is booked on purpose beside each of these rides.
+    """Raises GuardBusy unless the form books a second car on purpose beside each of these rides.
 
-    A ride that came after the notice was shown is none that the person knows of: two desks that
-    answer at the same time would book two.
+    The person does not know a ride that was booked after the notice was shown: two desks that
+    answer the notice at the same time would both book.
     """
     seen = request.second_to if request.override_guard else ()
     if all(each.id in seen for each in rides):
@@ -288,14 +289,14 @@ def _open_ride(s: Session, order: OpenOrder) -> OpenRide:
 def check_time(
     request: BookingRequest, now: datetime, latest: timedelta = schedule_times.LATEST
 ) -> None:
-    """Raises RequestRefused for a pickup that is too near or too far; `latest` is how far."""
+    """Raises RequestRefused for a pickup that is too soon, or later than `latest` from now."""
     soonest = schedule_times.SOONEST
     if request.pickup_at is not None and not soonest <= request.pickup_at - now <= latest:
         raise RequestRefused("pickup_at", f"15 minutes to {latest.days} days from now")
 
 
 def _check_times(request: BookingRequest, now: datetime) -> None:
-    """Raises RequestRefused for a pickup, a way back or a ride of a series at a wrong time."""
+    """Raises RequestRefused if a pickup, a way back or a ride of a series has a wrong time."""
     if request.series:
         if len(request.series) > schedule_times.MOST_RIDES:
             raise RequestRefused("series", "more rides than one series may have")
@@ -324,14 +325,15 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
     affiliate_uid = affiliate_uid_of(s, request.account_id)
     form_digest = request_digest(request)
     back_offer = _offer_back(s, request, offer, now) if request.back_at is not None else offer
-    busy: dict[str | None, int | None] = {}  # the other open ride of each guest, by guard key
+    busy: dict[str | None, int | None] = {}  # the guest's other open ride, by guard key
     stored: dict[guests.GuestDetails, Guest] = {}
-    made: dict[int, int] = {}  # ids, by number
+    made: dict[int, int] = {}  # ids of the new orders, by number
     for part in parts(request, new_group):
         own = part.request
         own_offer = offer if part.back_of is None else back_offer
         guest = stored.get(guest_of(own)) or _store_guest(s, own, now)
-        stored[guest_of(own)] = guest  # one row, also of a guest who is known by name alone
+        # one row for all orders of a guest, also if only the name is known
+        stored[guest_of(own)] = guest
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
         of_group = part.group is not None and key in busy
         if key not in busy:
@@ -344,7 +346,8 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
             raise refused(error) from None
         order.form_digest = form_digest
         order.back_of = made.get(part.back_of or 0)
-        if of_group and own.pickup_at is None:  # a planned one is asked when it comes due
+        if of_group and own.pickup_at is None:
+            # for a planned order, this is checked when it comes due
             order.guard_override_by = request.staff_id
         s.add(order)
         s.flush()
@@ -355,16 +358,16 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
 
 
 def _store_guest(s: Session, request: BookingRequest, now: datetime) -> Guest:
-    """The guest's row. What a stranger types at a kiosk never gets into one that the desk knows."""
+    """The guest's row. What is typed at a kiosk is never stored in a row that the desk knows."""
     if request.actor.kiosk_id is not None:
         return guests.store_stranger(s, request.property_id, guest_of(request), now)
     return guests.store_guest(s, request.property_id, guest_of(request), now, request.staff_id)
 
 
 def _offer_back(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> Offer:
-    """The offer of the way back: the same car with the ends swapped, with the price that was shown
-    for it, if any; it gets the price of then when it is ordered. Raises RequestRefused where the
-    drop is not known.
+    """The offer of the way back: the same car with the ends swapped, and the price that was shown
+    for it, if any; it gets a new price when it is ordered. Raises RequestRefused if the drop is
+    unknown.
     """
     there = trip_of(offer)
     if there.drop is None:
@@ -396,12 +399,12 @@ def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> 
 def _busy(
     s: Session, request: BookingRequest, guest: Guest, key: str | None, made: Collection[int]
 ) -> int | None:
-    """The guest's other open ride from the same pickup, where the guard is overridden.
+    """The guest's other open ride from the same pickup, if the guard is overridden.
 
-    None when there is no such ride; those that this press has `made` are none. Raises GuardBusy
-    unless the request overrides the guard for each of them.
+    None without such a ride; orders that this press has `made` don't count. Raises GuardBusy unless
+    the request overrides the guard for each of them.
     """
-    if key is None or request.pickup_at is not None:  # today's ride does not block tomorrow's
+    if key is None or request.pickup_at is not None:  # today's ride does not block one of tomorrow
         return None
     busy = [each for each in open_rides(s, guest, key) if each.id not in made]
     _check_seen(s, request, busy)
@@ -409,15 +412,15 @@ def _busy(
 
 
 def refused(error: ValidationError) -> RequestRefused:
-    """The field that the request to the service can't be built with."""
+    """The field because of which the request to the service can't be built."""
     first = error.errors()[0]
     return RequestRefused(str((first["loc"] or ("request",))[0]), first["msg"])
 
 
 @dataclass(frozen=True)
 class _SecondCar:
-    """Why a guest may have a second car: beside an open ride that staff were told of, or because an
-    earlier car of the group is for the same guest.
+    """Why a guest may have a second car: staff were told of the open ride, or an earlier car of the
+    group is for the same guest.
     """
 
     beside: int | None
@@ -427,7 +430,7 @@ class _SecondCar:
 def _record(
     s: Session, request: BookingRequest, part: Part, order: Order, second: _SecondCar
 ) -> None:
-    """The audit entry: who ordered what, and why a guest may have a second car."""
+    """The audit entry: the actor, the order, and why the guest may have a second car."""
     facts: dict[str, Any] = {
         "offer": order.offer_id,
         "override": request.override_guard,
@@ -436,7 +439,7 @@ def _record(
     if second.beside is not None:
         facts["second_to"] = second.beside
     if order.group_key:
-        # the ways back have the numbers after the cars
+        # the ways back are numbered after the cars
         number = part.number if part.back_of is None else part.number - request.cars
         facts |= {"car": number, "cars": request.cars, "group": order.group_key}
         facts["override"] = "group" if second.of_group else request.override_guard

@@ -1,7 +1,7 @@
-"""What one press of Book makes: its orders, each with a number, a guest, a time and a direction.
+"""The orders of one press of Book, each with a number, a guest, a time and a direction.
 
-Pure. See docs/booking-protocol.md 1.2: the number is what keeps a form that is sent twice from
-making an order twice, so the same request always makes the same parts.
+Pure. See docs/booking-protocol.md 1.2: because of the number, a form that is sent twice makes each
+order once; the same request always makes the same parts.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from typing import Final
 from ridedash.rides.orders.fields import FIELDS, MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.schedule_times import MOST_RIDES, departure_of
 
-MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # of one press
+MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # orders of one press
 
 
 @dataclass(frozen=True)
 class Part:
-    """One order of a press. `request` is its own: its guest, its pickup time, one car.
+    """One order of a press. `request` has its own guest and pickup time, and one car.
 
     `back_of` is the number of the part whose way back this is.
     """
@@ -51,7 +51,7 @@ def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
 
 
 def token_of(form_token: str, number: int) -> str:
-    """One form makes one order of each number, ever."""
+    """The token of one order: a form can't make two orders with the same number."""
     return form_token if number == 1 else f"{form_token}.{number}"
 
 
@@ -61,7 +61,7 @@ def tokens_of(form_token: str) -> list[str]:
 
 
 def _at(request: BookingRequest, at: datetime, first: datetime) -> BookingRequest:
-    """The request of one ride of a series, whose flight leaves on a day of its own."""
+    """The request of one ride of a series; a flight departs relative to that ride's own day."""
     departs_at = request.departs_at
     if departs_at is not None:
         departs_at = departure_of(at, first, departs_at, request.tz)
@@ -69,7 +69,7 @@ def _at(request: BookingRequest, at: datetime, first: datetime) -> BookingReques
 
 
 def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> BookingRequest:
-    """The request of one car: its own guest, where the group has a list of guests."""
+    """The request of one car, with its own guest if the group has a list of guests."""
     if not request.guests:
         return alone
     guest = request.guests[number - 1]
@@ -84,11 +84,11 @@ def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> Book
 
 
 def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
-    """The request of a way back: as the form is filled in for one, without note, coupon, flight."""
+    """The request of a way back: without the note, coupon and flight of the way there."""
     left_out = {each.name: each.default for each in FIELDS if _only_out(each.refill)}
     return replace(out, pickup_at=at, supersedes=None, departs_at=None, **left_out)
 
 
 def _only_out(refill: frozenset[Refill]) -> bool:
-    """Whether a field is filled in again, but not for the way back."""
+    """Whether a field is copied when a ride is booked again, but not for the way back."""
     return bool(refill) and Refill.RETURN not in refill

@@ -1,7 +1,7 @@
-"""The recovery job of each worker, at its start and every second: rows that nothing else advances.
+"""The recovery job of each worker, every second: advances rows that nothing else does.
 
-Orders that expired, sends whose worker ended, rides whose next poll is too far ahead, actions
-without an answer (docs/booking-protocol.md 1.3, Recovery).
+These are orders that expired, sends whose worker ended, rides whose next poll is too far ahead, and
+actions without an answer (docs/booking-protocol.md 1.3, Recovery).
 """
 
 from collections.abc import Callable
@@ -29,10 +29,10 @@ ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
 def recover(
     db: Database, now: datetime, is_current: Callable[[Session], bool] = lambda _s: True
 ) -> int:
-    """Do the recovery job. How many rows it changed; it writes only when there is something to do.
+    """Do the recovery job. Returns how many rows it changed; it writes only when necessary.
 
-    Rows that another process has locked are left to the next run. `is_current`: False in a database
-    that went back in time (`restore.RestoreWatch`), where nothing is proved by a row's age.
+    Rows that another process has locked are left to the next run. `is_current` is False for a
+    database that went back in time (`restore.RestoreWatch`), where the age of a row proves nothing.
     """
     with db.read() as s:
         if not any(s.scalars(query.limit(1)).first() is not None for query in _queries(now)):
@@ -85,7 +85,7 @@ def _abandoned(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _expire_orders(s: Session, now: datetime) -> int:
-    """I7: a READY order that was not sent in time is proved to be not sent."""
+    """I7: an order that stayed READY for too long is proved not to be sent: READY to NOT_SENT."""
     orders = s.scalars(_unlocked(select(Order).where(*_expired(now)))).all()
     for order in orders:
         order.code = EXPIRED
@@ -94,7 +94,7 @@ def _expire_orders(s: Session, now: datetime) -> int:
 
 
 def _end_missed_starts(s: Session, now: datetime) -> int:
-    """A ride that its guest did not start in time. One that is held waits for staff."""
+    """End orders whose guest did not start them in time. An order that is held waits for staff."""
     orders = s.scalars(_unlocked(select(Order).where(*_missed(now)))).all()
     for order in orders:
         end_missed(s, order, now)
@@ -111,7 +111,7 @@ def _end_unanswered_sends(s: Session, now: datetime) -> int:
 
 
 def _advance_polls(s: Session, now: datetime) -> int:
-    """A clock that has stepped back must not leave a ride without polls."""
+    """Let rides be polled whose next poll a clock has set too far ahead, before it stepped back."""
     changed = 0
     late = select(Ride.id, Ride.interval_s).where(*_too_far_ahead(now)).order_by(Ride.id)
     for ride_id, interval_s in s.execute(late).all():
@@ -123,9 +123,9 @@ def _advance_polls(s: Session, now: datetime) -> int:
 
 
 def _end_unanswered_actions(s: Session, now: datetime) -> int:
-    """Mark actions unconfirmed whose caller ended without an answer; a poll shows their effect.
+    """Mark actions unconfirmed if their caller ended without an answer; a poll shows their effect.
 
-    No poll shows that of feedback: it is called again, as after an unclear answer.
+    No poll shows the effect of feedback: it is sent again, as after an unclear answer.
     """
     with_one = Order.id.in_(select(Action.order_id).where(*_abandoned(now)))
     orders = {order.id: order for order in s.scalars(_unlocked(select(Order).where(with_one)))}

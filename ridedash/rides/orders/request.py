@@ -1,4 +1,4 @@
-"""The row of a new order: the body for the service, the columns, the duplicate-booking guard.
+"""Builds the row of a new order: the body for the service, columns, the duplicate-booking guard.
 
 See docs/booking-protocol.md 1.2 and 1.3.
 """
@@ -32,11 +32,12 @@ from ridedash.store.models.people import Guest
 from ridedash.store.offers import Priced
 from ridedash.wire import PICKUP_NOW, Kind
 
-# Without I, L, O and U: people read it out on the telephone.
+# Without I, L, O and U, because people read it out on the telephone.
 REFERENCE_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
 REFERENCE_LENGTH: Final = 16
 GROUP_BYTES: Final = 12
-CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
+# digits after the decimal point of degrees: a pickup cell is about 110 m high
+CELL_DIGITS: Final = 3
 
 
 def new_group() -> str:
@@ -53,7 +54,7 @@ def request_digest(request: BookingRequest) -> str:
     """A digest of the whole request: the same form token with another digest is refused."""
     facts = asdict(request)
     del facts["form_token"], facts["actor"]
-    # as before there were kiosks: the same press of staff is known again after an update
+    # without the fields of kiosks, so that the digest of a form stays the same after an update
     facts["staff_id"] = request.staff_id
     if not request.second_to:
         del facts["second_to"]
@@ -63,7 +64,7 @@ def request_digest(request: BookingRequest) -> str:
 
 
 def guest_of(request: BookingRequest) -> GuestDetails:
-    """What a booking request states of its guest."""
+    """The details of the guest in a booking request."""
     return GuestDetails(**guest_values(request))
 
 
@@ -72,8 +73,8 @@ def guard_of(
 ) -> str | None:
     """The key of the duplicate-booking guard: property, guest and pickup cell.
 
-    The guest is the telephone number, else name and room (docs/booking-protocol.md 1.2). None
-    where none of the three is known.
+    The guest is the telephone number, else name and room (docs/booking-protocol.md 1.2). None when
+    none of these is known.
     """
     digits = "".join(char for char in phone or "" if char.isdigit())
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
@@ -85,7 +86,7 @@ def guard_of(
 
 
 class OpenOrder(NamedTuple):
-    """What a press has to know of an order that is open; read without a lock."""
+    """The facts about an open order that a press needs; read without a lock."""
 
     id: int
     staff_id: int | None
@@ -98,10 +99,10 @@ OPEN_ORDER: Final = tuple(getattr(Order, name) for name in OpenOrder._fields)
 
 
 def open_rides(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
-    """The open orders of a guest from a pickup cell: those with a guard, then those without.
+    """The open orders of a guest from a pickup cell, first those with a guard, then the others.
 
-    None is locked: polls are recorded in transactions that lock many orders, and a press that did
-    the same in another sequence would end one of them.
+    They are not locked: polls are recorded in transactions that lock many orders, and a press that
+    locked them in another sequence would cause a deadlock.
     """
     return [*_guarded(s, guest, key), *_unguarded(s, guest.property_id, key)]
 
@@ -109,23 +110,24 @@ def open_rides(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
 def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
     """Open orders with the guard `key`, or with an earlier one of this guest and pickup cell.
 
-    A guard is made of what was known of a guest when they were booked: the phone, the name or the
-    room in their row may be another one by now.
+    A guard is made of the guest's data at the time of booking: phone, name or room in the guest's
+    row may have changed since.
     """
     same = and_(
         Order.guest_id == guest.id,
         Order.guard_key.endswith(key[key.rindex("|") :], autoescape=True),
     )
     query = select(*OPEN_ORDER).where(Order.open)
-    found = query.where(Order.guard_key == key), query.where(same)  # each by an index of its own
+    # each of them uses its own index
+    found = query.where(Order.guard_key == key), query.where(same)
     return list(dict.fromkeys(OpenOrder(*row) for each in found for row in s.execute(each)))
 
 
 def _unguarded(s: Session, property_id: int, key: str) -> list[OpenOrder]:
-    """Open orders without a guard, to which the guard `key` would belong.
+    """Open orders without a guard, whose guard would be `key`.
 
-    A car of a group after the first, or a second car on purpose: once the order that has the guard
-    is over, the guest's others are found only like this.
+    They are cars of a group after the first, or second cars on purpose. Once the order with the
+    guard is over, the guest's other orders are found only in this way.
     """
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
     query = select(*OPEN_ORDER, Guest, Offer).where(*without_guard)
@@ -156,12 +158,15 @@ def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBoo
     )
 
 
-# fields of a product that no page shows: they are not stored
+# fields of a product that no page shows; they are not stored
 UNSHOWN: Final = {"ride_later", "select_applicable", "nearest", "image"}
 
 
 def offered(product: Product) -> Priced:
-    """What an offer stores of a product. Its price is put in words when a page shows it."""
+    """The fields of a product that an offer stores.
+
+    Its price is put in words when a page shows it.
+    """
     estimate = product.estimate
     return Priced(
         category=product.category,
@@ -177,7 +182,7 @@ def offered(product: Product) -> Priced:
 
 
 def seat_prices(product: Product) -> Mapping[str, str]:
-    """Fixed prices as an offer stores them: by number of seats for share, under "" for upfront."""
+    """Fixed prices in the form of an offer: by number of seats for share, under "" for upfront."""
     if product.share:
         fares = product.share.fares
         return {str(fare.seats): str(fare.cost) for fare in fares if fare.cost is not None}
@@ -189,8 +194,8 @@ def seat_prices(product: Product) -> Mapping[str, str]:
 def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: datetime) -> Order:
     """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError.
 
-    The caller adds what depends on the other orders of the same press of Book: the digest of the
-    whole form, whether the guest has another car, and the order whose way back this is.
+    The caller adds the values that depend on other orders of the same press of Book: the digest of
+    the whole form, whether the guest has another car, and the order whose way back this is.
     """
     reference, request = new_reference(), part.request
     body = new_booking(request, offer, reference).model_dump_json()
@@ -222,20 +227,20 @@ def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: 
 
 
 def ordered_value(order: Order, field: BookingField) -> Any:
-    """The value of a field that an order has: in its column, else in its frozen body."""
+    """The value of an order's field: from its column, else from its frozen body."""
     if field.column:
         return getattr(order, field.column)
     return getattr(NewBooking.model_validate_json(order.body), field.body)
 
 
 def restated(body: str, **changes: str | None) -> str:
-    """A frozen body with other values of some fields. Raises pydantic.ValidationError."""
+    """A frozen body with new values of some fields. Raises pydantic.ValidationError."""
     frozen = NewBooking.model_validate_json(body).model_dump()
     return NewBooking.model_validate(frozen | changes).model_dump_json()
 
 
 def bill(order: Order, affiliate_uid: str | None) -> None:
-    """Put the `affiliate_uid` of the order's account, to which it is billed, into its frozen body.
+    """Put the `affiliate_uid` of the order's account, which is billed, into the frozen body.
 
     It is not part of the form, so the digest of the form does not depend on it. Raises
     pydantic.ValidationError.
@@ -254,7 +259,7 @@ def digest(body: str) -> str:
 def _schedule_columns(
     request: BookingRequest, offer: Offer, guard: str | None, now: datetime
 ) -> dict[str, Any]:
-    """The columns of its state: READY for a ride now, else SCHEDULED, without a guard until due."""
+    """The columns of the state: READY for a ride now, else SCHEDULED, without a guard until due."""
     if request.pickup_at is None:
         return {
             "state": OrderState.READY,

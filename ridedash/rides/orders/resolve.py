@@ -1,7 +1,6 @@
 """Actions of staff on an order without a settled outcome: link, close, reopen, withdraw, restore.
 
-See docs/booking-protocol.md 1.6. An order that is not of the staff's property counts as one in
-another state.
+See docs/booking-protocol.md 1.6. An order of another property is treated like one in another state.
 """
 
 from collections.abc import Collection
@@ -28,10 +27,10 @@ from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
 from ridedash.store.orders import order_of_actor, order_of_staff
 
-NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's
+NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's, at most
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 WITHDRAWABLE: Final = (OrderState.READY, OrderState.SCHEDULED, OrderState.WAITING)
-LEAST_REASON: Final = 3  # letters
+LEAST_REASON: Final = 3  # characters
 # how long a withdrawal can be undone: ten seconds on the page, and the time of a slow press
 UNDO_OFFERED: Final = timedelta(seconds=10)
 UNDO_TAKEN: Final = timedelta(seconds=20)
@@ -51,7 +50,7 @@ class Checked:
     outcome: str
     metres: float | None = None
     order_id: int | None = None
-    text: str | None = None  # the service's own words, when it refused
+    text: str | None = None  # the service's own words when it refused
 
 
 def resolve_booked(runtime: Runtime, order_id: int, booking_id: str, staff_id: int) -> Checked:
@@ -110,7 +109,10 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 
 def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
-    """From a state before the send to NOT_SENT, with the code WITHDRAWN. False: it is too late."""
+    """Withdraw an order that is not sent yet: NOT_SENT with the code WITHDRAWN.
+
+    False: it is too late.
+    """
     with db.write() as s:
         order = order_of_actor(s, order_id, who, WITHDRAWABLE)
         if order is None:
@@ -123,10 +125,9 @@ def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
 
 
 def undo_until(order: Order) -> datetime | None:
-    """Until when a page offers to undo the withdrawal of an order; None where nothing undoes it.
+    """Until when a page offers to undo the withdrawal of an order; None if it can't be undone.
 
-    What can be undone is what the service was not asked for: a planned ride, and one that waited
-    for its guest to start it.
+    Only planned rides, and rides that waited for their guest to start them, can be restored.
     """
     withdrawn = order.state == OrderState.NOT_SENT and order.code == WITHDRAWN
     if not withdrawn or order.resolved_at is None or _state_before(order) is None:
@@ -135,10 +136,10 @@ def undo_until(order: Order) -> datetime | None:
 
 
 def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """Undo a withdrawal of just now: the order gets back its state. False when it is too late.
+    """Undo a recent withdrawal: the order gets its state back. False when it is too late.
 
-    It was never sent, so it is ordered like any planned ride, at the price of then, or when its
-    guest starts it.
+    The order was never sent, so it is ordered when it is due, at the price at that time, or when
+    its guest starts it.
     """
     return bool(restore_several(db, clock, [order_id], staff_id))
 
@@ -146,7 +147,7 @@ def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 def restore_several(
     db: Database, clock: Clock, order_ids: Collection[int], staff_id: int
 ) -> list[int]:
-    """Undo what withdrew several orders with one press. Returns the ids of those that are back."""
+    """Undo the withdrawal of several orders by one press. Returns the ids of the restored ones."""
     now = clock()
     with db.write() as s:
         # sorted, so that two presses lock them in the same sequence
@@ -157,7 +158,7 @@ def restore_several(
 
 
 def _state_before(order: Order) -> OrderState | None:
-    """Where the undoing of its withdrawal puts an order; None for one that was due at once."""
+    """The state that an order had before its withdrawal; None for an order that was due at once."""
     if order.pickup_at is not None:
         return OrderState.SCHEDULED
     if order.guest_until is not None and order.ready_at is None:
@@ -166,7 +167,7 @@ def _state_before(order: Order) -> OrderState | None:
 
 
 def _put_back(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
-    """Undo the withdrawal of an order that is locked. False when it is too late."""
+    """Undo the withdrawal of a locked order. False when it is too late."""
     to = _state_before(order)
     if to is None or undo_until(order) is None or order.resolved_at is None:
         return False
@@ -192,7 +193,8 @@ def _check(runtime: Runtime, order: Order, offer: Offer, booking_id: str) -> Che
             lambda token: client.track_ride(token, booking_id=booking_id, priority=Priority.PAGE),
         )
     except Refused as error:
-        if error.is_of_caller:  # the number may be right: nobody may conclude the contrary
+        if error.is_of_caller:
+            # the number may be right: this error must not lead to the opposite conclusion
             return Checked("no_answer")
         return Checked("not_found", text=error.message or error.text)
     except BadStatus as error:

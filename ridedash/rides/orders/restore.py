@@ -1,7 +1,7 @@
-"""A database that was restored from a backup: notices it, sends nothing twice, lists what is lost.
+"""Handles a database restored from a backup: detects it, sends nothing twice, lists lost orders.
 
 See docs/booking-protocol.md 1.7. The sent journal (sent_journal.py) is not in the database, so it
-knows what was sent after the backup was made.
+still knows what was sent after the backup.
 """
 
 import logging
@@ -36,18 +36,19 @@ from ridedash.store.models.restores import Restore, Watermark
 T = TypeVar("T")
 S = OrderState
 NOT_SENT_YET: Final = frozenset({S.SCHEDULED, S.WAITING, S.READY})
-FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state is the journal's
-# what was sent of late is compared so often, and after each lost connection to the database
+FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state comes from the journal
+# how often recent sends are compared; they are also compared after each lost connection to the
+# database
 RECENT_EVERY: Final = timedelta(seconds=60)
-# how much of what an earlier comparison has found sound is compared once more: a replica that takes
-# over may lag, and its clock may differ
+# how much of the part that was found sound is compared again: a replica that takes over may lag,
+# and its clock may differ
 OVERLAP: Final = timedelta(minutes=10)
 
 log = logging.getLogger(__name__)
 
 
 class KnownToJournal(Exception):
-    """The journal knows an attempt that the database is about to make: the database went back."""
+    """A journal has the attempt that the database is about to make: the database went back."""
 
 
 class RestoreWatch:
@@ -58,31 +59,34 @@ class RestoreWatch:
 
     def __init__(self, db: Database, clock: Clock, journal: SentJournal) -> None:
         self.db, self.clock, self.journal = db, clock, journal
-        self.database = ""  # its identity; "" before its first property
-        self._mark: Mark | None = None  # the database as it was last seen
-        self._beaten: Mark | None = None  # what the heartbeat is about to commit
-        self._older_in: int | None = None  # its epoch, when a heartbeat found it older than seen
-        self._found_at: datetime | None = None  # the last moment that the database knew of
-        self._asked = 0  # how often a comparison was asked for
-        self._settled: tuple[int, int, int] | None = None  # `_state` before the last comparison
+        self.database = ""  # the database's identity; "" before its first property
+        self._mark: Mark | None = None  # the latest state in which the database was seen
+        self._beaten: Mark | None = None  # the state that the heartbeat is about to commit
+        # the epoch of the database, when a heartbeat found it older than seen
+        self._older_in: int | None = None
+        self._found_at: datetime | None = None  # the latest moment that the database knew of then
+        self._asked = 0  # how often a comparison was requested
+        # `_state` at the start of the last comparison
+        self._settled: tuple[int, int, int] | None = None
         self._compared_at: datetime | None = None
 
     @property
     def epoch(self) -> int:
-        """The restores of the database so far, as of the last heartbeat."""
+        """How often the database has been restored, as of the last heartbeat."""
         return 0 if self._mark is None else self._mark.epoch
 
     @property
     def settled(self) -> bool:
         """Whether the database has been compared with the journals since its last restore.
 
-        And since the last lost connection: a replica that lags may have taken over.
+        It must also have been compared since the last lost connection, because a replica that lags
+        may have taken over.
         """
         return self._mark is not None and self._settled == self._state
 
     @property
     def _state(self) -> tuple[int, int, int]:
-        """What a comparison is valid for."""
+        """The values that, when they change, make a comparison invalid."""
         return self.epoch, self._asked, self.db.lost_connections
 
     def beat(self, s: Session) -> None:
@@ -99,9 +103,9 @@ class RestoreWatch:
         self._beaten = Mark(row.epoch, row.beats, now, self.database)
 
     def look(self) -> int:
-        """After a heartbeat was committed: notice a restore, and compare. How many rows changed.
+        """Detect a restore after a heartbeat was committed, and compare.
 
-        For the thread of the heartbeat only.
+        Returns how many rows changed. For the thread of the heartbeat only.
         """
         changed = 0
         self._beat_is_committed()
@@ -112,7 +116,7 @@ class RestoreWatch:
         return changed
 
     def refuses(self, s: Session, reference: str, attempt: int) -> bool:
-        """Whether a journal of this machine has this attempt already: then it is not sent."""
+        """Whether a journal of this machine already contains this attempt: then it is not sent."""
         self.database = self.database or restores.identity(s)
         if not self.journal.knows(reference, attempt):
             return False
@@ -120,7 +124,7 @@ class RestoreWatch:
         return True
 
     def compare_again(self) -> None:
-        """Send nothing more before the database was compared with all journals once more."""
+        """Send nothing more until the database was compared with all journals once more."""
         self._asked += 1
 
     def is_as_seen(self) -> ColumnElement[bool]:
@@ -129,17 +133,17 @@ class RestoreWatch:
         return true() if mark is None else restores.is_at_least(mark.epoch, mark.beats)
 
     def is_current(self, s: Session) -> bool:
-        """Whether the database is compared, and has not gone back since."""
+        """Whether the database was compared, and has not gone back in time since."""
         if self._mark is None:
             return True
         here = select(Watermark.id).where(self.is_as_seen())
         return self.settled and s.scalars(here).first() is not None
 
     def _seen(self) -> Mark | None:
-        """The furthest that this database was seen, by this worker or on this machine."""
+        """The latest state in which this database was seen by this worker, or on this machine."""
         if self._mark is not None and self._mark.database == self.database:
             return self._mark
-        # a database without a property has sent nothing, and looks like any other one
+        # a database without a property has sent nothing, and can't be told from others
         return self.journal.mark(self.database) if self.database else None
 
     def _beat_is_committed(self) -> None:
@@ -150,18 +154,18 @@ class RestoreWatch:
             return
         try:
             self.journal.write_mark(self._mark)
-        except OSError as error:  # an older mark notices less
+        except OSError as error:  # an older mark detects fewer restores
             log.error("the mark of the sent journal is not written: %s", reason(error))
 
     def _is_time(self) -> bool:
-        """Whether what was sent of late is to be compared, also after the clock was set back."""
+        """Whether to compare recent sends again, also after the clock was set back."""
         return self._compared_at is None or abs(self.clock() - self._compared_at) >= RECENT_EVERY
 
     def _notice(self, epoch: int, reached: int = 0) -> int:
-        """Note the restore of the database of that epoch, and hold what was planned.
+        """Record the restore of the database of that epoch, and hold planned rides.
 
-        `reached`: the epoch that it had come to at least. Nothing is noted when another worker has
-        done so.
+        `reached`: the lowest epoch that it had reached. Nothing is recorded when another worker has
+        already done so.
         """
         seen = self._seen() or Mark(epoch, 0, self.clock(), self.database)
         seen = seen._replace(epoch=max(seen.epoch, reached))
@@ -173,13 +177,13 @@ class RestoreWatch:
         return held or 0
 
     def _compare(self, epoch: int) -> int:
-        """Compare with all that the journals know, or only with the recent part of it."""
+        """Compare with all journals, or only with their recent part."""
         state, began = self._state, self.clock()
         since = None
         if self._settled is not None and self._settled[:2] == state[:2] and self._compared_at:
             since = min(self._compared_at, began) - OVERLAP
         changed, news = catch_up(self.db, self.clock, self.journal, since)
-        if news is not None:  # a restore of the last seconds: the watermark could not tell
+        if news is not None:  # a restore of the last seconds, which the watermark could not show
             return changed + self._notice(epoch, news)
         self._settled, self._compared_at = state, began
         return changed
@@ -193,11 +197,12 @@ def note_restore(
     to: datetime | None,
     epoch: int | None = None,
 ) -> int | None:
-    """Note that the database was restored `to` a moment: nothing of before it is sent.
+    """Record that the database was restored `to` a moment: nothing from before it is sent.
 
-    Planned rides are held, and READY orders become UNKNOWN. `seen`: how far the database had come;
-    None for a restore that a person declares. `epoch`: nothing is noted when the database has
-    another one by now, because another worker has noted the same restore. How many orders it held.
+    Planned rides are held, and READY orders become UNKNOWN. `seen`: the state that the database had
+    reached; None for a restore that a person declares. `epoch`: nothing is recorded when the
+    database has another one by now, because another worker has recorded the same restore. Returns
+    how many orders are held.
     """
     now = clock()
     with db.write() as s:
@@ -216,9 +221,9 @@ def note_restore(
 
 
 def hold(s: Session, now: datetime, who: Who) -> int:
-    """Hold every order that is not sent as far as the database knows. How many there were.
+    """Hold every order that the database takes for unsent. Returns how many orders that were.
 
-    A READY order was on its way: nobody knows whether it left.
+    A READY order was about to be sent: it is unknown whether it was.
     """
     query = select(Order).where(Order.state.in_(NOT_SENT_YET)).order_by(Order.id)
     orders = s.scalars(query).all()
@@ -236,10 +241,10 @@ def hold(s: Session, now: datetime, who: Who) -> int:
 def catch_up(
     db: Database, clock: Clock, journal: SentJournal, since: datetime | None = None
 ) -> tuple[int, int | None]:
-    """Bring the database to what the journal knows. How many orders it changed or listed.
+    """Update the database from the journals. Returns how many orders it changed or listed as lost.
 
-    `since`: only of what was sent then or later. The second value is the latest epoch of a send
-    that the database lacks although no restore was noticed since; None when there is none.
+    `since`: only orders that were sent then or later. The second value is the latest epoch of a
+    send that the database lacks although no restore was noticed since; None when there is none.
     """
     behind, lost = _differences(db, journal.attempts(since))
     if not behind and not lost:
@@ -263,7 +268,7 @@ def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
 
     Changes nothing; orders that are listed as lost are not counted.
     """
-    # the journals first: a heartbeat or a send meanwhile is in the database before it is in them
+    # read the journals first: a heartbeat or a send is in the database before it is in them
     attempts = journal.attempts()
     with db.read() as s:
         database = restores.identity(s)
@@ -286,9 +291,9 @@ def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
 def _differences(
     db: Database, attempts: dict[str, Last], *, unproved: bool = True
 ) -> tuple[set[str], set[str]]:
-    """References that the database knows less of than the journal, and those that it lost.
+    """References of orders about which the journals know more than the database, and lost ones.
 
-    `unproved`: also those whose outcome it does not know, and the journal does.
+    `unproved`: also orders whose outcome only the journals know.
     """
     behind, lost = set[str](), set[str]()
     for references in _chunks(attempts):
@@ -307,20 +312,20 @@ def _differences(
 
 
 def _proves_more(last: Last, order: restores.Known) -> bool:
-    """Whether the journal has the outcome of an attempt for which the database has none."""
+    """Whether the journal has the outcome of an attempt, and the database has none."""
     if order.attempt != last.attempt or not last.answer:
         return False
     return order.state == S.SENDING or (order.state == S.UNKNOWN and last.answer != S.UNKNOWN)
 
 
 def _lacks(s: Session, entry: Sent) -> bool:
-    """Whether the database does not know that this was sent."""
+    """Whether the database does not know that this order was sent."""
     found = restores.known_orders(s, [entry.reference])
     return not found or found[0].attempt < entry.attempt
 
 
 def _catch_up_one(db: Database, now: datetime, entry: Sent) -> int:
-    """Give one order the attempt and the outcome that the journal holds. 1 when it changed."""
+    """Give one order the attempt and the outcome from the journal. Returns 1 when it changed."""
     try:
         with db.write() as s:
             order = s.scalars(select(Order).where(Order.mtx == entry.reference)).first()
@@ -335,7 +340,7 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
         return 0
     if order.attempt < entry.attempt:
         order.attempt = entry.attempt
-        # one that is withdrawn here, and was sent later: that was undone after the backup
+        # the order is withdrawn here but was sent later: the withdrawal was undone after the backup
         if order.state in NOT_SENT_YET or order.state == S.NOT_SENT:
             doubt(s, order, entry.at, now, WORKER)
         transitions.add_event(s, order, "event", FROM_JOURNAL, now)
@@ -347,20 +352,20 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
 
 
 def _contradicts(order: Order, entry: Sent) -> bool:
-    """Whether the database ended without a ride what the journal knows as booked."""
+    """Whether the order ended without a ride in the database, and the journal has it as booked."""
     assert entry.outcome is not None
     return order.state in WITHOUT_RIDE and entry.outcome["state"] in (S.BOOKED, S.MATCHING)
 
 
 def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) -> None:
-    """To UNKNOWN from a state before the send: a restored database does not know if it left."""
+    """Set an unsent order to UNKNOWN: a restored database can't know whether it was sent."""
     order.code, order.sent_at = RESTORED, sent_at
     order.held_at = order.owner = order.lease_until = None
     transitions.change_state(s, order, S.UNKNOWN, now, who, code=RESTORED)
 
 
 def _list_lost(db: Database, now: datetime, entries: Sequence[Sent]) -> int:
-    """List orders that the database has lost; those that were not booked are closed at once."""
+    """List orders that the database has lost; orders that were not booked are closed at once."""
     with db.write() as s:
         restores.list_lost(s, [_lost_row(s, entry, now) for entry in entries])
     return len(entries)
@@ -381,11 +386,11 @@ def _lost_row(s: Session, entry: Sent, now: datetime) -> dict[str, Any]:
 
 
 def may_exist(outcome: dict[str, Any] | None) -> bool:
-    """Whether a booking may exist: it was made, or nothing proves that it was not."""
+    """Whether a booking may exist: it was made, or nothing proves the contrary."""
     return outcome is None or outcome["state"] not in WITHOUT_RIDE
 
 
 def outcome_of(facts: dict[str, Any]) -> Outcome:
-    """The outcome in a record of a journal. It allows no second attempt."""
+    """The outcome in a record of a journal. It permits no second attempt."""
     known = {name: value for name, value in facts.items() if name in KEPT_OF_OUTCOME}
     return Outcome(**{**known, "state": OrderState(facts["state"])})

@@ -1,4 +1,4 @@
-"""The times of a planned ride: the instant of a local time, and when the ride has to be ordered.
+"""The times of a planned ride: the instant of a local time, and the time to order the ride.
 
 Pure. See docs/booking-protocol.md 1.3 and docs/architecture.md 7.
 
@@ -16,18 +16,21 @@ from zoneinfo import ZoneInfo
 
 SOONEST: Final = timedelta(minutes=15)
 LATEST: Final = timedelta(days=30)
-MOST_RIDES: Final = 60  # in one series
-SERIES_LATEST: Final = timedelta(days=90)  # ahead, for a ride of a series
+MOST_RIDES: Final = 60  # rides in one series
+SERIES_LATEST: Final = timedelta(days=90)  # how far ahead a ride of a series may be
 KEY_LENGTH: Final = 16
-MARGIN: Final = timedelta(minutes=10)  # added to the eta: RIDEDASH_SCHEDULE_LEAD_MINUTES by default
-USUAL_ETA: Final = timedelta(minutes=10)  # where the service states none
-LONGEST_ETA: Final = timedelta(minutes=60)  # a longer eta counts as this one
-WINDOW: Final = timedelta(minutes=10)  # after the pickup time; then no attempt is made any more
-RETRY_WAITS_S: Final = (5.0, 60.0)  # the first wait between attempts, doubled up to the last
+# a ride is ordered this long plus the eta before its pickup, if RIDEDASH_SCHEDULE_LEAD_MINUTES is
+# not set
+MARGIN: Final = timedelta(minutes=10)
+USUAL_ETA: Final = timedelta(minutes=10)  # used when the service states no eta
+LONGEST_ETA: Final = timedelta(minutes=60)  # a longer eta is taken as this one
+WINDOW: Final = timedelta(minutes=10)  # time after the pickup time in which attempts are still made
+# the first wait between attempts, which doubles, and the longest one
+RETRY_WAITS_S: Final = (5.0, 60.0)
 
 
 class NoSuchTime(ValueError):
-    """A local time that a clock change leaves out; `after` is the first time that exists again."""
+    """A local time that a clock change skips; `after` is the first time after the gap."""
 
     def __init__(self, after: time) -> None:
         super().__init__("this local time does not exist")
@@ -63,8 +66,8 @@ def local_time(day: date, clock: time, tz: ZoneInfo) -> LocalTime:
 class SeriesRide:
     """One ride of a series: its day in the property's zone and its instant.
 
-    `moved`: clocks leave its time out on that day, so it is the first one after the gap. `twice`:
-    they show it twice, and this is the first of both.
+    `moved`: clocks skip its time on that day, so the ride is at the first time after the gap.
+    `twice`: clocks show its time twice, and the ride is at the first one.
     """
 
     day: date
@@ -76,9 +79,9 @@ class SeriesRide:
 def series_rides(
     days: tuple[date, date], weekdays: Collection[int], clock: time, tz: ZoneInfo
 ) -> list[SeriesRide]:
-    """A ride at one local time on each of these weekdays (Monday is 0), from day to day.
+    """A ride at a local time on each of these weekdays (0: Monday), from a first to a last day.
 
-    Stops at MOST_RIDES + 1, by which a caller knows that there are too many.
+    Stops at MOST_RIDES + 1, which tells the caller that there are too many.
     """
     found: list[SeriesRide] = []
     day, last = days
@@ -103,11 +106,11 @@ def ride_on(day: date, clock: time, tz: ZoneInfo) -> SeriesRide:
 def departure_of(
     pickup_at: datetime, first_at: datetime, departs_at: datetime, tz: ZoneInfo
 ) -> datetime:
-    """When the flight of a ride of a series departs, whose pickup is at `pickup_at`.
+    """The departure of the flight of a series' ride whose pickup is at `pickup_at`.
 
-    `departs_at` is the departure of the ride at `first_at`. The other departs at the same local
-    time, as many days after its own pickup. Where `departs_at` is no later than `first_at`, only
-    its time of day counts: the next such time after the pickup.
+    `departs_at` is the departure of the ride at `first_at`. The result has the same local time, and
+    as many days after its own pickup. If `departs_at` is not later than `first_at`, only its time
+    of day counts: the next such time after the pickup.
     """
     first = first_at.astimezone(tz)
     departs = departs_at.astimezone(tz)
@@ -119,7 +122,7 @@ def departure_of(
 
 
 def dates_key(rides: Collection[SeriesRide]) -> str:
-    """A text that stands for these pickups, for a form to say which ones it has shown."""
+    """A text that identifies these pickups, by which a form states which dates it has shown."""
     instants = ",".join(ride.at.isoformat() for ride in rides)
     return hashlib.sha256(instants.encode()).hexdigest()[:KEY_LENGTH]
 
@@ -129,17 +132,18 @@ def _after_gap(shown: datetime) -> time:
     before, after = (shown.replace(fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
     gap = after - before
     minutes = range(int(gap.total_seconds()) // 60 + 1)
-    later = (shown + timedelta(minutes=n) for n in minutes)  # in local time, so some don't exist
+    # local times, of which some don't exist
+    later = (shown + timedelta(minutes=n) for n in minutes)
     return next((each for each in later if _exists(each)), shown).time()
 
 
 def _exists(local: datetime) -> bool:
-    """Whether clocks show this local time: by way of UTC it comes back as it was."""
+    """Whether clocks show this local time: then conversion to UTC and back does not change it."""
     return local.astimezone(UTC).astimezone(local.tzinfo).time() == local.time()
 
 
 def eta_of(product: Mapping[str, Any]) -> timedelta:
-    """How long a cab of an offered product takes to come: as the service stated, else as usual."""
+    """How long a cab of an offered product takes to come, as the service stated, else USUAL_ETA."""
     eta = product.get("eta")
     seconds = eta.get("seconds") if isinstance(eta, Mapping) else None
     if not isinstance(seconds, (int, float)) or seconds < 0:
@@ -150,11 +154,11 @@ def eta_of(product: Mapping[str, Any]) -> timedelta:
 def due_at(
     pickup_at: datetime, product: Mapping[str, Any], margin: timedelta, now: datetime
 ) -> datetime:
-    """When to order: the eta and the margin before the pickup, never in the past."""
+    """When to order: the eta and the margin before the pickup, but never in the past."""
     return max(now, pickup_at - eta_of(product) - margin)
 
 
 def wait_after(tries: int) -> timedelta:
-    """How long after the n-th failed attempt (from 1) the next one is made."""
+    """How long after the n-th failed attempt (counted from 1) the next one is made."""
     first, most = RETRY_WAITS_S
     return timedelta(seconds=min(most, first * 2 ** min(tries - 1, 10)))

@@ -1,4 +1,4 @@
-"""Sending an order: from READY to an outcome, by one request to create a booking.
+"""Sends an order: from READY to an outcome, by one request to create a booking.
 
 Steps T1.5 to T3 of docs/booking-protocol.md 1.3. The request leaves once for each claim. Only a
 401 and a 429 take the order back to READY, once each.
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a send needs and what could fail before it (T1.5).
+    """The results of the steps before a send that may fail (T1.5).
 
     `reference` is the partner reference: the column `mtx`, the service's `merchant_txn_id`.
     """
@@ -48,13 +48,13 @@ class Prepared:
     account_id: int
     reference: str
     ready_at: datetime
-    digest: str  # of the body that is sent
+    digest: str  # the digest of the body that is sent
     request: NewBooking = field(repr=False)
     token: str = field(repr=False)
 
 
 class Claimed(NamedTuple):
-    """A committed claim: the number of the attempt, and the restores of the database until then."""
+    """A committed claim: the number of the attempt, and the number of restores of the database."""
 
     attempt: int
     epoch: int
@@ -66,15 +66,15 @@ class Sender:
     def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
         self.runtime, self.journal = runtime, journal
         self.watch = RestoreWatch(runtime.db, runtime.clock, journal.sent)
-        self._in_flight: set[str] = set()  # partner references
-        # orders whose claim may have been committed, and when: these are never sent
+        self._in_flight: set[str] = set()  # partner references of orders that are being sent
+        # orders whose claim may have been committed, with its time: these are never sent
         self._unclear_claims: dict[int, datetime] = {}
 
     def due(self, limit: int) -> Sequence[int]:
         """Orders that may be sent now, the oldest first; none while no answer can be stored.
 
-        While a 429 holds all calls, an order waits as long as it may still be sent. One for which
-        the wait is too long is returned, so that its send fails at once.
+        While a 429 holds all calls, an order waits as long as it may still be sent. An order that
+        would have to wait too long is returned, so that its send fails at once.
         """
         if not self.journal.ready():
             return ()
@@ -88,7 +88,7 @@ class Sender:
         wait_s = runtime.client.traffic.held_s()
         if wait_s:
             query = query.where(Order.ready_at <= oldest + timedelta(seconds=wait_s))
-        # a worker that can read the account's token goes first
+        # workers that can read the account's token come first
         query = query.where(
             or_(Order.ready_at <= now - ELSEWHERE, ~runtime.tokens.foreign(Order.account_id))
         )
@@ -114,9 +114,9 @@ class Sender:
         return True
 
     def replay(self, file: JournalFile) -> int:
-        """Settle the answers in a journal file that are not in flight here.
+        """Settle the answers in a journal file, except those that are in flight in this worker.
 
-        How many were settled. One that can't be settled stays in its slot, and the others go on.
+        Returns how many were settled. An answer that can't be settled stays in its slot.
         """
         count = 0
         for slot, record in list(file.pending()):
@@ -129,11 +129,11 @@ class Sender:
                 file.clear(slot)
                 count += 1
             if not is_known:
-                self.watch.compare_again()  # with the answer, which is in the sent journal now
+                self.watch.compare_again()  # the sent journal contains the answer now
         return count
 
     def _prepare(self, order_id: int) -> Prepared | None:
-        """T1.5: the request and the token. What fails here proves that nothing was sent."""
+        """T1.5: the request and the token. A failure here proves that nothing was sent."""
         with self.runtime.db.read() as s:
             order = s.get(Order, order_id)
         if order is None or order.state != OrderState.READY or order.ready_at is None:
@@ -169,9 +169,9 @@ class Sender:
     def _claim(self, order_id: int, digest: str | None = None) -> Claimed | None:
         """T2: claim the order, committed before the first byte is sent.
 
-        None when another worker has claimed the order, when it is no longer due, when its body is
-        not the one with this `digest` any more (withdrawn, undone, changed and READY again while
-        the token was refreshed), or when the database is older than what this worker knows.
+        None when another worker has claimed the order, when it is no longer due, when its body no
+        longer has this `digest` (it was withdrawn, restored, changed and made READY again while the
+        token was refreshed), or when the database is older than what this worker knows.
         """
         now = self.runtime.clock()
         self.journal.sent.refresh()
@@ -213,19 +213,19 @@ class Sender:
         )
 
     def _settle_unclear_claims(self) -> None:
-        """Settle claims whose commit got no answer: nothing was sent for them."""
+        """Settle claims whose commit was not confirmed: nothing was sent for them."""
         nothing_sent = Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
         runtime = self.runtime
         for order_id, claimed_at in list(self._unclear_claims.items()):
             claim = OrderState.SENDING, runtime.owner, claimed_at
             with runtime.db.write() as s:
-                order = s.get(Order, order_id)  # None: the commit was lost with the server
+                order = s.get(Order, order_id)  # None: the commit was lost with the database server
                 if order and (order.state, order.owner, order.sent_at) == claim:
                     settle(s, order, nothing_sent, runtime.clock(), WORKER)
             self._unclear_claims.pop(order_id, None)
 
     def _send(self, prepared: Prepared, claimed: Claimed) -> None:
-        """The sent journal, the call, the answer journal and T3, in this order."""
+        """Write the sent journal, make the call, write the answer journal, then do T3."""
         failpoint, attempt = self.runtime.failpoint, claimed.attempt
         failpoint("order.claimed")
         outcome = self._call(prepared) if self._journal_send(prepared, claimed) else NOT_JOURNALLED
@@ -238,10 +238,13 @@ class Sender:
         if self._note_answer(answer) and slot is not None:
             self.journal.file.clear(slot)
         if not is_known:
-            self.watch.compare_again()  # with the answer, which is in the sent journal now
+            self.watch.compare_again()  # the sent journal contains the answer now
 
     def _journal_send(self, prepared: Prepared, claimed: Claimed) -> bool:
-        """Store on disk that the order is sent now; False when that fails: then it is not sent."""
+        """Journal on disk that the order is being sent.
+
+        False when that fails: then it is not sent.
+        """
         entry = Sent(
             reference=prepared.reference,
             attempt=claimed.attempt,
@@ -260,7 +263,7 @@ class Sender:
         return True
 
     def _note_answer(self, record: dict[str, Any]) -> bool:
-        """Add the outcome to the sent journal; False when that fails: its slot is kept."""
+        """Add the outcome to the sent journal. False when that fails: the answer keeps its slot."""
         try:
             reference, attempt = str(record["mtx"]), int(record.get("attempt", 0))
             self.journal.sent.answered(reference, attempt, outcome_of(record))
@@ -271,21 +274,23 @@ class Sender:
 
     def _call(self, prepared: Prepared) -> Outcome:
         self.runtime.failpoint("order.sent")
-        # the claim may have waited for other writers, or the host may have slept since (I7)
+        # checked again: the claim may have waited for other writers, or the host may have slept
+        # (I7)
         if self.runtime.clock() - prepared.ready_at >= transitions.FRESH:
             return Outcome(OrderState.NOT_SENT, code=EXPIRED)
         answer: CreateAnswer | Exception
         try:
             answer = self.runtime.client.create_booking(prepared.request, prepared.token)
-        except Exception as error:  # whatever it is, the request may have left: classify() decides
+        except Exception as error:
+            # whatever the error is, the request may have left: classify() decides
             answer = error
         self.runtime.failpoint("order.answered")
         return classify(answer, prepared.reference)
 
     def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
-        """Write the outcome to the answer journal. Its slot; None when that can't be written.
+        """Write the outcome to the answer journal. Returns its slot; None when the write fails.
 
-        Then only the database and the sent journal get the outcome.
+        Without a slot only the database and the sent journal get the outcome.
         """
         record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
         try:
@@ -296,7 +301,7 @@ class Sender:
         return slot
 
     def _refresh_token(self, prepared: Prepared, outcome: Outcome) -> Outcome:
-        """The outcome of a 401: it allows another attempt only when there is a fresh token."""
+        """The outcome of a 401, which permits another attempt only if there is a fresh token."""
         try:
             self.runtime.tokens.refreshed(prepared.account_id, prepared.token)
         except NeedsReconnect:
@@ -306,9 +311,9 @@ class Sender:
         return outcome
 
     def _settle(self, reference: str, attempt: int, outcome: Outcome) -> bool:
-        """T3. An answer to an earlier attempt proves nothing about the present one.
+        """T3. The answer to an earlier attempt proves nothing about the present attempt.
 
-        False when the database does not know the attempt: it was restored meanwhile.
+        False when the database does not know the attempt because it was restored meanwhile.
         """
         runtime = self.runtime
 
@@ -324,7 +329,7 @@ class Sender:
         return retry_conflict(settle_once)
 
     def _settle_record(self, record: dict[str, Any]) -> bool | None:
-        """As `_settle`; None when the record can't be settled."""
+        """Like `_settle`, for a record of the journal; None when the record can't be settled."""
         try:
             return self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
         except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
@@ -334,9 +339,9 @@ class Sender:
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome:
-    """The outcome in a record of the journal.
+    """The outcome in a record of the answer journal.
 
-    It allows no second attempt: that is no longer due when the record is read.
+    It permits no second attempt, which would come too late.
     """
     facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
     return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})

@@ -1,8 +1,8 @@
-"""The sent journal: every order that was sent, on this machine's disk and not in the database.
+"""The sent journal: a list of all sent orders on this machine's disk, outside the database.
 
-See docs/booking-protocol.md 1.7. A database that was restored from a backup has forgotten what was
-sent since; these files have not. Each worker appends to a file of its own, in lines that anybody
-can read: a checksum and JSON. A line names no guest and no place.
+See docs/booking-protocol.md 1.7. A database that was restored from a backup does not know what was
+sent since the backup; these files do. Each worker appends to its own file, in readable lines of a
+checksum and JSON. A line contains no guest and no place.
 """
 
 import contextlib
@@ -21,17 +21,18 @@ from typing import Any, Final, NamedTuple
 from ridedash.rides.orders.append_file import BLOCK, AppendFile
 from ridedash.rides.orders.outcome import Outcome
 
-KEPT: Final = timedelta(days=40)  # at least; a file goes when its newest line is older
-FILE_LASTS: Final = timedelta(days=5)  # then a worker begins another file
-# a clock that was set wrong must not delete what is young: it has to go evenly for so long first
+KEPT: Final = timedelta(days=40)  # at least; a file is deleted when its newest line is older
+FILE_LASTS: Final = timedelta(days=5)  # after this time a worker begins another file
+# how long the clock must run evenly before old files are deleted: a clock that was set wrong must
+# not delete new ones
 EVEN_S: Final = 3000.0
-STEP_S: Final = 60.0  # by which it may differ from the monotonic one meanwhile
-MARK: Final = 512  # bytes of each of the two places of a mark
-# of an outcome: what proves or finds a booking, without the service's words and evidence
+STEP_S: Final = 60.0  # by how much it may deviate from the monotonic clock in that time
+MARK: Final = 512  # bytes of each of the two copies of a mark
+# fields of an outcome that prove or identify a booking, without the service's words and evidence
 KEPT_OF_OUTCOME: Final = frozenset(
     {"state", "booking_id", "txn_id", "code", "http_status", "booking_timeout_s", "next_retry"}
 )
-# what is no such word is text of the service, which may name a guest: it is left out
+# a field that does not match is text of the service, which may name a guest: it is left out
 WORDS: Final = {
     "code": re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}"),
     "next_retry": re.compile(r"[0-9T:.+Z-]{1,40}"),
@@ -40,10 +41,10 @@ WORDS: Final = {
 
 @dataclass(frozen=True)
 class Sent:
-    """One order that was sent: what the journal holds of it.
+    """What the journal stores of one sent order.
 
-    `database` tells databases apart (`restores.identity`), `epoch` counts its restores until then;
-    `outcome` holds the fields of KEPT_OF_OUTCOME, None while no answer is known.
+    `database` identifies the database (`restores.identity`), `epoch` is its number of restores at
+    that time; `outcome` holds the fields of KEPT_OF_OUTCOME, None while no answer is known.
     """
 
     reference: str
@@ -62,11 +63,11 @@ class Last(NamedTuple):
 
     attempt: int
     at: datetime
-    answer: str = ""  # while none is journalled
+    answer: str = ""  # the state of its outcome; "" while none is journalled
 
 
 class Mark(NamedTuple):
-    """How far a database had come when a worker last saw it: `epoch` restores, `beats` since."""
+    """How far a database was when a worker last saw it: `epoch` restores, and `beats` since."""
 
     epoch: int
     beats: int
@@ -75,9 +76,9 @@ class Mark(NamedTuple):
 
 
 class SentJournal:
-    """What the workers of this machine have sent. Without a number it is only read.
+    """The orders that the workers of this machine have sent. Without a number it is only read.
 
-    `number` is that of the worker's answer journal, whose lock makes its files this worker's own.
+    `number` is that of the worker's answer journal, whose lock also protects this worker's files.
     Safe to share between threads. Raises OSError.
     """
 
@@ -90,13 +91,15 @@ class SentJournal:
         self.folder, self.number = folder, number
         self._own_names = f"sent-{number}-"
         self._lock = threading.Lock()
-        self._last: dict[str, Last] = {}  # of each reference, without its answer
-        self._answers: dict[tuple[str, int], str] = {}  # of each attempt that has one: its state
+        self._last: dict[str, Last] = {}  # the last attempt for each reference, without its answer
+        # the state of the outcome for each answered attempt
+        self._answers: dict[tuple[str, int], str] = {}
         self._is_even = EvenClock(monotonic)
         self._read: dict[Path, int] = {}  # how far each file was read
         self._newest: dict[Path, datetime] = {}
         self._file = AppendFile(self._own_files()[-1]) if number is not None else None
-        self._before: AppendFile | None = None  # open for threads that are still appending to it
+        # the previous file, while threads are still appending to it
+        self._before: AppendFile | None = None
         self.refresh()
 
     def ready(self) -> bool:
@@ -104,13 +107,13 @@ class SentJournal:
         return self._file is not None and self._file.ready()
 
     def sent(self, entry: Sent) -> None:
-        """Journal an order that is about to be sent. On disk when this returns. Raises OSError."""
+        """Journal an order that is about to be sent; returns once it is on disk. Raises OSError."""
         self._append(_line({"sent": entry.reference, **_facts_of(entry)}), sync=True)
         with self._lock:
             self._learn(entry)
 
     def answered(self, reference: str, attempt: int, outcome: Outcome) -> None:
-        """Journal the outcome of an order that was sent; on disk with the next `flush` or order.
+        """Journal the outcome of a sent order. The next `flush` or `sent` puts it on disk.
 
         Raises OSError.
         """
@@ -125,14 +128,14 @@ class SentJournal:
             self._learn_answer(record)
 
     def flush(self) -> None:
-        """Sync what was appended. Raises OSError."""
+        """Sync the appended lines. Raises OSError."""
         if self._file is not None:
             self._file.flush()
 
     def knows(self, reference: str, attempt: int) -> bool:
         """Whether any worker of this machine has sent this attempt of an order, or a later one.
 
-        As of the last `refresh`.
+        This is the state of the last `refresh`.
         """
         last = self._last.get(reference)
         return last is not None and last.attempt >= attempt
@@ -151,7 +154,7 @@ class SentJournal:
             }
 
     def entries(self, references: Collection[str]) -> list[Sent]:
-        """What the journal holds of these orders' last attempts, the oldest first."""
+        """The journal's entries about these orders' last attempts, the oldest first."""
         wanted, found = frozenset(references), dict[str, Sent]()
         answers: dict[tuple[Any, Any], dict[str, Any]] = {}
         for path in sorted(self.folder.glob("sent-*.log")):
@@ -168,15 +171,18 @@ class SentJournal:
         return sorted(whole, key=lambda entry: entry.at)
 
     def refresh(self) -> None:
-        """Read what the other workers of this machine have appended since."""
+        """Read the lines that the other workers of this machine have appended since."""
         with self._lock:
             for path in sorted(self.folder.glob("sent-*.log")):
-                # what this worker appends it learns at once
+                # this worker's own lines are added when it appends them
                 if path not in self._read or not path.name.startswith(self._own_names):
                     self._read_on(path)
 
     def write_mark(self, mark: Mark) -> None:
-        """Store how far the database has come. Not synced: an older mark shows fewer restores."""
+        """Store how far the database is.
+
+        Not synced, because an older mark only detects fewer restores.
+        """
         if self.number is None:
             return
         path = self.folder / f"mark-{self.number}"
@@ -188,7 +194,7 @@ class SentJournal:
             os.close(fd)
 
     def mark(self, database: str) -> Mark | None:
-        """The furthest that any worker of this machine has seen this database."""
+        """The latest mark of any worker of this machine for this database."""
         marks = []
         for path in self.folder.glob("mark-*"):
             with contextlib.suppress(OSError):
@@ -199,8 +205,8 @@ class SentJournal:
     def drop_old(self, now: datetime, number: int | None = None) -> None:
         """Begin another file when this worker's is old, and delete files that are older than KEPT.
 
-        `number`: of a worker that has ended, and whose answer journal this one has locked. Nothing
-        is deleted while the clock may have been set wrong.
+        `number` is that of an ended worker whose answer journal this worker has locked. Nothing is
+        deleted while the clock may have been set wrong.
         """
         if self._file is None:
             return
@@ -236,7 +242,7 @@ class SentJournal:
         self._before.flush()
 
     def _first_at(self, path: Path) -> datetime | None:
-        """The moment of the first order of a file; None without one."""
+        """The moment of the first order in a file; None without one."""
         found = (_entry(record) for _, record in _records(path, 0))
         return next((entry.at for entry in found if entry is not None), None)
 
@@ -276,7 +282,7 @@ class SentJournal:
             }
 
     def _delete(self, paths: Collection[Path], now: datetime) -> None:
-        """Delete files that hold nothing, or nothing that is young enough."""
+        """Delete files that are empty, or whose lines are all too old."""
         for path in paths:
             with self._lock:
                 self._read_on(path)
@@ -286,7 +292,7 @@ class SentJournal:
 
 
 class EvenClock:
-    """Whether a clock has gone evenly for EVEN_S, as far as it was asked."""
+    """Whether a clock has run evenly for EVEN_S, according to the calls so far."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -305,7 +311,7 @@ class EvenClock:
 
 
 def _is_text(name: str, value: object) -> bool:
-    """Whether a field of an outcome is no code and no time, but words of the service."""
+    """Whether a field of an outcome is text of the service, neither a code nor a time."""
     allowed = WORDS.get(name)
     return allowed is not None and allowed.fullmatch(str(value)) is None
 
@@ -322,7 +328,7 @@ def _facts_of(entry: Sent) -> dict[str, Any]:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """The record of a line; None for one that is torn or damaged."""
+    """The record of a line; None for a torn or damaged line."""
     try:
         checksum, _, body = line.partition(b" ")
         record = json.loads(body) if zlib.crc32(body) == int(checksum, 16) else None
@@ -332,7 +338,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _entry(record: dict[str, Any]) -> Sent | None:
-    """The order of a record; None when it is the record of an answer."""
+    """The order of a record; None for the record of an answer."""
     try:
         return Sent(
             reference=str(record["sent"]),
@@ -357,7 +363,7 @@ def _mark(line: bytes) -> Mark | None:
 
 
 def _records(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The sound records from a position on, each with the position behind it.
+    """The sound records from a position on, each with the position after it.
 
     A file that another worker has deleted has none.
     """
@@ -367,7 +373,7 @@ def _records(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     try:
         rest, reached = b"", start
-        # to the end of the file: a disk that lost a block leaves zeros between sound lines
+        # read to the end of the file: a disk that lost a block leaves zeros between sound lines
         while block := os.pread(fd, BLOCK, reached):
             reached += len(block)
             *lines, rest = (rest + block).split(b"\n")

@@ -1,4 +1,4 @@
-"""T3: what an outcome does to its order (docs/booking-protocol.md 1.3, 1.6).
+"""T3: applies an outcome to its order (docs/booking-protocol.md 1.3, 1.6).
 
 The first proved outcome is final.
 """
@@ -17,7 +17,7 @@ from ridedash.store.models.orders import Order, OrderState, Ride
 
 S = OrderState
 UNPROVED: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
-SHORT_WAIT_S: Final = 10.0  # a Retry-After up to this is waited for, once
+SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, once
 
 
 def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) -> OrderState:
@@ -66,7 +66,7 @@ def new_ride(order: Order, now: datetime) -> Ride:
         poll_seq=0,
         merged_seq=0,
         next_poll_at=now,
-        interval_s=3.0,  # as of a ride that is searched (tracking/intervals.py)
+        interval_s=3.0,  # the interval while the service searches (tracking/intervals.py)
         errors=0,
         poison=0,
         unknown_id=0,
@@ -75,9 +75,9 @@ def new_ride(order: Order, now: datetime) -> Ride:
 
 
 def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
-    """Use up the retry that an outcome asks for. Whether the order may be sent once more.
+    """Use up the retry that an outcome allows. Returns whether the order may be sent once more.
 
-    It may while it is fresh: once after a 401, with a fresh token, and once after a 429 with a
+    It may, while READY is recent: once after a 401, with a fresh token, and once after a 429 with a
     short wait.
     """
     if order.ready_at is None or now - order.ready_at >= transitions.FRESH:
@@ -94,7 +94,7 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
 
 
 def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
-    """The state that an outcome leads to; None when it proves nothing that the order waits for."""
+    """The state that an outcome leads to; None when it does not prove what the order waits for."""
     to = S.UNKNOWN if _is_linked(s, outcome) else outcome.state
     if state is S.SENDING:
         return to
@@ -102,11 +102,11 @@ def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState |
         return None
     if state is S.CLOSED_NOT_BOOKED:
         return to if to in {S.BOOKED, S.MATCHING} else None
-    return S.REJECTED if to is S.NOT_SENT else to  # late, but proved: the booking does not exist
+    return S.REJECTED if to is S.NOT_SENT else to  # proved late: the booking does not exist
 
 
 def _is_linked(s: Session, outcome: Outcome) -> bool:
-    """Whether another order has this booking id: the answer was not about this order."""
+    """Whether another order has this booking id: then the answer was not about this order."""
     if outcome.state is not S.BOOKED:
         return False
     other = select(Order.id).where(Order.booking_id == outcome.booking_id)
@@ -121,7 +121,7 @@ def _store(order: Order, outcome: Outcome) -> None:
 
 
 def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, who: Who) -> None:
-    """The booking exists although a member of staff closed the order: there may be two rides."""
+    """Raise an item for a booking whose order staff have closed: there may be two rides."""
     order.late_double = True
     detail = order.booking_id or order.txn_id
     transitions.raise_attention(s, order, transitions.LATE_DOUBLE, detail, now)
@@ -133,7 +133,7 @@ def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> No
     order.booking_id, order.txn_id = outcome.booking_id, outcome.txn_id
     order.next_retry = outcome.next_retry
     if outcome.booking_timeout_s is not None:
-        order.booking_timeout_s = outcome.booking_timeout_s  # from the creation of the ride
+        order.booking_timeout_s = outcome.booking_timeout_s  # counted from the creation of the ride
     if s.scalars(select(Ride.id).where(Ride.order_id == order.id)).first() is None:
         s.add(new_ride(order, now))
 
@@ -141,11 +141,11 @@ def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> No
 def _record_contradiction(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
-    """Record an outcome that differs from the final one."""
+    """Record an outcome that contradicts the final one."""
     if outcome.state == order.state or outcome.state is S.UNKNOWN:
         return
     if outcome.state is S.MATCHING and _is_of_same_ride(order, outcome):
-        return  # the ride got its booking id before this answer was replayed
+        return  # the ride already had its booking id when this answer was replayed
     subject = f"orders:{order.id}"
     result = f"{outcome.state} after {order.state}"
     audit.record(s, who, "order.late_answer", subject, result, now, property_id=order.property_id)
@@ -155,7 +155,7 @@ def _record_contradiction(
 
 
 def _is_of_same_ride(order: Order, outcome: Outcome) -> bool:
-    """Whether an outcome names an id of the ride that the order has. None is no id."""
+    """Whether an outcome has an id of the order's ride. None does not count as an id."""
     same_booking = outcome.booking_id is not None and outcome.booking_id == order.booking_id
     same_match = outcome.txn_id is not None and outcome.txn_id == order.txn_id
     return same_booking or same_match

@@ -1,7 +1,7 @@
-"""The words by which a pickup time is typed: what a language has, and those of English.
+"""The words with which a pickup time is typed: the type for a language, and the English words.
 
-Those of other languages come from CLDR and the catalogues (ridedash/wording/time_words.py). The
-first of each is the one that the program writes itself. A phrase may have spaces.
+The words of other languages come from CLDR and the catalogues (ridedash/wording/time_words.py). The
+first word of each kind is the one that the program writes itself. A phrase may have spaces.
 """
 
 import re
@@ -11,15 +11,15 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 Words = tuple[str, ...]
-TWO_THINGS: Final = "two_things"  # the tag of a word that has two meanings
+TWO_THINGS: Final = "two_things"  # the tag of an ambiguous word
 UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces
-# marks above and below letters that people leave out: accents, Arabic vowels and hamzas
+# marks above and below letters that people omit: accents, Arabic vowels and hamzas
 _LEFT_OUT: Final = re.compile("[\u0300-\u036f\u064b-\u0655\u0670]")
 _NARROW: Final = {0xFEE0 + each: each for each in range(0x21, 0x7F)} | {ord("、"): ","}
 
 
 def folded(text: str) -> str:
-    """A text as words of times are compared: in lower case, narrow, without accents.
+    """A text in the form in which time words are compared: lower case, half-width, without accents.
 
     >>> folded("Übermorgen ６：１５")
     'ubermorgen 6:15'
@@ -42,15 +42,15 @@ class TimeWords:
     minutes: Words
     hours: Words
     days: Words
-    mark: Words  # between hours and minutes of a clock, and one for hours ahead: 14h30, in 2 h
+    mark: Words  # between hours and minutes of a clock time, also for hours ahead: 14h30, in 2 h
     forenoon: Words
     afternoon: Words
     evening: Words
-    night: Words  # from the evening to the small hours
+    night: Words  # from the evening to the early morning
     noon: Words
     midnight: Words
-    skipped: Words  # they change nothing: "at" 6:15
-    clock: Words = ()  # between hours and minutes of a clock alone: 6 Uhr 15, 6時15分
+    skipped: Words  # words without effect: "at" 6:15
+    clock: Words = ()  # between hours and minutes of a clock time only: 6 Uhr 15, 6時15分
 
     def tags(self) -> dict[str, str]:
         """Each word or phrase, folded, with the tag by which the parser knows it."""
@@ -70,12 +70,12 @@ class TimeWords:
 
     @property
     def hour_ahead(self) -> str:
-        """What we write behind one hour ahead: +1 hour, or +1 h where "heure" may be a clock's."""
+        """The unit that we write for one hour ahead: +1 hour, or +1 h if "heure" is ambiguous."""
         borrowed = self.today[0] != ENGLISH.today[0] and self.hours[0] in ENGLISH.hours
         return self.mark[0] if borrowed else self.hours[0]
 
     def and_english(self) -> "TimeWords":
-        """These words, and the English ones, which everybody may type, but for single letters."""
+        """These words plus the English ones, which everybody may type, except single letters."""
         if self == ENGLISH:
             return self
         both: dict[str, Any] = {}
@@ -83,7 +83,7 @@ class TimeWords:
             own, english = getattr(self, each.name), getattr(ENGLISH, each.name)
             if each.name in ("weekdays", "months"):
                 both[each.name] = tuple(map(tuple.__add__, own, english))
-            else:  # "a" is before noon in English, and "at" in others
+            else:  # "a" is before noon in English, and "at" in other languages
                 both[each.name] = own + tuple(word for word in english if len(word) > 1)
         return TimeWords(**both)
 

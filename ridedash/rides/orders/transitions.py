@@ -1,8 +1,8 @@
 """The transitions of an order, in the caller's transaction: checked, timed and recorded.
 
 Every change of `Order.state` except the sender's claim goes through `change_state`
-(docs/booking-protocol.md 1.6). Beside it: timeline events, attention items, and how long the
-guest waited.
+(docs/booking-protocol.md 1.6). This module also has timeline events, attention items, and the
+guest's waiting times.
 """
 
 import logging
@@ -27,11 +27,13 @@ from ridedash.store.models.orders import Attention, Order, OrderState, TimelineE
 S = OrderState
 OPEN: Final = frozenset({S.READY, S.SENDING, S.UNKNOWN, S.MATCHING, S.BOOKED})
 RESOLVED: Final = frozenset({S.BOOKED, S.REJECTED, S.NOT_SENT, S.CLOSED_NOT_BOOKED, S.FAILED})
-FRESH: Final = timedelta(seconds=30)  # I7: never sent later than this after it became READY
-LEASE: Final = timedelta(seconds=60)  # the sender waits for the answer for so long
-SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # an order without an answer is UNKNOWN after so long
+# I7: an order is never sent later than this after it became READY
+FRESH: Final = timedelta(seconds=30)
+LEASE: Final = timedelta(seconds=60)  # how long the sender may wait for the answer
+# an order without an answer becomes UNKNOWN after this time
+SHOWN_UNKNOWN: Final = timedelta(seconds=20)
 LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
-# the key of Session.info under which the new states are listed; they are counted after the commit
+# the key in Session.info of the list of new states, which are counted after the commit
 NEW_STATES: Final = "new_states"
 # attention items of orders; those of rides are in rides/tracking/policy.py
 UNKNOWN: Final = "unknown"
@@ -39,12 +41,13 @@ CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
 NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is the reason
 HELD: Final = "held"  # SCHEDULED or WAITING in a restored database, until a person decides
-NOT_STARTED: Final = "not_started"  # a press that ordered nothing; the detail is the reason
+# a press to start the ride ordered nothing; the detail is the reason
+NOT_STARTED: Final = "not_started"
 PLAN_FAILED: Final = "plan_failed"  # a planned ride that failed; the detail is the reason
 _HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
 FOUND: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
-# the price of a cab is fixed at the pickup; an auto is billed at the end, and is not said to be
-# at the pickup: its wait ends when the ride begins
+# the status that ends the wait for the car: a cab waits at the pickup; an auto does not report
+# that, so its wait ends when the ride begins
 AT_PICKUP: Final = frozenset({wire.CLIENT_LOCATED, wire.IN_PROGRESS})
 PRICED_AT_PICKUP: Final = frozenset({wire.Kind.POINT_TO_POINT, wire.Kind.SHARE})
 
@@ -102,11 +105,11 @@ def add_event(
 
 
 def note_wait(order: Order, status: str, now: datetime) -> None:
-    """Keep the waits that end when the ride of this order reaches this status at `now`.
+    """Store the waiting times that end when the ride of this order reaches this status at `now`.
 
-    A ride whose search was not seen to end, because no worker ran, has no wait; another driver
-    after the first begins none anew. An order that was taken up from the sent journal has none
-    either: when it was pressed is not known.
+    A ride whose search ended while no worker ran has no waiting time; a later driver does not start
+    a new one. An order that was taken up from the sent journal has none either, because the time of
+    its press is unknown.
     """
     later = order.pickup_at is not None or order.guest_until is not None
     pressed = order.ready_at if later else order.created_at
@@ -121,7 +124,7 @@ def note_wait(order: Order, status: str, now: datetime) -> None:
 
 
 def raise_attention(s: Session, order: Order, name: str, detail: str | None, now: datetime) -> bool:
-    """Raise an attention item, one of each name for an order. False when it is raised already."""
+    """Raise an attention item; an order has one of each name. False when it is raised already."""
     row = s.scalars(
         select(Attention).where(Attention.order_id == order.id, Attention.name == name)
     ).first()
@@ -158,7 +161,7 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 
 
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
-    """A planned ride is ordered while no one may be looking: its failure raises an item."""
+    """Raise an item for a planned ride that failed: nobody may be looking when it is ordered."""
     clear_attention(s, order, NOT_YET, now)
     if to is S.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)
@@ -172,8 +175,8 @@ def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> No
 def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
     """Log a committed transition.
 
-    A withdrawal is no warning. A code of the service that is not documented may contain anything,
-    so it is not logged.
+    A withdrawal is not logged as a warning. A code of the service that is not documented may
+    contain anything, so it is not logged.
     """
     shown = code or "no code"
     if code and to is S.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):
@@ -185,7 +188,7 @@ def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> 
 def _record_refused(s: Session, order: Order, what: str, now: datetime, who: Who) -> None:
     """Add an audit entry for a transition that was refused.
 
-    It has a transaction of its own, because the caller's will be rolled back.
+    It is written in a separate transaction, because the caller's will be rolled back.
     """
     subject, property_id, bind = f"orders:{order.id}", order.property_id, s.get_bind()
     waiting = [what]

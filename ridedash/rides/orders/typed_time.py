@@ -1,6 +1,6 @@
-"""A pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`. Pure.
+"""Parses a pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`.
 
-The words of a language are data (`time_words`). First each of them is replaced by a tag,
+Pure. The words of a language are data (`time_words`). First each of them is replaced by a tag,
 "tomorrow" by "<tomorrow>"; the grammar below knows tags and digits alone. Japanese and Chinese have
 no space between their words. Hours are those of a clock with 24 hours unless a word says otherwise.
 """
@@ -19,7 +19,7 @@ from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, UNSPACED, Time
 from ridedash.text import one_line
 
 LONGEST: Final = 60  # characters
-# a letter, or a sign that is written on one in Hindi
+# a letter, or a combining mark as Hindi uses it
 _LETTER: Final = r"(?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963])"
 _WORD: Final = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
 _HAN_DATE: Final = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]?")
@@ -27,27 +27,28 @@ _HAN_HALF: Final = re.compile(r"(?<=\d[時点])半")
 
 
 class Why(StrEnum):
-    """Why a text is no pickup time."""
+    """Why a text is not a pickup time."""
 
     EMPTY = "empty"
-    UNKNOWN = "unknown"  # `said` is what is not understood
-    TWO_THINGS = "two_things"  # `said` is Tuesday and March, or another word in English
+    UNKNOWN = "unknown"  # `said` is the part that is not understood
+    # `said` is ambiguous, such as Tuesday or March, or a word that means something else in English
+    TWO_THINGS = "two_things"
     NO_CLOCK = "no_clock"  # a day without a time
     NO_HOUR = "no_hour"  # 25:00, 6:75, 14 pm
     NO_DAY = "no_day"  # 31 February
     NOT_THAT_DAY = "not_that_day"  # Friday 24 November, which is a Tuesday
     DAY_OR_MONTH = "day_or_month"  # 3/4
     SPAN_OR_CLOCK = "span_or_clock"  # 2h
-    MIDNIGHT = "midnight"  # of a named day: it has two
-    NIGHT = "night"  # fri night 1, tonight 12 pm: of two nights, or of none
-    TWICE = "twice"  # so many minutes ahead, in an hour that the clocks repeat
-    PAST = "past"  # `at` is over
+    MIDNIGHT = "midnight"  # midnight of a named day, which has two
+    NIGHT = "night"  # fri night 1, tonight 12 pm: two nights are possible, or none
+    TWICE = "twice"  # minutes ahead, in an hour that the clocks repeat
+    PAST = "past"  # `at` is in the past
 
 
 class NotATime(ValueError):
-    """A text that names no time to come.
+    """A text that does not name a future time.
 
-    `said` is the part of it that is wrong; `at` the instant that it names, or None.
+    `said` is the part of it that is wrong; `at` is the instant that it names, or None.
     """
 
     def __init__(self, why: Why, said: str = "", at: datetime | None = None) -> None:
@@ -57,7 +58,7 @@ class NotATime(ValueError):
 
 @dataclass
 class _Said:
-    """What a text says so far: a day or none, a time of day or none, and the text not yet read."""
+    """The parts of a text that are read so far: day, time of day, and the text not yet read."""
 
     text: str
     today: date
@@ -67,9 +68,9 @@ class _Said:
     hour: int | None = None
     minute: int = 0
     half: str = ""  # forenoon, afternoon, evening or night
-    around: str = ""  # such a word that does not follow the clock: fri night 11
+    around: str = ""  # a word such as "night" that does not follow the time: fri night 11
     midnight: bool = False
-    exact: bool = False  # noon or midnight in a word
+    exact: bool = False  # noon or midnight as a word
     seen: list[str] = field(default_factory=list)
 
     def take(self, pattern: str) -> re.Match[str] | None:
@@ -84,8 +85,8 @@ class _Said:
 def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
     """The instant that a typed text names, in UTC and after `now`, in whole minutes.
 
-    A time without a day is the next one. Raises NotATime; NoSuchTime for a time of day that a clock
-    change leaves out.
+    A time without a day means the next such time. Raises NotATime; NoSuchTime for a time of day
+    that a clock change leaves out.
     """
     tagged = _tagged(text, words)
     if not tagged:
@@ -117,7 +118,7 @@ def _read(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
 
 
 def _tagged(text: str, words: TimeWords) -> str:
-    """The text in lower case with a tag for each known word, and one space between its parts.
+    """The text in lower case, with a tag for each known word and one space between parts.
 
     Raises NotATime for a word that is in no list, or has two meanings.
     """
@@ -136,7 +137,7 @@ def _tagged(text: str, words: TimeWords) -> str:
             raise NotATime(why, _as_typed(found[0], typed))
         return f" <{name}> "
 
-    # of the parts of a split by one group, every second one is a tag
+    # after a split by one group, every second part is a match
     parts = re.split(r"(<\w+>)", plain)
     tagged = "".join(f" {each} " if n % 2 else _WORD.sub(tag, each) for n, each in enumerate(parts))
     tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ")
@@ -144,7 +145,7 @@ def _tagged(text: str, words: TimeWords) -> str:
 
 
 def _numbered(plain: str) -> str:
-    """The text with digits of ASCII, and with dates and half hours of Han signs as digits."""
+    """The text with ASCII digits; dates and half hours written in Han characters become digits."""
     plain = "".join(str(int(char)) if char.isdecimal() else char for char in plain)
     plain = re.sub(rf"(?<={_LETTER})[.॰]", "", plain)  # a.m., Fri.
     plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
@@ -152,21 +153,21 @@ def _numbered(plain: str) -> str:
 
 
 def _plain_date(found: re.Match[str]) -> str:
-    """A date of Han signs as one of digits: 3月5日 as 5.3., with a year 2026-03-05."""
+    """A date in Han characters as digits: 3月5日 as 5.3., with a year 2026-03-05."""
     year, month, day = found.groups()
     return f" {year}-{int(month):02}-{int(day):02} " if year else f" {day}.{month}. "
 
 
 def _as_typed(word: str, typed: str) -> str:
-    """The word with the accents that were typed."""
+    """The word with the accents as typed."""
     return next((each for each in _WORD.findall(typed) if folded(each) == word), word)
 
 
 @lru_cache(maxsize=32)
 def _known(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
-    """The tags of a language's words, and a pattern of those that _WORD does not find.
+    """The tags of a language's words, and a pattern of the words that _WORD does not match.
 
-    A weekday of one sign is not among them: it is a part of other words.
+    A weekday of one character is excluded, because it occurs in other words.
     """
     tags = words.tags()
     found = []
@@ -189,11 +190,12 @@ _SPAN: Final = re.compile(
 
 
 def _ahead(tagged: str) -> timedelta | None:
-    """How far ahead a span of hours and minutes is; None for a text that is none."""
+    """How far ahead a span of hours and minutes is; None for any other text."""
     found = _SPAN.fullmatch(tagged)
     if not found or not (found["hours"] or found["minutes"]):
         return None
-    marked = found["unit"] == "<mark>"  # 14h30 is a clock; "in 1 h 30" and "1 hour 30" are spans
+    # 14h30 is a clock time; "in 1 h 30" and "1 hour 30" are spans
+    marked = found["unit"] == "<mark>"
     is_span = found["ahead"] or found["after"] or found["named"]
     if not is_span and (marked or not found["hours"]):
         return None
@@ -201,7 +203,7 @@ def _ahead(tagged: str) -> timedelta | None:
 
 
 def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
-    """The instant so far ahead of now, rounded up to a whole minute. Raises NotATime."""
+    """The instant `ahead` of now, rounded up to a whole minute. Raises NotATime."""
     if not ahead:
         raise NotATime(Why.PAST, at=now)
     at = (now + ahead).astimezone(UTC)
@@ -216,7 +218,7 @@ def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
 
 
 def _read_day(said: _Said) -> None:
-    """Take the day, which may be named twice: Tomorrow, Tue 24 Nov."""
+    """Read the day, which may be named twice: Tomorrow, Tue 24 Nov."""
     readers = (_named_day, _days_ahead, _numbered_day, _month_day, _slashed_day)
     days = {day for read in readers if (day := read(said))}
     weekday = said.take(r"<weekday(\d\d)>")
@@ -270,9 +272,9 @@ def _slashed_day(said: _Said) -> date | None:
 
 
 def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
-    """A day of the calendar. Without a year it is the nearest to today, before or after it.
+    """A day of the calendar. Without a year it is the date nearest to today, past or future.
 
-    2026 beside a day is a year in 2026 and the years next to it, and 20:26 in any other.
+    "2026" next to a day is read as a year in 2025 to 2027, and as 20:26 in any other year.
     """
     this = said.today.year
     near = [this - 1, this, this + 1]
@@ -299,9 +301,9 @@ def _century(said: _Said, year: str) -> int:
 
 _HALVES: Final = "<(forenoon|afternoon|evening|night)>"
 _HALF: Final = rf"(?: {_HALVES})?"
-_SMALL: Final = 5  # the small hours, 0 to 4, belong to the night
+_SMALL: Final = 5  # hours 0 to 4 belong to the night before
 _TONIGHT: Final = frozenset({*range(17, 24), *range(_SMALL)})
-_HOURS: Final = {  # the hours of the day that a word allows
+_HOURS: Final = {  # the hours that a word allows
     "forenoon": frozenset(range(12)),
     "afternoon": frozenset(range(12, 24)),
     "evening": frozenset(range(16, 24)),
@@ -345,7 +347,7 @@ def _marked_clock(said: _Said) -> None:
 
 
 def _is_named(said: _Said) -> bool:
-    """Whether a day is named that is not today's."""
+    """Whether a day other than today is named."""
     return said.weekday is not None or (bool(said.day) and said.kind not in ("today", "tonight"))
 
 
@@ -385,7 +387,7 @@ def _hour_of_day(said: _Said, hour: int) -> int:
 
 
 def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
-    """The instant of what was read: without a day, the next one at which clocks show the time."""
+    """The instant of the parts that were read; without a day, the next time that clocks show it."""
     clock = time(said.hour or 0, said.minute)
     day = said.day
     if said.midnight:
@@ -396,12 +398,13 @@ def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
     small = of_night and clock.hour < _SMALL
     named = _is_named(said)
     if small and named and (said.around == "night" or not clock.hour):
-        raise NotATime(Why.NIGHT)  # fri night 1: the night to Friday, or the one after it?
+        # fri night 1: the night that begins or the night that ends on Friday?
+        raise NotATime(Why.NIGHT)
     if day is None:
         ahead = 0 if said.weekday is None else (said.weekday - said.today.weekday()) % 7
         day = said.today + timedelta(days=ahead)
-        if ahead == 0 and clock <= now.astimezone(tz).time():  # over today
+        if ahead == 0 and clock <= now.astimezone(tz).time():  # that time is over for today
             day += timedelta(days=1 if said.weekday is None else 7)
     elif small and not named and clock <= now.astimezone(tz).time():
-        day += timedelta(days=1)  # the small hours of this night
+        day += timedelta(days=1)  # the early morning after this night
     return local_time(day, clock, tz)

@@ -1,6 +1,6 @@
 """`ridedash erase`: a guest's name, phone and room leave the database at once (docs/security.md 8).
 
-Rides keep their money, their times and where they began and ended.
+Rides keep their prices, times, start and end.
 """
 
 import re
@@ -25,18 +25,20 @@ from ridedash.store.models.people import Guest
 from ridedash.text import normalised
 
 ERASED: Final = "[erased]"
-PHONE_LEAST: Final = 7  # digits; a shorter number would match many other ones
-GAP: Final = r"[\s().\-/·\u2010-\u2015]*"  # what people write between the digits of a number
-TRUNK: Final = "[08]"  # dialled before a number at home; 8 in Russia and Kazakhstan
+PHONE_LEAST: Final = 7  # digits; a shorter number would match many others
+# characters that people write between the digits of a number
+GAP: Final = r"[\s().\-/·\u2010-\u2015]*"
+# trunk prefixes, dialled before a number within its country; 8 in Russia and Kazakhstan
+TRUNK: Final = "[08]"
 APOSTROPHES: Final = str.maketrans("\u2018\u2019\u02bc", "'''")
-FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may write anything
+FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may type anything
     (ShiftNote, "text"),
     (Guest, "note"),
     (Order, "note"),
     (Order, "resolve_reason"),
     (Action, "text"),
 )
-# tables that may have had a guest's data
+# tables that may have contained a guest's data
 REWRITTEN: Final = (
     "guests",
     "orders",
@@ -53,8 +55,8 @@ REWRITTEN: Final = (
 
 
 class NotCompacted(Exception):
-    """The guest is erased, but another process reads the file, whose free pages may still hold the
-    data. Erase once more.
+    """The guest is erased, but another process is reading the file, whose free pages may still
+    contain the data. Erase again.
     """
 
 
@@ -64,7 +66,7 @@ class StillRiding(Exception):
 
 @dataclass(frozen=True)
 class ErasedGuest:
-    """The guest to erase at a property: a phone (E.164), or a name and a room in any case."""
+    """The guest to erase at a property: a phone number (E.164), or name and room in any case."""
 
     property_id: int
     phone: str | None = None
@@ -73,7 +75,7 @@ class ErasedGuest:
 
 
 def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[int, int]:
-    """Erase all rows of one guest: (guests, rides) that were found.
+    """Erase all rows of one guest. Returns the numbers of guests and rides that were found.
 
     `key` makes the pseudonym. Adds an audit entry that does not name the guest, and then rewrites
     the database's file, so that no free page has the data. Raises StillRiding, NotCompacted.
@@ -92,7 +94,7 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
         for guest in guests:
             subject, facts = f"guests:{guest.id}", {"property_id": property_id}
             audit.record(s, CLI, "guest.erased", subject, "ok", now, **facts)
-    compact(db)  # also when no guest was found: the last run may have been interrupted here
+    compact(db)  # also when no guest was found: an earlier run may have stopped before this step
     return len(guests), rides
 
 
@@ -118,7 +120,7 @@ def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
 
 
 def _said(text: str) -> str:
-    """A name or a room in any case, however its accents are typed: SQLite lowers ASCII alone."""
+    """A name or a room, composed and in lower case, because SQLite lowers ASCII letters only."""
     return normalised(text) or text.casefold().strip()
 
 
@@ -153,7 +155,7 @@ def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None
 
 
 def _left_of(written: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """A text with what the patterns find replaced; the same text if they find nothing."""
+    """The text with all matches of the patterns replaced; the same text without any."""
     left = unicodedata.normalize("NFC", written)
     for pattern in patterns:
         found = [each.span() for each in pattern.finditer(_plain(left))]
@@ -163,7 +165,7 @@ def _left_of(written: str, patterns: Sequence[re.Pattern[str]]) -> str:
 
 
 def _plain(written: str) -> str:
-    """A text as patterns look at it: composed letters, ASCII digits, one kind of apostrophe.
+    """A text prepared for patterns: composed letters, ASCII digits, one kind of apostrophe.
 
     It is as long as its composed form.
     """
@@ -172,9 +174,10 @@ def _plain(written: str) -> str:
 
 
 def _pattern(word: str) -> str:
-    """A phone in any spacing, as people at home and abroad write it; a name as whole words.
+    """A pattern for a phone number or a name; empty for one letter.
 
-    Empty for one letter.
+    A number matches in any spacing, as written in its country or abroad; a name matches as whole
+    words.
     """
     if word.startswith("+") and len(word) > PHONE_LEAST:
         return _phone_pattern(word)
@@ -184,10 +187,10 @@ def _pattern(word: str) -> str:
 
 
 def _phone_pattern(phone: str) -> str:
-    """With its country code or without, and with the digit that is dialled before it at home."""
+    """The number with or without its country code, and with the trunk prefix of its country."""
     try:
         number = phonenumbers.parse(phone)
-    except phonenumbers.NumberParseException:  # of a country that there is not
+    except phonenumbers.NumberParseException:  # of a country that does not exist
         return rf"(?<!\d)\+?{GAP.join(re.escape(phone[1:]))}(?!\d)"
     digits = phonenumbers.national_significant_number(number)
     abroad = rf"(?:(?:\+|00)?{GAP.join(str(number.country_code))}{GAP})?"

@@ -1,7 +1,7 @@
 """The retention job for positions, guests, answers, offers and audit log (docs/security.md 8).
 
-Rides keep their money, their times and where they began and ended. A guest whose time is over gets
-a pseudonym, so that rides of the same guest still belong together.
+Rides keep their prices, times, start and end. A guest whose retention time is over gets a
+pseudonym, so that rides of the same guest still belong together.
 """
 
 import hashlib
@@ -32,11 +32,11 @@ from ridedash.store.models.orders import (
 from ridedash.store.models.people import Guest, Throttle
 
 BATCH: Final = 200  # rows in one transaction, short enough that others need not wait for it
-PATH_BATCH: Final = 2_000  # points of paths: small rows, and some hundred of each ride
-MOST_BATCHES: Final = 25  # of each step in one run; the next run, an hour later, does the rest
-# an order may name an offer for two minutes; the rest of the day is for support
+PATH_BATCH: Final = 2_000  # points of paths in one transaction: small rows, but a ride has hundreds
+MOST_BATCHES: Final = 25  # batches of each step in one run; the next run, an hour later, continues
+# an order may use an offer for two minutes; the rest of the day is for support
 OFFER_LASTS: Final = timedelta(days=1)
-ENDS: Final = frozenset({"pickup", "drop"})  # these facts of a ride always stay
+ENDS: Final = frozenset({"pickup", "drop"})  # facts of a ride that are always kept
 # facts of a ride that show where it was, and when
 ROUTE: Final = frozenset({"position", "bearing", "speed", "route", "eta", "distance"})
 PEOPLE: Final = frozenset(
@@ -55,15 +55,15 @@ class RetentionDays:
 
 
 def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) -> int:
-    """Delete what is too old, in short transactions. How many rows were deleted or lost data.
+    """Delete old data in short transactions. Returns how many rows were deleted or lost data.
 
-    `key` makes the pseudonyms: without it no one can test a phone number against them.
+    `key` makes the pseudonyms: without it nobody can test a phone number against them.
     """
     return drop_old_offers(db, now) + remove_old_data(db, now, days, key)
 
 
 def drop_old_offers(db: Database, now: datetime) -> int:
-    """Delete offers of more than a day that no order refers to. How many there were.
+    """Delete offers older than a day that no order refers to. Returns how many.
 
     The newest offer always stays: SQLite would give its id to the next one, and a form that is
     still open may post it.
@@ -79,12 +79,12 @@ def drop_old_offers(db: Database, now: datetime) -> int:
 
 
 def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) -> int:
-    """One run of every step but that of the offers. How many rows it changed."""
+    """One run of every step except offers. Returns how many rows it changed."""
 
     def before(count: int) -> datetime:
         return now - timedelta(days=count)
 
-    day = before(1)  # desk codes and approvals are of minutes
+    day = before(1)  # desk codes and approvals last only minutes
     steps: tuple[Callable[[Session], int], ...] = (
         lambda s: _remove_positions(s, before(days.positions)),
         lambda s: _remove_paths(s, before(days.positions)),
@@ -104,13 +104,14 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
 
 
 def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
-    """Remove the person from a guest's row and from their rides. How many rides there were."""
+    """Remove the person from a guest's row and from their rides. Returns how many rides."""
     guest.name, guest.erased_at = pseudonym(guest, key), now
     guest.phone = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
     for order in orders:
         order.note = order.resolve_reason = order.room = order.flight = order.departs_at = None
-        if order.code != PLAN_MISSED:  # whose message is a code; others may be the service's words
+        if order.code != PLAN_MISSED:
+            # there the message is a code; other messages may be the service's words
             order.message = None
         order.guard_key = order.guard_key if order.open else None
         order.version += 1
@@ -120,7 +121,7 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
 
 
 def pseudonym(guest: Guest, key: str) -> str:
-    """The same for the same person at the same property; it can't be traced back without `key`."""
+    """A pseudonym: the same for the same person at the same property, untraceable without `key`."""
     person = guest.phone or f"{guest.name}/{guest.room or ''}".casefold()
     message = f"guest|{guest.property_id}|{person}".encode()
     digest = hmac.new(key.encode(), message, hashlib.sha256).hexdigest()
@@ -128,7 +129,7 @@ def pseudonym(guest: Guest, key: str) -> str:
 
 
 def without(facts: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """Facts of a ride without some of them; where it began and ended always stays."""
+    """Facts of a ride without some of them; its start and end always stay."""
     return {name: value for name, value in facts.items() if name not in names - ENDS}
 
 
@@ -137,7 +138,7 @@ def _in_batches(db: Database, step: Callable[[Session], int]) -> int:
     for _ in range(MOST_BATCHES):
         with db.write() as s:
             if s.get_bind().dialect.name == "sqlite":
-                # deleted data leaves no copy in free pages
+                # deleted data must leave no copy in free pages
                 s.execute(text("PRAGMA secure_delete = ON"))
             count = step(s)
         done += count
@@ -147,7 +148,7 @@ def _in_batches(db: Database, step: Callable[[Session], int]) -> int:
 
 
 def _remove_positions(s: Session, before: datetime) -> int:
-    """Rides that ended before this keep their start and their end only."""
+    """Delete positions of rides that ended before this time, except their start and end."""
     over = func.coalesce(Ride.ended_at, Ride.created_at) < before
     query = select(Ride).where(Ride.next_poll_at.is_(None), over, Ride.position_at.is_not(None))
     rides = s.scalars(query.order_by(Ride.id).limit(BATCH)).all()
@@ -158,7 +159,7 @@ def _remove_positions(s: Session, before: datetime) -> int:
 
 
 def _remove_paths(s: Session, before: datetime) -> int:
-    """Points of paths that were driven before this."""
+    """Delete points of paths that were driven before this time."""
     query = select(PathPoint.id).where(PathPoint.at < before).order_by(PathPoint.at)
     ids = s.scalars(query.limit(PATH_BATCH)).all()
     if ids:
@@ -167,7 +168,7 @@ def _remove_paths(s: Session, before: datetime) -> int:
 
 
 def _remove_guests(s: Session, before: datetime, now: datetime, key: str) -> int:
-    """Guests who were last seen before this, and have no planned and no open ride."""
+    """Remove guests who were last seen before this time and have no planned or open ride."""
     busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(UNSETTLED))
     still = select(Order.id).where(Order.guest_id == Guest.id, busy).exists()
     query = select(Guest).where(
@@ -180,7 +181,7 @@ def _remove_guests(s: Session, before: datetime, now: datetime, key: str) -> int
 
 
 def _remove_texts(s: Session, order_ids: list[int]) -> None:
-    """Remove what staff typed, and what the service stated, about the people of these rides."""
+    """Remove texts about the people of these rides, typed by staff or stated by the service."""
     for ride in s.scalars(select(Ride).where(Ride.order_id.in_(order_ids))):
         ride.facts = without(ride.facts, ROUTE | PEOPLE)
         ride.position_at = ride.otp_enc = None
@@ -188,7 +189,7 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
     forget_places(s, order_ids)
     ours = Ride.order_id == Action.order_id
     followed = select(Ride.id).where(ours, Ride.next_poll_at.is_not(None))
-    # one without a clear answer is never settled once nobody asks about its ride any more
+    # an action without a clear answer is never settled once the ride is not polled any more
     over = or_(Action.settled_at.is_not(None), ~followed.exists())
     for action in s.scalars(select(Action).where(Action.order_id.in_(order_ids), over)):
         action.payload = {
@@ -201,7 +202,7 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
 
 
 def _remove_kiosk_traces(s: Session, guest: Guest, order_ids: list[int]) -> None:
-    """Tickets of these rides, what was asked for them, and desk codes made for this guest."""
+    """Remove tickets and approvals of these rides, and desk codes that were made for this guest."""
     s.execute(delete(Ticket).where(Ticket.order_id.in_(order_ids)))
     s.execute(update(KioskAsk).where(KioskAsk.order_id.in_(order_ids)).values(wish_enc=None))
     s.execute(update(KioskCode).where(KioskCode.guest_id == guest.id).values(guest_id=None))
@@ -213,18 +214,18 @@ def _remove_evidence(s: Session, before: datetime) -> int:
 
 
 def _remove_audit_entries(s: Session, before: datetime) -> int:
-    """Nothing else ever deletes from the audit log."""
+    """Delete audit entries from before this time. Nothing else ever deletes from the audit log."""
     return _change_batch(s, delete(AuditRow), AuditRow.id, AuditRow.at < before)
 
 
 def _remove_tickets(s: Session, before: datetime) -> int:
-    """Numbers and PINs of kiosk rides that were ordered before this."""
+    """Delete numbers and PINs of kiosk rides that were ordered before this time."""
     old = select(Order.id).where(Order.id == Ticket.order_id, Order.created_at < before).exists()
     return _change_batch(s, delete(Ticket), Ticket.id, old)
 
 
 def _remove_visits(s: Session, before: datetime) -> int:
-    """Counts and times of visits that began before this."""
+    """Delete visits at kiosks that began before this time."""
     return _change_batch(s, delete(KioskVisit), KioskVisit.id, KioskVisit.began_at < before)
 
 

@@ -1,1 +1,1 @@
-"""Following a ride: claims, polls, and how an answer changes it."""
+"""Following a ride: claims, polls, and how answers change it."""

@@ -19,7 +19,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 
 LEASE: Final = timedelta(seconds=15)
-# a ride that has been overdue for so long is polled as if its guest were waiting
+# a ride that is overdue by more than this is polled like one whose guest waits
 AGED: Final = timedelta(seconds=20)
 GUEST_WAITS: Final = (*sorted(wire.SEARCHING), wire.CALL_DRIVER, wire.CLIENT_LOCATED)
 
@@ -32,7 +32,8 @@ def _of_order(column: ColumnElement[Any], name: str) -> ColumnElement[Any]:
     return of_ride.scalar_subquery().label(name)
 
 
-# what a poll is decided on (record.before_of): the ride, its facts as JSON text, and its order
+# the input of the decision on a poll (record.before_of): the ride, its facts as JSON text, and its
+# order
 RIDE_AND_ORDER: Final[tuple[ColumnElement[Any], ...]] = (
     *(column for column in RIDES.c if column.name != "facts"),
     sql_cast(RIDES.c.facts, Text).label("facts"),
@@ -47,8 +48,7 @@ RIDE_AND_ORDER: Final[tuple[ColumnElement[Any], ...]] = (
 class Claim:
     """The right to poll one ride once. `seq` is the poll's number: only its answer may be merged.
 
-    `at` is when the claim was made. `row` is the ride with its order's columns as they were then
-    (RIDE_AND_ORDER).
+    `at` is when the claim was made. `row` has the columns RIDE_AND_ORDER at the time of the claim.
     """
 
     ride_id: int
@@ -70,7 +70,8 @@ class Claim:
 class Bounds:
     """How many rides may be claimed.
 
-    Rides without a waiting guest only fill up to `rest`, in which those with one are counted too.
+    Rides without a waiting guest are claimed only up to `rest`, in which rides with a waiting guest
+    count too.
     """
 
     all: int
@@ -94,14 +95,14 @@ def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[C
 
 
 def make_due(db: Database, now: datetime) -> None:
-    """Let every followed ride be polled now, whatever was planned."""
+    """Make every followed ride due now, whatever its schedule was."""
     with db.write() as s:
         later = RIDES.c.next_poll_at > now
         s.execute(update(RIDES).where(later).values(next_poll_at=now))
 
 
 def release(db: Database, claims: Sequence[Claim]) -> None:
-    """Give back claims that were not polled: another worker need not wait for their leases."""
+    """Give back claims that were not polled, so that other workers need not wait for them."""
     with db.write() as s:
         for claim in claims:
             ours = (RIDES.c.id == claim.ride_id, RIDES.c.poll_seq == claim.seq)
@@ -124,7 +125,7 @@ def _statement(*more: ColumnElement[bool]) -> Any:
         .order_by(RIDES.c.next_poll_at)
         .limit(bindparam("most"))
     )
-    # SQLite has no row locks: there one writer follows another, and the clause is left out
+    # SQLite has no row locks: there writers follow one another, and the clause is left out
     due = found.with_for_update(skip_locked=True).cte("due")
     lease = {
         "lease_until": bindparam("lease"),
@@ -159,7 +160,7 @@ def _claim(s: Session, now: datetime, bounds: Bounds, owner: str) -> list[Claim]
 
 
 def _claims(rows: Sequence[Row[Any]], now: datetime) -> list[Claim]:
-    """In the order in which they were due: databases return changed rows in no order."""
+    """The claims in the order in which rides were due: databases return changed rows unsorted."""
     ordered = sorted(rows, key=lambda row: row.next_poll_at)
     return [
         Claim(r.id, r.order_id, r.account_id, r.poll_seq, r.booking_id, r.txn_id, now, r)
@@ -187,9 +188,9 @@ def postpone(
 ) -> None:
     """Postpone a poison ride, whose row or answers can't be recorded, and raise an attention item.
 
-    Its row is not read, because it may be what is wrong. `seq` is the poll that failed: nothing is
-    done when the ride has been claimed since; None: in any case. `times` is how often in a row
-    recording has failed.
+    Its row is not read, because the error may be in it. `seq` is the number of the failed poll:
+    nothing is done when the ride has been claimed since; None: postpone in any case. `times` is the
+    number of consecutive failures.
     """
     wait = poison_wait_s(times)
     later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}

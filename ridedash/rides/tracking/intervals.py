@@ -1,4 +1,4 @@
-"""Intervals of polls, freshness, and what the service counts in its own time. Pure.
+"""Intervals of polls, freshness, and times that the service counts by its own clock. Pure.
 
 See docs/booking-protocol.md 3.2.
 """
@@ -9,10 +9,10 @@ from typing import Final
 from ridedash import wire
 from ridedash.service_time import ServiceTime
 
-MIN_INTERVAL_S: Final = 0.5  # however fast the service's clock runs
+MIN_INTERVAL_S: Final = 0.5  # the shortest interval, even if the service's clock runs fast
 SEARCHING_S: Final = 3.0  # matching, pending, retrying
 ON_THE_WAY_S: Final = 4.0
-NEAR_S: Final = 3.0  # on the way, at most NEAR_ETA_S away
+NEAR_S: Final = 3.0  # the car is on its way, at most NEAR_ETA_S away
 HERE_S: Final = 3.0  # the driver waits at the pickup; INVOICE of share and point-to-point
 IN_RIDE_S: Final = 5.0
 AUTO_INVOICE_S: Final = 5.0
@@ -25,7 +25,7 @@ LOST_S: Final = 300.0  # age of the facts
 def next_poll_s(status: str | None, kind: wire.Kind, eta_s: float | None, speed: float) -> float:
     """Seconds until the next poll of a ride whose last known status is `status`; without jitter.
 
-    `speed`: how many times faster than people's the service's clock runs, 1 at least.
+    `speed`: how many times faster than real time the service's clock runs, at least 1.
     """
     return max(MIN_INTERVAL_S, _interval_s(status, kind, eta_s) / speed)
 
@@ -46,8 +46,8 @@ def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str
     """How fresh the facts of a ride are: fresh, aging, stale or lost.
 
     fresh: at most two intervals old, or ten seconds; aging: older, its age is shown; stale: over a
-    minute old, or never seen; lost: over five minutes. What is fresh is neither stale nor lost.
-    `interval_s` is the wait that the worker last set.
+    minute old, or never seen; lost: over five minutes. `interval_s` is the wait that the worker
+    last set.
     """
     if seen_at is None:
         return "stale"
@@ -82,8 +82,8 @@ def search_ends(
 ) -> datetime | None:
     """When the service stops looking for a driver; None when unknown, or while its clock is held.
 
-    That is `timeout_s` of its clock after it answered. `stored` is that instant in orders of an
-    earlier release, which converted it before it was stored.
+    It is `timeout_s`, by the service's clock, after its answer. `stored` is the same instant in
+    orders of an earlier release, which converted it before storing it.
     """
     if stored is not None or answered_at is None or timeout_s is None:
         return stored

@@ -1,4 +1,4 @@
-"""A ride after one more answer of track_ride. Pure (docs/booking-protocol.md 3.4)."""
+"""Merges one more answer of track_ride into a ride. Pure (docs/booking-protocol.md 3.4)."""
 
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -26,8 +26,9 @@ CAB_FIELDS: Final = (
     "eta",
     "distance",
 )
-FIELD_BY_FIELD: Final = ("price", "trip")  # an invoice's parts come with different states
-# among the facts: the start code has its own column, the others are shown nowhere
+# merged field by field, because the parts of an invoice come with different statuses
+FIELD_BY_FIELD: Final = ("price", "trip")
+# not among the facts: the start code has its own column, the others are shown nowhere
 NEVER_STORED: Final = ("otp", "otp_text", "speed", "promotional_message")
 
 DRIVER_STATUSES: Final = frozenset(
@@ -37,7 +38,7 @@ OTP_STATUSES: Final = wire.OTP_STATUSES | {wire.SOFT_ALLOCATED}
 
 # names of events
 STATUS: Final = "status"
-HANDOVER: Final = "handover"  # the booking id came for what was followed by txn_id
+HANDOVER: Final = "handover"  # the booking id arrived for a ride that was followed by its txn_id
 DRIVER_LOST: Final = "driver_lost"
 CAR_SWAPPED: Final = "car_swapped"
 UNKNOWN_STATUS: Final = "unknown_status"
@@ -45,7 +46,7 @@ OTHER_BOOKING: Final = "other_booking"  # the answer was about another booking: 
 AFTER_END: Final = "after_end"  # a live status after the end: not shown
 ALARMS: Final = frozenset({CAR_SWAPPED, UNKNOWN_STATUS, OTHER_BOOKING, AFTER_END})
 
-# how far along a status is
+# the rank of each status: how far along the ride is
 _EARLY: Final = {
     wire.ALLOTMENT_PENDING: 0,
     wire.PENDING: 0,
@@ -69,7 +70,7 @@ class Event:
 class RideState:
     """All that a merge reads and writes; times are aware, in UTC.
 
-    `otp` is the start code, which `facts` never hold. `reported` is a status that we don't know,
+    `otp` is the start code, which `facts` never contain. `reported` is an unknown status,
     `back_status` a step back that was seen once.
     """
 
@@ -121,9 +122,9 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
 
 
 def may_follow(ride: RideState, status: str) -> bool:
-    """Whether `status` may follow at the first sighting (docs/booking-protocol.md 3.3).
+    """Whether `status` may follow when it is seen the first time (docs/booking-protocol.md 3.3).
 
-    A step back that the sequence does not have needs a second sighting.
+    A step back that the sequence does not have must be seen twice.
     """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}
@@ -147,7 +148,7 @@ def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime
     old = without_cab(before.facts) if lost or swapped else before.facts
     old = without_eta(old) if status != before.status else old
     booking_id = before.booking_id or snapshot.booking_id
-    allotted_at = before.allotted_at  # another driver doesn't begin the free time anew
+    allotted_at = before.allotted_at  # a later driver doesn't restart the time of free cancelling
     if allotted_at is None and status in DRIVER_STATUSES:
         allotted_at = now
     position_at = None if lost or swapped else before.position_at
@@ -172,7 +173,7 @@ def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime
 
 
 def _status(ride: RideState, snapshot: Snapshot) -> tuple[str | None, str | None]:
-    """The status to keep, and a status that we don't know, which is shown as reported."""
+    """The status to store, and an unknown status, which is stored as reported."""
     status = snapshot.booking_status
     if status is None:
         return ride.status, None
@@ -199,7 +200,7 @@ def _events(before: RideState, ride: RideState, lost: bool, swapped: bool) -> tu
 def merged_facts(
     old: Snapshot, new: Snapshot, status: str | None, booking_id: str | None
 ) -> Snapshot:
-    """The old facts, overwritten by those that the new answer carries; without the start code."""
+    """The old facts, overwritten by those in the new answer; without the start code."""
     update: dict[str, Any] = {
         name: value for name, value in vars(new).items() if value is not None and value != ()
     }
@@ -225,28 +226,28 @@ def without_cab(facts: Snapshot) -> Snapshot:
 
 
 def without_eta(facts: Snapshot) -> Snapshot:
-    """The facts without remaining time and distance, which were those to the pickup.
+    """The facts without remaining time and distance, which were counted to the pickup.
 
-    After a change of status they would be read as those to the drop.
+    After a change of status they would be taken as counted to the drop.
     """
     return facts.model_copy(update={"eta": None, "distance": None})
 
 
 def other_plate(old: Snapshot, new: Snapshot) -> bool:
-    """Whether both name a plate, and different ones; spaces and case make no difference."""
+    """Whether both have a plate, and the plates differ; spaces and case don't count."""
     one, other = old.vehicle_number, new.vehicle_number
     return bool(one and other) and one != other and compact_key(one) != compact_key(other)
 
 
 def shown(ride: RideState) -> RideState:
-    """A ride without what every poll writes: two rides are equal when pages show them the same."""
+    """The ride without the values that every poll writes: if two are equal, pages show the same."""
     return _with(ride, **_AT_EVERY_POLL)
 
 
 def _with(ride: RideState, **changes: Any) -> RideState:
-    """A changed copy, as of dataclasses.replace, which takes six times as long.
+    """A changed copy, like dataclasses.replace, which takes six times as long.
 
-    Each poll makes three.
+    Each poll makes three copies.
     """
     copy = object.__new__(RideState)
     vars(copy).update(vars(ride), **changes)

@@ -1,4 +1,4 @@
-"""What a poll means for an order and its ride: one decision. Pure.
+"""Decides what the result of a poll changes in an order and its ride. Pure.
 
 See docs/booking-protocol.md 2 and 3.
 """
@@ -36,37 +36,37 @@ from ridedash.store.models.orders import OrderState
 from ridedash.text import compact_key
 
 # attention items of a ride
-NO_DRIVER: Final = "no_driver"  # none a minute after the service's search should have ended
+NO_DRIVER: Final = "no_driver"  # no driver a minute after the service's search should have ended
 NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
 TOO_OLD: Final = "too_old"  # still live after a day
-POISON: Final = "poison"  # its answers can't be recorded
+POISON: Final = "poison"  # answers for it can't be recorded
 CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 
 SLOW_S: Final = 300.0
-PATH_S: Final = 10.0  # between two points of the path that a cab has driven
-OVERDUE_S: Final = 60.0  # between polls of a search that should be over
+PATH_S: Final = 10.0  # time between two points of the path that a cab has driven
+OVERDUE_S: Final = 60.0  # time between polls of a search that should be over
 OVERDUE_LASTS_S: Final = 1800.0
 TOO_OLD_AFTER: Final = timedelta(hours=24)
 ERROR_MAX_S: Final = 30.0
 NOT_KNOWN_AFTER: Final = 3  # refusals in a row: a replica may not know a new booking yet
 POISON_MAX_S: Final = 3600.0
-FINAL_TRIES: Final = 5  # failed polls after the end, before the final price is given up
+FINAL_TRIES: Final = 5  # failed polls after the end of the ride; then the final price is given up
 UNREADABLE_TOKEN_S: Final = 5.0  # another process may have the key of the account's token
 
-# verdicts on an action that was called and not confirmed
+# results of reading back an action that was called and not confirmed
 DONE: Final = "done"
 REFUSED: Final = "refused"
 REPEAT: Final = "repeat"
 WAIT: Final = "wait"
-READ_BACK: Final = "READ_BACK"  # the code of an action that a later poll proved
+READ_BACK: Final = "READ_BACK"  # the code of an action whose effect a later poll showed
 RIDE_ENDED: Final = "RIDE_ENDED"
 SAME_PLACE_M: Final = 50.0
 MOST_CALLS: Final = 2
 
 _TIMELINE: Final = frozenset({DRIVER_LOST, CAR_SWAPPED, HANDOVER})
 
-# Columns of a ride that only polls write while it is followed. A poll that writes no others is
-# recorded in a batch.
+# Columns of a ride that only polls write while it is followed. A poll that writes no other columns
+# is recorded in a batch.
 _BATCHED: Final = frozenset(
     {
         "seen_at",
@@ -90,9 +90,9 @@ _seldom: Final = attrgetter(*_SELDOM)
 
 
 class Before(NamedTuple):
-    """An order and its ride as the answer to poll number `seq` finds them; times are aware, in UTC.
+    """An order and its ride before the answer to poll number `seq`; times are aware, in UTC.
 
-    `taken` is a booking id that another order has, when the caller has found that out.
+    `taken` is a booking id that belongs to another order, if the caller has found one.
     """
 
     ride: RideState
@@ -100,15 +100,15 @@ class Before(NamedTuple):
     created_at: datetime  # of the ride
     order_state: str
     order_open: bool
-    booking_timeout_at: datetime | None  # of orders of an earlier release
-    booking_timeout_s: float | None  # of the service's clock, from the ride's creation
+    booking_timeout_at: datetime | None  # only in orders of an earlier release
+    booking_timeout_s: float | None  # by the service's clock, from the ride's creation
     errors: int
     unknown_id: int
     final_polls: int
     plate: str | None
     total_minor: int | None
     currency: str | None
-    has_start_code: bool  # whether the row holds one, readable or not
+    has_start_code: bool  # whether the row has a start code, readable or not
     taken: str | None
 
 
@@ -116,7 +116,7 @@ class Pacing(NamedTuple):
     """The service's time, and two random numbers of at least 0 and less than 1."""
 
     time: ServiceTime = REAL
-    spread: float = 0.5  # for the 10 % by which a wait may be shorter or longer
+    spread: float = 0.5  # shortens or lengthens a wait by up to 10 %
     backoff: float = 0.5  # for the wait after a failed poll
 
 
@@ -140,25 +140,26 @@ class Item(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """All that a poll writes. `ride` and `order` hold the new values of columns, by name."""
+    """All values that a poll writes. `ride` and `order` hold the new values of columns, by name."""
 
     ride: dict[str, Any]  # facts are JSON text; next_poll_at is always there
     status: str | None  # the ride's last known booking_status afterwards
     answered: bool = True  # False: the poll brought no answer
-    shown: bool = False  # a fact that pages show has changed: the order's version rises
+    # whether a fact that pages show has changed: then the order's version rises
+    shown: bool = False
     timeline: tuple[TimelineEntry, ...] = ()
     raised: tuple[Item, ...] = ()
-    cleared: tuple[str, ...] = ()  # attention items to clear where they are open
+    cleared: tuple[str, ...] = ()  # attention items to clear if they are open
     order: Mapping[str, Any] = MappingProxyType({})
     transition: OrderState | None = None  # the order's new state
-    closes: bool = False  # the order is over: its guest may book again
+    closes: bool = False  # whether the order is over: then its guest may book again
     armed_cancel: str | None = None  # a cancel that waits for a booking id: "call" or "drop" it
-    start_code: str | None = None  # a new one, to be encrypted
+    start_code: str | None = None  # a new start code, to be encrypted
     needs_currency: bool = False  # the ride has a total and no currency yet
-    point: LatLng | None = None  # of the path that the cab has driven
+    point: LatLng | None = None  # a new point of the path that the cab has driven
 
     def __repr__(self) -> str:
-        """Names of columns only: their values are personal, and one is a start code."""
+        """Shows only names of columns: their values are personal, and one is a start code."""
         return f"Decision({self.status}, ride: {sorted(self.ride)}, order: {sorted(self.order)})"
 
     @property
@@ -169,7 +170,7 @@ class Decision(NamedTuple):
 
     @property
     def handed_over(self) -> bool:
-        """Whether the booking id has come for a ride that was followed by its txn_id."""
+        """Whether the booking id has arrived for a ride that was followed by its txn_id."""
         return "booking_id" in self.order
 
     @property
@@ -183,7 +184,7 @@ class Decision(NamedTuple):
 
 
 def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: Pacing) -> Decision:
-    """What the answer to a poll changes, or its failure, when it came at `now`.
+    """What a poll changes, by its answer or its failure, which came at `now`.
 
     The decision does not depend on open attention items and actions: `cleared` names items that may
     be open, and actions are settled by `read_stop` and `read_drop`. See docs/booking-protocol.md
@@ -219,10 +220,10 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
 
 
 def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -> LatLng | None:
-    """Where the cab is, if its path gets a point now: it has moved, and a new slot of time began.
+    """The cab's position if its path gets a new point: it has moved, and a new time slot has begun.
 
-    The slots are counted from the beginning of time, so that nothing has to be remembered; where
-    the service's clock can be turned they are of what it shows.
+    The slots are multiples of PATH_S since 1970, so nothing has to be stored; if the service's
+    clock can be turned, they follow that clock.
     """
     here = after.facts.position
     if here is None or after.position_at != now or here == old.facts.position:
@@ -233,7 +234,7 @@ def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -
 
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
-    """The ride when its new booking id belongs to another order: the whole answer is refused."""
+    """The decision if the new booking id belongs to another order: the whole answer is refused."""
     kept = replace(ride, merged_seq=merged.ride.merged_seq)
     return Merged(kept, (Event(OTHER_BOOKING, merged.ride.booking_id),))
 
@@ -264,7 +265,7 @@ def _ride_columns(before: Before, merged: Merged) -> dict[str, Any]:
 
 
 def _new_plate(before: Before, vehicle_number: str | None) -> dict[str, Any]:
-    """The column of the plate as it is searched for, when it changes."""
+    """The column with the plate in its searchable form, if the plate changes."""
     if before.plate is not None and vehicle_number == before.ride.facts.vehicle_number:
         return {}
     plate = compact_key(vehicle_number) or None
@@ -301,11 +302,11 @@ def _timeline(events: tuple[Event, ...]) -> tuple[TimelineEntry, ...]:
 
 
 def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> dict[str, Any]:
-    """The order's transition, whether it closes, and what becomes of an armed cancel.
+    """The order's transition, whether it closes, and whether an armed cancel is called or dropped.
 
-    A booking id books an order that was matching, and so does a driver, whose answer may lack the
-    id: the guest has to know the car. The end of the ride closes the order; one that was still
-    matching has failed.
+    An order that was matching is booked by a booking id, and also by a driver, because the answer
+    may lack the id and the guest must see the car. The end of the ride closes the order; one that
+    was still matching has failed.
     """
     effects: dict[str, Any] = {}
     state, is_open = before.order_state, before.order_open
@@ -342,14 +343,14 @@ def _schedule(
         wait_s = OVERDUE_S / speed if lasts_until is None or now < lasts_until else SLOW_S
         return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON, TOO_OLD)
     eta_s = after.facts.eta.seconds if after.facts.eta else None
-    # a ride was too old as well by a clock that had been set wrong
+    # an item that a wrong clock has raised is cleared again
     return next_poll_s(after.status, after.kind, eta_s, speed), (), CLEARED_BY_POLLS
 
 
 def overdue_since(
     before: Before, status: str | None, now: datetime, time: ServiceTime
 ) -> datetime | None:
-    """Since when a search is over for more than a minute; None with a driver or time left."""
+    """The time since which a search is more than a minute over; None with a driver, or in time."""
     if status is not None and status not in wire.SEARCHING:
         return None
     stored, timeout_s = before.booking_timeout_at, before.booking_timeout_s
@@ -359,7 +360,10 @@ def overdue_since(
 
 
 def _after_failure(before: Before, error: Exception, now: datetime, pacing: Pacing) -> Decision:
-    """The next poll is the retry, and the facts stay. A call that was not made is no failure."""
+    """The decision after a failed poll: the next poll is its retry, and the facts stay.
+
+    A call that was not made does not count as a failure.
+    """
     status, ended = before.ride.status, before.ride.ended_at is not None
     if isinstance(error, Throttled | TokenUnreadable):
         wait_s = error.wait_s if isinstance(error, Throttled) else UNREADABLE_TOKEN_S
@@ -381,7 +385,7 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
 
 
 def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
-    """Seconds to the next poll after a failed one: a random part of 2 to the number of errors."""
+    """Seconds to the next poll after `errors` failed ones: a random part of 2 ** errors."""
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         return error.retry_after_s
     longest_s = min(ERROR_MAX_S, 2.0 ** min(errors, 10))
@@ -389,7 +393,7 @@ def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
 
 
 def _next_poll(wait_s: float | None, now: datetime, spread: float) -> dict[str, Any]:
-    """The columns of the schedule; the wait varies by 10 %, so that rides are not due together."""
+    """The columns of the schedule; waits vary by 10 %, so that rides are not due together."""
     if wait_s is None:
         return {"next_poll_at": None}
     later = timedelta(seconds=max(MIN_INTERVAL_S, wait_s * (0.9 + 0.2 * spread)))
@@ -406,7 +410,7 @@ def poison_wait_s(times: int) -> float:
 
 @dataclass(frozen=True)
 class Reading:
-    """What to do with an action that was not confirmed, and the code to keep.
+    """What to do with an unconfirmed action, and the code to store.
 
     See docs/booking-protocol.md 2.
     """
@@ -416,7 +420,7 @@ class Reading:
 
 
 def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> Reading:
-    """What a later poll proves about an abort or a cancel, by the status that it brought."""
+    """What a later poll proves about an abort or a cancel, from the status in its answer."""
     if status == wire.BOOKING_CANCELLED:
         return Reading(DONE, READ_BACK)
     if status in wire.TERMINAL:
@@ -431,7 +435,7 @@ def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> Rea
 def read_drop(
     calls: int, wanted: LatLng, drop: LatLng | None, status: str | None, *, newer: bool
 ) -> Reading:
-    """What a later poll proves about a change of drop to `wanted`; without a drop, nothing.
+    """What a later poll proves about a change of drop to `wanted`; nothing if it has no drop.
 
     `newer`: whether a newer change of drop exists; then this one is never repeated.
     """

@@ -22,7 +22,8 @@ from ridedash.service.throttle.traffic import Priority
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 
-SMALL: Final = 16_384  # bytes; a longer answer is parsed at once and not kept in memory
+# bytes; a longer answer is parsed at once, so that it does not stay in memory
+SMALL: Final = 16_384
 UNAUTHORIZED: Final = 401
 
 log = logging.getLogger(__name__)
@@ -38,18 +39,21 @@ class Tracker:
         self._tokens = TokenCache(runtime.tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
-        """Lease up to `limit` due rides in one commit. `rest` is that of claims.Bounds."""
+        """Lease up to `limit` due rides in one commit. `rest` is explained in claims.Bounds."""
         bounds = Bounds(limit, limit if rest is None else rest)
         return claim_due(self.runtime.db, self.runtime.clock(), bounds, self.runtime.owner)
 
     def poll(self, claim: Claim) -> bool:
-        """Poll one ride and record. False when no answer came, or when a newer poll has begun."""
+        """Poll one ride and record the result.
+
+        False when no answer came, or when a newer poll has begun.
+        """
         return self.record([self.ask(claim)]) == 1
 
     def ask(self, claim: Claim) -> Polled:
         """Call track_ride; writes nothing. The answer is parsed later, with others (`read`)."""
         self.runtime.failpoint("poll.claimed")
-        step.set(("poll", claim.ride_id))  # until the next poll of this thread
+        step.set(("poll", claim.ride_id))  # valid until the next poll of this thread
         polled = Polled(claim, self._ask(claim), self.runtime.clock())
         self.runtime.failpoint("poll.answered")
         if isinstance(polled.answer, Answer) and len(polled.answer.body) > SMALL:
@@ -65,7 +69,7 @@ class Tracker:
         return [each for each in map(partial(_tried, self._decided), read) if each is not None]
 
     def record(self, polls: Sequence[Polled]) -> int:
-        """Record polls, many in one transaction. How many answers were recorded.
+        """Record polls, many in one transaction. Returns how many answers were recorded.
 
         Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases expire,
         and the rides are polled again.
@@ -89,7 +93,7 @@ class Tracker:
             return error
 
     def _track(self, claim: Claim, token: str) -> Answer:
-        """The answer, not yet parsed. Raises ServiceError; Unauthorized for a 401."""
+        """The answer, not parsed yet. Raises ServiceError; Unauthorized for a 401."""
         priority = Priority.WAITING if claim.guest_waits else Priority.REST
         txn_id = None if claim.booking_id else claim.txn_id
         answer = self.runtime.client.track_answer(
@@ -112,7 +116,7 @@ def _with_snapshot(polled: Polled) -> Polled:
 def _tried(read: Callable[[Polled], Polled], polled: Polled) -> Polled | None:
     try:
         return read(polled)
-    except Exception as error:  # a mistake of ours must cost one poll, not all
+    except Exception as error:  # a bug of ours must cost one poll, not all of them
         log.exception(
             "answer about ride %d can't be read: %s", polled.claim.ride_id, type(error).__name__
         )

@@ -21,10 +21,12 @@ from ridedash.rides.tracking.record import Polled
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 
-AHEAD_S: Final = 0.25  # for so long ahead, claims are made for all threads
+AHEAD_S: Final = 0.25  # claims are made this far ahead for all threads
 MOST_AHEAD: Final = 400
-BATCH: Final = 200  # so many answers are recorded at once, without waiting for the next round
-ROUND_S: Final = 0.1  # between rounds while there are polls: a commit costs as much as twenty polls
+# when this many answers have come, they are recorded without waiting for the next round
+BATCH: Final = 200
+# between rounds while there are polls: one commit costs as much as twenty polls
+ROUND_S: Final = 0.1
 # a ride claimed longer ago is not polled: the call may take five seconds of its lease
 LATEST_S: Final = LEASE.total_seconds() - 6
 
@@ -47,11 +49,11 @@ class Polling:
         self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
         self._done: deque[Polled] = deque()
         self._lock = threading.Lock()
-        self._out = 0  # claims that no thread has finished yet
-        self._finished = 0  # since the last round
-        self._per_second = 0.0  # polls that the threads finish
+        self._out = 0  # claims that the threads have not finished yet
+        self._finished = 0  # polls finished since the last round
+        self._per_second = 0.0  # polls that the threads finish per second
         self._last = self._monotonic()
-        self._more_due = False  # the last claim was full: more rides may be due
+        self._more_due = False  # whether the last claim was full: more rides may be due
         self._threads = [
             threading.Thread(target=self._work, name=f"poll-{n}", daemon=True)
             for n in range(threads)
@@ -65,14 +67,14 @@ class Polling:
     def round(self) -> float | None:
         """Record the answers that came, and claim due rides.
 
-        Seconds until the next round; None when no poll is under way.
+        Returns the seconds until the next round; None when no poll is under way.
         """
         self._record()
         self._claim()
         return ROUND_S if self._out else None
 
     def stop(self) -> None:
-        """Wait for the calls under way, record the answers, and give back the other claims."""
+        """Wait for running calls, record their answers, and give back the other claims."""
         left = self._left()
         for _ in self._threads:
             self._waiting.put(None)
@@ -81,7 +83,7 @@ class Polling:
         try:
             self._record()
             release(self.tracker.runtime.db, left)
-        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # their leases expire
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # the leases then expire
             log.error("polls were not recorded at the stop: %s", reason(error))
 
     def _left(self) -> list[Claim]:
@@ -113,7 +115,7 @@ class Polling:
             self._waiting.put((claim, now))
 
     def _ahead(self) -> int:
-        """How many polls may be under way: two for each thread, and what all do in AHEAD_S."""
+        """How many polls may be under way: two for each thread, and those finished in AHEAD_S."""
         now = self._monotonic()
         with self._lock:
             finished, self._finished = self._finished, 0
@@ -129,7 +131,7 @@ class Polling:
                     self._done.append(self.tracker.ask(claim))
             except (SQLAlchemyError, DatabaseBusy, OSError) as error:
                 log.error("poll of ride %d failed: %s", claim.ride_id, reason(error))
-            except Exception as error:  # a mistake of ours must cost one poll, not the thread
+            except Exception as error:  # a bug of ours must cost one poll, not the thread
                 log.exception("poll of ride %d failed: %s", claim.ride_id, type(error).__name__)
             finally:
                 self._finish()

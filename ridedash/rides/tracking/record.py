@@ -1,7 +1,8 @@
-"""Recording the decisions of polls (docs/booking-protocol.md 3.5).
+"""Records the decisions of polls (docs/booking-protocol.md 3.5).
 
-Most change nothing but the ride, and many of them are written with one statement. Those with side
-rows (timeline, attention items, actions) are written on locked rows, some in one transaction.
+Most decisions change only the ride, and many of these are written with one statement. Decisions
+with side rows (timeline, attention items, actions) are written on locked rows, several in one
+transaction.
 """
 
 import functools
@@ -45,7 +46,7 @@ from ridedash.store.models.orders import (
 from ridedash.store.models.people import Property
 from ridedash.wire import Kind
 
-# raised while a poll is decided or recorded, these are caused by the ride's row or its answers
+# errors that, while a poll is decided or recorded, are due to the ride's row or its answer
 POISONOUS: Final = (
     BadTransition,
     ValueError,
@@ -57,14 +58,15 @@ POISONOUS: Final = (
 )
 TOGETHER: Final = 20  # polls with side rows in one transaction, during which other writers wait
 
-_PREFIX: Final = "new_"  # of bound values: SQLAlchemy reserves the names of columns
+_PREFIX: Final = "new_"  # prefix of bound values: SQLAlchemy reserves the names of columns
 
-# Which columns of RIDE_AND_ORDER are the fields of RideState and of Before. A worker reads many
-# rows a second, so they are read by position.
+# Which columns of RIDE_AND_ORDER are the fields of RideState and of Before. They are read by
+# position, because a worker reads many rows a second.
 _STATE: Final = tuple(
     each.name for each in fields(RideState) if each.name not in {"kind", "facts", "otp"}
 )
-_OTHERS: Final = Before._fields[1 : Before._fields.index("has_start_code")]  # seq to currency
+# from `seq` to `currency`
+_OTHERS: Final = Before._fields[1 : Before._fields.index("has_start_code")]
 _NAMES: Final = [each.name for each in RIDE_AND_ORDER]
 _POSITIONS: Final = {"seq": _NAMES.index("poll_seq")} | {name: n for n, name in enumerate(_NAMES)}
 _state_of: Final = itemgetter(*map(_POSITIONS.__getitem__, _STATE))
@@ -79,8 +81,8 @@ log = logging.getLogger(__name__)
 class Polled:
     """A ride that was polled, and the answer that came at `at`, or the error in its place.
 
-    The answer is a Snapshot once it has been read. `decision` is made from the row as it was
-    claimed. It is None when that failed: it is then made again from the locked row.
+    The answer is a Snapshot once it has been read. `decision` is made from the claimed row; if that
+    fails it is None, and is made again from the locked row.
     """
 
     claim: Claim
@@ -104,7 +106,7 @@ class Recorder:
         return Polled(polled.claim, polled.answer, polled.at, decision)
 
     def write(self, polls: Sequence[Polled]) -> int:
-        """Record polls whose answers have been read. How many answers were recorded.
+        """Record polls whose answers have been read. Returns how many answers were recorded.
 
         Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases expire,
         and the rides are polled again.
@@ -135,7 +137,9 @@ class Recorder:
             if len(polls) > 1:
                 return sum(self._write_some([each]) for each in polls)
             if isinstance(error, IntegrityError):
-                raise  # two orders got the same booking id at once: the next poll finds it taken
+                # two orders got the same booking id at the same time: the next poll will see that
+                # it is taken
+                raise
             claim = polls[0].claim
             times = claim.row.poison + 1
             now = self.runtime.clock()
@@ -175,7 +179,7 @@ class Recorder:
         return written
 
     def _decision(self, s: Session, polled: Polled, row: Row[Any]) -> Decision:
-        """The decision of the claimed row, or a new one when the row has changed since."""
+        """The decision from the claimed row, or a new one if the row has changed since."""
         decision = polled.decision
         if decision is None or row != polled.claim.row:
             decision = self._decide(polled, before_of(row, self.runtime.tokens.vault))
@@ -194,14 +198,15 @@ class Recorder:
         )
         turned_since = time.turned_at is not None and polled.claim.at < time.turned_at
         if turned_since and decision.next_poll_at is not None:
-            # the answer may be of the time before the turn: ask once more, and call it that old
+            # the answer may be from before the turn of the clock: mark it as older, and poll once
+            # more
             decision.ride["next_poll_at"] = polled.at
             if decision.answered:
                 decision.ride["seen_at"] = polled.claim.at
         return decision
 
     def _count(self, written: Iterable[Decision]) -> int:
-        """How many of these had an answer. Calls the failpoint of each."""
+        """How many of these had an answer. Calls the failpoint for each."""
         answered = [decision for decision in written if decision.answered]
         for decision in answered:
             if decision.handed_over:
@@ -230,9 +235,9 @@ def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
 
 
 def write_batch(db: Database, polls: Sequence[Polled]) -> tuple[list[Polled], list[Polled]]:
-    """Write decisions that are `batched` in one transaction. The polls written, and those left.
+    """Write `batched` decisions in one transaction. Returns the written polls, and the others.
 
-    Those left belong to orders with an attention item to clear or an action to settle. A poll whose
+    The others belong to orders with an attention item to clear or an action to settle. A poll whose
     ride was claimed again meanwhile is in neither list: its answer is dropped.
     """
     with db.write() as s:
@@ -282,7 +287,7 @@ def open_items(connection: Connection, order_ids: Sequence[int]) -> dict[int, se
 
 
 def _still_ours(connection: Connection, polls: Sequence[Polled]) -> list[Polled]:
-    """Lock the rides. The polls whose rides have not been claimed again since."""
+    """Lock the rides. Returns the polls whose rides have not been claimed again since."""
     rows = connection.execute(_LOCK_RIDES, {"rides": [each.claim.ride_id for each in polls]})
     seq_of = dict(tuple(row) for row in rows)
     return [each for each in polls if seq_of.get(each.claim.ride_id) == each.claim.seq]
@@ -343,7 +348,7 @@ def _write(
         columns["otp_enc"] = vault.encrypt(decision.start_code, "rides", ride_id, "otp")
     if decision.needs_currency:
         columns["currency"] = order.currency = _currency(s, order)
-        if not decision.shown:  # else it is raised below
+        if not decision.shown:  # otherwise it is raised below
             order.version += 1
     statement = _update_of(tuple(columns), s.connection().dialect.name)
     s.connection().execute(statement, _values_of(ride_id, columns))
@@ -385,7 +390,7 @@ def _raise_items(s: Session, order: Order, decision: Decision, now: datetime) ->
 
 
 def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> None:
-    """Make an armed cancel due when there is a booking id (`fate` is "call"), else drop it."""
+    """Make an armed cancel due if there is a booking id (`fate` is "call"), else drop it."""
     for action in s.scalars(
         select(Action).where(Action.order_id == order.id, Action.state == "armed")
     ):
@@ -398,7 +403,7 @@ def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> No
 
 
 def _currency(s: Session, order: Order) -> str | None:
-    """The currency of the order's offer, else that of its property."""
+    """The currency of the order's offer, or else of its property."""
     query = select(func.coalesce(Offer.currency, Property.currency)).join(
         Property, Property.id == Offer.property_id
     )
@@ -433,7 +438,7 @@ def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None
 def _reading(
     s: Session, action: Action, polled: Polled, status: str | None, kind: Kind
 ) -> policy.Reading:
-    """What a poll after an unconfirmed action says about it."""
+    """What a poll says about an unconfirmed action that was called before it."""
     if action.name != "drop":
         return policy.read_stop(action.name, action.calls, status, kind)
     newer = select(Action.id).where(

@@ -16,13 +16,13 @@ BILLED: Final = {  # the statuses with a bill
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
 _ZERO: Final = Decimal(0)
-MINOR: Final = 100  # hundredths, whatever a currency's own smallest coin is
+MINOR: Final = 100  # hundredths, also for currencies with a different smallest coin
 
 
 def total_of(price: PriceDetails | None) -> Decimal | None:
     """fare + service_tax + toll_charges - discount_value of price_details; None without a fare.
 
-    A discount above all that makes the ride free: nobody is paid for riding.
+    A discount above that sum makes the ride free: the total is never negative.
     """
     if price is None or price.fare is None:
         return None
@@ -35,7 +35,7 @@ def total_of(price: PriceDetails | None) -> Decimal | None:
 
 
 def payable_of(trip: TripInfo | None) -> Decimal | None:
-    """What an auto ride leaves to pay: payable_amount, else the cash, else the sum of the lines."""
+    """The rest to pay for an auto ride: payable_amount, else the cash, else the sum of lines."""
     if trip is None:
         return None
     if trip.payable_amount is not None:
@@ -45,9 +45,9 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
 
 
 def cost_of(trip: TripInfo | None) -> Decimal | None:
-    """What an auto ride costs: what it leaves to pay and what was paid in advance.
+    """The price of an auto ride: the rest to pay plus the advance.
 
-    Where only its lines are known, their sum: an advance may be more than the ride costs.
+    If only the lines are known, it is their sum, because the advance may exceed the price.
     """
     left = payable_of(trip)
     if trip is None or left is None:
@@ -58,9 +58,9 @@ def cost_of(trip: TripInfo | None) -> Decimal | None:
 
 
 def sum_of(trip: TripInfo) -> Decimal | None:
-    """The sum of the lines of an auto ride's bill, the advance taken off; None without a fare.
+    """The sum of the lines of an auto ride's bill, minus the advance; None without a fare.
 
-    Never below nothing, like each total.
+    Like each total, it is never negative.
     """
     lines = _lines_of(trip)
     return None if lines is None else max(_ZERO, lines - (trip.advance or _ZERO))
@@ -73,12 +73,12 @@ def _lines_of(trip: TripInfo) -> Decimal | None:
 
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:
-    """The total of a ride of any kind; None while it is not known."""
+    """The total of a ride of any kind; None while it is unknown."""
     return cost_of(facts.trip) if kind is Kind.AUTO else total_of(facts.price)
 
 
 def bill(kind: Kind, status: str | None, facts: Snapshot) -> Decimal | None:
-    """The total that a ride in this status is billed; None while there is no bill."""
+    """The total on the bill of a ride in this status; None while there is no bill."""
     return total(kind, facts) if status in BILLED[kind] else None
 
 

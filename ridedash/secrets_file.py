@@ -12,7 +12,7 @@ from typing import Final
 # Each partner key of the sandbox begins with it. A live desk with such a key is a rehearsal and
 # says so on every page; no real service accepts it.
 SANDBOX_KEY: Final = "ridedash-sandbox-"
-# a file that lacks one of these is damaged
+# names of the secrets; a file that lacks one of them is damaged
 NAMES: Final = (
     *("secret_key", "token_keys", "service_app_token"),
     *("oauth_client_secret", "staff_password"),
@@ -52,7 +52,7 @@ def demo_secrets(instance: Path) -> dict[str, str]:
 
 
 def remedy(error: OSError) -> str:
-    """What an operator does about an error of a file or folder; "" where nobody can say."""
+    """Advice for an operator about an error of a file or folder; "" when there is none."""
     if error.errno in UNWRITABLE:
         return f"The user who runs ridedash ({_user()}) must be able to write there."
     if error.errno in FULL:
@@ -63,7 +63,7 @@ def remedy(error: OSError) -> str:
 def _user() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:  # as in a container
+    except KeyError:  # the user has no name, as in a container
         return f"number {os.geteuid()}"
 
 
@@ -88,7 +88,7 @@ def _write_once(path: Path, content: dict[str, str]) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(content, file)
     try:
-        # fails when another process was first: then its secrets are used by all
+        # fails when another process was first: then all processes use its secrets
         os.link(draft, path)
     except FileExistsError:
         pass

@@ -1,8 +1,8 @@
 """The service's clock: held, or 1 to 60 times as fast as wall time.
 
-It is stored in the database, so that every process reads the same time. Each change of speed, each
-leap and each time that is set is a turn; it is stored in the transaction that changes the clock.
-One turn may be to come, a stop: the clock runs up to a time and is held there.
+It is stored in the database, so that every process reads the same time. A turn is a change of the
+clock: of its speed, by a leap, or to a set time. It is stored in the transaction that changes the
+clock. One turn may lie in the future, the stop: the clock runs up to a time and is held there.
 """
 
 import sqlite3
@@ -15,12 +15,12 @@ from ridedash.sandbox.store import ReadCache, Store, delete_bookings
 SLOWEST: Final = 1.0
 FASTEST: Final = 60.0
 HELD: Final = 0.0
-KEPT: Final = 1_000  # turns
+KEPT: Final = 1_000  # turns that are stored
 CLOCK: Final = (
     "SELECT clock.*, stops.wall AS stop_wall, stops.service AS stop_service"
     " FROM clock LEFT JOIN stops USING (one)"
 )
-ROUNDING_S: Final = 0.001  # of a time in a fare_id
+ROUNDING_S: Final = 0.001  # of a service time in a fare_id
 
 
 class ClockTurn(NamedTuple):
@@ -48,7 +48,7 @@ class ServiceClock:
                 service = self.wall() if row is None else self._at(row)
                 self._save(connection, row, ClockTurn(self.wall(), service, pace), pace)
             elif not connection.execute("SELECT 1 FROM turns").fetchone():
-                # the file is of a release that kept no turns
+                # the file is of a release that did not store turns
                 _add_turn(connection, ClockTurn(row["wall"], row["service"], row["speed"]))
 
     def wall(self) -> float:
@@ -70,14 +70,14 @@ class ServiceClock:
         return turns if stop is None or stop.wall > self.wall() else (*turns, stop)
 
     def stop(self) -> ClockTurn | None:
-        """The turn that is to come, by which the clock is held."""
+        """The future turn that holds the clock; None without one."""
         stop = _stop(self._store.read_cache().get("clock", _clock_row))
         return None if stop is None or stop.wall <= self.wall() else stop
 
     def wall_seconds_since(self, since: float) -> float:
         """How many seconds of wall time ago the clock last showed the service time `since`.
 
-        A time that it leapt over counts as the moment of the leap.
+        A time that was leapt over counts as the moment of the leap.
         """
         until = self.wall()
         for turn in reversed(self.turns()):
@@ -92,9 +92,9 @@ class ServiceClock:
     ) -> None:
         """Set the clock to `at`, move it forward by `leap`, and let it run at `speed` from there.
 
-        What isn't given stays, but a stop that was to come never does. Raises ValueError for a
-        speed that is neither 0 nor 1 to 60, and SetBack for an earlier time while there are
-        bookings.
+        Values that aren't given stay as they are, but a future stop is always dropped. Raises
+        ValueError for a speed that is neither 0 nor 1 to 60, and SetBack for an earlier time while
+        there are bookings.
         """
         if speed:
             check_speed(speed)
@@ -111,7 +111,7 @@ class ServiceClock:
     def run_until(self, then: float, speed: float) -> None:
         """Let the clock run at a speed of 1 to 60 up to a time, and hold it there.
 
-        It is held at once where that time has passed. Raises ValueError for another speed.
+        It is held at once if that time has passed. Raises ValueError for another speed.
         """
         check_speed(speed)
         with self._store.write() as connection:

@@ -43,7 +43,7 @@ class Services:
         self.store.close()
 
     def seed(self) -> int:
-        """The seed of drivers, plates and codes: the configured one, or that of the last reset."""
+        """The seed of drivers, plates and codes: the configured one, or the last reset's."""
         chosen = self.store.read_cache().get("seed", _chosen_seed)
         return self.settings.seed if chosen is None else chosen
 

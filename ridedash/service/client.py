@@ -35,13 +35,15 @@ from ridedash.service.types.tracking import Snapshot
 
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
-DATE_LASTS_S: Final = 60.0  # while a machine sleeps its monotonic clock may stand still
+# a limit, because a machine's monotonic clock may stand still while it sleeps
+DATE_LASTS_S: Final = 60.0
 RETRY_PAUSE_S: Final = (0.1, 0.3)
-RETRY_LEAST_S: Final = 0.5  # a second try needs at least so much time
+RETRY_LEAST_S: Final = 0.5  # a second try needs at least this much time
 # How long a create waits for its permit. It is short: while a 429 holds all calls, an order that
 # may still be sent afterwards is not claimed (`Sender.due`).
 CREATE_PATIENCE_S: Final = 0.5
-PATIENCE_S: Final = {  # how long other calls wait; polls don't, because they are repeated anyway
+# how long other calls wait; polls don't wait, because they are repeated anyway
+PATIENCE_S: Final = {
     Priority.WRITE: 2.0,
     Priority.PAGE: 1.0,
     Priority.WAITING: 0.0,
@@ -55,7 +57,7 @@ class Operation(NamedTuple):
     method: str
     path: str
     total_s: float
-    fresh: bool = False  # on a connection of its own
+    fresh: bool = False  # on a new connection
 
 
 PRODUCTS: Final = Operation("GET", "/v1/products", 4)
@@ -96,14 +98,14 @@ class RideClient:
         self._monotonic = monotonic
         self.traffic = traffic or Traffic(math.inf)
         self._options: dict[tuple[str, str | None], tuple[float, FeedbackOptions]] = {}
-        # the Date of the last answer that had one, and when it came
+        # the Date header of the last answer that had one, and when it arrived
         self._dated: tuple[datetime, float] | None = None
 
     def __repr__(self) -> str:
         return f"RideClient({self._base_url!r})"
 
     def clock_ahead_s(self, now: datetime) -> float | None:
-        """By how many seconds `now` is ahead of the service's clock; below zero it is behind.
+        """By how many seconds `now` is ahead of the service's clock; negative if it is behind.
 
         None when no answer of the last DATE_LASTS_S had a Date.
         """
@@ -284,7 +286,10 @@ class RideClient:
         )
 
     def _marks(self) -> Marks | None:
-        """The marks to make a request with, if calls are recorded: copying one later is slow."""
+        """The marks for a request if calls are recorded, else None.
+
+        Copying a request later is slow.
+        """
         return Marks() if self.traffic.hooks.records else None
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
@@ -332,7 +337,10 @@ class RideClient:
         return answer
 
     def _note_date(self, answer: Answer) -> None:
-        """Note what the service's clock shows. The Date of an answer with an Age is an old one."""
+        """Store what the service's clock shows.
+
+        The Date of an answer with an Age header is an old one.
+        """
         date = responses.http_date(answer.headers.get("date", ""))
         if date is not None and "age" not in answer.headers:
             self._dated = date, self._monotonic()

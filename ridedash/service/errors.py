@@ -116,7 +116,7 @@ class Refused(ServiceError):
 
     @property
     def is_of_caller(self) -> bool:
-        """Whether it refuses the partner or the account, and says nothing of a booking."""
+        """Whether it refuses the partner or the account, and says nothing about a booking."""
         return wire.normal_code(self.code or "") in _CODES_OF_CALLER
 
 

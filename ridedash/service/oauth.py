@@ -30,7 +30,7 @@ class Tokens:
 
     access_token: str = field(repr=False)
     refresh_token: str | None = field(default=None, repr=False)
-    expires_in_s: int | None = None  # None: the service did not tell
+    expires_in_s: int | None = None  # None: the service did not state it
 
 
 def pkce_pair() -> tuple[str, str]:

@@ -22,13 +22,13 @@ from ridedash.service.transport.http import Answer
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
 KEY_WITHIN: Final = 2000  # bytes of an answer that are searched for the name of the partner's key
-# of NoAnswer.why
+# values of NoAnswer.why
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
 
 _ID: Final = re.compile(
     rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE
 )
-_PARTNER: Final = b"partner"  # in the code that refuses the key, in any spelling
+_PARTNER: Final = b"partner"  # occurs in the code that refuses the key, in any spelling
 _KNOWN_CODES: Final = frozenset(
     wire.normal_code(code)
     for code in (
@@ -92,7 +92,7 @@ def success_of(answer: Answer) -> dict[str, Any]:
 def result_of(answer: Answer) -> Result:
     """Whether the service answers at all, for the circuit breaker.
 
-    Reads the body only where it must.
+    Reads the body only when necessary.
     """
     if answer.status == 429:
         return Result.LIMITED
@@ -126,7 +126,7 @@ def _refuses_key(answer: Answer) -> bool:
 
 
 def result_of_error(error: NoAnswer) -> Result:
-    """Whether the service answers at all, by the error of a call without a complete answer.
+    """Whether the service answers at all, judged by the error of a call without a complete answer.
 
     A request that was not sent is our own failure, unless the connection could not be made.
     """

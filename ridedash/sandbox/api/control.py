@@ -1,8 +1,8 @@
 """Control of the sandbox for tests and demos: its clock, scenarios, faults, the ledger.
 
-A real service has none of it. It answers programs of its own machine only, and only if the request
-names that machine as its host, which prevents DNS rebinding. Each request needs the header
-`X-Sandbox-Control: 1`, which a form of another site can't send.
+A real service does not have these routes. They answer programs on the same machine only, and only
+if the request names that machine as its host, which prevents DNS rebinding. Each request needs the
+header `X-Sandbox-Control: 1`, which a form of another site can't send.
 """
 
 import ipaddress
@@ -36,7 +36,7 @@ SEEDS: Final = range(1, 1_000_001)
 
 @bp.before_request
 def check_caller() -> None:
-    """Refuse requests of other machines, also those that a proxy on this machine passes on."""
+    """Refuse requests from other machines, also those that a proxy on this machine forwards."""
     passed_on = [name for name in FORWARDED if name in request.headers]
     host = urlsplit(f"//{request.host}").hostname or ""
     if passed_on or not (_is_here(request.remote_addr or "") and _is_here(host)):
@@ -82,8 +82,8 @@ def advance() -> Response:
 def clock() -> Response:
     """Answer {"now": service seconds since 1970, "speed", "turns": [turn], "stop": turn or null}.
 
-    A turn is {wall, service, speed}: from the wall time `wall` on the clock shows `service` and
-    runs at `speed`. The oldest comes first. `stop` is to come: by it the clock will be held.
+    A turn is {wall, service, speed}: at the wall time `wall` the clock shows `service` and begins
+    to run at `speed`. The oldest turn comes first. `stop` is a future turn that holds the clock.
     """
     return jsonify(_clock_now())
 
@@ -127,10 +127,10 @@ def _set_to(body: Mapping[str, Any]) -> tuple[float | None, float | None]:
 def leap_to_phase() -> Response:
     """Leap to 1 s after the next phase of a ride. Body: {"booking_id"?, "speed"?}.
 
-    A txn_id will do. Without an id it is the next phase of all rides under way. With a `speed` of 1
-    to 60 the clock runs there and is held. Answers as GET /control/clock, with {"booking_id",
-    "booking_status", "leapt": seconds, "others": how many other rides move on}. The leap is 30
-    minutes at most: a phase that is farther has not come then.
+    A txn_id is accepted too. Without an id it is the next phase of any ride under way. With a
+    `speed` of 1 to 60 the clock runs to that time and is then held. Answers as GET /control/clock,
+    with {"booking_id", "booking_status", "leapt": seconds, "others": how many other rides move on}.
+    The leap is 30 minutes at most: a later phase is not reached.
     """
     body = request_parsing.json_body(request, typed=True)
     wanted = request_parsing.optional_text(body, "booking_id")
@@ -157,7 +157,7 @@ def leap_to_phase() -> Response:
 
 
 def _next_phase(rides: list[Booking], wanted: str | None, now: float) -> tuple[Booking, float]:
-    """The ride that comes to another phase next, and when; of the wanted one if it is named."""
+    """The ride that changes its phase next, and when; only the wanted ride if one is named."""
     if wanted is not None:
         rides = [ride for ride in rides if wanted in (ride.booking_id, ride.txn_id)]
         if not rides:
@@ -170,10 +170,11 @@ def _next_phase(rides: list[Booking], wanted: str | None, now: float) -> tuple[B
 
 @bp.post("/next")
 def next_scenario() -> Response:
-    """Queue a scenario for the next booking that it fits. Body: {"scenario": name}.
+    """Queue a scenario for the next booking to which it applies. Body: {"scenario": name}.
 
-    Scenarios named share_… fit share bookings, driver_swaps and invoice_before_ride point-to-point
-    ones, and the others named driver_… fit autos (docs/operating.md, Steer the sandbox).
+    Scenarios named share_… apply to share bookings, driver_swaps and invoice_before_ride to
+    point-to-point ones, and the others named driver_… to autos (docs/operating.md, Steer the
+    sandbox).
     """
     wanted = request_parsing.text(request_parsing.json_body(request, typed=True), "scenario")
     if wanted not in SCENARIOS:
@@ -209,9 +210,9 @@ def order_faults() -> Response:
 def reset() -> Response:
     """Delete bookings, feedback, scenarios and faults. Body: {"seed"?, "at"?, "speed"?}.
 
-    `seed` (1 to 1,000,000) is that of the drivers, plates and codes from now on, else the
-    configured one. Bookings are numbered from 1 again, so that the same rides have the same
-    drivers. `at` and `speed` set the clock as in POST /control/clock; without them its time goes
+    `seed` (1 to 1,000,000) determines drivers, plates and codes from now on; without it, the
+    configured seed. Bookings are numbered from 1 again, so that the same rides have the same
+    drivers. `at` and `speed` set the clock as in POST /control/clock; without them the clock goes
     on, at the configured speed. Tokens are kept.
     """
     body, sandbox = request_parsing.json_body(request, typed=True), services()
@@ -226,7 +227,7 @@ def reset() -> Response:
 
 @bp.get("/ledger")
 def ledger() -> Response:
-    """Answer {"bookings": [...]} with every booking, also those that no client knows of."""
+    """Answer {"bookings": [...]} with every booking, also those that no client knows."""
     sandbox = services()
     now = sandbox.clock.now()
     with sandbox.store.read() as connection:

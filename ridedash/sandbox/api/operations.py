@@ -63,7 +63,8 @@ def _respond_with_faults(name: str, answer: Callable[[Call], Body]) -> Response:
     early = faults.before(fault, call.request.environ)
     if early is not None:
         return early
-    late = call._replace(cache=sandbox.store.read_cache())  # the fault may have delayed the call
+    # the fault may have delayed the call, so the cache may be old
+    late = call._replace(cache=sandbox.store.read_cache())
     return faults.after(fault, _respond(late, answer), call.request.environ)
 
 

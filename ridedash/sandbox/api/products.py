@@ -50,12 +50,12 @@ def products(
 
 
 def refused(code: str, message: str) -> Refusal:
-    """A Refusal as products answers it."""
+    """A Refusal in the form of the products operation."""
     return Refusal(200, {"status": wire.FAILURE, "message": message, "code": code})
 
 
 def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
-    """The hotspot zone around the pickup with its pickup points, or only the flag that says no."""
+    """The hotspot zone around the pickup with its pickup points, or only a flag for none."""
     zone = city.hotspot_at(pickup)
     return _zone(zone) if zone else {"is_hotpot_zone": False}
 

@@ -16,7 +16,8 @@ from ridedash.sandbox.trips.timeline import Plan, driven_part, joined, redirecte
 from ridedash.sandbox.world import Services
 
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
-RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"  # our own code: feedback before the ride ended
+# a code of our own: feedback before the ride ended
+RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"
 _TOO_LATE: Final = {  # status -> the code of a refused cancel
     wire.BOOKING_CANCELLED: wire.BOOKING_ALREADY_CANCELLED,
     wire.ALLOTMENT_FAILED: wire.BOOKING_ALREADY_CANCELLED,
@@ -88,7 +89,7 @@ def _not_cancellable(status: str) -> Refusal:
 def _charge(sandbox: Services, booking: Booking, now: float) -> str:
     """A sentence with the charge, or "" during the free minutes.
 
-    They count from the first driver, and a second one doesn't begin them anew: the least that the
+    They count from the first driver and don't restart with a second one: the shortest time that the
     interface allows.
     """
     city = sandbox.city(booking.city)
@@ -134,7 +135,7 @@ def change_drop(
 
 
 def _problem_of(city: City, booking: Booking, drop: LatLng) -> str | None:
-    """Why a booking can't go to a new drop, as create would refuse it; None when it can."""
+    """The reason why create would refuse a booking to the new drop; None if it would not."""
     if not city.contains(drop):
         return "The new drop is in a different city."
     if same_place(booking.request.pickup, drop):
@@ -151,7 +152,7 @@ def _redirected_request(request: Request, drop: LatLng, *, airport: bool) -> Req
 def _redirected_plan(sandbox: Services, booking: Booking, drop: LatLng, now: float) -> Plan:
     """The plan with a new drop.
 
-    Before the ride its whole route is new; during the ride, the part after the cab's position.
+    Before the ride the whole route is new; during the ride, only the part after the cab's position.
     """
     plan, roads = booking.plan, sandbox.city(booking.city).roads
     ride = plan.ride

@@ -14,7 +14,7 @@ NOTHING: Final = Driven(Decimal(0), Decimal(0))
 
 
 def driven(booking: Booking) -> Driven:
-    """The ride of a booking for pricing, with the time that the driver waited for the guest."""
+    """The ride of a booking as input for pricing, with the time for which the driver waited."""
     ride, located = booking.plan.ride, booking.plan.first(wire.CLIENT_LOCATED)
     if ride is None:
         return NOTHING

@@ -30,7 +30,7 @@ from ridedash.sandbox.world import Services
 SAME_PLACE_M: Final = 5.0
 SAME_PLACE: Final = "Pickup and drop are the same place"
 NONE_HEADED: Final = "No cabs are headed toward your destination"
-RETRY_CHANCE: Final = 0.6  # of share bookings that allow a retry
+RETRY_CHANCE: Final = 0.6  # of share bookings that allow a retry: how often the first search fails
 PREFIX: Final = {wire.Kind.POINT_TO_POINT: "PT", wire.Kind.SHARE: "SH", wire.Kind.AUTO: "AU"}
 REFUSALS: Final = {
     wire.BANNED_USER: "This account can't book",
@@ -38,7 +38,7 @@ REFUSALS: Final = {
     wire.PAYMENT_PENDING: "The payment of an earlier ride is still pending",
     wire.SVC_CREDIT_DUE: "The credit of this account must be repaid first",
 }
-# Our own codes: the interface has none for these failures.
+# Codes of our own: the interface has none for these failures.
 FARE_ID_REQUIRED: Final = "FARE_ID_REQUIRED"
 INVALID_FARE_ID: Final = "INVALID_FARE_ID"
 FARE_EXPIRED: Final = "FARE_EXPIRED"
@@ -156,7 +156,7 @@ def same_place(pickup: LatLng, drop: LatLng) -> bool:
 
 
 def share_refusal(city: City, drop: LatLng) -> str | None:
-    """Why no shared cab goes to a drop, in the service's words; None where one does."""
+    """The service's words why no shared cab goes to a drop; None if one does."""
     if any(contains(ring, drop) for ring in city.no_share_heading):
         return NONE_HEADED
     if any(contains(ring, drop) for ring in city.unshareable):
@@ -182,7 +182,7 @@ def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
 
 
 def _advance(accepted: Accepted) -> Decimal:
-    """What an auto that is booked at the airport takes from the wallet at once."""
+    """The amount that an auto booked at the airport takes from the wallet at once."""
     city, payload = accepted.city, accepted.payload
     auto = accepted.category.kind is wire.Kind.AUTO
     if not auto or payload.cash or not at_airport(city, payload.pickup):
@@ -212,9 +212,9 @@ def _planned(
 ) -> Booking:
     """The booking with its whole timeline.
 
-    Drivers, cars, codes and times depend on the seed and the booking's number, so that a demo has
-    them again after a reset. Its ids depend on the time of the request too: a partner may still
-    know those from before the reset.
+    Drivers, cars, codes and times depend on the seed and the booking's number, so that a demo
+    repeats them after a reset. Its ids depend on the time of the request too: a partner may still
+    know the ids from before the reset.
     """
     city, category, payload = accepted.city, accepted.category, accepted.payload
     draw = (sandbox.seed(), next_number(connection))
@@ -250,7 +250,7 @@ def _scenario(
 ) -> str:
     """The scenario queued through control, or the normal one.
 
-    For share it also decides whether a cab is found at once or after a retry.
+    For share this also decides whether a cab is found at once or after a retry.
     """
     category, payload = accepted.category, accepted.payload
     scenario = pop_scenario(connection, category.kind) or planner.NORMAL

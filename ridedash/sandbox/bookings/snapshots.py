@@ -25,8 +25,8 @@ LIVE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wi
 def by_txn(booking: Booking, now: float) -> dict[str, Any]:
     """The body for a share booking tracked by txn_id.
 
-    It has the status only, once a driver is found also the booking id, and a message unless the
-    booking was cancelled since.
+    It has only the status. Once a driver is found it also has the booking id, and a message unless
+    the booking was cancelled since.
     """
     body: dict[str, Any] = {"status": wire.SUCCESS, "booking_status": booking.status(now)}
     if booking.revealed(now):

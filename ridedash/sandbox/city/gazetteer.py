@@ -94,7 +94,7 @@ _reading = threading.Lock()
 
 
 def _entries() -> tuple[_Entry, ...]:
-    with _reading:  # a search waits for the thread that reads, and does not read them too
+    with _reading:  # a search waits for this thread instead of reading the names too
         return _read_entries()
 
 

@@ -138,7 +138,8 @@ def _joined(mesh: Mesh) -> Mesh:
 
     Streets that meet a road almost opposite each other then share one junction.
     """
-    # union-find: a node leads to the one that it was merged into, a junction that stays to itself
+    # union-find: each node refers to the node that it was merged into; a junction that stays refers
+    # to itself
     leader = list(range(len(mesh.nodes)))
 
     def find(n: int) -> int:

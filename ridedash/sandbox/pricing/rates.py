@@ -12,7 +12,7 @@ from ridedash.sandbox.pricing.categories import AIRPORT, Category, Package, Rate
 FREE_WAITING_MINUTES: Final = Decimal(2)
 PEAK_HOURS: Final = ((8, 10), (18, 20))  # local time, [from, to)
 NIGHT_FROM, NIGHT_TO = 23, 5
-NIGHT_RATIO: Final = Decimal("1.5")  # of auto fares
+NIGHT_RATIO: Final = Decimal("1.5")  # factor on auto fares
 SURGE: Final = Decimal("1.3")
 SHARE_SURGE: Final = Decimal("1.2")
 SHARE_OF_FULL_FARE: Final = Decimal("0.8")
@@ -160,7 +160,7 @@ def _meter(category: Category, terms: Terms, driven: Driven) -> Decimal:
 
 
 def convenience_charge(tariff: Tariff, category: Category) -> Decimal:
-    """What the service adds to the fare of an auto; nothing for other categories."""
+    """The amount that the service adds to the fare of an auto; nothing for other categories."""
     return tariff.convenience_charge if category.kind is wire.Kind.AUTO else Decimal(0)
 
 

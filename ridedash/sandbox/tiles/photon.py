@@ -1,8 +1,8 @@
-"""Place search as a Photon server answers it, so that a live desk can be rehearsed on the sandbox.
+"""Place search in the form of a Photon server, so that a live desk can be rehearsed on the sandbox.
 
 Two routes of komoot/photon: `/api` finds places by name, `/reverse` says what is at a point. Both
-answer a GeoJSON FeatureCollection with the longitude first. Other parameters than those of the two
-functions are ignored, and a limit above MOST counts as MOST.
+answer a GeoJSON FeatureCollection with the longitude first. Other parameters are ignored, and a
+limit above MOST counts as MOST.
 """
 
 import functools
@@ -93,7 +93,7 @@ def _point() -> LatLng | None:
 
 
 def _limit() -> int:
-    """The limit, at most MOST; 0 when it is no whole number above 0."""
+    """The limit, at most MOST; 0 when it is not a whole number above 0."""
     if not request.args.get("limit"):
         return USUAL_LIMIT
     return min(MOST, max(0, request.args.get("limit", 0, type=int)))

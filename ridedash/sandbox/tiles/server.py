@@ -1,4 +1,4 @@
-"""Routes for map tiles, place search and city outlines, which the service interface has not."""
+"""Routes for map tiles, place search and city outlines, which no service interface has."""
 
 import functools
 import gzip
@@ -31,7 +31,7 @@ QUERY_CHARS, MOST_PLACES = 80, 20
 
 
 class Tile(NamedTuple):
-    """A drawn tile, compressed once and kept so, and the ETag of its SVG."""
+    """A drawn tile, stored compressed, and the ETag of its SVG."""
 
     packed: bytes
     tag: str

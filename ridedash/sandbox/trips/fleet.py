@@ -12,9 +12,9 @@ from ridedash.sandbox.city.roads import Motion, Route
 from ridedash.sandbox.pricing.categories import Category, tariff_of
 from ridedash.sandbox.trips.crews import seeded_rng
 
-ROUND_S: Final = 900.0  # one wait at a stand and the drive to the next
+ROUND_S: Final = 900.0  # one wait at a stand and the drive to the next stand
 REACH_M: Final = 3500.0  # cabs farther away are not offered
-CANDIDATES: Final = 3  # routes are computed for so many cabs only
+CANDIDATES: Final = 3  # routes are computed for this many cabs only
 ROAM_DEG: Final = 0.004  # largest distance of a stand from the cab's home
 
 

@@ -15,13 +15,14 @@ from ridedash.sandbox.trips.timeline import Leg, Phase, Plan, Stop, joined
 
 BOOKING_TIMEOUT_S: Final = 240
 RETRY_EVERY_S: Final = 30
-SHORTEST_PHASE_S: Final = 120.0  # of approach and ride: polls see them even at 60 times the speed
+# for approach and ride: long enough for polls to see them even at 60 times the speed
+SHORTEST_PHASE_S: Final = 120.0
 ALLOTMENT_S: Final = (45.0, 75.0)
 SLOW_ALLOTMENT_S: Final = 150.0
 WAITING_S: Final = (120.0, 180.0)
 ACCEPTED_S: Final = 10.0  # time until a driver who will cancel accepts
 CANCELLED_S: Final = 40.0  # time from acceptance to the cancellation
-SWAPPED_AFTER: Final = 0.6  # of the approach, when another crew takes over
+SWAPPED_AFTER: Final = 0.6  # fraction of the approach after which another crew takes over
 LEAVING_S: Final = (50.0, 90.0)  # time until a driver who will leave accepts, and until they leave
 DESTINATION_M: Final = (1500.0, 6000.0)  # distance of destinations for rides without a drop
 
@@ -150,7 +151,7 @@ class Planner:
         return self._call(allotted_at + SWAPPED_AFTER * on_the_way_s)
 
     def _bills_first(self) -> bool:
-        """Whether INVOICE comes before the ride: always for share, else in its scenario only."""
+        """Whether INVOICE comes before the ride: always for share, else only in one scenario."""
         shared = self._request.category.kind is wire.Kind.SHARE
         return shared or self._request.scenario == INVOICE_BEFORE_RIDE
 

@@ -135,7 +135,7 @@ def joined(routes: Sequence[Route]) -> Route:
 
 
 def driven_part(route: Route, seconds: float) -> Route:
-    """The beginning of a route, as far as the cab gets in `seconds`; at its end it stands."""
+    """The beginning of a route, as far as the cab gets in `seconds`; it stands at the new end."""
     if seconds <= 0:
         return Route((route.points[0],), (0.0,), (0.0,))
     if seconds >= route.total_s:

@@ -94,7 +94,7 @@ _plain_keys: set[str] = set()  # Keys that were seen and are normalised already,
 
 
 def _remember(keys: Iterable[str]) -> None:
-    """Store keys up to a limit, so that a service that invents keys fills no memory."""
+    """Store keys up to a limit, so that a service that invents keys can't fill the memory."""
     if len(_plain_keys) < KEYS_LIMIT:
         _plain_keys.update(key for key in keys if len(key) <= 40)
 
@@ -150,7 +150,7 @@ def currency(value: Any) -> str | None:
 def ident(value: Any, limit: int = 100) -> str | None:
     """An identifier, from text or a whole number: printable ASCII without spaces.
 
-    It is never shortened: one that is too long is None, and so are the words null, none and na.
+    It is never shortened: a longer one gives None, and so do the words null, none and na.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < IDENT_LIMIT else ""

@@ -26,7 +26,7 @@ def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
 def time_unit(unit: Any, default: str | None = "minute") -> str | None:
     """`second`, `minute`, `hour` or `day` for any spelling of it.
 
-    The default for no unit; None for another word.
+    The default if there is no unit; None for any other word.
     """
     if unit is None or unit == "":
         return default
@@ -37,7 +37,7 @@ def time_unit(unit: Any, default: str | None = "minute") -> str | None:
 def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
     """`kilometre`, `metre` or `mile` for any spelling of it.
 
-    The default for no unit; None for another word.
+    The default if there is no unit; None for any other word.
     """
     if unit is None or unit == "":
         return default
@@ -46,7 +46,7 @@ def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
 
 
 def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
-    """A span from a value and its unit in any spelling; below zero or over a year is none."""
+    """A span from a value and its unit in any spelling; None below zero or over a year."""
     amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
     if amount is None or stem is None:
         return None
@@ -55,7 +55,7 @@ def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration 
 
 
 def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
-    """A length from a value and its unit in any spelling; below zero is none."""
+    """A length from a value and its unit in any spelling; None below zero."""
     amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
     return (
         None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
@@ -93,7 +93,7 @@ def service_time(value: Any) -> ServiceTime | None:
     """A time: its text as sent, and the instant if the text has an offset or a time zone.
 
     Parses ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before
-    the offset, a zone name. A time without an offset is no instant.
+    the offset, a zone name. A time without an offset has no instant.
     """
     words = text(value) if isinstance(value, str) else None
     return None if words is None else ServiceTime(text=words, at=_instant(words))

@@ -1,4 +1,4 @@
-"""Circuit breaker for a service that gives no answers, and since when it gives none.
+"""A circuit breaker for a service that gives no answers; it also records since when.
 
 The caller passes the time, in seconds of a monotonic clock.
 """
@@ -9,28 +9,28 @@ from collections.abc import Callable
 from typing import Final
 
 FAILURES_IN_A_ROW: Final = 5
-FAILED_SHARE: Final = 0.5  # or this share of the calls in the window, when there were enough
+FAILED_SHARE: Final = 0.5  # or this share of the calls in the window, if there were enough calls
 ENOUGH_CALLS: Final = 20
 WINDOW_S: Final = 30.0
 
 PROBE_AFTER_S: Final = 5.0
 PROBE_MAX_S: Final = 30.0
-# waits after the first are up to a fifth shorter, so as not to keep in step with a flapping service
+# later waits are shortened by up to a fifth, so as not to keep in step with a flapping service
 PROBE_JITTER: Final = 0.2
-# after so long without an answer another probe may start; a create may take a minute
+# after this time without an answer another probe may start; a create may take a minute
 PROBE_LASTS_S: Final = 10.0
 # between two closings, so that a flapping service toggles it at most 12 times a minute
 CALM_S: Final = 11.0
 
-SILENT_FAILURES: Final = 2  # in a row
-SILENT_LASTS_S: Final = 120.0  # without a call for so long nothing is known
+SILENT_FAILURES: Final = 2  # consecutive failures
+SILENT_LASTS_S: Final = 120.0  # without a call for this long, the state is unknown
 
 
 class Breaker:
     """Opens after 5 failures in a row, or half of 20 or more calls in 30 s; a good probe closes it.
 
     Not thread-safe. `chance` gives a random number of at least 0 and less than 1. An epoch is the
-    time between two toggles: the result of a call of an earlier one is ignored.
+    time between two toggles: results of calls from an earlier epoch are ignored.
     """
 
     def __init__(self, chance: Callable[[], float]) -> None:
@@ -69,7 +69,7 @@ class Breaker:
         self._count(True, now)
 
     def failed(self, epoch: int, now: float) -> None:
-        """Record that it did not."""
+        """Record that the service did not answer."""
         if epoch != self.epoch:
             return
         if self.opened_at is not None:
@@ -84,7 +84,7 @@ class Breaker:
             self._probe_at = max(now + PROBE_AFTER_S, self._closed_at + CALM_S)
 
     def void(self, epoch: int) -> None:
-        """Record a failure on our side: it proves nothing, and the next call may be the probe."""
+        """Record a failure on our side, which proves nothing; the next call may be the probe."""
         if epoch == self.epoch:
             self._probing_until = -math.inf
 
@@ -111,9 +111,9 @@ class Breaker:
 
 
 class Silence:
-    """Since when calls fail: the first failure of the present run.
+    """Records since when calls fail: the first failure of the present run.
 
-    Not thread-safe. After `lasts_s` without a failure nothing is known.
+    Not thread-safe. After `lasts_s` without a failure the state is unknown.
     """
 
     def __init__(self, lasts_s: float = SILENT_LASTS_S) -> None:
@@ -134,7 +134,7 @@ class Silence:
         self._in_a_row = 0
 
     def is_known(self, now: float) -> bool:
-        """Whether the last failure is so young that it still tells something."""
+        """Whether the last failure is recent enough to be meaningful."""
         return now - self._last <= self._lasts_s
 
     def quiet_s(self, now: float) -> float:

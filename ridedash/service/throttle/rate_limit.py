@@ -7,7 +7,7 @@ import math
 from collections import deque
 from typing import Final
 
-BURST_SHARE: Final = 0.45  # of a second's calls may start at once after a rest
+BURST_SHARE: Final = 0.45  # share of a second's calls that may start at once after a rest
 MIN_BURST: Final = 4.0  # calls; at a rate below 9 this is more than that share
 WINDOW_S: Final = 1.0
 # tolerance for rounding: after a wait of exactly `wait_s` there must be a token
@@ -53,7 +53,7 @@ class TokenBucket:
             self._starts.append(now)
 
     def wait_s(self, needed: float, now: float) -> float:
-        """Seconds until `left` is `needed`; 0 when it is now."""
+        """Seconds until `left` is `needed`; 0 if it already is."""
         held = max(0.0, self._held_until - now)
         if math.isinf(self.rate) or self.left(now) >= needed - EPSILON:
             return held
@@ -65,16 +65,16 @@ class TokenBucket:
         return max(for_tokens, for_window, EPSILON)
 
     def hold(self, until: float) -> None:
-        """Let nothing start until then.
+        """Let nothing start until this time.
 
-        It begins again empty, so that the first tokens go by priority.
+        Then the bucket is empty, so that the first tokens go by priority.
         """
         if until > self._held_until:
             self._held_until = until
             self.drain(until)
 
     def drain(self, now: float) -> None:
-        """Begin again without saved tokens."""
+        """Empty the bucket, so that no saved tokens remain."""
         self._tokens = 0.0
         self._at = max(self._at, now)
 
@@ -91,7 +91,10 @@ class TokenBucket:
 
 
 class RetryBudget:
-    """Retries are at most a tenth of the calls, and two at the start. Not thread-safe."""
+    """A budget for retries: two at the start, then at most a tenth of the calls.
+
+    Not thread-safe.
+    """
 
     def __init__(self) -> None:
         self._left = RETRIES_AT_START

@@ -17,23 +17,24 @@ from ridedash.service.throttle.breaker import Breaker, Silence
 from ridedash.service.throttle.rate_limit import RetryBudget, TokenBucket
 
 DEFAULT_RATE: Final = 45.0  # calls a second
-UNLIMITED: Final = 10_000  # what `capacity` returns where there is no rate limit
-PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock has moved
-LIMITED_MAX_S: Final = 30.0  # the longest wait after answers 429 without Retry-After: 1 s, doubling
+UNLIMITED: Final = 10_000  # the return value of `capacity` without a rate limit
+PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock's value has changed
+# the longest wait after 429 answers without Retry-After: it starts at 1 s and doubles
+LIMITED_MAX_S: Final = 30.0
 
 log = logging.getLogger(__name__)
 
 
 class Priority(IntEnum):
-    """Whose call it is; a lower number is served first."""
+    """Who needs the call; a lower number is served first."""
 
-    WRITE = 0  # a person pressed something
-    PAGE = 1  # a page waits for it
+    WRITE = 0  # a person has pressed a button
+    PAGE = 1  # a page is waiting for it
     WAITING = 2  # the poll of a ride whose guest is waiting
     REST = 3
 
 
-# The share of a full bucket that calls of a priority leave to those before them.
+# The share of a full bucket that calls of a priority leave to calls of higher priorities.
 RESERVE: Final = {
     Priority.WRITE: 0.0,
     Priority.PAGE: 0.25,
@@ -45,18 +46,18 @@ WAITING_IN_A_ROW: Final = 3
 
 
 class Result(Enum):
-    """How a call ended, as far as it matters here."""
+    """How a call ended, in the categories of the throttle."""
 
-    ANSWERED = "answered"  # whatever the answer was: a refusal and a 4xx are answers
-    FAILED = "failed"  # no answer, or a 5xx, or a body that is not the service's
+    ANSWERED = "answered"  # any answer counts: refusals and 4xx too
+    FAILED = "failed"  # no answer, a 5xx, or a body that the service did not write
     LIMITED = "limited"  # a 429
-    KEY_REFUSED = "key_refused"  # an answer too: the partner's key is refused, whoever asks
+    KEY_REFUSED = "key_refused"  # an answer too: the partner's key is refused, for every user
     VOID = "void"  # no call was made, for a reason on our side
 
 
 @dataclass(frozen=True)
 class Permit:
-    """The right to make one call. `epoch` is that of the breaker when the call began."""
+    """The right to make one call. `epoch` is the breaker's epoch when the call began."""
 
     priority: Priority
     started: float
@@ -65,7 +66,7 @@ class Permit:
 
     @property
     def write(self) -> bool:
-        """Whether it counts for the breaker of writes."""
+        """Whether the call counts for the breaker of writes."""
         return self.priority is Priority.WRITE
 
 
@@ -99,12 +100,13 @@ class Traffic:
         self._breakers = {True: Breaker(self._chance), False: Breaker(self._chance)}
         self._budget = RetryBudget()
         self._silence = Silence()
-        self._refusals = Silence(math.inf)  # of the key: without calls it is not accepted again
-        self._limited_in_a_row = 0  # answers 429 without Retry-After
+        # of the partner's key; a refusal holds until a call proves the contrary
+        self._refusals = Silence(math.inf)
+        self._limited_in_a_row = 0  # consecutive 429 answers without Retry-After
         self._limited_at = -math.inf
 
     def forget(self) -> None:
-        """Forget which calls were answered: the service is another one now, as after a reset."""
+        """Forget which calls were answered: the service may be another one, as after a reset."""
         with self._lock:
             was_open = [
                 write for write, breaker in self._breakers.items() if breaker.opened_at is not None
@@ -124,7 +126,7 @@ class Traffic:
         return self._wait_for_permit(priority, first, self._now() + patience_s)
 
     def settle(self, permit: Permit, result: Result, retry_after_s: float | None = None) -> None:
-        """Record how a call ended. `retry_after_s` is the Retry-After of a 429."""
+        """Record how a call ended. `retry_after_s` is the Retry-After header of a 429."""
         with self._lock:
             now, breaker = self._now(), self._breakers[permit.write]
             was_open = breaker.opened_at is not None
@@ -170,8 +172,8 @@ class Traffic:
         """When the service stopped answering: the first failure of a run of two or more.
 
         Without such a run it is when the breaker of reads opened. None while the service answers,
-        and once nobody has asked it for two minutes: a caller that asks nothing of a silent service
-        would never learn that it answers again.
+        and also after two minutes without a call: a caller that makes no calls while the service is
+        silent would never learn that it answers again.
         """
         with self._lock:
             return self._silent_since(self._now())
@@ -243,12 +245,13 @@ class Traffic:
         return permit
 
     def _wait(self, priority: Priority, now: float, *, queued: bool = False) -> tuple[float, str]:
-        """Seconds until a call may start, and what it waits for."""
+        """Seconds until a call may start, and the reason for the wait."""
         silent = self._breakers[priority is Priority.WRITE].wait_s(now)
         if silent > 0:
             return silent, Throttled.SILENT
-        # Both priorities of polls have the reserve of WAITING here: `capacity` has told them apart
-        # before the polls were claimed, and a claimed poll must not be refused for its priority.
+        # Both priorities of polls have the reserve of WAITING here: `capacity` has already
+        # distinguished them before the polls were claimed, and a claimed poll must not be refused
+        # for its priority.
         reserve = self._reserve(min(priority, Priority.WAITING))
         needed = 1 + reserve + self._queued_before(priority, itself=not queued)
         return self._bucket.wait_s(needed, now), Throttled.LIMITED
@@ -256,7 +259,7 @@ class Traffic:
     def _reserve(self, priority: Priority) -> float:
         """The tokens that calls of a priority leave in the bucket.
 
-        After some polls for waiting guests one of the others has its turn.
+        After some polls for waiting guests, another poll has its turn.
         """
         if math.isinf(self._bucket.rate) or self._bucket.rate < 2:
             return 0.0
@@ -265,7 +268,7 @@ class Traffic:
         return RESERVE[priority] * self._bucket.burst
 
     def _queued_before(self, priority: Priority, *, itself: bool = True) -> int:
-        """How many calls wait for a token with a higher priority, and with this one if `itself`."""
+        """How many calls of higher priorities wait for a token; with `itself`, of this one too."""
         return sum(
             count
             for other, count in self._queue.items()
@@ -291,7 +294,7 @@ class Traffic:
         elif result is Result.ANSWERED:
             self._refusals.answered()
         if was_open and breaker.opened_at is None:
-            # all callers have waited for this: let them start at the rate, without a burst
+            # all waiting callers would start now: let them start at the rate, without a burst
             self._bucket.drain(now)
 
     def _note_limit(

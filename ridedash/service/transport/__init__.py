@@ -1,1 +1,1 @@
-"""HTTP outwards: the only package that knows httpx and httpcore."""
+"""Outgoing HTTP: the only package that imports httpx and httpcore."""

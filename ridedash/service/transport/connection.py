@@ -5,8 +5,7 @@ a thread without end. Here every connect, handshake, read and write asks the act
 much time is left.
 
 A connection belongs to one call at a time, outside a pool: a pool looks at each of its connections
-at every call and reads a response through several layers, and most of the cost of a poll is just
-that.
+at every call and reads a response through several layers, and that is most of the cost of a poll.
 """
 
 import ipaddress
@@ -54,8 +53,8 @@ class Deadline:
         return self._connect_by - time.monotonic()
 
 
-# A kept connection serves one call after another, so its stream can't hold the deadline of a call;
-# the context of the calling thread can. Nothing goes over the network without one.
+# A kept connection serves one call after another, so the deadline of a call can't be stored in its
+# stream. It is stored in the context of the calling thread; without a deadline nothing is sent.
 _active: ContextVar[Deadline] = ContextVar("active_deadline")
 
 
@@ -130,7 +129,7 @@ def simple_get(
 
 
 def is_simple(url: str) -> bool:
-    """Whether `simple_get` can read a URL: nearly every one of our settings and paths."""
+    """Whether `simple_get` can handle a URL: it can for nearly all of our settings and paths."""
     return url.isascii() and url.isprintable() and not any(char in url for char in ' "<>\\^`{|}?#@')
 
 
@@ -172,11 +171,11 @@ class DeadlineBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to a host, or get a tunnel to it from the proxy that leads there."""
+        """Connect to a host, or get a tunnel to it from its proxy."""
         deadline = _active.get()
         if self._tls is None or not self._egress.goes_through_proxy(host):
             return self._connect(host, port, deadline, (local_address, socket_options or []))
-        # A deadline of its own: what the proxy is asked is no byte of the call.
+        # a deadline of its own: bytes to the proxy are not bytes of the call
         left = deadline.connect_left()
         with active(Deadline(left, left)) as connecting:
             to_proxy = *self._egress.proxy_address, connecting
@@ -190,7 +189,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
         deadline: Deadline,
         options: tuple[str | None, Iterable[SocketOption]],
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that accepts; each gets its share of the time left."""
+        """Connect to the first address that accepts; each gets its share of the remaining time."""
         addresses = _addresses(host, port, deadline, self._resolver)
         failure: Exception = httpcore.ConnectError("no address")
         for index, address in enumerate(addresses):
@@ -207,7 +206,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
 class DeadlineStream(httpcore.NetworkStream):
     """A network stream under the active deadline.
 
-    The library's own timeouts (`timeout`) are those of the same deadline, and are not needed.
+    The library's own timeouts (`timeout`) follow from the same deadline, and are not needed.
     """
 
     def __init__(self, inner: httpcore.NetworkStream) -> None:
@@ -278,7 +277,7 @@ def _addresses(host: str, port: int, deadline: Deadline, resolver: Resolver) -> 
 
 
 def resolve(host: str, port: int) -> list[str] | None:
-    """The addresses that the machine's resolver gives, in its order; None when it knows none."""
+    """The addresses from the machine's resolver, in its order; None when it knows none."""
     try:
         answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

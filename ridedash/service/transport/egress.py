@@ -1,7 +1,7 @@
 """How calls leave this machine: which certificates are trusted, and the proxy for https.
 
-A proxy is asked for a tunnel (CONNECT): TLS goes through it to the service, so it sees the name of
-the service and no call. The environment's own proxy variables are ignored.
+A proxy is asked for a tunnel (CONNECT) with TLS to the service inside, so the proxy sees the name
+of the service but no call. The environment's own proxy variables are ignored.
 """
 
 import base64
@@ -19,11 +19,11 @@ LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Egress:
-    """The way out of this machine; by default a direct one, with the usual certificates.
+    """How calls leave this machine: by default directly, with the usual certificates.
 
     `ca_file` holds further certificates in PEM, trusted beside the usual ones. `proxy` is the URL
-    of a proxy for https, with name and password if it wants them. `direct` lists the hosts
-    that are called without the proxy: a name also stands for its subdomains. This machine is always
+    of a proxy for https, with name and password if it requires them. `direct` lists the hosts that
+    are called without the proxy: a name also stands for its subdomains. This machine is always
     called directly.
     """
 

@@ -80,9 +80,9 @@ class Request:
     marks: Marks | None = None
 
     def sent_headers(self) -> dict[str, str]:
-        """The headers that are sent, but for those of the body and those that HTTP itself adds.
+        """The headers to send, except those of the body and those that HTTP itself adds.
 
-        Names are as in `headers`, those of our defaults in lower case. Secrets are in them: they
+        Names are as in `headers`, those of our defaults in lower case. They contain secrets and
         must not be stored.
         """
         ours = {"accept": "application/json", "accept-encoding": "identity"}
@@ -96,8 +96,8 @@ class Request:
 class Answer:
     """A complete HTTP answer of any status, not yet judged.
 
-    `unread` says why its body can't be read: it is too long, and `body` its beginning, or it is
-    compressed, and `body` is empty. Status and headers count all the same.
+    `unread` says why its body can't be read: it is too long (then `body` is its beginning), or it
+    is compressed (then `body` is empty). Status and headers count all the same.
     """
 
     status: int
@@ -139,7 +139,7 @@ def safe_address(url: str) -> str:
 class Http:
     """Makes calls; safe to share between threads.
 
-    `egress` is the way out of this machine. Pass a transport to call an app or a fake instead.
+    `egress` says how calls leave this machine. Pass a transport to call an app or a fake instead.
     """
 
     def __init__(
@@ -165,12 +165,13 @@ class Http:
         """
         deadline = Deadline(request.connect_s, request.total_s)
         prepared = self._prepared(request, deadline)
-        # Raised outside the except block: a chain of causes would hold the request, and with it the
-        # tokens.
+        # raised outside the except block: a chain of causes would keep the request, and with it the
+        # tokens
         try:
             with active(deadline):
                 return self._exchange(request, prepared, deadline)
-        except Exception as exc:  # whatever it is, the outcome is unknown once a byte has left
+        except Exception as exc:
+            # whatever the error is, the outcome is unknown once a byte has left
             sent = (
                 deadline.wrote if self._transport is None else not isinstance(exc, _BEFORE_SENDING)
             )
@@ -207,7 +208,7 @@ class Http:
                 self._idle.append((time.monotonic(), connection))
 
     def _idle_connection(self) -> Connection:
-        """The connection that was used last, or a new one; those idle for too long are closed."""
+        """The connection used last, or a new one; closes connections that were idle too long."""
         with suppress(IndexError):  # another thread may empty the deque meanwhile
             while self._idle[0][0] < time.monotonic() - IDLE_S:
                 self._idle.popleft()[1].close()
@@ -296,7 +297,7 @@ def _of_httpcore(response: httpcore.Response) -> _OpenResponse:
 
 
 def _of_httpx(response: httpx.Response) -> _OpenResponse:
-    """The response of the caller's transport; the body of a fake may already have been read."""
+    """The response of the caller's transport; a fake's body may already have been read."""
     chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
     return _OpenResponse(
         response.status_code, dict(response.headers.items()), chunks, response.close
@@ -305,7 +306,7 @@ def _of_httpx(response: httpx.Response) -> _OpenResponse:
 
 def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answer:
     if request.marks is not None:
-        request.marks.answered = time.perf_counter()  # its head is there
+        request.marks.answered = time.perf_counter()  # the head of the answer has arrived
     encoding = response.headers.get("content-encoding", "").strip().lower()
     body, unread = b"", "in a content encoding"
     try:
@@ -319,7 +320,7 @@ def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answ
 
 
 def _body(response: _OpenResponse, request: Request, deadline: Deadline) -> tuple[bytes, str]:
-    """The raw body and ""; of one that is too long its beginning, and why the rest is missing."""
+    """The raw body and ""; of a body that is too long, its beginning and the reason."""
     body = bytearray()
     for chunk in response.chunks:
         body += chunk

@@ -1,4 +1,4 @@
-"""The times of one call and why it failed, noted for a recorder of calls while it goes on."""
+"""The times of one call and the reason of its failure, noted during the call for a recorder."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 
 class Marks:
-    """When things happened to one call, by time.perf_counter, and why it failed."""
+    """When the steps of one call happened, by time.perf_counter, and why it failed."""
 
     __slots__ = ("answered", "evidence", "failure", "permitted")
 
     def __init__(self) -> None:
-        self.permitted: float | None = None  # None: it got no permit
-        self.answered: float | None = None  # when the head of the answer was there
+        self.permitted: float | None = None  # None: the call got no permit
+        self.answered: float | None = None  # when the head of the answer had arrived
         self.failure = self.evidence = ""
 
     def failed(self, error: ServiceError) -> None:
-        """Note the words of an error; the error itself would hold frames, and they the tokens."""
+        """Note the words of an error, not the error itself, whose frames may hold tokens."""
         self.failure = str(error) or type(error).__name__
         if isinstance(error, Unreadable):
             self.evidence = error.evidence
@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 
 def exchange_of(request: "Request", marks: Marks, call: Call, answer: "Answer | None") -> Exchange:
-    """All of a call that has ended."""
+    """The Exchange of a call that has ended."""
     begun = call.started + call.seconds if marks.permitted is None else marks.permitted
     return Exchange(
         operation=call.path,

@@ -1,4 +1,4 @@
-"""Strict JSON: UTF-8, bounded depth and digits, no NaN, no key of two values; floats as Decimal."""
+"""Strict JSON: UTF-8, bounded depth and digits, no NaN, no ambiguous key; floats as Decimal."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def loads(body: bytes) -> Any:
 
 
 def _check_depth(text: str) -> None:
-    # Before the parser sees it, which recurses for each bracket.
+    # checked before the parser sees the text, because it recurses for each bracket
     if text.count("[") + text.count("{") <= DEPTH_LIMIT:
         return
     depth = 0

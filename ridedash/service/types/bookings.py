@@ -62,7 +62,7 @@ class CreateBody(Fact):
     reason: str | None = None
     merchant_txn_id: str | None = None  # echoed
     booking_timeout_s: int | None = None  # after this, allotment no longer happens
-    retry_timeout_s: int | None = None  # the same, of the retry object
+    retry_timeout_s: int | None = None  # the same for the retry object
     next_retry_time: str | None = None  # as the service wrote it
 
     @classmethod
@@ -85,8 +85,8 @@ class CreateBody(Fact):
     def usable(body: Any) -> bool:
         """Whether a body may be judged: an object whose ids can be parsed.
 
-        An echoed merchant_txn_id that can't be parsed may be that of another order: it must not
-        count as one that was left out. A txn_id beside a booking_id does not matter.
+        An echoed merchant_txn_id that can't be parsed may be that of another order: it must not be
+        treated as missing. A txn_id beside a booking_id does not matter.
         """
         got = row(body)
         names = ["booking_id", "merchant_txn_id"]
@@ -151,7 +151,8 @@ class FeedbackOptions(Fact):
     """The labels to choose from, by rating 1 to 5 (docs/service-interface.md Feedback options)."""
 
     options: dict[int, tuple[str, ...]]
-    from_document: bool = False  # the labels of the interface, because the service gave none
+    # the labels from the interface document, because the service gave none
+    from_document: bool = False
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:

@@ -95,7 +95,7 @@ class Estimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Parse one element of `ride_estimate`; None when it is empty or of outstation.
+        """Parse one element of `ride_estimate`; None when it is empty or belongs to outstation.
 
         The shape is that of docs/field-notes.md; the interface does not show it.
         """

@@ -45,14 +45,14 @@ class Product(Fact):
     # until the nearest cab is at the pickup; None when none is near or unknown
     eta: Duration | None = None
     none_near: bool = False  # the service sent -1: no cab of this category is near
-    nearest: Distance | None = None  # of the nearest cab
+    nearest: Distance | None = None  # distance of the nearest cab
     ride_later: bool | None = None
     image: str | None = None  # https only, may be dead; never make a page depend on it
     select_applicable: bool | None = None
     rate_cards: tuple[RateCard, ...] = ()
     cancellation: CancellationPolicy | None = None
-    estimate: Estimate | None = None  # other than share, when a drop was given
-    share: ShareEstimate | None = None  # share, when a drop was given
+    estimate: Estimate | None = None  # for categories other than share, when a drop was given
+    share: ShareEstimate | None = None  # for share, when a drop was given
     packages: tuple[Package, ...] = ()  # rental
     # the zone's points that serve this category; empty: all of them
     pickup_point_ids: tuple[int, ...] = ()
@@ -129,7 +129,7 @@ class HotspotZone(Fact):
     description: str | None = None
     boundary: tuple[LatLng, ...] = ()
     points: tuple[PickupPoint, ...] = ()
-    # None when the service sent one that is not among the points
+    # None when the service sent a point that is not among the points
     default_point_id: int | None = None
 
     @classmethod

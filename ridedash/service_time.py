@@ -1,7 +1,8 @@
-"""The service's time, as the dashboard computes with it: one line with turns. Pure.
+"""The service's clock, as the dashboard computes with it: a time line with turns. Pure.
 
-A real service's clock is everybody's clock. That of a sandbox may run fast, stand still or leap;
-each such change is a turn. Stored instants are wall instants always: only reading converts them.
+A real service's clock runs like any other. The clock of a sandbox may run fast, stand still or
+leap; each such change is a turn. Stored instants are always wall-clock instants: they are converted
+only when they are read.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 
 
 class Turn(NamedTuple):
-    """From `wall` on the service's clock shows `service`, and goes on `speed` times as fast."""
+    """A turn: at `wall` the clock shows `service`, and runs `speed` times as fast from there on."""
 
     wall: datetime
     service: datetime
@@ -24,14 +25,14 @@ class Turn(NamedTuple):
 class ServiceTime:
     """How service time passes, by its turns, the oldest first; instants are aware.
 
-    Without turns the speed is `pace` always and nobody knows what the service's clock shows:
-    instants are shown as they are, and timers count wall seconds. Before the first turn the speed
-    is that turn's. A clock that was set back lets no time pass by that.
+    Without turns the speed is always `pace`, and the time on the service's clock is unknown:
+    instants are shown as they are, and timers count wall seconds. Before the first turn, that
+    turn's speed applies. Setting the clock back does not make time pass.
     """
 
     turns: tuple[Turn, ...] = ()
     pace: float = 1.0
-    # when this process read the last turn; earlier answers may be of the time before it
+    # when this process read the last turn; earlier answers may be from before the turn
     known_at: datetime | None = field(default=None, compare=False)
 
     @property
@@ -56,9 +57,9 @@ class ServiceTime:
 
     @property
     def turned_at(self) -> datetime | None:
-        """When this process read the last turn: what was asked or shown before may be wrong.
+        """When this process read the last turn; answers and pages from before may be wrong.
 
-        The turn's own wall instant where that is not known; None without turns.
+        It is the turn's own wall instant if that time is unknown; None without turns.
         """
         return (self.known_at or self.turns[-1].wall) if self.turns else None
 
@@ -72,10 +73,10 @@ class ServiceTime:
         return self._passed(j, b) - self._passed(i, a)
 
     def due(self, start: datetime, seconds: float) -> datetime | None:
-        """The wall instant at which so many service seconds have passed since `start`.
+        """The wall instant at which a number of service seconds have passed since `start`.
 
-        None: not as long as the clock is held, or beyond the calendar. It is an expectation until
-        it has come: the next turn may change it.
+        None while the clock is held, or if it is beyond the calendar. It is only a forecast,
+        because the next turn may change it.
         """
         try:
             if not self.turns:
@@ -96,9 +97,9 @@ class ServiceTime:
         return self.elapsed(a, b) if self.turns else (b - a).total_seconds()
 
     def left(self, start: datetime, seconds: float, now: datetime) -> float:
-        """What a timer shows of so many service seconds from `start`; below zero after their end.
+        """What a timer of a number of service seconds from `start` shows; negative after its end.
 
-        It stands still while the clock is held.
+        The timer stands still while the clock is held.
         """
         if self.turns:
             return seconds - self.elapsed(start, now)
@@ -108,7 +109,7 @@ class ServiceTime:
     def as_if_never_turned(self, wall: datetime) -> datetime:
         """The wall instant from which a timer at the present speed shows what one from `wall` does.
 
-        While the clock is held there is none: then `wall` itself.
+        While the clock is held there is none, and it is `wall` itself.
         """
         if not self.turns or self.held or wall >= self.turns[-1].wall:
             return wall
@@ -121,7 +122,7 @@ class ServiceTime:
 
     @cached_property
     def _service_s(self) -> tuple[float, ...]:
-        """The service seconds that had passed at each turn since the first, leaps among them."""
+        """The service seconds that had passed at each turn since the first one, including leaps."""
         passed = [0.0]
         for before, turn in zip(self.turns, self.turns[1:], strict=False):
             ran = (turn.wall - before.wall).total_seconds() * before.speed
@@ -129,7 +130,7 @@ class ServiceTime:
         return tuple(passed)
 
     def _segment(self, wall: datetime) -> int:
-        """The number of the last turn until then; -1 before the first one."""
+        """The number of the last turn until an instant; -1 before the first turn."""
         return bisect_right(self._walls, wall) - 1
 
     def _passed(self, i: int, wall: datetime) -> float:
@@ -143,9 +144,10 @@ class ServiceTime:
         if i + 1 == len(self.turns) or (found is not None and found < self._walls[i + 1]):
             return found
         target = self._passed(i, start) + seconds
-        after = bisect_left(self._service_s, target, lo=i + 1)  # the first turn by which it is over
+        # the first turn at which they have passed
+        after = bisect_left(self._service_s, target, lo=i + 1)
         if after == i + 1:
-            return self._walls[after]  # in its leap
+            return self._walls[after]  # within the leap of that turn
         turn = self.turns[after - 1]
         found = _later(turn.wall, target - self._service_s[after - 1], turn.speed)
         if after == len(self.turns):
@@ -154,17 +156,17 @@ class ServiceTime:
         return ends if found is None else min(found, ends)
 
 
-Times = Callable[[], ServiceTime]  # the present line of service time
-REAL: Final = ServiceTime()  # a real service's
+Times = Callable[[], ServiceTime]  # returns the present time line of the service
+REAL: Final = ServiceTime()  # the time line of a real service
 
 
 def real_time() -> ServiceTime:
-    """The line of a real service, whose clock is everybody's."""
+    """The time line of a real service, which is real time."""
     return REAL
 
 
 def at_pace(pace: float) -> Times:
-    """The line of a clock that runs so many times as fast as people's, and is never turned."""
+    """The time line of a clock that always runs `pace` times as fast as real time."""
     line = ServiceTime(pace=pace)
     return real_time if line == REAL else lambda: line
 

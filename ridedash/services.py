@@ -1,6 +1,6 @@
-"""The services of a process, built from its settings: for pages, the worker and the commands.
+"""The services of a process, built from its settings, for pages, the worker and the commands.
 
-Without Flask.
+Does not import Flask.
 """
 
 from collections.abc import Callable
@@ -41,8 +41,9 @@ class Services:
     metrics: Metrics
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
-    time: Times = real_time  # the service's
-    # while the past of a new demo is made: the moment at which it ends, and people's rides begin
+    time: Times = real_time  # the service's clock
+    # while the past of a new demo is made: the moment at which that ends and people's own rides
+    # begin
     past_until: datetime | None = None
 
     @cached_property
@@ -52,7 +53,7 @@ class Services:
 
     @property
     def runtime(self) -> Runtime:
-        """The values that acting functions take."""
+        """The values that the functions of rides/ take."""
         return Runtime(
             self.db,
             self.client,
@@ -60,7 +61,7 @@ class Services:
             self.clock,
             time=self.time,
             hooks=self.metrics,
-            # a sandbox has the clock of this machine, and while a past is made ours is led
+            # not compared: a sandbox has this machine's clock, and ours is set while a past is made
             compares_clock=not self.settings.sandboxed,
         )
 
@@ -104,10 +105,10 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 
 
 def follow_turns(services: Services) -> Callable[[], None]:
-    """Compute with the turns of the sandbox's clock from now on, in a demo that has a sandbox.
+    """Use the turns of the sandbox's clock from now on, in a demo that has a sandbox.
 
-    What is returned ends it. Before, and wherever a demo calls another service, the clock runs at
-    RIDEDASH_PACE.
+    Returns a function that ends this. Before, and in a demo that calls another service, the clock
+    runs at RIDEDASH_PACE.
     """
     settings = services.settings
     if not settings.sandboxed:
@@ -120,7 +121,7 @@ def follow_turns(services: Services) -> Callable[[], None]:
 
 
 def egress(settings: config.Settings) -> Egress:
-    """How each HTTP client of this installation leaves this machine."""
+    """The proxy and certificates with which each HTTP client of this installation calls."""
     return Egress(settings.ca_file, settings.https_proxy, settings.no_proxy)
 
 

@@ -1,6 +1,6 @@
-"""What a form says of several rides at once, read and checked: a list of guests, a series.
+"""Reads and checks the parts of a form about several rides: a list of guests, a series.
 
-What is wrong is said in words, for each line and each value; nothing is left out silently.
+Every error has a message with its line or value; nothing is dropped silently.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ ReadPhone = Callable[[str], str | None]  # to E.164; raises ValueError
 class SeriesAsked:
     """A series as it was typed: from day to day, on weekdays (Monday is 0), at a local time.
 
-    None for what can't be read.
+    A value that can't be read is None.
     """
 
     first: date | None
@@ -36,8 +36,8 @@ class SeriesAsked:
 
 @dataclass(frozen=True)
 class GuestList:
-    """A pasted list as it was read: its guests, what is wrong with each line that is no guest, and
-    a sentence for each line that names the guest of an earlier one.
+    """A pasted list: its guests, the errors of lines that can't be read, and a sentence for each
+    line that names the guest of an earlier one.
     """
 
     guests: tuple[ListedGuest, ...]
@@ -46,10 +46,10 @@ class GuestList:
 
 
 def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
-    """The guests of a pasted list, with what is wrong in it."""
+    """The guests of a pasted list, with its errors."""
     found: list[ListedGuest] = []
     wrong, same = [], []
-    first: dict[tuple[str, ...], int] = {}  # the number of the line that named each guest first
+    first: dict[tuple[str, ...], int] = {}  # the number of the first line that names each guest
     lines = guest_lines(text)
     for line in lines:
         try:

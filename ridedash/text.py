@@ -6,9 +6,9 @@ from typing import Final
 MAX_NAME: Final = 120  # characters
 # invisible, but part of the spelling in Indic and Arabic scripts, and of some emoji
 JOINERS: Final = "\u200c\u200d"
-# letters and a symbol that are blank, with which a name would be there and not be seen
+# letters and a symbol that look blank: a name of these would be invisible
 BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
-MOST_MARKS, MOST_ACCENTS = 3, 2  # in a row
+MOST_MARKS, MOST_ACCENTS = 3, 2  # longest run of marks, and of accents, on one letter
 # Unicode's combining classes of marks above, below and around any letter begin here.
 ACCENT_CLASS: Final = 200
 
@@ -17,8 +17,8 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     """One line of text for people, of at most `longest` characters; "" for anything but text.
 
     Bidirectional and other invisible characters are left out, line ends become spaces, and any
-    other control character becomes `control`. "" too for a text of which nothing is seen. A letter
-    keeps two accents, or three marks in scripts that need them.
+    other control character becomes `control`. "" too for a text of which nothing is visible. A
+    letter keeps two accents, or three marks in scripts that need them.
 
     >>> one_line(" Grand\\n Hotel\\u202e ")
     'Grand Hotel'
@@ -42,7 +42,7 @@ def lines(text: str, longest: int) -> str:
     kept: list[str] = []
     for line in text[: longest * 2].splitlines():
         clean = one_line(line, longest)
-        if clean or (kept and kept[-1]):  # one empty line in a row
+        if clean or (kept and kept[-1]):  # at most one empty line in a row
             kept.append(clean)
     return "\n".join(kept)[:longest].rstrip()
 
@@ -50,7 +50,7 @@ def lines(text: str, longest: int) -> str:
 def normalised(text: str | None) -> str:
     """A text normalised for search: lower-case words without accents, a space before each.
 
-    The beginning of a word is found as a substring: " gar" is in " jose garcia".
+    The beginning of a word can be found as a substring: " gar" is in " jose garcia".
 
     >>> normalised("José  García-Ruiz")
     ' jose garcia ruiz'
@@ -71,7 +71,7 @@ def compact_key(text: str | None) -> str:
 
 
 def _shown(char: str, control: str) -> str:
-    """What is shown of a character: itself, a space, nothing, or what stands for a control."""
+    """The visible form of a character: itself, a space, nothing, or a substitute for a control."""
     if char.isprintable() or char in JOINERS:
         return char
     kind = unicodedata.category(char)
@@ -85,8 +85,8 @@ def _shown(char: str, control: str) -> str:
 def _unstacked(text: str) -> str:
     """The text without marks that would cover the lines above and below.
 
-    A letter keeps two accents. It keeps three marks if one is a vowel or tone of its own script:
-    Burmese writes three.
+    A letter keeps two accents. It keeps three marks if one of them is a vowel or tone of its own
+    script, as in Burmese.
     """
     kept, marks, accents = [], 0, 0
     for char in text:
@@ -103,12 +103,12 @@ def _unstacked(text: str) -> str:
 
 
 def _is_seen(char: str) -> bool:
-    """Whether a character is seen by itself: no space, no blank letter, no mark on another one."""
+    """Whether a character is visible by itself: not a space, a blank letter or a mark."""
     if char.isspace() or char in BLANKS or char in JOINERS:
         return False
     return not unicodedata.category(char).startswith("M")
 
 
 def _is_letter(char: str) -> bool:
-    """Whether a character is a letter, a digit, or a mark with which scripts write vowels."""
+    """Whether a character is a letter, a digit, or a mark with which a script writes vowels."""
     return char.isalnum() or unicodedata.category(char) in ("Mc", "Mn")

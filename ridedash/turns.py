@@ -1,6 +1,6 @@
 """The turns of this installation's own sandbox, read over HTTP; loaded in a demo only.
 
-They are kept in memory: the sandbox stores them, and a second store could only differ.
+They are only kept in memory, because the sandbox stores them.
 """
 
 import logging
@@ -18,25 +18,26 @@ from ridedash.service_time import ServiceTime, Turn
 
 EVERY_S: Final = 1.0
 WITHIN_S: Final = 1.0
-TOLD_AFTER: Final = 10  # unanswered readings: the sandbox may be starting, or stopping with us
+# unanswered requests before a warning: the sandbox may be starting, or stopping with us
+TOLD_AFTER: Final = 10
 CONTROL: Final = {"X-Sandbox-Control": "1"}
 
 log = logging.getLogger(__name__)
 
 
 class Known(NamedTuple):
-    """What was read: the line, and the one from its coming stop on."""
+    """The time line as read, and the one from its future stop on."""
 
     line: ServiceTime
     stopped: ServiceTime | None
 
 
 class SandboxTime:
-    """The line of the sandbox's clock: call it for the present one.
+    """The time line of the sandbox's clock; calling it returns the present one.
 
-    A thread of each process reads it, from the first question on and every second. Until the
-    sandbox has answered, its clock is taken to run at `pace`; while it is silent, the last line
-    goes on. A stop that the sandbox has told is a turn as soon as its time has come.
+    A thread of each process reads it every second, from the first call on. Until the sandbox has
+    answered, its clock is assumed to run at `pace`; while it is silent, the last line continues. An
+    announced stop becomes a turn as soon as its time has come.
     """
 
     def __init__(
@@ -46,15 +47,16 @@ class SandboxTime:
         self._wall = wall or _machine_clock
         self._pace = pace
         self._known = Known(ServiceTime(pace=pace), None)
-        self._reader = 0  # the process in which it is read: a fork has none of our threads
+        # the id of the process that runs the thread: a forked process has no threads
+        self._reader = 0
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._missed = 0  # readings in a row
+        self._missed = 0  # consecutive readings without an answer
         self._questions = count(1)
-        self._heard = 0  # the last question that was answered
+        self._heard = 0  # number of the latest reading that was answered
 
     def __call__(self) -> ServiceTime:
-        """The line as it was last read, a second ago at most."""
+        """The time line as read at most a second ago."""
         if self._reader != os.getpid():
             self._start()
         return self._line
@@ -65,11 +67,11 @@ class SandboxTime:
         return line if stopped is None or self._wall() < stopped.turns[-1].wall else stopped
 
     def stop(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._ended.set()
 
     def read(self) -> None:
-        """Read the turns now; for whoever has just turned the clock."""
+        """Read the turns now, for a caller that has just turned the clock."""
         question = next(self._questions)
         try:
             answer = self._http.call(Request("GET", self._url, WITHIN_S, CONTROL))
@@ -80,12 +82,12 @@ class SandboxTime:
             if self._missed == TOLD_AFTER:
                 log.warning("the sandbox does not tell its time: %s", reason(error))
             return
-        if question < self._heard:  # a later question was answered first: this answer is older
+        if question < self._heard:  # a later reading was answered first: this answer is older
             return
         self._missed, self._heard = 0, question
         line, stopped = self._known
         if stopped is not None and turns == stopped.turns:
-            line = stopped  # the stop has come, as was known
+            line = stopped  # the time of the announced stop has come
         elif turns != line.turns:
             line = ServiceTime(turns, self._pace, self._wall())
         stopped = None if stop is None else ServiceTime((*turns, stop), self._pace)
@@ -116,7 +118,7 @@ def turns_of(body: Any) -> tuple[Turn, ...]:
 
 
 def stop_of(body: Any) -> Turn | None:
-    """The turn to come in such an answer, by which the clock is held. Raises as `turns_of`."""
+    """The future turn that holds the clock, from the same answer. Raises like `turns_of`."""
     found = body["stop"]
     return None if found is None else _turn(found)
 

@@ -38,7 +38,7 @@ def add_account(
 
 
 def make_default(s: Session, row: Account) -> None:
-    """Make this account the one that rides of its property are booked with."""
+    """Make this account the default one of its property."""
     others = update(Account).where(Account.property_id == row.property_id)
     s.execute(others.values(is_default=False))
     row.is_default = True
@@ -63,7 +63,7 @@ def keep_tokens(
 
 
 def affiliate_uid_of(s: Session, account_id: int) -> str | None:
-    """What create has to name for an account that is billed to an affiliate; else None.
+    """The affiliate_uid that create must send for an account billed to an affiliate; else None.
 
     See docs/service-interface.md 1.
     """
@@ -74,7 +74,7 @@ def affiliate_uid_of(s: Session, account_id: int) -> str | None:
 def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
     """Whether these keys decrypt the tokens of an account.
 
-    That tells nothing about whether the service accepts them.
+    Whether the service accepts the tokens is another question.
     """
     stored = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
     return all(
@@ -102,7 +102,7 @@ def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
 
 
 def default_account(s: Session, property_id: int) -> Account | None:
-    """The account that rides are booked with unless another is chosen."""
+    """The account with which rides are booked unless another one is chosen."""
     return s.scalars(
         select(Account).where(Account.property_id == property_id, Account.is_default)
     ).first()

@@ -1,6 +1,6 @@
-"""Who did something: a value that orders, their timeline and the audit log write down.
+"""The actor of an event: a value that orders, their timeline and the audit log store.
 
-Staff are not alone: guests start rides by their links, kiosks book, and the worker acts by itself.
+Besides staff, guests start rides by their links, kiosks book, and the worker acts by itself.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class ActorKind(StrEnum):
-    """What kind of somebody acts. What people read for each is in wording/actions.py."""
+    """The kinds of actors. Their words for people are in wording/actions.py."""
 
     STAFF = "staff"
     GUEST = "guest"  # by the link of one ride
@@ -21,14 +21,15 @@ class ActorKind(StrEnum):
 
 @dataclass(frozen=True)
 class Actor:
-    """Somebody who acts, for one moment: the id is that of their row.
+    """Somebody or something that acts; `id` is the id of their row.
 
     >>> str(Actor(ActorKind.STAFF, 3)), str(Actor(ActorKind.WORKER))
     ('staff:3', 'worker')
     """
 
     kind: ActorKind
-    id: int | None = None  # of staff, guests or kiosks; None: there is one of that kind, or no row
+    # of staff, guests or kiosks; None for a kind without rows, or without a known row
+    id: int | None = None
 
     def __str__(self) -> str:
         return self.kind.value if self.id is None else f"{self.kind.value}:{self.id}"
@@ -50,22 +51,22 @@ VISITOR: Final = Actor(ActorKind.VISITOR)
 
 
 def by_staff(staff_id: int | None) -> Actor:
-    """A member of staff as an actor."""
+    """The actor for a member of staff."""
     return Actor(ActorKind.STAFF, staff_id)
 
 
 def by_kiosk(kiosk_id: int) -> Actor:
-    """A kiosk as an actor: whoever stands there."""
+    """The actor for a kiosk, whoever stands there."""
     return Actor(ActorKind.KIOSK, kiosk_id)
 
 
 def by_guest(guest_id: int) -> Actor:
-    """A guest as an actor: the person of this row, or whoever has their link."""
+    """The actor for a guest: the person of this row, or somebody with their link."""
     return Actor(ActorKind.GUEST, guest_id)
 
 
 def actor_of(text: str | None) -> Actor | None:
-    """The actor of a written form, such as "guest:7"; None for anything else."""
+    """The actor from its stored form, such as "guest:7"; None for anything else."""
     kind, _, number = (text or "").partition(":")
     if kind not in set(map(str, ActorKind)) or (
         number and not (number.isascii() and number.isdigit())
@@ -74,4 +75,4 @@ def actor_of(text: str | None) -> Actor | None:
     return Actor(ActorKind(kind), int(number) if number else None)
 
 
-Who = Actor | str  # who acts, as a value or as it is written
+Who = Actor | str  # an actor as a value or in its stored form

@@ -18,8 +18,8 @@ from ridedash.store.models.orders import Ride
 class AuditRow(Base):
     """One audit entry.
 
-    `who` is an actor as it is written (store/actors.py): `staff:<id>`, `guest:<id>`, `kiosk:<id>`,
-    `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
+    `who` is an actor in its stored form (store/actors.py): `staff:<id>`, `guest:<id>`,
+    `kiosk:<id>`, `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
 
     Rows are deleted by age only (rides/privacy/retention.py). On PostgreSQL a role without UPDATE
     on this table is enough.
@@ -64,26 +64,30 @@ def record(
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which entries to read; None: any. `before` is the id of an entry: those older than it."""
+    """Which entries to read; None: any.
+
+    `before` is the id of an entry: only older ones are read.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
-    who: str | None = None  # as it is written, or "guest" for every guest
+    who: str | None = None  # an actor in its stored form, or "guest" for every guest
     what: str | None = None
     before: int | None = None
-    order: int | None = None  # those about this order
-    people: bool = False  # without the steps that ridedash takes by itself
-    nobodys: bool = False  # also entries of no property: unknown sign-in names, commands
+    order: int | None = None  # only entries about this order
+    people: bool = False  # only actions of people, not those that ridedash takes by itself
+    nobodys: bool = False  # also entries without a property: unknown sign-in names, commands
 
 
-# what nobody pressed: the worker's steps, and an order that becomes ready because it was placed
+# entries that nobody caused directly: the worker's steps, and an order that becomes ready when it
+# is placed
 MACHINE: Final = or_(
     AuditRow.who == str(WORKER), and_(AuditRow.what == "order.move", AuditRow.result == "READY")
 )
 
 
 def record_code_shown(s: Session, who: Who, ride: Ride, by: str, now: datetime) -> None:
-    """That somebody was shown the start code of a ride, by which way; never the code itself."""
+    """Record that somebody saw the start code of a ride, and how; never the code itself."""
     facts = {"property_id": ride.property_id, "by": by}
     record(s, who, "code_shown", f"orders:{ride.order_id}", "ok", now, **facts)
 

@@ -1,4 +1,4 @@
-"""The orders on a property's board, and the columns that tell whether one of them has changed."""
+"""The orders on a property's board, and the columns that show whether one of them has changed."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -13,13 +13,16 @@ from ridedash.store.models.people import Account
 # longer than the half hour for which a failed order needs attention
 LATELY: Final = timedelta(minutes=40)
 NEWEST: Final = 30
-# attention items that have no meaning once the ride is over
+# attention items without meaning once the ride is over
 WHILE_LIVE: Final = ("car_swapped", "unknown_status")
 OF_LATE: Final = 200
 
 
 class BoardMark(NamedTuple):
-    """An order of the board. A shown fact raises `version`; the other columns tell its age."""
+    """An order of the board.
+
+    `version` rises with shown facts; the other columns decide on listing.
+    """
 
     order_id: int
     version: int
@@ -39,7 +42,7 @@ def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
 
 
 def placed_since(s: Session, property_id: int, since: datetime) -> set[int]:
-    """The orders of a property that were placed at a moment or after it."""
+    """The orders of a property that were placed at or after a moment."""
     query = select(Order.id).where(Order.property_id == property_id, Order.created_at >= since)
     return set(s.scalars(query))
 
@@ -49,13 +52,13 @@ class AccountInNeed(NamedTuple):
 
     id: int
     label: str
-    sealed: bool  # the key is missing: a manager can't repair that
+    sealed: bool  # the key is missing, which a manager can't repair
 
 
 def accounts_in_need(s: Session, property_id: int, vault: TokenVault) -> list[AccountInNeed]:
     """The accounts of a property that can't be used; `vault` has the keys of this process.
 
-    A new key under the name of a lost one decrypts nothing, so its name alone says too little.
+    Names of keys are not enough, because a new key may have the name of a lost one.
     """
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
@@ -84,7 +87,7 @@ _ACCOUNTS: Final = (
 _UNKNOWN: Final = (
     select(func.count(), func.min(Order.sent_at))
     .where(Order.property_id == _HERE, Order.state == OrderState.UNKNOWN)
-    # with its statistics SQLite would read all orders that are over
+    # keeps SQLite from choosing, by its statistics, to read all orders that are over
     .with_hint(Order, "INDEXED BY orders_of_property", "sqlite")
 )
 _LATEST: Final = (
@@ -94,8 +97,8 @@ _LATEST: Final = (
     .limit(NEWEST)
     .subquery()
 )
-# Not those that are listed anyway, nor planned rides that were withdrawn long ago: a few series of
-# either would leave no room for what failed in the last minutes.
+# Without orders that are listed anyway, and without planned rides that were withdrawn long ago: a
+# few series of either would leave no room for recent failures.
 _OF_LATE: Final = (
     select(Order.id)
     .where(

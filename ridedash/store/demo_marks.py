@@ -1,4 +1,4 @@
-"""The mark by which a demo's database is known: no real ride stands in it, and none may."""
+"""The mark of a demo's database: it contains no real ride, and must not get one."""
 
 from datetime import datetime
 from typing import Final
@@ -10,7 +10,7 @@ from ridedash.store.models.orders import Order
 from ridedash.store.models.people import DemoMark
 
 ROW: Final = 1
-WANTED, MADE, NONE = "wanted", "made", "none"  # of DemoMark.day
+WANTED, MADE, NONE = "wanted", "made", "none"  # values of DemoMark.day
 
 
 class WrongMode(Exception):
@@ -30,7 +30,7 @@ def mark(s: Session, now: datetime, day: str) -> DemoMark:
 
 
 def settle(s: Session, day: str) -> None:
-    """Note that the wanted day is MADE, or NONE when it could not be."""
+    """Record that the wanted day is MADE, or NONE when making it failed."""
     row = mark_of(s)
     if row is not None:
         row.day = day
@@ -46,7 +46,7 @@ def refuse_in_live_mode(s: Session) -> None:
 
 
 def refuse_in_demo_mode(s: Session) -> None:
-    """Raise WrongMode for a database with orders that is no demo's: they may be real."""
+    """Raise WrongMode for a database that has orders and no mark of a demo: they may be real."""
     if mark_of(s) is None and s.execute(select(Order.id).limit(1)).first() is not None:
         raise WrongMode(
             "this database has rides and is no demo's, so a demo does not open it. Name another "

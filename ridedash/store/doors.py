@@ -1,4 +1,4 @@
-"""The rides that a door display shows, and the numbers that their guests know them by."""
+"""The rides that a door display shows, and the numbers by which their guests know them."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -11,20 +11,21 @@ from ridedash import wire
 from ridedash.store.models.kiosks import Ticket
 from ridedash.store.models.orders import Ride, TimelineEvent
 
-# more cars at once than a door ever shows, and than anybody could read
+# more cars than a door ever shows at once, or anybody could read
 MOST_READ: Final = 40
 
 
 def cars_at_door(s: Session, property_id: int, began_after: datetime) -> list[int]:
     """The orders of followed rides that have not begun, or began after this instant.
 
-    Cars that stand at the door come first; the newest orders last, and left out above MOST_READ.
+    Cars at the door come first, then the others by age of the order; the newest ones beyond
+    MOST_READ are left out.
     """
     return list(s.scalars(_CARS, {"property_id": property_id, "began_after": began_after}))
 
 
 def ticket_numbers(s: Session, order_ids: Collection[int]) -> dict[int, int]:
-    """The ride numbers of these orders, of those that have a ticket."""
+    """The ride numbers of those of these orders that have a ticket."""
     if not order_ids:
         return {}
     query = select(Ticket.order_id, Ticket.number).where(Ticket.order_id.in_(order_ids))

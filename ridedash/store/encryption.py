@@ -1,4 +1,4 @@
-"""Secrets at rest: AES-256-GCM, bound to the row and column that they were written to.
+"""Encrypts stored secrets: AES-256-GCM, bound to their row and column.
 
 See docs/security.md 7.
 """
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
-LONGEST_NAME: Final = 16  # characters of the name of a key that this process lacks
+LONGEST_NAME: Final = 16  # characters of the name of an unknown key
 
 
 class BadKeys(ValueError):
@@ -43,7 +43,7 @@ class TokenVault:
     def __init__(self, keys: str) -> None:
         parsed = list(map(_parsed, keys.split(",")))
         self._keys = {kid: AESGCM(key) for kid, key in parsed}
-        if len(self._keys) < len(parsed):  # one of them would never be used
+        if len(self._keys) < len(parsed):  # otherwise one of them would never be used
             raise BadKeys("two token keys have one name")
         self.first = keys.partition(":")[0].strip()
 
@@ -68,7 +68,7 @@ class TokenVault:
         return f"{self.first}.{_b64(nonce)}.{_b64(ciphertext)}"
 
     def opens(self, text: str, table: str, row: int | str, column: str) -> bool:
-        """Whether these keys decrypt a stored secret, which needs more than a key of its name."""
+        """Whether these keys decrypt a stored secret; a key with the right name is not enough."""
         try:
             self.decrypt(text, table, row, column)
         except DecryptionFailed:
@@ -96,7 +96,7 @@ class TokenVault:
 def secret_hash(secret: str) -> str:
     """The SHA-256 of a secret in hexadecimal, by which its holder is recognised.
 
-    Only this is stored: who reads the table can't use it in place of the secret.
+    Only the hash is stored, which nobody who reads the table can use in place of the secret.
     """
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
@@ -104,7 +104,7 @@ def secret_hash(secret: str) -> str:
 def key_of(text: str, known: Collection[str] = ()) -> str:
     """The name of the key that a stored secret was encrypted with; "?" for other text.
 
-    Of other text nothing may get into a log, so a name is one of `known`, or short.
+    Other text must not get into a log, so only one of `known`, or a short name, is returned.
     """
     kid, dot, _ = text.partition(".")
     short = kid.isalnum() and len(kid) <= LONGEST_NAME
@@ -112,7 +112,7 @@ def key_of(text: str, known: Collection[str] = ()) -> str:
 
 
 def _bound(kid: str, table: str, row: int | str, column: str) -> bytes:
-    """The additional authenticated data of a secret (AES-GCM): where it may be read."""
+    """The additional authenticated data of a secret (AES-GCM): the place where it may be read."""
     return f"{kid}|{table}|{row}|{column}".encode()
 
 

@@ -1,4 +1,4 @@
-"""The guests of a property: one row a person, found again by id, phone, or room and name.
+"""The guests of a property: one row per person, found again by id, phone, or room and name.
 
 Erased guests are never found.
 """
@@ -18,7 +18,7 @@ from ridedash.store.search import guests_like, phone_digits
 from ridedash.text import normalised
 
 SHOWN: Final = 8
-LATELY: Final = 12  # orders of a guest that are read for the places where they usually go
+LATELY: Final = 12  # latest orders of a guest that are read for the places where they usually go
 PLACES: Final = 3
 
 
@@ -26,7 +26,7 @@ PLACES: Final = 3
 class GuestDetails:
     """What a form states about a guest.
 
-    `guest_id` is the row that was chosen; it counts while the name is similar to its name.
+    `guest_id` is the chosen row; it is used only while the typed name is similar to its name.
     """
 
     name: str
@@ -39,14 +39,14 @@ class GuestDetails:
 
 @dataclass(frozen=True)
 class Usual:
-    """Where a guest went lately, each place once, and the category of the last ride."""
+    """Where a guest went lately, each place once, and the category of their last ride."""
 
     category: str = ""
     places: tuple[tuple[str, float, float], ...] = ()
 
 
 def lock_guest(s: Session, property_id: int, details: GuestDetails) -> None:
-    """Let no other transaction store this guest until this one ends, so that there is one row.
+    """Keep other transactions from storing this guest until this one ends: one guest has one row.
 
     SQLite runs one write transaction at a time anyway.
     """
@@ -79,9 +79,9 @@ def store_guest(
 
 
 def store_stranger(s: Session, property_id: int, details: GuestDetails, now: datetime) -> Guest:
-    """A new row of somebody who booked at a kiosk, marked unverified. Flushes.
+    """A new row for somebody who booked at a kiosk, marked unverified. Flushes.
 
-    With the id of a guest whom staff have named, that row as it is: nothing in it is changed.
+    With the id of a guest whom staff have named, it returns that row unchanged.
     """
     if details.guest_id is not None:
         named = guest_of(s, property_id, details.guest_id)
@@ -106,8 +106,8 @@ def store_stranger(s: Session, property_id: int, details: GuestDetails, now: dat
 def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | None:
     """The row of this person, locked; None for a new guest.
 
-    A phone is often shared by a family, and a room by a couple: with another name it is another
-    person. What strangers typed at a kiosk is found only when staff have chosen that row.
+    Families often share a phone, and couples a room: with another name it is another person. Rows
+    from a kiosk are found only when staff have chosen them.
     """
     if details.guest_id is not None:
         chosen = _first(s, details, _mine(property_id).where(Guest.id == details.guest_id))
@@ -132,7 +132,7 @@ def has_new_details(guest: Guest, details: GuestDetails) -> bool:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two names may be of one person: the words of one are among those of the other.
+    """Whether two names may belong to one person: all words of one occur in the other.
 
     >>> alike("Mr Heron", "HERON"), alike("Guest Heron", "Guest Wren")
     (True, False)
@@ -144,9 +144,9 @@ def alike(one: str, other: str) -> bool:
 
 
 def means(row: str, stated: str) -> bool:
-    """Whether all words of a stated name are in the name of the row, which then stays as it is.
+    """Whether all words of a stated name occur in the row's name, which then stays as it is.
 
-    Stricter than `alike`, for a phone, which a family may share.
+    It is stricter than `alike`, because a family may share a phone.
 
     >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
     (True, False)
@@ -161,9 +161,9 @@ def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
-    """Guests by room, phone or name: exact rooms, rooms with this beginning, then the last seen.
+    """Guests by room, phone or name: exact rooms, rooms with this prefix, then those seen last.
 
-    Without a text: the guests who were seen last. Unverified ones stand behind all others.
+    Without a text: the guests who were seen last. Unverified guests come after all others.
     """
     text = " ".join(typed.split())[:120]
     if not text:
@@ -209,7 +209,7 @@ def _mine(property_id: int) -> Select[tuple[Guest]]:
 
 
 def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
-    """Conditions, the most certain first."""
+    """Conditions that find a guest, the most certain first."""
     yield Guest.room.in_(_cases(text))
     yield Guest.room.istartswith(text, autoescape=True)
     if phone_digits(text) or normalised(text):
@@ -222,7 +222,7 @@ def _first(
     query: Select[tuple[Guest]],
     fits: Callable[[str, str], bool] = alike,
 ) -> Guest | None:
-    """The only row whose name fits, or the one with exactly this name; locked."""
+    """The row whose name fits if there is only one, or the one with exactly this name; locked."""
     found = [
         guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, details.name)
     ]
@@ -235,9 +235,9 @@ def _cases(room: str) -> set[str]:
 
 
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
-    """The new values of a row. What is not stated stays, and a name does not get shorter.
+    """The new values of a row. Details that are not stated stay, and a name never gets shorter.
 
-    For a row that was chosen the form shows language and note, so an empty one deletes them.
+    For a chosen row the form shows language and note, so empty fields delete them.
     """
     chosen = guest.id is not None and details.guest_id == guest.id
     fuller = set(normalised(guest.name).split()) <= set(normalised(details.name).split())

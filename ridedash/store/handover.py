@@ -18,18 +18,18 @@ NOTES: Final = 100
 
 @dataclass(frozen=True)
 class Ahead:
-    """Ids of orders by what the next shift has to do with them, the oldest first."""
+    """Ids of orders by their meaning for the next shift, the oldest first."""
 
     unknown: tuple[int, ...]
     going: tuple[int, ...]
-    # in the next twelve hours, and overdue ones, by pickup time
+    # planned for the next twelve hours, or overdue; by pickup time
     planned: tuple[int, ...]
-    later: int  # how many are planned for after that
+    later: int  # how many rides are planned for later
 
 
 @dataclass(frozen=True)
 class Note:
-    """A note with who wrote it, and who marked it as done."""
+    """A note with its writer, and the person who marked it as done."""
 
     id: int
     text: str
@@ -68,7 +68,7 @@ def _waiting(s: Session, property_id: int) -> list[int]:
 
 
 def _followed(s: Session, property_id: int) -> list[int]:
-    """Rides that are tracked and have not ended; an ended one may have a last poll."""
+    """The condition for tracked rides that have not ended; an ended ride may have a last poll."""
     query = select(Ride.order_id).where(
         Ride.property_id == property_id, Ride.next_poll_at.is_not(None), Ride.ended_at.is_(None)
     )
@@ -107,7 +107,7 @@ def settle_note(
 ) -> bool:
     """Mark a note as done, or as open again; False when it is another property's.
 
-    Who was first stays recorded.
+    The first person who marked it stays recorded.
     """
     query = select(ShiftNote).where(ShiftNote.property_id == property_id, ShiftNote.id == note_id)
     note = s.scalars(query.with_for_update()).first()

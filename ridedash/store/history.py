@@ -53,7 +53,7 @@ _BY_END: Final = {
 }
 
 
-_BY_STATE: Final = {  # of orders without an ended ride; every other state is live
+_BY_STATE: Final = {  # outcomes of orders without an ended ride; every other state is live
     OrderState.SCHEDULED: Outcome.PLANNED,
     OrderState.UNKNOWN: Outcome.UNKNOWN,
     OrderState.FAILED: Outcome.NO_DRIVER,
@@ -104,13 +104,13 @@ class Totals:
 
 @dataclass(frozen=True)
 class Record:
-    """What a list shows of one order.
+    """A row of the list of rides.
 
     `drop` is where the ride goes now, also after a change; None when it is not known.
     """
 
     id: int
-    at: datetime  # pickup time of a planned ride, else when it was ordered
+    at: datetime  # pickup time of a planned ride, otherwise the time of the order
     planned: bool
     state: str
     ended_as: str | None
@@ -131,8 +131,8 @@ class Record:
     mtx: str
     booking_id: str | None
     note: str | None
-    car: tuple[int, int] | None  # its number and how many, of the cars of a group
-    series: tuple[int, int] | None  # the same, of the rides of a series
+    car: tuple[int, int] | None  # its number in a group of cars, and how many cars
+    series: tuple[int, int] | None  # its number in a series, and how many rides
     group: str | None  # the key of that group or series
     is_way_back: bool
     flight: str | None
@@ -142,7 +142,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a bill needs beside the record."""
+    """The values that a bill needs in addition to the record."""
 
     created_at: datetime
     began_at: datetime | None
@@ -156,7 +156,7 @@ class Evidence:
 
 
 def outcome_of(state: str, ended_as: str | None) -> Outcome:
-    """The outcome of an order in this state, with this last status of its ride."""
+    """The outcome of an order with this state, and with this last status of its ride."""
     return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), Outcome.LIVE)
 
 
@@ -175,7 +175,7 @@ def page(
 def totals(s: Session, property_id: int, filters: RideFilter, currency: str | None) -> Totals:
     """The totals of all rides that match.
 
-    `currency` is the usual one: its sum needs no sorting.
+    `currency` is the property's usual currency, whose sum needs no sorting.
     """
     by_index(s)
     done, stopped = (Order.ended_as == end for end in (wire.COMPLETED, wire.BOOKING_CANCELLED))
@@ -199,7 +199,7 @@ def totals(s: Session, property_id: int, filters: RideFilter, currency: str | No
 def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
     """Every category that the property has booked, with the service's name for it.
 
-    A few steps along an index.
+    Found in a few steps along an index.
     """
     found: list[tuple[str, str]] = []
     while True:
@@ -216,7 +216,7 @@ def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
 
 
 def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:
-    """Records of a property's orders in the order of `ids`; foreign ids are left out."""
+    """The records of a property's orders, in the order of `ids`; other ids are left out."""
     drops = _drops(s, ids)
     rows = s.execute(_RECORDS, {"property_id": property_id, "ids": ids}).all()
     groups, series = places_of(s, rows)
@@ -226,7 +226,7 @@ def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:
 
 
 def evidence(s: Session, property_id: int, ids: Sequence[int]) -> dict[int, Evidence]:
-    """What bills need beside their records, by order."""
+    """The additional values for bills, by order."""
     drops, began = _drops(s, ids), {row[0]: row[1] for row in s.execute(_BEGINNINGS, {"ids": ids})}
     rows = s.execute(_EVIDENCE, {"property_id": property_id, "ids": ids})
     return {row.id: _evidence(row, began.get(row.id), drops.get(row.id)) for row in rows}
@@ -367,7 +367,7 @@ def _evidence(row: Any, began_at: datetime | None, drop: dict[str, Any] | None) 
 
 
 def _drops(s: Session, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """The newest change of drop that the service took, by order."""
+    """The latest change of drop that the service accepted, by order."""
     rows = s.execute(_DROPS, {"ids": ids})
     return {row[0]: row[1] for row in rows if isinstance(row[1].get("lat"), (int, float))}
 
@@ -393,7 +393,7 @@ def _fits(property_id: int, filters: RideFilter) -> list[ColumnElement[bool]]:
 
 
 def has_outcome(outcome: Outcome) -> ColumnElement[bool]:
-    """The outcome of an order as an SQL condition: true where `outcome_of` answers it."""
+    """The outcome of an order as an SQL condition, equivalent to `outcome_of`."""
     ends = [end for end, found in _BY_END.items() if found is outcome]
     states = (
         LIVE_STATES
@@ -409,7 +409,7 @@ def has_outcome(outcome: Outcome) -> ColumnElement[bool]:
 
 
 def outcome_number() -> ColumnElement[int]:
-    """The outcome of an order in SQL, as its place in OUTCOMES, like `outcome_of` answers it."""
+    """The outcome of an order in SQL, as its position in OUTCOMES, equivalent to `outcome_of`."""
 
     def number(outcome: Outcome) -> ColumnElement[int]:
         return literal_column(str(OUTCOMES.index(outcome)), Integer)
@@ -427,7 +427,7 @@ _INDEX_ALONE: Final = (
 
 
 def by_index(s: Session) -> None:
-    """Make PostgreSQL read the index alone in this transaction: it estimates others as cheaper."""
+    """Make PostgreSQL read only the index in this transaction: its estimates prefer other plans."""
     if s.get_bind().dialect.name == "postgresql":
         for setting in _INDEX_ALONE:
             s.execute(setting)

@@ -1,10 +1,10 @@
-"""The statements of the insights: sums over rides, by the keys that name a group. Built once.
+"""The SQL statements of the insights: sums over rides by group. Built once.
 
 Values are bound by name: house (the property), since, until, usual (the usual currency); for times,
 the offsets of the local clock from UTC in seconds, offset0, offset1, …, each until change0, …
 
-SQLite sorts what it groups, and whole numbers are sorted twice as fast as texts: a group is one
-number wherever it can be, with the outcome packed into it.
+SQLite sorts rows to group them, and sorts integers twice as fast as texts: so a group is one
+integer if possible, which also contains the outcome.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ from ridedash import wire
 from ridedash.store.history import OUTCOMES, outcome_number
 from ridedash.store.models.orders import Action, Offer, Order, Ride, TimelineEvent
 
-# what rides are grouped by
+# the columns by which rides are grouped
 CATEGORY: Final = "category"
 STAFF: Final = "staff"
 CENTRE: Final = "centre"
@@ -47,11 +47,12 @@ IDS: Final = 2**28  # more than there are ids of cost centres
 
 
 class Grouped(NamedTuple):
-    """A statement that adds up groups of rides, and the same for money of other currencies.
+    """A statement that sums groups of rides, and a second one for money in other currencies.
 
-    Rows begin with a number and have `keys` columns more that name the group. In `usual` it is
-    that number times KINDS, plus the place of the outcome in OUTCOMES times two, plus one for
-    prices in the usual currency; SUMMED follow. Rows of `others` end with a currency and an amount.
+    Rows begin with a number, followed by `keys` columns that also identify the group. In `usual`
+    the number is the group's number times KINDS, plus twice the position of the outcome in
+    OUTCOMES, plus one for prices in the usual currency; the columns SUMMED follow. Rows of `others`
+    end with a currency and an amount.
     """
 
     usual: Select[Any] | Any
@@ -93,7 +94,7 @@ _IN_SPAN: Final = (Order.property_id == bindparam("house"), *_IN_DAYS)
 
 
 def _grouped(number: ColumnElement[Any], *keys: ColumnElement[Any] | Any) -> Grouped:
-    """Rides of the index by a number and these columns."""
+    """Rides of the index, grouped by a number and these columns."""
     packed = (number * KINDS + _KIND).label("packed")
     usual = select(packed, *keys, *_SUMS).where(*_IN_SPAN).group_by(packed, *keys)
     plain = number.label("number")
@@ -103,7 +104,7 @@ def _grouped(number: ColumnElement[Any], *keys: ColumnElement[Any] | Any) -> Gro
 
 @cache
 def times(dialect: str, changes: int) -> tuple[Grouped, Grouped]:
-    """Sums by local day, counted from 1970, and by hour of a week from Thursday on, as 1970 began.
+    """Sums by local day, counted from 1970, and by hour of a week that starts on Thursday, as 1970.
 
     `changes` is how many times the offset of the local clock changes in the span.
     """
@@ -127,7 +128,7 @@ _SECONDS: Final[dict[str, ColumnElement[Any]]] = {
 
 
 def _by_dimension() -> Grouped:
-    """Sums by category, by member of staff and by cost centre; one reading of the index for all."""
+    """Sums by category, by member of staff and by cost centre, from one pass over the index."""
     staff, centre = (
         cast(func.coalesce(column, 0), BigInteger)
         for column in (Order.staff_id, Order.cost_centre_id)
@@ -137,7 +138,7 @@ def _by_dimension() -> Grouped:
     others = fine.others.cte("other_groups")
 
     def rolled(source: Any, number: Any, first: Any, by: list[Any], columns: Iterable[str]) -> Any:
-        """Fine groups added up for each dimension; `first` is the first column of its rows."""
+        """Sums of fine groups for each dimension; `first` is the first column of their rows."""
         parts = []
         for what, column in (
             (CATEGORY, source.c.category),
@@ -160,7 +161,7 @@ def _by_dimension() -> Grouped:
 
 
 def _with_place(grouped: Grouped, *conditions: ColumnElement[bool]) -> Grouped:
-    """The same sums over rides joined with their offers, under these conditions."""
+    """The same sums over rides joined with their offers, with these conditions."""
     join = Offer, Offer.id == Order.offer_id
     return grouped._replace(
         usual=grouped.usual.join(*join).where(*conditions),
@@ -168,7 +169,8 @@ def _with_place(grouped: Grouped, *conditions: ColumnElement[bool]) -> Grouped:
     )
 
 
-# Literals, as in the conditions of the partial indexes: with a bound value they would not be used.
+# Literals, as in the conditions of the partial indexes: with bound values these indexes would not
+# be used.
 _DROP_CHANGED: Final = and_(
     Action.property_id == bindparam("house"),
     Action.name == literal_column("'drop'"),
@@ -184,13 +186,14 @@ DESTINATIONS: Final = _with_place(
     _grouped(cast(Offer.drop_lat.is_not(None), Integer), Offer.drop_name),
     Order.id.not_in(select(Action.order_id).where(_DROP_CHANGED)),
 )
-MOST_MINUTES: Final = 60  # longer waits count as so long
-NO_WAIT: Final = MOST_MINUTES + 1  # stands for a wait that is not known
-WAITS_PACKED: Final = NO_WAIT + 1  # the values of a wait: two waits are packed into one number
+MOST_MINUTES: Final = 60  # longer waits count as this many
+NO_WAIT: Final = MOST_MINUTES + 1  # the value for an unknown wait
+# the number of values of a wait: two waits are packed into one integer
+WAITS_PACKED: Final = NO_WAIT + 1
 
 
 def _minutes(seconds: Any) -> ColumnElement[Any]:
-    """A wait in whole minutes, MOST_MINUTES at most; NO_WAIT for one that is not known."""
+    """A wait in whole minutes, at most MOST_MINUTES; NO_WAIT if it is unknown."""
     minute, most, unknown = (
         literal_column(str(number), Integer) for number in (60, MOST_MINUTES, NO_WAIT)
     )
@@ -200,8 +203,9 @@ def _minutes(seconds: Any) -> ColumnElement[Any]:
 
 _BOTH_WAITS: Final = (_minutes(Order.driver_s) * WAITS_PACKED + _minutes(Order.guest_s)).label("n")
 WAITS: Final = select(_BOTH_WAITS, func.count()).where(*_IN_SPAN).group_by(_BOTH_WAITS)
-# The columns of single orders, which are found by a few rows of other tables. Those name the
-# property: if orders had to name it too, SQLite might read all orders of the span.
+# The columns of single orders, which are found by a few rows of other tables. The property is a
+# condition on those tables: as a condition on orders it might make SQLite read all orders of the
+# span.
 _ONE: Final = (
     Order.id,
     Order.happens_at,

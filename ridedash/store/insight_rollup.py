@@ -1,13 +1,13 @@
-"""The insights of days that are over, added up once: whole months, and thirds of months.
+"""Stores the insights of past days, computed once: whole months, and thirds of months.
 
-The figures of such a span are made by `insights()` itself and kept as JSON, so there is one way to
-count. No writer keeps them up to date: triggers of the database (migration 0028) note each change
-of what is counted in a span under the token of that span, which is then added up again.
+The figures of such a span come from `insights()` itself and are stored as JSON, so there is one way
+to count. Writers don't update them: database triggers (migration 0028) record each change of
+counted data under the token of its span, which is then computed again.
 
-A reader first claims the spans that it misses, in a transaction beside which no change is open;
-what changes from then on finds the claim, and is noted. Then it reads them from one state of the
-database, and at last stores them, each under its claim. So a change is either in the figures or
-noted, and whoever reads both in one transaction never shows figures that the orders don't have.
+A reader first claims the missing spans, in a transaction that waits until no change is open; every
+later change finds the claim and is recorded. Then the reader computes the figures from one state of
+the database, and finally stores them, each under its claim. So each change is either in the figures
+or recorded, and a transaction that reads both never shows figures that the orders don't have.
 """
 
 import hashlib
@@ -45,27 +45,29 @@ from ridedash.store.models.orders import Action, InsightChange, InsightSpan, Ord
 
 Wanted = tuple[House, Span]
 Spans = Collection[Span]
-ORIGIN: Final = datetime.min.replace(tzinfo=UTC)  # instants are stored as microseconds from it
+# instants are stored as microseconds since this one
+ORIGIN: Final = datetime.min.replace(tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 TOKEN_BITS: Final = 62
 MINUTES: Final = ("driver_minutes", "guest_minutes")
-THIRDS: Final = (1, 11, 21)  # days of a month on which one begins
-# no transaction with a change is open: each holds this table until its end, by the triggers
+THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
+# after this lock no transaction with a change is open: by the triggers, each holds this table until
+# its end
 ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
-# as the triggers do: taken first, so that nobody claims a span that is being deleted
+# the lock that the triggers take first, so that nobody claims a span that is being deleted
 AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
 
 
 @dataclass
 class Rollup:
-    """What a reader may take from the roll-up; `made` is what it has added up under a claim."""
+    """The stored figures that a reader may use; `made` are those computed under its claims."""
 
     now: datetime
     tokens: dict[tuple[int, Span], int]
     made: dict[tuple[int, Span], str] = field(default_factory=dict)
 
     def insights(self, s: Session, house: House, span: Span) -> Insights:
-        """As `insights()`: of the session's own state, the same to the cent."""
+        """Like `insights()`: the same figures for the session's own state, to the cent."""
         parts = list(_parts(house, span, self.now))
         held = _held(s, house, [part for part, over in parts if over])
         found = Insights(house.tz)
@@ -82,9 +84,9 @@ class Rollup:
 
 @contextmanager
 def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator[Rollup]:
-    """Figures of these spans, for a read session that is opened and closed within.
+    """Yields a read session and the stored figures of these spans.
 
-    What they lack is stored at the end. Writes nothing where the database is busy or full.
+    Missing figures are stored at the end. Writes nothing if the database is busy or full.
     """
     rollup = Rollup(now, _claimed(db, wanted, now))
     yield rollup
@@ -95,10 +97,11 @@ def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator
             InsightSpan.token == rollup.tokens[house_id, span],
         )
         try:
-            with db.write() as s:  # one by one: never holds a row while it waits for another
+            with db.write() as s:
+                # one by one, so that no row is locked while another one is waited for
                 s.execute(update(InsightSpan).where(*mine).values(figures=figures))
         except (DatabaseBusy, CommitUnknown):
-            return  # the next reader adds it up again
+            return  # the next reader computes it again
 
 
 def forget_places(s: Session, order_ids: Collection[int]) -> None:
@@ -121,16 +124,16 @@ def forget_places(s: Session, order_ids: Collection[int]) -> None:
 
 @cache
 def counted_by() -> str:
-    """A digest of the code that counts: figures of another release are added up again."""
+    """A digest of the code that counts: figures of another release are computed again."""
     modules = (counting, insight_queries, history)
     paths = [*(str(each.__file__) for each in modules), __file__]
     return hashlib.sha256(b"".join(Path(path).read_bytes() for path in paths)).hexdigest()
 
 
 def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
-    """The span in parts, and whether each is one of those that are kept: it ended a day ago."""
+    """The parts of the span, and whether each is stored: a stored part ended at least a day ago."""
     day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
-    rest = day  # from here on days that belong to no such part
+    rest = day  # the remaining days, which belong to no such part
     while day < end:
         whole = next(
             (until for until in _ends(day) if until <= end and _over(house, until, now)), None
@@ -147,7 +150,7 @@ def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool
 
 
 def _ends(day: date) -> Iterator[date]:
-    """The days before which a kept part that begins with `day` may end, the furthest first."""
+    """The possible ends of a stored part that begins with `day`, the latest first."""
     next_month = (day.replace(day=1) + 31 * DAY).replace(day=1)
     if day.day == 1:
         yield next_month
@@ -160,7 +163,7 @@ def _over(house: House, until: date, now: datetime) -> bool:
 
 
 def _held(s: Session, house: House, spans: Spans) -> dict[Span, str]:
-    """The figures of those spans that are stored, and true in this session."""
+    """The stored figures of these spans that are valid in this session."""
     if not spans:
         return {}
     rows = s.execute(_true(house, spans).add_columns(InsightSpan.figures))
@@ -184,7 +187,10 @@ def _is(span: Span) -> tuple[Any, Any]:
 
 
 def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tuple[int, Span], int]:
-    """Claim what is missing of these spans. The tokens; none where somebody is writing."""
+    """Claim the missing ones of these spans.
+
+    Returns their tokens; none while somebody is writing.
+    """
     missing: list[Wanted] = []
     with db.read() as s:
         for house, span in wanted:
@@ -206,7 +212,7 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
 
 
 def _claim(s: Session, house: House, span: Span) -> int:
-    """Begin a span anew. The token under which its figures may be stored."""
+    """Begin to compute a span. Returns the token under which its figures may be stored."""
     others = or_(InsightSpan.zone != house.tz.key, InsightSpan.counted_by != counted_by())
     gone = InsightSpan.property_id == house.id, or_(and_(*_is(span)), others)
     _delete(s, delete(InsightSpan).where(*gone))
@@ -229,7 +235,7 @@ def _delete(s: Session, statement: Delete) -> None:
 
 
 def _packed(found: Insights) -> str:
-    """The figures as JSON, without fees: those follow from the cancelled rides."""
+    """The figures as JSON, without fees, which follow from the cancelled rides."""
     policies = list(dict.fromkeys(each.policy for each in found.cancelled))
     held: dict[str, Any] = {name: list(getattr(found, name).items()) for name in MINUTES}
     for name in GROUPED:
@@ -292,7 +298,7 @@ def _same(key: Any) -> Any:
     return key
 
 
-# keys of groups, to JSON and from it
+# conversion of keys of groups to JSON and back
 _KEYS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
     "days": (date.toordinal, date.fromordinal),
     "week": (list, tuple),

@@ -1,9 +1,9 @@
-"""The insights: what the rides of a time span add up to, by hour, category, person and place.
+"""The insights: sums over the rides of a time span, by hour, category, person and place.
 
-The database adds up. It reads one index alone (models.orders.HISTORY), except for destinations,
-which are in the offers. Few rows are read one by one: rides with a changed drop, orders whose
-outcome was unknown, cancelled rides. An order is counted as in the history, so that both agree to
-the cent.
+The database computes the sums from one index alone (models.orders.HISTORY), except for
+destinations, which are in the offers. Few rows are read one by one: rides with a changed drop,
+orders whose outcome was unknown, cancelled rides. Orders are counted as in the history, so that
+both agree to the cent.
 """
 
 from collections import Counter, defaultdict
@@ -21,12 +21,13 @@ from ridedash.store.history import OUTCOMES, Outcome, by_index, outcome_of
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Staff
 
-Money = dict[str | None, int]  # hundredths by currency; never added up across currencies
+# hundredths by currency; amounts of different currencies are never added
+Money = dict[str | None, int]
 
 
 @dataclass(slots=True)
 class Figures:
-    """What some rides add up to. Waits are whole seconds: `_n` counts them, `_s` is their sum."""
+    """Sums over some rides. Waits are in whole seconds: `_n` is their number, `_s` their sum."""
 
     rides: int = 0
     completed: int = 0
@@ -35,14 +36,14 @@ class Figures:
     not_booked: int = 0
     unknown: int = 0  # orders whose outcome is still unknown
     priced: int = 0  # completed rides with a price
-    driver_n: int = 0  # rides of which the wait for a driver is known
+    driver_n: int = 0  # rides whose wait for a driver is known
     driver_s: int = 0
-    guest_n: int = 0  # rides of which the driver's way to the guest is known
+    guest_n: int = 0  # rides for which the time until the driver's arrival is known
     guest_s: int = 0
-    cleared: int = 0  # orders that were unknown, and are not any more
-    charged: int = 0  # cancelled too late to be free
-    sums: Money = field(default_factory=dict)  # of completed rides
-    fees: Money = field(default_factory=dict)  # what cancelling these cost by their policies
+    cleared: int = 0  # orders whose outcome was unknown and is known now
+    charged: int = 0  # orders that were cancelled too late to be free
+    sums: Money = field(default_factory=dict)  # prices of completed rides
+    fees: Money = field(default_factory=dict)  # the costs of those cancellations by their policies
 
     @property
     def unpriced(self) -> int:
@@ -51,7 +52,7 @@ class Figures:
 
     def add(self, other: "Figures") -> None:
         """Add the figures of other rides."""
-        # one by one: a year of a busy property adds tens of thousands
+        # field by field: a year of a busy property adds tens of thousands of figures
         self.rides += other.rides
         self.completed += other.completed
         self.cancelled += other.cancelled
@@ -84,14 +85,14 @@ EPOCH_WEEKDAY: Final = date(1970, 1, 1).weekday()
 
 
 class Destination(NamedTuple):
-    """Where rides go: `name` is None for a place without a name, `known` False without a drop."""
+    """A destination: `name` is None for a place without a name, `known` False without a drop."""
 
     name: str | None
     known: bool
 
 
 class Keys(NamedTuple):
-    """What one ride is counted under."""
+    """The keys under which one ride is counted."""
 
     at: datetime
     category: str
@@ -101,7 +102,7 @@ class Keys(NamedTuple):
 
 
 class Cancelled(NamedTuple):
-    """A cancelled ride that had a driver, and what tells whether cancelling it was free."""
+    """A cancelled ride that had a driver, and the facts that decide whether that was free."""
 
     keys: Keys
     policy: str | None  # CancellationPolicy as JSON
@@ -113,7 +114,7 @@ class Cancelled(NamedTuple):
 
 @dataclass(frozen=True)
 class House:
-    """The facts of a property that its insights need: days and hours are those of its time zone."""
+    """The facts of a property that its insights need; days and hours are in its time zone."""
 
     id: int
     tz: ZoneInfo
@@ -129,7 +130,7 @@ class Span:
 
 
 def span_of(first: date, last: date, tz: ZoneInfo) -> Span:
-    """The instants of these days in a zone; both days are included."""
+    """The instants of these days in a time zone; both days are included."""
     return Span(_midnight(first, tz), _midnight(last + DAY, tz))
 
 
@@ -150,18 +151,19 @@ class Insights:
     staff: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     centres: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     destinations: dict[Destination, Figures] = field(default_factory=lambda: defaultdict(Figures))
-    # rides by whole minutes: from the press of Book to a driver, and from there to the arrival
+    # number of rides by whole minutes: from the press of Book to a driver, and from there to the
+    # arrival
     driver_minutes: Counter[int] = field(default_factory=Counter)
     guest_minutes: Counter[int] = field(default_factory=Counter)
     cancelled: list[Cancelled] = field(default_factory=list)
 
     def clear(self, keys: Keys) -> None:
-        """Count an order that was unknown, and is not any more, everywhere that it is counted."""
+        """Count an order that was unknown and is not any more, in all figures that include it."""
         for group in self._of(keys):
             group.cleared += 1
 
     def charge(self, keys: Keys, currency: str | None, minor: int) -> None:
-        """Count a ride that was cancelled too late to be free, and what that costs."""
+        """Count a ride that was cancelled too late to be free, with the cost of that."""
         for group in self._of(keys):
             group.charged += 1
             group.fees[currency] = group.fees.get(currency, 0) + minor
@@ -178,7 +180,7 @@ class Insights:
         self.cancelled += other.cancelled
 
     def _of(self, keys: Keys) -> tuple[Figures, ...]:
-        """The figures that one ride is part of."""
+        """The figures that include one ride."""
         here = keys.at.astimezone(self.tz)
         return (
             self.total,
@@ -197,7 +199,7 @@ GROUPED: Final = ("days", "week", "categories", "staff", "centres", "destination
 def insights(s: Session, house: House, span: Span) -> Insights:
     """All figures of a property in a span, except fees: those follow from `cancelled`.
 
-    They are added up from the orders; insight_rollup.py has them sooner for days that are over.
+    They are computed from the orders; insight_rollup.py gives them faster for past days.
     """
     by_index(s)
     found = Insights(house.tz)
@@ -236,12 +238,12 @@ def centre_names(s: Session, property_ids: Iterable[int]) -> dict[int, str]:
 
 
 def _add_times(s: Session, house: House, span: Span, found: Insights) -> None:
-    """Days and hours of the week, by the clock of the property."""
+    """Add days and hours of the week, by the property's clock."""
     clock = _clock(house.tz, span)
     values: dict[str, Any] = {}
     for n, (change, offset) in enumerate(clock):
         values |= {f"change{n}": change, f"offset{n}": offset}
-    del values[f"change{len(clock) - 1}"]  # the last offset lasts to the end of the span
+    del values[f"change{len(clock) - 1}"]  # the last offset applies until the end of the span
     days, hours = queries.times(s.get_bind().dialect.name, len(clock) - 1)
     values |= _values(house, span)
     found.days.update(_figures(s, days, house, values, _day))
@@ -259,7 +261,7 @@ def _hour_of_week(number: int) -> tuple[int, int]:
 
 
 def _clock(tz: ZoneInfo, span: Span) -> list[tuple[datetime, int]]:
-    """How many seconds the clock is ahead of UTC, and until when, throughout the span."""
+    """The offsets of the clock from UTC, in seconds, each with its end, for the whole span."""
     found: list[tuple[datetime, int]] = []
     at = span.since
     while at < span.until:
@@ -289,10 +291,10 @@ def _ahead(tz: ZoneInfo, at: datetime) -> int:
 
 
 def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:
-    """Categories, members of staff and cost centres."""
+    """Add categories, members of staff and cost centres."""
 
     def name(_number: int, what: str, key: str) -> tuple[str, Any]:
-        # the statement has ids as texts beside the categories, and 0 for none
+        # the statement returns ids as texts in the column of categories, and 0 for none
         return what, key if what == queries.CATEGORY else (int(key) or None)
 
     groups: dict[str, dict[Any, Figures]] = {
@@ -343,7 +345,7 @@ def _add_destinations(
 def _add_unknown(
     s: Session, house: House, span: Span, found: Insights, changed: Mapping[int, Destination]
 ) -> None:
-    """Orders of which the outcome was not known for a time, and is now."""
+    """Add orders whose outcome was unknown for a time and is known now."""
     rows = {row.id: row for row in s.execute(queries.WAS_UNKNOWN, _values(house, span))}
     for row in rows.values():
         if outcome_of(row.state, row.ended_as) is not Outcome.UNKNOWN:
@@ -360,7 +362,7 @@ def _place(name: str | None, known: Any) -> Destination:
 
 
 def _of_one(row: Any) -> Figures:
-    """The figures of one ride."""
+    """The keys of one ride, and its figures."""
     outcome = outcome_of(row.state, row.ended_as)
     priced = outcome is Outcome.COMPLETED and row.total_minor is not None
     figures = Figures(
@@ -393,15 +395,16 @@ def _figures(
     values: Mapping[str, Any],
     name: Callable[..., Any],
 ) -> dict[Any, Figures]:
-    """Run a statement. Returns the figures of each group of rides, by the name of the group.
+    """Run a statement. Returns the figures of each group of rides, by the group's key.
 
-    `name` makes that name from the number and the keys of a row (queries.Grouped). Sums in other
-    currencies than the property's need a second statement, which is run only where there are some.
+    `name` makes that key from the number and the other columns of a row (queries.Grouped). Sums in
+    other currencies than the property's need a second statement, which is run only if there are
+    some.
     """
     n, others = grouped.keys + 1, False
     found: dict[Any, Figures] = defaultdict(Figures)
     for row in s.execute(grouped.usual, values):
-        # kind: the outcome, and whether the prices are in the property's currency
+        # `kind` contains the outcome, and whether the prices are in the property's currency
         number, kind = divmod(int(row[0]), queries.KINDS)
         rides, priced, amount, driver_n, driver_s, guest_n, guest_s = map(int, row[n:])
         figures, outcome = found[name(number, *row[1:n])], OUTCOMES[kind // 2]

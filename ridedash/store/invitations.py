@@ -42,7 +42,7 @@ def invite(
 def invite_to_new_password(
     s: Session, staff: Staff, made_by: int | None, now: datetime
 ) -> tuple[Invitation, str]:
-    """The same for a member of staff who sets a new password; their older link ends."""
+    """The same for a member of staff who sets a new password; an older link of theirs ends."""
     end_password_links(s, staff.id, now)
     row, secret = invite(s, staff.property_id, staff.role, staff.name, made_by, now)
     row.staff_id = staff.id
@@ -50,7 +50,7 @@ def invite_to_new_password(
 
 
 def end_password_links(s: Session, staff_id: int, now: datetime) -> None:
-    """End the links by which a person could set a new password."""
+    """End the links with which a person could set a new password."""
     older = update(Invitation).where(
         Invitation.staff_id == staff_id, Invitation.used_at.is_(None), Invitation.expires_at > now
     )
@@ -89,9 +89,9 @@ def open_invitations(s: Session, property_id: int, now: datetime) -> list[Invita
 
 
 def end_links_of(connection: Connection, staff_id: int) -> None:
-    """End the links that a person made, and the links by which they set a new password.
+    """End the links that a person made, and the links with which they could set a new password.
 
-    They expire at the instant at which they were made, whatever the clock of this process says.
+    Their expiry is set to the time at which they were made, which is past by any clock.
     """
     theirs = or_(Invitation.made_by == staff_id, Invitation.staff_id == staff_id)
     ended = update(Invitation).where(theirs, Invitation.used_at.is_(None))

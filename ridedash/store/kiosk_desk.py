@@ -1,4 +1,4 @@
-"""Kiosks as the desk sees them: their visits, and what rings: help, approvals, silence."""
+"""Kiosks from the desk's point of view: their visits, and their calls: help, approvals, silence."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -18,17 +18,18 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, KioskVisit, PickupHint
 
-ALIVE: Final = timedelta(seconds=60)  # a kiosk whose last beat is older is not heard
-SILENT: Final = timedelta(minutes=3)  # then managers are told
-RINGS: Final = timedelta(minutes=30)  # a visit that began earlier is over: its help rings no more
+ALIVE: Final = timedelta(seconds=60)  # a kiosk without a beat for this long is silent
+SILENT: Final = timedelta(minutes=3)  # managers are told of a kiosk that is silent for this long
+# a visit that began earlier is over, and its call for help with it
+RINGS: Final = timedelta(minutes=30)
 ASK_LASTS: Final = timedelta(seconds=180)
 
 
 class Ring(NamedTuple):
-    """Something at a kiosk that the desk has to know of.
+    """A call of a kiosk that the desk has to answer.
 
     `what` is "help", "ask" or "silent"; `key` is the id of the visit, of the approval or of the
-    kiosk, as a text.
+    kiosk, as text.
     """
 
     what: str
@@ -39,7 +40,10 @@ class Ring(NamedTuple):
 
 
 def rings(s: Session, property_id: int, now: datetime) -> list[Ring]:
-    """All that rings at a property, the longest first. One statement, which each poll makes."""
+    """All calls at a property, the longest waiting first.
+
+    One statement, because each poll runs it.
+    """
     since = {"rings": now - RINGS, "asked": now - ASK_LASTS, "silent": now - SILENT}
     rows = s.execute(_RINGS, {"property_id": property_id, **since})
     return sorted((Ring(*row) for row in rows), key=lambda each: (each.at, each.key))
@@ -51,7 +55,7 @@ _RINGS: Final[CompoundSelect[Any]] = union_all(
     .join(Kiosk, Kiosk.id == KioskVisit.kiosk_id)
     .where(
         KioskVisit.property_id == _HERE,
-        # a visit that began earlier is over, whether its end was heard of or not
+        # a visit that began earlier is over, whether its end was reported or not
         KioskVisit.began_at > bindparam("rings"),
         KioskVisit.help_at.is_not(None),
         KioskVisit.help_answered_at.is_(None),
@@ -68,7 +72,7 @@ _RINGS: Final[CompoundSelect[Any]] = union_all(
         Kiosk.property_id == _HERE,
         Kiosk.seen_at < bindparam("silent"),
         Kiosk.token_hash.is_not(None),
-        # a demo's window that was made a kiosk by one press, and may be closed at any time
+        # a window that a demo made a kiosk with one press, which may be closed at any time
         Kiosk.paired_by.is_not(None),
         Kiosk.revoked_at.is_(None),
         Kiosk.out_of_order.is_(False),
@@ -77,13 +81,13 @@ _RINGS: Final[CompoundSelect[Any]] = union_all(
 
 
 def hints_of(s: Session, property_id: int) -> list[PickupHint]:
-    """The ways to pickup points of a property, in the order in which they were added."""
+    """The walks to pickup points of a property, in the order in which they were added."""
     mine = select(PickupHint).where(PickupHint.property_id == property_id)
     return list(s.scalars(mine.order_by(PickupHint.id)))
 
 
 def hint_of(s: Session, property_id: int, hint_id: int) -> PickupHint | None:
-    """One way to a pickup point; None when it is unknown or another property's."""
+    """The walk to one pickup point; None when it is unknown or another property's."""
     row = s.get(PickupHint, hint_id)
     return row if row is not None and row.property_id == property_id else None
 
@@ -100,7 +104,7 @@ class Visits(NamedTuple):
     helped: int = 0
     left: tuple[tuple[str, int], ...] = ()
     median_s: int | None = None
-    language: str | None = None  # of the last one
+    language: str | None = None  # language of the last visit
 
 
 def visits_of(s: Session, kiosk_ids: Collection[int], since: datetime) -> dict[int, Visits]:
@@ -133,7 +137,7 @@ def _counted(rows: list[KioskVisit]) -> Visits:
 def answer_help(
     s: Session, property_id: int, visit_id: str, staff_id: int, now: datetime
 ) -> KioskVisit | None:
-    """Tell the guest that somebody comes. The visit, or None when it doesn't ask any more."""
+    """Tell the guest that somebody is coming. Returns the visit, or None when it no longer asks."""
     row = s.get(KioskVisit, visit_id, with_for_update=True)
     if row is None or row.property_id != property_id or row.help_at is None:
         return None
@@ -146,9 +150,9 @@ class KioskCounts(NamedTuple):
     """Kiosks at one instant, for monitoring."""
 
     alive: int
-    silent: int  # paired, in order, and not heard for a minute
+    silent: int  # paired, not out of order, and without a beat for a minute
     out_of_order: int
-    silent_s: float  # of the one that has been silent for longest; 0.0 without one
+    silent_s: float  # of the kiosk that has been silent for longest; 0.0 without one
 
 
 def kiosk_counts(s: Session, now: datetime) -> KioskCounts:

@@ -1,4 +1,4 @@
-"""Visits of a kiosk: when, how far and how they ended. Never what was typed, or by whom."""
+"""Visits of a kiosk: when they were, how far they got and how they ended; never what was typed."""
 
 import math
 from collections.abc import Sequence
@@ -14,18 +14,19 @@ from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Order
 
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
-ENDED_VISITS: Final = "ended visits"  # in a session's info: (how, seconds), for metrics
-LONGEST: Final = timedelta(hours=2)  # nobody stands there for so long
-KEPT_IN_SIGHT: Final = timedelta(days=1)  # how old a visit may be that the worker still ends
-LOST_AFTER: Final = timedelta(minutes=10)  # without a request of the visit or of its kiosk
-# the screens in their order: `screen` is the furthest one
+ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
+LONGEST: Final = timedelta(hours=2)  # no visit lasts as long
+KEPT_IN_SIGHT: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
+# after this time without a request from the visit or its kiosk it is ended
+LOST_AFTER: Final = timedelta(minutes=10)
+# the screens in their order; a visit's `screen` is the furthest one
 SCREENS: Final = (
     *("start", "where", "place", "car", "meet", "people", "who", "check", "code", "asking"),
     *("sending", "unshown", "booked", "find", "ride", "sorry", "unknown"),
 )
 SENDING: Final = "sending"
-UNSHOWN: Final = "unshown"  # the desk was told that its ticket was never shown
-# these orders have no ride to show a ticket for
+UNSHOWN: Final = "unshown"  # the desk was told that the ticket was never shown
+# orders without a ride need no ticket
 NO_TICKET_NEEDED: Final = frozenset({"REJECTED", "NOT_SENT", "FAILED", "CLOSED_NOT_BOOKED"})
 BOOKED: Final = "booked"  # the page has shown the ticket
 AIDS: Final = frozenset({"large", "lower", "contrast", "speech", "keys"})
@@ -33,7 +34,7 @@ AIDS: Final = frozenset({"large", "lower", "contrast", "speech", "keys"})
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit by the random id that its page made, and the kiosk on which it happens."""
+    """A visit, by the random id that its page made, and its kiosk."""
 
     id: str
     kiosk_id: int
@@ -42,7 +43,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class End:
-    """How a visit ended, as its page tells.
+    """How a visit ended, as its page reports it.
 
     An unknown `how` counts as "left"; an unknown screen or aid is ignored.
     """
@@ -55,7 +56,7 @@ class End:
 
 
 def touch(s: Session, visit: Visit, now: datetime, screen: str = "") -> KioskVisit | None:
-    """The row of a visit, made if it is new, locked. None for the id of another kiosk's visit.
+    """The locked row of a visit; made if it is new. None for the id of another kiosk's visit.
 
     Needs a write session.
     """
@@ -69,14 +70,14 @@ def touch(s: Session, visit: Visit, now: datetime, screen: str = "") -> KioskVis
 
 
 def note_order(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
-    """The order that this visit has made; its ticket is not shown yet."""
+    """Record the order that this visit has made; its ticket is not shown yet."""
     row = touch(s, visit, now, SENDING)
     if row is not None:
         row.order_id, row.screen = order_id, SENDING
 
 
 def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
-    """The page has shown the ticket of this order: it asks for the ride by number and PIN."""
+    """Record that the page has shown this order's ticket: it asks by number and PIN."""
     row = touch(s, visit, now)
     if row is not None and row.order_id == order_id:
         row.screen = _furthest(row.screen, BOOKED)
@@ -91,9 +92,9 @@ def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
 
 
 def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
-    """Ring the desk until somebody answers. Asked again after an answer or an end it rings again.
+    """Call the desk until somebody answers; after an answer or an end, a new request calls again.
 
-    One guest stands at a kiosk: what an earlier visit there still asks for ends.
+    Since only one guest stands at a kiosk, requests of earlier visits there end.
     """
     row = touch(s, visit, now, screen)
     if row is None:
@@ -115,7 +116,7 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
 
 
 def end(s: Session, visit: Visit, told: End, now: datetime) -> None:
-    """Note how a visit ended; the first word about it counts."""
+    """Record how a visit ended; only the first report counts."""
     row = touch(s, visit, now, told.screen)
     if row is None or row.ended_at is not None:
         return
@@ -129,7 +130,7 @@ def end(s: Session, visit: Visit, told: End, now: datetime) -> None:
 
 
 def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> list[int]:
-    """Orders made before this whose page never showed their ticket, as far as known."""
+    """Orders made before this time whose page never showed their ticket, as far as known."""
     query = select(Order.id).join(KioskVisit, KioskVisit.order_id == Order.id)
     recent = KioskVisit.began_at > before - KEPT_IN_SIGHT
     mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen == SENDING
@@ -154,7 +155,7 @@ def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]
 
 
 def end_lost(s: Session, visit_id: str, now: datetime) -> None:
-    """End a visit of which nothing was heard any more."""
+    """End a visit whose page sends nothing any more."""
     row = s.get(KioskVisit, visit_id, with_for_update=True, populate_existing=True)
     if row is not None and row.ended_at is None:
         row.ended_at, row.how = now, "lost"
@@ -162,7 +163,7 @@ def end_lost(s: Session, visit_id: str, now: datetime) -> None:
 
 
 def _count(s: Session, row: KioskVisit) -> None:
-    """Let the visit be counted once its end is committed."""
+    """Register the visit to be counted once its end is committed."""
     s.info.setdefault(ENDED_VISITS, []).append((row.how, row.seconds))
 
 

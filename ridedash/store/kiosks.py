@@ -1,7 +1,7 @@
 """Paired devices: kiosks and door displays, their pairing codes, tokens, PINs and beats.
 
-A device is no person. It is paired once by an 8-character code, and then known by a token of 256
-bits in a cookie; the database has hashes of both (docs/security.md 9).
+A device does not sign in. It is paired once with an 8-character code, and then known by a token of
+256 bits in a cookie; the database has hashes of both (docs/security.md 9).
 """
 
 import secrets
@@ -15,19 +15,21 @@ from werkzeug.security import check_password_hash, generate_password_hash
 from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import Kiosk, KioskCode, KioskKind, KioskVisit
 
-LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # of pairing codes: none looks like another one
+# characters of pairing codes: no two of them look alike
+LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 CODE_LENGTH: Final = 8  # 6 * 10**11 codes
 CODE_LASTS: Final = timedelta(minutes=10)
 TOKEN_BYTES: Final = 32
 REPLACED_AFTER: Final = timedelta(hours=24)
-OLD_LASTS: Final = timedelta(minutes=10)  # after the device has come with the new token
+# how long an old token stays valid after the device has used the new one
+OLD_LASTS: Final = timedelta(minutes=10)
 PIN_LENGTH: Final = 6
 PIN_TRIES: Final = 5
 PIN_WAIT: Final = timedelta(minutes=15)
 
 
 class WrongPin(Exception):
-    """The PIN does not open the panel: a wrong one, none is set, or too many were tried.
+    """The PIN does not open the panel: it is wrong, none is set, or too many were tried.
 
     `wait_s` is how long to wait before the next try, in seconds; 0.0: it may be made at once.
     """
@@ -69,7 +71,7 @@ def device_of(s: Session, property_id: int, kiosk_id: int, *, hold: bool = False
 def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
     """A code that pairs a device once within ten minutes, as "K7QW2MXD"; the last one counts.
 
-    Until it is used the device that is paired now stays so.
+    The current pairing lasts until the code is used.
     """
     code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
     kiosk.pairing_hash, kiosk.pairing_until = secret_hash(code), now + CODE_LASTS
@@ -80,9 +82,9 @@ def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
 def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
     """The device of a pairing code and the token that its browser keeps; None for a wrong code.
 
-    Needs a write session. The device is of either kind. The code is used up; an earlier browser of
-    this device is not paired any more. `code_allowed` of store/sign_ins.py says before whether a
-    code may be tried.
+    Needs a write session. The device may be of either kind. This uses up the code and ends the
+    pairing of an earlier browser. Call `code_allowed` of store/sign_ins.py first, which limits the
+    tries.
     """
     code = "".join(typed.upper().split()).replace("-", "")
     query = select(Kiosk).where(
@@ -95,9 +97,9 @@ def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
 
 
 def end_codes_of(connection: Connection, staff_id: int) -> None:
-    """End the codes that a person made and that nobody has used: of pairing, and of the desk.
+    """End unused codes that a person made: pairing codes and desk codes.
 
-    Devices that are paired stay so. A desk code expires at the instant at which it was made.
+    Paired devices stay paired. The expiry of a desk code is set to the time at which it was made.
     """
     pairing = update(Kiosk).where(Kiosk.paired_by == staff_id, Kiosk.pairing_hash.is_not(None))
     connection.execute(pairing.values(pairing_hash=None, pairing_until=None))
@@ -106,7 +108,7 @@ def end_codes_of(connection: Connection, staff_id: int) -> None:
 
 
 def begin(kiosk: Kiosk, now: datetime) -> str:
-    """Pair a device: its new token. Earlier tokens and a code that is still open end."""
+    """Pair a device. Returns its new token; earlier tokens and an open code end."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     kiosk.token_hash, kiosk.old_token_hash = secret_hash(token), None
     kiosk.replaced_at = kiosk.confirmed_at = kiosk.paired_at = now
@@ -122,7 +124,10 @@ def unpair(kiosk: Kiosk) -> None:
 
 
 def revoke(kiosk: Kiosk, now: datetime) -> None:
-    """End a device for good. Every process asks the database, so it ends at once in all."""
+    """End a device for good.
+
+    Every process asks the database, so this takes effect at once in all.
+    """
     unpair(kiosk)
     kiosk.revoked_at = now
 
@@ -148,15 +153,15 @@ def is_due(kiosk: Kiosk, token: str, now: datetime) -> bool:
         return False
     if secret_hash(token) == kiosk.token_hash:
         return kiosk.confirmed_at is None or now >= kiosk.replaced_at + REPLACED_AFTER
-    # has it lost the answer with the new one?
+    # otherwise the device may have lost the answer with the new token
     return kiosk.confirmed_at is None and now >= kiosk.replaced_at + OLD_LASTS
 
 
 def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
-    """The token to go on with, once in 24 hours; None: the one that came stays.
+    """The new token of a device, once in 24 hours; None: the present token stays.
 
-    Needs a write session. The old one stays valid until the device has come with the new one, and
-    ten minutes more: an answer that is lost on its way must not end a pairing.
+    Needs a write session. The old token stays valid until ten minutes after the device has used the
+    new one, so that a lost answer does not end the pairing.
     """
     row, hashed = s.get(Kiosk, kiosk_id, with_for_update=True), secret_hash(token)
     if row is None or hashed not in (row.token_hash, row.old_token_hash):
@@ -175,14 +180,14 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
 def note_beat(
     s: Session, kiosk_id: int, now: datetime, release: str, health: dict[str, Any]
 ) -> None:
-    """Note that a device is alive, the release of its document, and how it is. Needs a write."""
+    """Record a beat: the release of the device's page, and its health. Needs a write session."""
     row = s.get(Kiosk, kiosk_id, with_for_update=True)
     if row is not None:
         row.seen_at, row.release, row.health = now, release, health
 
 
 def take_over(s: Session, kiosk_id: int) -> None:
-    """Note that a kiosk has begun the visit of the guest to whom the desk handed it."""
+    """Record that a kiosk has begun the visit of the guest to whom the desk handed it."""
     row = s.get(Kiosk, kiosk_id, with_for_update=True)
     if row is not None:
         row.handed_at = row.handed_language = None
@@ -200,12 +205,12 @@ def help_state(s: Session, kiosk_id: int, visit_id: str) -> str:
 
 
 def kind_of(kiosk: Kiosk) -> KioskKind:
-    """What a device is."""
+    """The kind of a device."""
     return KioskKind(kiosk.kind)
 
 
 def set_pin(kiosk: Kiosk, pin: str) -> None:
-    """The PIN of its panel: six digits. Raises ValueError."""
+    """Set the PIN of a device's panel: six digits. Raises ValueError."""
     if not (len(pin) == PIN_LENGTH and pin.isascii() and pin.isdigit()):
         raise ValueError("a PIN is six digits")
     kiosk.pin_hash = generate_password_hash(pin)
@@ -215,7 +220,7 @@ def set_pin(kiosk: Kiosk, pin: str) -> None:
 def count_pin(kiosk: Kiosk, now: datetime) -> None:
     """Count a try as wrong before it is verified, so that parallel tries are all counted.
 
-    Raises WrongPin where none may be tried now. The row must be locked; commit, then `verify_pin`.
+    Raises WrongPin when no PIN may be tried now. The row must be locked; commit, then `verify_pin`.
     """
     blocked = kiosk.pin_blocked_until
     if kiosk.pin_hash is None or (blocked is not None and now < blocked):
@@ -234,5 +239,5 @@ def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
 
 
 def forget_tries(kiosk: Kiosk) -> None:
-    """Forget the wrong PINs, after a right one."""
+    """Reset the count of wrong PINs, after a right one."""
     kiosk.pin_tries, kiosk.pin_blocked_until = 0, None

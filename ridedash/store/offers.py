@@ -14,7 +14,7 @@ from ridedash.geo import LatLng
 from ridedash.store.actors import Actor
 from ridedash.store.models.orders import Offer
 
-REMEMBERED: Final = 300  # offers that are looked at: about thirty lists of products
+REMEMBERED: Final = 300  # latest offers that are read: about thirty lists of products
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,23 @@ class Priced:
     kind: str
     display_name: str
     currency: str | None
-    # the words of its card for whoever booked; "" for a card without a price, None without a card
+    # the price on the card as the person saw it who booked; "" for a card without a price, None
+    # without a card
     price_text: str | None
     product: Mapping[str, Any]
     fare_id: str | None = None
-    # by seats: {"1": "96.00", "2": "140.00"}; one fixed price: {"": "240.00"}; else empty
+    # fixed prices by seats: {"1": "96.00", "2": "140.00"}; one fixed price: {"": "240.00"}; else
+    # empty
     seat_prices: Mapping[str, str] | None = None
     cancellation: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class OfferOwner:
-    """For whom an offer is made, and who asked. Without an account it is good for every account."""
+    """For whom an offer is made, and who asked.
+
+    An offer without an account is valid for every account.
+    """
 
     property_id: int
     actor: Actor
@@ -63,7 +68,7 @@ def add_offer(
     priced: Priced,
     now: datetime,
 ) -> Offer:
-    """Store a product card as it is shown now; the row has its id when this returns.
+    """Store a product card as it is shown now; the returned row has its id.
 
     Flushes, does not commit.
     """
@@ -77,7 +82,7 @@ def add_offers(
     shown: Sequence[Priced],
     now: datetime,
 ) -> list[Offer]:
-    """Store several product cards at once, as `add_offer` does; the offers are in their order."""
+    """Store several product cards at once, like `add_offer`; returns offers in the same order."""
     offers = [_offer(owner, trip, priced, now) for priced in shown]
     s.add_all(offers)
     s.flush()
@@ -129,8 +134,8 @@ def trip_of(offer: Offer) -> Trip:
 def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
     """The categories that had a fixed price by `fare_id` in a property's last offers with a drop.
 
-    Products without a drop have no prices, so earlier offers tell which ones are fixed. The offer
-    of a way back that nobody priced (`price_text` is "") tells nothing.
+    Products without a drop have no prices, so earlier offers show which ones are fixed. The offer
+    of a way back without a price (`price_text` is "") does not count.
     """
     priced = or_(Offer.price_text.is_(None), Offer.price_text != "")
     query = (

@@ -1,4 +1,4 @@
-"""Orders and rides as pages read them."""
+"""Orders and rides in the form in which pages read them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -49,12 +49,14 @@ __all__ = [
 ]
 
 
-# points of a driven path that are read at most: more than five hours
+# points of a driven path that are read at most: five hours and more
 MOST_READ: Final = 2_000
 MOST_SHOWN: Final = 200
-# metres by which the shown line may leave the driven one; doubled until the points are few enough
+# metres by which the shown line may deviate from the driven one; doubled until few enough points
+# remain
 AWAY_M: Final = 8.0
-Places = dict[int, tuple[int, int]]  # by order: its number, and how many there are
+# by order: its number in its group or series, and the size of that
+Places = dict[int, tuple[int, int]]
 
 
 class KioskTag(NamedTuple):
@@ -82,14 +84,14 @@ class OrderPage:
     events: tuple[TimelineEvent, ...]  # oldest first: the timeline
     attention: tuple[Attention, ...]  # not yet cleared
     superseded_by: int | None  # the newer order that was made by "book again"
-    car: tuple[int, int] | None  # its number and how many, of the cars of a group
-    series: tuple[int, int] | None  # the same, of the rides of a series
-    way_back: int | None  # the order that was made with this one as its way back
-    kiosk: KioskTag | None = None  # where a guest placed it; None: staff did
+    car: tuple[int, int] | None  # its number in a group of cars, and how many cars
+    series: tuple[int, int] | None  # its number in a series, and how many rides
+    way_back: int | None  # the order that was made as the way back of this one
+    kiosk: KioskTag | None = None  # the kiosk at which a guest placed it; None: staff placed it
 
 
 def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
-    """One order with everything around it; None if it is unknown or another property's."""
+    """One order with all related rows; None if it is unknown or another property's."""
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
 
 
@@ -98,7 +100,8 @@ def order_of_staff(
 ) -> Order | None:
     """An order in one of these states that a member of staff may act on; None for any other.
 
-    Staff act for their own property. An admin acts for each: the page checks which one they see.
+    Staff act for their own property. An admin may act for every property: the page checks which one
+    is shown.
     """
     acts_for = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
     query = select(Order).join(Staff, acts_for)
@@ -112,7 +115,7 @@ def order_of_actor(
 ) -> Order | None:
     """An order in one of these states that staff, or guests on a kiosk, may act on; else None.
 
-    On a kiosk guests act on what was ordered on a kiosk of its property.
+    On a kiosk, guests may act on orders that were placed on a kiosk of its property.
     """
     if actor.kiosk_id is None:
         return order_of_staff(s, order_id, actor.staff_id or 0, states)
@@ -134,7 +137,7 @@ def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
 
 @dataclass(frozen=True)
 class RecentDrop:
-    """Where an order went, and from where; `travel_s` is the estimate of its way in seconds."""
+    """Where a recent order went, and from where; `travel_s`: the estimated duration in seconds."""
 
     name: str
     drop: LatLng
@@ -163,8 +166,8 @@ def recent_drops(s: Session, property_id: int, limit: int) -> list[RecentDrop]:
 def path_of(s: Session, order_id: int, since: datetime | None) -> list[LatLng]:
     """The path that an order's cab has driven, oldest point first: at most MOST_SHOWN points.
 
-    Empty once retention has removed it. `since`: when the guest got this cab, if another one came
-    before. Of an endless ride the beginning is left out.
+    Empty once retention has removed it. `since`: when the guest got this cab, if there was another
+    one before. The beginning of a very long ride is left out.
     """
     query = select(PathPoint.lat, PathPoint.lng).where(PathPoint.order_id == order_id)
     if since is not None:
@@ -176,10 +179,10 @@ def path_of(s: Session, order_id: int, since: datetime | None) -> list[LatLng]:
 def orders_by_ids(
     s: Session, property_id: int, ids: Sequence[int], *, light: bool = False
 ) -> list[OrderPage]:
-    """Orders of a property, ordered as `ids`, in a fixed number of queries; others are left out.
+    """Orders of a property, in the order of `ids`, by a fixed number of queries.
 
     `light` leaves out the order's body and evidence, and the product of offers with fixed prices or
-    with none: they must not be read.
+    without prices: these columns must not be read.
     """
     query = _LIST if light else _PAGES
     rows = {
@@ -206,7 +209,7 @@ def kiosk_tags(s: Session, orders: Sequence[Order]) -> defaultdict[int, KioskTag
 
 
 class Member(Protocol):
-    """An order, or a row with these columns of one."""
+    """An order, or a row with these columns of an order."""
 
     @property
     def group_key(self) -> str | None: ...
@@ -223,7 +226,7 @@ def places_of(s: Session, rows: Sequence[Member]) -> tuple[Places, Places]:
 def _places(
     s: Session, query: Select[tuple[str | None, int]], keys: Collection[str | None]
 ) -> Places:
-    """The number of each order in its group or series, and the size of that. No order joins one
+    """The number of each order in its group or series, and the size of that, which never changes
     later.
     """
     members: dict[str | None, list[int]] = {}
@@ -238,7 +241,7 @@ def _places(
 
 
 def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
-    """Load the products that light rows lack, of offers whose price a page words from them."""
+    """Load the products that light rows lack, for offers whose price a page has to put in words."""
     unworded = {
         offer.id: offer for offer in offers if offer.price_text != "" and not offer.seat_prices
     }
@@ -248,12 +251,12 @@ def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
             set_committed_value(unworded[offer_id], "product", product)
 
 
-# Statements are built once: that takes SQLAlchemy longer than the database takes to answer.
+# statements are built once: building takes SQLAlchemy longer than the database takes to answer
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids")
 _NEXT: Final = aliased(Order)
 _PAGES: Final = (
     select(Order, Offer, Guest, Account, Property, Staff, Ride)
-    # what most orders lack is not asked for in statements of its own
+    # rows that most orders don't have are only queried where they exist
     .add_columns(
         exists().where(Action.order_id == Order.id),
         exists().where(Attention.order_id == Order.id, Attention.cleared_at.is_(None)),
@@ -279,7 +282,7 @@ _ATTENTION: Final = (
     .where(Attention.order_id.in_(_IDS), Attention.cleared_at.is_(None))
     .order_by(Attention.id)
 )
-# the newer order that books one of these again, and the way back that was made with one of them
+# the newer order that replaces one of these, and the way back that was made with one of them
 _LATER: Final = select(Order.id, Order.supersedes, Order.back_of).where(
     or_(Order.supersedes.in_(_IDS), Order.back_of.in_(_IDS))
 )
@@ -329,7 +332,7 @@ def _page(row: _Row, around: _Around, groups: Places, series: Places) -> OrderPa
 
 
 def _around(s: Session, rows: Mapping[int, _Row]) -> _Around:
-    """What belongs to these orders; their rows tell for which of them something is there."""
+    """Load the rows that belong to these orders; columns of the orders show where there are any."""
     acted, noted, followed = ([n for n, row in rows.items() if row[i]] for i in (7, 8, 9))
     actions: dict[int, list[Action]] = {}
     for action in s.scalars(_ACTIONS, {"ids": acted}) if acted else ():

@@ -1,6 +1,7 @@
-"""Links by which a guest goes on with their own phone, where a kiosk began (docs/security.md 9).
+"""Links from a kiosk with which a guest continues on their own phone (docs/security.md 9).
 
-A link is opened by one browser, within ten minutes, and books once. The database has hashes alone.
+A link is opened by one browser, within ten minutes, and books once. The database stores only
+hashes.
 """
 
 import secrets
@@ -13,13 +14,14 @@ from sqlalchemy.orm import Session
 from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import OwnPhone
 
-OPEN_FOR: Final = timedelta(minutes=10)  # until somebody opens it
-BOOK_FOR: Final = timedelta(minutes=20)  # from then on
-KEPT: Final = timedelta(days=1)  # rows, for the browser that booked and comes back
+OPEN_FOR: Final = timedelta(minutes=10)  # how long a link can be opened
+BOOK_FOR: Final = timedelta(minutes=20)  # how long one can book after opening it
+# how long rows are stored, for the browser that booked and comes back
+KEPT: Final = timedelta(days=1)
 
 
 def make_link(s: Session, kiosk_id: int, property_id: int, visit_id: str, now: datetime) -> str:
-    """The token of a new link. An earlier one of this visit that nobody has opened ends."""
+    """The token of a new link. An earlier link of this visit that nobody has opened ends."""
     s.execute(
         delete(OwnPhone).where(
             OwnPhone.kiosk_id == kiosk_id,
@@ -66,7 +68,7 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
 def open_link(s: Session, token: str, now: datetime) -> str | None:
     """Bind a link to the browser that opens it now: its session. Needs a write session.
 
-    None for a link that is unknown, past its time, or another browser's.
+    None for a link that is unknown, expired, or another browser's.
     """
     row = s.get(OwnPhone, secret_hash(token), with_for_update=True)
     if row is None or row.opened_at is not None or now >= row.expires_at:
@@ -77,7 +79,7 @@ def open_link(s: Session, token: str, now: datetime) -> str | None:
 
 
 def use_up(s: Session, token: str, now: datetime) -> None:
-    """Note that the link has booked its one ride. Needs a write session."""
+    """Record that the link has booked its one ride. Needs a write session."""
     row = s.get(OwnPhone, secret_hash(token), with_for_update=True)
     if row is not None and row.used_at is None:
         row.used_at = now

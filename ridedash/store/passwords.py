@@ -9,9 +9,9 @@ from werkzeug.security import generate_password_hash
 SHORTEST: Final = 12  # characters
 LONGEST: Final = 128
 GUESSES_LEAST: Final = 10**10  # that an attacker needs on average, as zxcvbn estimates them
-# characters that zxcvbn sees: its time grows with the square of the length
+# characters that zxcvbn gets: its time grows with the square of the length
 ESTIMATED_LENGTH: Final = 32
-OWN_LEAST: Final = 8  # letters and digits that must be left without LOCAL_WORDS and names
+OWN_LEAST: Final = 8  # letters and digits that must remain without LOCAL_WORDS and names
 LOCAL_WORDS: Final = (
     "ridedash",
     "concierge",
@@ -43,10 +43,10 @@ LOCAL_WORDS: Final = (
     "123",
 )
 _LEET: Final = str.maketrans("013457@$!", "oleastasi")
-# Characters that zxcvbn reads as letters too, each with its most usual one. It tries every
-# combination of the readings of those that occur, so its time doubles with each further one.
+# Symbols that zxcvbn also reads as letters, each with its most common letter. It tries every
+# combination of readings, so each further symbol doubles its time.
 SYMBOLS: Final = "4@8({[<3691!|70$5+%2"
-MOST_SYMBOLS: Final = 10  # different ones; about 10 ms
+MOST_SYMBOLS: Final = 10  # different symbols; this many take about 10 ms
 _PLAIN: Final = str.maketrans(SYMBOLS, "aabcccceggiiitosstxz")
 
 
@@ -65,27 +65,26 @@ def weakness(password: str, words: Iterable[str] = ()) -> str | None:
 
 
 def hashed(password: str) -> str:
-    """How it is stored: scrypt with a salt."""
+    """The stored form of a password: scrypt with a salt."""
     return generate_password_hash(password)
 
 
 def _guesses(password: str) -> float:
-    """The guesses that the beginning of a password takes: a weak beginning makes it weak."""
-    # Imported here because its word lists take 16 MB of memory, and a password is set only now and
-    # then.
+    """The number of guesses for the beginning of a password: a weak beginning makes it weak."""
+    # imported here because its word lists take 16 MB of memory and passwords are rarely set
     from zxcvbn import zxcvbn
 
     return float(zxcvbn(estimated_part(password))["guesses"])
 
 
 def estimated_part(password: str) -> str:
-    """The part of a password that zxcvbn sees: short, and of few symbols that stand for letters."""
+    """The part of a password that zxcvbn gets: short, with few symbols that stand for letters."""
     part = password[:ESTIMATED_LENGTH]
     return part.translate(_PLAIN) if len(set(part) & set(SYMBOLS)) > MOST_SYMBOLS else part
 
 
 def _made_of_known_words(password: str, words: Iterable[str]) -> bool:
-    """Whether little is left without the names and the words of the trade, plain or in leet."""
+    """Whether little remains without names and words of the trade, in plain or leet spelling."""
     names = {_letters(part) for name in words for part in (name, *name.split())}
     known = sorted(
         {word for word in (*LOCAL_WORDS, *names) if len(word) >= 3}, key=len, reverse=True

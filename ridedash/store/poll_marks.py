@@ -1,4 +1,4 @@
-"""The revision of an order's page: what tells web processes that a stored answer is out of date."""
+"""The revision of an order's page, which shows web processes that a cached answer is outdated."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,9 +12,10 @@ from ridedash.store.models.people import Account
 
 
 class Revision(NamedTuple):
-    """Differs between two states of an order's page: what is not here raises `version`.
+    """A value that differs between two states of an order's page.
 
-    tests/views/poll_cache/test_columns.py compares this with the columns that pages read.
+    Facts that are not in it raise `version`. tests/views/poll_cache/test_columns.py compares this
+    with the columns that pages read.
     """
 
     order_id: int
@@ -43,5 +44,5 @@ _REVISIONS: Final = (
 
 
 def revisions(s: Session, order_ids: Collection[int]) -> set[Revision]:
-    """The revisions of at most 30,000 orders now; it is one statement."""
+    """The revisions of at most 30,000 orders, by one statement."""
     return {Revision(*row) for row in s.execute(_REVISIONS, {"ids": list(order_ids)})}

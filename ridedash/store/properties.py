@@ -14,7 +14,7 @@ from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import LogoRow, Property, SignIn, Staff
 from ridedash.store.sign_ins import sign_in_key
 
-GROUNDS: Final = ("light", "dark")  # what a logo stands on
+GROUNDS: Final = ("light", "dark")  # background of a logo
 DOOR_BYTES: Final = 12
 
 
@@ -50,19 +50,19 @@ def properties(s: Session) -> list[Property]:
 
 
 def planned_pickups(s: Session, property_id: int) -> list[datetime]:
-    """When the property's rides are that are planned and not ordered yet, the soonest first."""
+    """The pickup times of planned rides that are not ordered yet, the soonest first."""
     planned = Order.property_id == property_id, Order.state == OrderState.SCHEDULED
     query = select(Order.pickup_at).where(*planned, Order.pickup_at.is_not(None))
     return [at for at in s.scalars(query.order_by(Order.pickup_at)) if at is not None]
 
 
 def locked_property(s: Session, property_id: int) -> Property:
-    """The property, for a change of its face: two at a time would both insert its logo."""
+    """The locked property, for a change of its face: parallel changes would both insert a logo."""
     return s.get_one(Property, property_id, with_for_update=True)
 
 
 def keep_logo(s: Session, prop: Property, logo: Logo | None) -> None:
-    """Show this logo from now on, or none. The former one is deleted."""
+    """Use this logo from now on, or none. Deletes the former one."""
     s.execute(delete(LogoRow).where(LogoRow.property_id == prop.id))
     prop.logo = logo.name if logo else None
     prop.logo_width = logo.width if logo else None
@@ -72,7 +72,7 @@ def keep_logo(s: Session, prop: Property, logo: Logo | None) -> None:
 
 
 def logo_content(s: Session, name: str) -> bytes | None:
-    """The bytes of the logo with this name; None when no property shows it (any more)."""
+    """The bytes of the logo with this name; None when no property shows it any more."""
     return s.scalars(select(LogoRow.content).where(LogoRow.name == name).limit(1)).first()
 
 
@@ -82,7 +82,7 @@ def make_door(prop: Property) -> None:
 
 
 def property_at(s: Session, door: str) -> Property | None:
-    """The property whose sign-in page this is: the one with that address, or the only one."""
+    """The property of a sign-in page: the one with this address, or the only property."""
     if door:
         return s.scalars(select(Property).where(Property.door == door)).first()
     rows = s.scalars(select(Property).limit(2)).all()
@@ -134,7 +134,7 @@ def staff_member(s: Session, property_id: int, staff_id: int) -> Staff | None:
 
 
 def sign_ins_of(s: Session, staff_ids: list[int], now: datetime) -> dict[int, int]:
-    """The number of valid sign-ins of each member of staff."""
+    """The number of valid sign-ins for each member of staff."""
     query = select(SignIn.staff_id, func.count()).where(
         SignIn.staff_id.in_(staff_ids), SignIn.expires_at > now
     )
@@ -150,7 +150,7 @@ def favourites_of(s: Session, property_id: int) -> dict[tuple[str, int], Favouri
 def set_favourite(
     s: Session, property_id: int, kind: str, slot: int, name: str, position: LatLng
 ) -> None:
-    """Store a place on a slot; it replaces the one that was there."""
+    """Store a place in a slot, replacing the one that was there."""
     row = favourites_of(s, property_id).get((kind, slot))
     if row is None:
         row = Favourite(property_id=property_id, kind=kind, slot=slot)

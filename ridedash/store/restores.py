@@ -1,4 +1,4 @@
-"""A restored database: how far it has come, what is held, and which orders it has lost.
+"""Queries about restores: the database's watermark, held orders, and lost orders.
 
 See docs/booking-protocol.md 1.7.
 """
@@ -21,7 +21,7 @@ AT_ONCE: Final = 500  # references in one statement
 
 
 def identity(s: Session) -> str:
-    """A name of this database that its backups have too: made of its first property.
+    """A name of this database and of its backups, made from its first property.
 
     "" while there is none.
     """
@@ -33,7 +33,7 @@ def identity(s: Session) -> str:
 
 
 def begin_anew(s: Session) -> None:
-    """Give this database another name: what journals know of it was sent by the one before.
+    """Give this database another name, so that old entries of journals don't belong to it any more.
 
     For a demo that deletes its orders, which are not lost.
     """
@@ -43,7 +43,7 @@ def begin_anew(s: Session) -> None:
 
 
 def watermark(s: Session) -> Watermark:
-    """The row of the watermark, locked until the transaction ends; made when it is missing."""
+    """The row of the watermark, locked until the transaction ends; made if it is missing."""
     query = select(Watermark).with_for_update()
     found = s.scalars(query).first()
     if found is None:
@@ -53,7 +53,7 @@ def watermark(s: Session) -> Watermark:
 
 
 def epoch(s: Session) -> int:
-    """How many restores the database has noted."""
+    """How many restores the database has recorded."""
     return s.scalar(select(Watermark.epoch)) or 0
 
 
@@ -69,7 +69,7 @@ def last_known_moment(s: Session) -> datetime | None:
 
 
 class Known(NamedTuple):
-    """An order as far as a journal is compared with it."""
+    """The values of an order with which a journal is compared."""
 
     id: int
     reference: str
@@ -85,7 +85,7 @@ def known_orders(s: Session, references: Collection[str]) -> list[Known]:
 
 
 def listed(s: Session, references: Collection[str]) -> dict[str, bool]:
-    """Those of these references that are listed as lost: with an outcome or looked at, or without.
+    """The references that are listed as lost: those with an outcome or dealt with, and the others.
 
     At most AT_ONCE of them.
     """
@@ -95,9 +95,9 @@ def listed(s: Session, references: Collection[str]) -> dict[str, bool]:
 
 
 def property_of(s: Session, property_id: int, at: datetime) -> int | None:
-    """The property of an order that was sent then; None when it is lost.
+    """The property of an order that was sent at a time; None when the property is lost.
 
-    Another property may have its id by now: that one is younger than the order.
+    Another property may have its id by now; that one is younger than the order.
     """
     found = s.get(Property, property_id)
     return found.id if found is not None and found.created_at <= at else None
@@ -115,7 +115,7 @@ def last_restore(s: Session) -> Restore | None:
 
 
 class Waiting(NamedTuple):
-    """What of a restore waits for people."""
+    """The parts of a restore that wait for a decision."""
 
     restored_to: datetime | None
     is_open: bool  # not accepted yet
@@ -126,9 +126,9 @@ class Waiting(NamedTuple):
 def waiting(
     s: Session, property_id: int | None = None, *, homeless: bool = False
 ) -> Waiting | None:
-    """What of the last restore waits at a property, or at all of them; None for nothing.
+    """What waits for a decision at a property, or at all, after the last restore; None for nothing.
 
-    `homeless`: and the lost orders of properties that are lost too.
+    `homeless`: include lost orders of properties that are lost too.
     """
     last = last_restore(s)
     if last is None:
@@ -147,19 +147,19 @@ def held_orders(s: Session, property_id: int | None = None) -> list[Order]:
 
 
 def lost_orders(s: Session, property_id: int | None = None) -> list[LostOrder]:
-    """The orders that are listed as lost and not looked at, the last one first."""
+    """The lost orders that nobody has dealt with, the last one first."""
     query = select(LostOrder).where(*_lost(property_id)).order_by(LostOrder.sent_at.desc())
     return list(s.scalars(query))
 
 
 def homeless_orders(s: Session) -> list[LostOrder]:
-    """Lost orders of lost properties, for admins: not looked at, the last one first."""
+    """Lost orders of lost properties that nobody has dealt with, for admins; the last one first."""
     mine = LostOrder.closed_at.is_(None), LostOrder.property_id.is_(None)
     return list(s.scalars(select(LostOrder).where(*mine).order_by(LostOrder.sent_at.desc())))
 
 
 def homeless_order(s: Session, reference: str) -> LostOrder | None:
-    """One lost order of a lost property, looked at or not, locked until the transaction ends."""
+    """One lost order of a lost property, dealt with or not, locked until the transaction ends."""
     mine = LostOrder.property_id.is_(None), LostOrder.mtx == reference
     return s.scalars(select(LostOrder).where(*mine).with_for_update()).first()
 
@@ -167,14 +167,14 @@ def homeless_order(s: Session, reference: str) -> LostOrder | None:
 def lost_order(
     s: Session, property_id: int, reference: str, *, lock: bool = False
 ) -> LostOrder | None:
-    """One lost order of a property, looked at or not; `lock` it until the transaction ends."""
+    """One lost order of a property, dealt with or not; `lock` it until the transaction ends."""
     mine = LostOrder.property_id == property_id, LostOrder.mtx == reference
     query = select(LostOrder).where(*mine)
     return s.scalars(query.with_for_update() if lock else query).first()
 
 
 def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
-    """List orders as lost. One that is listed already without an outcome gets the row's."""
+    """List orders as lost. An order that is already listed without an outcome gets the row's."""
     for row in rows:
         insert_if_new(s, LostOrder, **row)
         late = {"outcome": row["outcome"], "closed_at": row["closed_at"]}

@@ -13,13 +13,14 @@ from ridedash.text import compact_key, normalised
 
 PHONE: Final = re.compile(r"[+\d\s().\-/]+")
 PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
-LEAST: Final = 3  # letters and digits of a plate or a number; fewer would match half of them
-MANY: Final = 200  # guests; when more match, some of the newest rides are theirs
+# letters and digits of a plate or a number; a shorter text would match half of all rides
+LEAST: Final = 3
+MANY: Final = 200  # guests; if more match, recent rides are scanned instead
 LAST: Final = "\U0010ffff"  # sorts after every letter
 
 
 def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Ids of orders that match a text: those that are not over first, then the newest.
+    """Ids of orders that match a text: open orders first, then the newest.
 
     By room, name, phone in any notation, plate in any spacing, booking id and partner reference.
     """
@@ -32,7 +33,7 @@ def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int
 
 
 def guests_like(property_id: int, text: str) -> Select[tuple[int]]:
-    """Ids of guests whose phone has these digits, or whose name has words that begin so."""
+    """Ids of guests whose phone has these digits, or whose name has words with these beginnings."""
     return select(Guest.id).where(Guest.property_id == property_id, _guest_is(text))
 
 
@@ -64,7 +65,7 @@ def spellings(room: str) -> Sequence[str]:
 
 
 def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Orders that are not over. They are a few hundred at most, so every column is compared."""
+    """Orders that are not over: at most a few hundred, so every column is compared."""
     here = Order.property_id == property_id
     going = union(
         select(Order.id).where(here, Order.state.in_(UNSETTLED)),
@@ -88,7 +89,7 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
 
 
 def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """Queries for the newest orders by each meaning of the text, with SQLite's index named."""
+    """Queries for the newest orders, one for each meaning of the text, naming SQLite's index."""
     orders = (
         select(Order.id)
         .where(Order.property_id == property_id)
@@ -110,7 +111,7 @@ def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Selec
 
 
 def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """Orders of few guests by their guests; of many guests by a scan back from the newest ride."""
+    """Orders of a few guests, by guest; for many guests, by a scan back from the newest ride."""
     guests = guests_like(property_id, text)
     known = s.scalars(guests.limit(MANY)).all()
     query = select(Order.id).where(Order.property_id == property_id).limit(limit)
@@ -126,12 +127,12 @@ def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[
 
 
 def _by(index: str, query: Select[Any]) -> Select[Any]:
-    """Name the index for SQLite, which would scan all orders to avoid sorting twenty."""
+    """Name the index for SQLite, which would otherwise scan all orders to avoid sorting twenty."""
     return query.with_hint(Order, f"INDEXED BY {index}", "sqlite")
 
 
 def _numbers(s: Session, text: str) -> list[tuple[str, ColumnElement[bool]]]:
-    """Conditions for booking ids and partner references that begin so, each with its index."""
+    """Conditions for booking ids and partner references with this prefix, each with its index."""
     plain = text.replace(" ", "")
     if len(plain) < LEAST:
         return []

@@ -32,23 +32,23 @@ from ridedash.store.kiosks import end_codes_of
 from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
-NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
+NAME_FREE_FAILS: Final = 5  # failures of one name without a wait; then 30 s, doubling
 NAME_WAIT_S: Final = 30
 NAME_WAIT_MAX_S: Final = 15 * 60
 
 
-# After so long without a failure the count of a name starts again
+# after this time without a failure the count of a name starts again
 NAME_FORGET: Final = timedelta(hours=1)
 WINDOW: Final = timedelta(minutes=10)
 ADDRESS_LIMIT: Final = 30
 TOTAL_LIMIT: Final = 300
-# no process caches a sign-in for so long, even where machines disagree about the time
+# longer than any process caches a sign-in, even if clocks differ
 ENDED_KEPT: Final = timedelta(days=1)
-ENDING: Final = 7_413_020_932  # PostgreSQL's advisory lock of ending sign-ins
+ENDING: Final = 7_413_020_932  # number of PostgreSQL's advisory lock for ending sign-ins
 
 
 class SignInFacts(NamedTuple):
-    """A valid sign-in, its member of staff and the property that it shows (any, for an admin).
+    """A valid sign-in, its member of staff and the property shown (an admin may choose any).
 
     `sign_in` identifies it; the secret can't be derived from that.
     """
@@ -60,11 +60,11 @@ class SignInFacts(NamedTuple):
     name: str
     role: str
     language: str | None  # the person's own choice
-    house_language: str | None  # the default of the property that is shown
+    house_language: str | None  # the default of the property shown
 
 
 def sign_in_key(name: str) -> str:
-    """A sign-in name as it is stored and compared: casefolded, with single spaces."""
+    """A sign-in name in its stored form: casefolded, with single spaces."""
     return " ".join(name.split()).casefold()
 
 
@@ -76,9 +76,10 @@ def open_sign_in(
     property_id: int | None = None,
     until: datetime | None = None,
 ) -> str:
-    """Create a sign-in until `until`, else for 12 hours. Its secret, which only the browser keeps.
+    """Create a sign-in until `until`, or for 12 hours.
 
-    Raises LookupError. It shows the person's own property unless another one is given, for admins.
+    Returns its secret, which only the browser stores. Raises LookupError. It shows the person's own
+    property, or for admins the given one.
     """
     staff = s.get(Staff, staff_id)
     if staff is None or staff.disabled_at is not None:
@@ -100,7 +101,7 @@ def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
     return SignInFacts(*row) if row else None
 
 
-_SIGN_IN: Final = (  # Built once, because every page runs it.
+_SIGN_IN: Final = (  # built once, because every page runs it
     select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
     .add_columns(Staff.language, Property.language)
     .join(Staff, Staff.id == SignIn.staff_id)
@@ -124,7 +125,7 @@ def close_all_sign_ins(s: Session, staff_id: int) -> None:
 
 
 def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
-    """Sign-ins and links that ended early, numbered above `after`: (number, hash)."""
+    """Sign-ins and links that ended early, with numbers above `after`: (number, hash)."""
     query = (
         select(EndedSignIn.id, EndedSignIn.id_hash)
         .where(EndedSignIn.id > after)
@@ -158,8 +159,8 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
 def code_allowed(s: Session, address: str, now: datetime) -> float:
     """0.0 when a device's pairing code may be tried now; otherwise the seconds to wait.
 
-    Needs a write session. Tries are counted like those of passwords, right ones too: nobody pairs
-    thirty devices in ten minutes.
+    Needs a write session. All tries are counted, right ones too: nobody pairs thirty devices in ten
+    minutes.
     """
     limits = {f"pairing:{network_of(address)}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
     closed = _closed_s(s, limits, now)
@@ -174,7 +175,7 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
 
 
 def sign_in_succeeded(s: Session, name: str, address: str) -> None:
-    """Forget the failures of a name, and take back the one counted for its address and for all."""
+    """Forget the failures of a name, and take this try out of the counts of address and all."""
     s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
     for key in (_address_key(address), "all"):
         row = s.get(Throttle, key, with_for_update=True)
@@ -184,11 +185,12 @@ def sign_in_succeeded(s: Session, name: str, address: str) -> None:
 
 
 def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
-    """Record sign-ins and links that end early, for processes that remember them (`ended_secrets`).
+    """Record sign-ins and links that end early, for processes that cache them (`ended_secrets`).
 
-    They read on from the highest number that they saw. On PostgreSQL a higher one could be there
-    before a lower one is committed: so one at a time. The newest row always stays: SQLite would
-    give its number to the next one, which no process would then read.
+    The processes continue from the highest number that they have read. On PostgreSQL a higher
+    number could be committed before a lower one, so a lock allows only one writer at a time. The
+    newest row always stays: SQLite would give its number to the next row, which no process would
+    then read.
     """
     now = datetime.now(UTC)
     if _dialect(s) == "postgresql":
@@ -201,7 +203,7 @@ def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
 
 
 def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
-    """Delete sign-ins, and tell the processes that know them."""
+    """Delete sign-ins, and notify the processes that cache them."""
     tell_ended(s, select(SignIn.id_hash).where(which))
     s.execute(delete(SignIn).where(which))
 
@@ -212,9 +214,9 @@ def _dialect(s: Session | Connection) -> str:
 
 @event.listens_for(Staff, "after_update")
 def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
-    """End what staff hold who are disabled, or get another role or property.
+    """End the access of staff who are disabled, or who get another role or property.
 
-    That are their sign-ins, and the links and codes that they made.
+    This ends their sign-ins, and the links and codes that they made.
     """
     facts = inspect(staff).attrs
     if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
@@ -224,7 +226,7 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 
 
 def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
-    """For how long a limit of many tries is reached: those that it refuses leave no rows."""
+    """For how long a limit of many tries is reached; tries that it refuses store nothing."""
     until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
     return max((_left_s(at, now) for at in s.scalars(until)), default=0.0)
 

@@ -1,10 +1,10 @@
 """Wrong tries of a kiosk at a short secret: the digits of a desk code, or the PIN of a ride.
 
-A short secret is guessed by trying. So each kiosk has a number of wrong tries in ten minutes,
-whatever they were aimed at (docs/security.md 9).
+A short secret can be guessed by trying. So each kiosk has a limit of wrong tries in ten minutes,
+for all secrets together (docs/security.md 9).
 
-The counts are rows beside those of sign-ins, so every process and machine shares them; the keys
-name a kiosk and what is tried there, never a guest.
+The counts are in the same table as those of sign-ins, so all processes and machines share them; a
+key names a kiosk and the kind of secret, never a guest.
 """
 
 from datetime import datetime, timedelta
@@ -18,24 +18,25 @@ from ridedash.store.models.people import Throttle
 
 WINDOW: Final = timedelta(minutes=10)
 PINS: Final = "kiosk-pins"
-CODES: Final = {False: "kiosk-codes", True: "phone-codes"}  # by whether it is a phone
+# kinds of keys, by whether it is a phone
+CODES: Final = {False: "kiosk-codes", True: "phone-codes"}
 
 
 def codes_of(kiosk_id: int, *, phone: bool) -> str:
-    """The key of desk codes typed at a kiosk, or on a phone that goes on for it."""
+    """The key for desk codes typed at a kiosk, or on a phone that continues for it."""
     return f"{CODES[phone]}:{kiosk_id}"
 
 
 def pins_of(kiosk_id: int) -> str:
-    """The key of PINs of rides, whichever they are, typed at a kiosk."""
+    """The key for PINs typed at a kiosk, for all rides."""
     return f"{PINS}:{kiosk_id}"
 
 
 def tries_left(s: Session, key: str, most: int, now: datetime) -> int:
-    """How many of `most` tries in ten minutes are left, this one included; 0: it may not be made.
+    """How many of `most` tries in ten minutes are left, this one included; 0: it is not allowed.
 
-    It counts as wrong until `was_right`: counting first stops guesses made in parallel. Needs a
-    write session, and locks the row of `key`.
+    The try counts as wrong until `was_right` is called: counting first stops guesses made in
+    parallel. Needs a write session, and locks the row of `key`.
     """
     insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
     row = s.get_one(Throttle, key, with_for_update=True, populate_existing=True)
@@ -56,6 +57,6 @@ def was_right(s: Session, key: str) -> None:
 
 
 def forget_all(s: Session) -> None:
-    """Forget the tries at every kiosk; for a demo that begins anew. Needs a write session."""
+    """Forget the tries at every kiosk, for a demo that starts anew. Needs a write session."""
     of_kiosks = (Throttle.key.startswith(f"{what}:") for what in (PINS, *CODES.values()))
     s.execute(delete(Throttle).where(or_(*of_kiosks)))

@@ -1,4 +1,4 @@
-"""What a property says in its own words, and which languages a native reader has read for it."""
+"""A property's own words, and the languages that its native readers have read."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.models.people import Property, Wording, WordReview
 
-By = tuple[int, datetime]  # the id of the member of staff, and when
+By = tuple[int, datetime]  # the id of the member of staff, and the time
 
 
 class Own(NamedTuple):
-    """Own words, and our English sentence that they stand for."""
+    """Own words, and our English sentence that they replace."""
 
     text: str
     english: str
@@ -29,7 +29,7 @@ def write_wordings(
 ) -> list[str]:
     """Store own words by the names of their sentences; an empty text deletes the stored words.
 
-    `by` is who wrote them, and when. Returns the names of the sentences whose words have changed.
+    `by` says who wrote them, and when. Returns the names of the sentences whose words have changed.
     """
     query = select(Wording).where(Wording.property_id == prop.id, Wording.language == language)
     rows = {row.name: row for row in s.scalars(query)}
@@ -60,7 +60,7 @@ def reviews_of(s: Session, property_id: int) -> dict[str, WordReview]:
 def mark_read(s: Session, prop: Property, language: str, digest: str, by: By) -> None:
     """Mark a language as read by a native reader.
 
-    `digest` is that of the critical sentences as they were read; `by`: who says so, and when.
+    `digest` is that of the critical sentences as they were read; `by`: who marks it, and when.
     """
     unmark_read(s, prop, language)
     facts = {"digest": digest, "staff_id": by[0], "at": by[1]}

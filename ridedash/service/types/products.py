@@ -136,7 +136,7 @@ class HotspotZone(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse `hotspot_zone`; None when the pickup is in none."""
         got = row(value)
-        if not flag(got.get("is_hotpot_zone")):  # the service's spelling
+        if not flag(got.get("is_hotpot_zone")):  # the misspelling is the service's
             return None
         read = (PickupPoint.from_wire(each) for each in rows(got.get("pickup_points")))
         points = {point.id: point for point in read if point is not None}

@@ -112,7 +112,7 @@ class CancellationPolicy(Fact):
 
     @property
     def free_minutes(self) -> int:
-        """For how many whole minutes cancelling is free; not one more than the service grants."""
+        """For how many whole minutes cancelling is free, rounded down."""
         return self.applies_after.seconds // 60 if self.applies_after else 0
 
     @classmethod

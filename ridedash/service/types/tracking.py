@@ -124,7 +124,7 @@ class Snapshot(Fact):
     message: str | None = None
     pickup: LatLng | None = None
     drop: LatLng | None = None  # None also for the service's (0, 0)
-    position: LatLng | None = None  # of the cab
+    position: LatLng | None = None  # position of the cab
     bearing: float | None = None  # degrees in [0, 360), 0 is north
     speed: float | None = None  # the unit is not shown; km/h is assumed
     driver_name: str | None = None
@@ -137,7 +137,7 @@ class Snapshot(Fact):
     car_model: str | None = None
     share_ride_url: str | None = None  # https only
     eta: Duration | None = None  # `duration`: to the pickup before the ride, to the drop during it
-    distance: Distance | None = None  # the same, as a length
+    distance: Distance | None = None  # the same as a length
     price: PriceDetails | None = None
     passengers: tuple[str, ...] = Field(default=(), repr=False)  # staff only
     route: tuple[RouteStop, ...] = Field(default=(), repr=False)  # staff only

@@ -42,37 +42,38 @@ __all__ = [
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 Monotonic = Callable[[], float]
-Reading = tuple[datetime, float]  # the database's time, and the monotonic time of that instant
+Reading = tuple[datetime, float]  # the database's time, and the monotonic time at the same instant
 
-# primary result codes of SQLite
+# primary result codes of SQLite for a database that is busy or full
 SQLITE_BUSY: Final = 5
 SQLITE_FULL: Final = 13
-# SQLSTATEs of PostgreSQL; "57P" begins those of a server that ends the connection
+# SQLSTATEs of PostgreSQL for the same; codes that begin with "57P" mean that the server ends the
+# connection
 DEADLOCK: Final = "40P01"
 GOING_DOWN: Final = "57P"
-# how many connections PostgreSQL leaves to clients that are no superusers
+# connections that PostgreSQL reserves for superusers
 CONNECTION_LIMIT: Final = """SELECT CAST(current_setting('max_connections') AS integer)
     - CAST(current_setting('superuser_reserved_connections') AS integer)"""
 LOCKED_TABLE: Final = "orders"
 CLOCK_EVERY_S: Final = 60.0  # the server's clock is read this often at most
-CLOCK_AGAIN_S: Final = 5.0  # and so soon again after it gave no answer
+CLOCK_AGAIN_S: Final = 5.0  # the wait before the next attempt after the server gave no answer
 
 
 class DatabaseBusy(Exception):
-    """The database accepted no write: it was locked for too long, is away or full.
+    """The database accepted no write: it was locked for too long, is unreachable or is full.
 
     Nothing was written.
     """
 
 
 class Deadlocked(DatabaseBusy):
-    """Two transactions waited for each other, and the server undid this one: it may run again."""
+    """Two transactions waited for each other; the server rolled this one back. Repeat it."""
 
 
 class CommitUnknown(SQLAlchemyError):
     """The connection was lost during a commit: everything was written, or nothing.
 
-    Reading again tells which.
+    Reading again shows which.
     """
 
 
@@ -124,13 +125,14 @@ class Database:
 
     def __init__(self, url: str, *, busy_s: float = BUSY_S, connections: int = POOL) -> None:
         self.url = url
-        self.lost_connections = 0  # rises when one ends unasked, or is found to have ended
+        # counts connections that ended unexpectedly, or that were found closed
+        self.lost_connections = 0
         try:
             self.engine = make_engine(url, busy_s, connections)
             event.listen(self.engine, "invalidate", self._lost)
-            # called with `session.info` after each commit of a write session
+            # called with `session.info` after the commit of each write session
             self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None
-        # TypeError: a SQLite database in memory takes no pool options
+        # TypeError: an SQLite database in memory takes no pool options
         except (ArgumentError, ImportError, TypeError) as error:
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
         reading: dict[str, Any] = {}
@@ -157,8 +159,8 @@ class Database:
         """A session for writing: commits at its end, and rolls back on an exception.
 
         Raises DatabaseBusy when nothing was written, because of locks held for more than five
-        seconds or because the database is away or full; CommitUnknown when the connection was lost
-        in the commit.
+        seconds or because the database is unreachable or full; CommitUnknown when the connection
+        was lost in the commit.
         """
         with LockingSession(self._writing, expire_on_commit=False) as session:
             try:
@@ -178,7 +180,7 @@ class Database:
     def upgrade(self) -> None:
         """Migrate the tables to this version's revision; safe when several processes start at once.
 
-        Raises WrongTables for a database of a newer or foreign version, or a half migrated one.
+        Raises WrongTables for a database of a newer or unknown version, or a half migrated one.
         """
         patient = self._writing.execution_options(**{PATIENT: migrate.WAIT_S})
         with patient.begin() as connection:
@@ -188,7 +190,8 @@ class Database:
 
                 lift_limits(connection)  # a new index on a large table takes minutes
             else:
-                connection.detach()  # closed at its end: no other session waits so long
+                # closed at the end: no other session may wait as long as this one
+                connection.detach()
             migrate.upgrade(connection, Base.metadata, self._shown_url())
 
     def require_current(self) -> None:
@@ -219,13 +222,13 @@ class Database:
         return self.engine.url.render_as_string(hide_password=True)
 
     def _time(self, monotonic: Callable[[], float]) -> Reading | None:
-        """The server's time, and the monotonic time half way between query and answer.
+        """The server's time, and the monotonic time halfway between query and answer.
 
         None when the server gave no answer.
         """
         try:
             with self._reading.connect() as connection:
-                # the connection is ready before the clock is read
+                # open the connection before the clock is read
                 connection.execute(text("SELECT 1"))
                 before = monotonic()
                 reading = connection.scalar(text("SELECT clock_timestamp()"))
@@ -241,16 +244,16 @@ def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
 
 
 def retry_conflict(attempt: Callable[[], T]) -> T:
-    """What `attempt` returns; it is run up to three times while other transactions get in its way.
+    """The result of `attempt`, which is repeated up to three times after conflicts.
 
     After an IntegrityError the row that the other transaction has inserted is visible. A deadlock
-    comes about when two people name the same guests at once, each waiting for the other's rows.
+    occurs when two people book for the same guests at once, each waiting for the other's rows.
     """
     for _ in range(2):
         try:
             return attempt()
         except (IntegrityError, Deadlocked):
-            time.sleep(0)  # lets another thread, which may be the other transaction, go on
+            time.sleep(0)  # lets another thread continue, which may hold the other transaction
     return attempt()
 
 
@@ -291,7 +294,7 @@ class DatabaseClock:
 
 
 class LockingSession(Session):
-    """A session that locks each order that it reads as a row: no other transaction changes it then.
+    """A session that locks the row of each order that it reads: no other transaction can change it.
 
     SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
     that changes a ride, an action or the timeline of an order reads the order first: one lock for
@@ -322,7 +325,7 @@ def _commit(session: Session) -> None:
 
 
 def _undone(error: DBAPIError) -> bool:
-    """Whether a failed commit certainly wrote nothing: the database itself refused it."""
+    """Whether a failed commit certainly wrote nothing, because the database itself refused it."""
     if error.connection_invalidated:
         return False
     code = _sqlstate(error)

@@ -1,12 +1,12 @@
-"""How connections are set up: which database an address names, SQLite's durability, the pools.
+"""Sets up connections: the database of a URL, SQLite's durability, the pools.
 
 Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write
 fails at once when another writer got in between, an immediate one waits its turn. WAL lets readers
-pass beside the writer; synchronous=FULL makes a commit a promise that survives a power cut
+work beside the writer; with synchronous=FULL a commit survives a power failure
 (docs/booking-protocol.md 1.3).
 
-On PostgreSQL writers run side by side (READ COMMITTED): an order that a write session reads is held
-by it until its end, so that two of them never build on the same old state of one order. Claims are
+On PostgreSQL writers run side by side (READ COMMITTED): a write session locks each order that it
+reads until its end, so that no two sessions start from the same old state of an order. Claims are
 conditional UPDATEs.
 """
 
@@ -18,25 +18,27 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-POOL: Final = 20  # connections of a process to PostgreSQL, whose own default is 100 for all
-BUSY_S: Final = 5.0  # seconds that a writer waits for another one
-# prepared statements that each SQLite connection keeps; one of ours takes tens of kilobytes
+# PostgreSQL connections of one process; the server's default is 100 for all processes
+POOL: Final = 20
+BUSY_S: Final = 5.0  # seconds for which a writer waits for another one
+# prepared statements that each SQLite connection caches; one of ours takes tens of kilobytes
 STATEMENTS: Final = 24
-# the page cache of each SQLite connection; the system caches the file once for all of them
+# page cache of each SQLite connection; the system caches the file once for all of them
 PAGES_KB: Final = 512
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
-PATIENT: Final = "ridedash_patient"  # that of migrations: seconds to wait for another one
+# execution option of migrations: seconds to wait for another migration
+PATIENT: Final = "ridedash_patient"
 
 
 def make_engine(address: str, busy_s: float, connections: int = POOL) -> Engine:
     """An engine for either kind of database. Raises ArgumentError or ImportError.
 
-    `connections` to PostgreSQL are opened at most; a thread that needs one more waits `busy_s`.
+    At most `connections` to PostgreSQL are opened; a thread that needs another one waits `busy_s`.
     """
     url = make_url(address)
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
-    # the connection used last, so that few stay open
+    # prefer the connection used last, so that few stay open
     pool: dict[str, Any] = {"pool_timeout": busy_s, "pool_use_lifo": True}
     if url.get_backend_name() == "postgresql":
         # imported here: SQLite needs no psycopg, which only production installs

@@ -1,4 +1,4 @@
-"""Migrations: run in one transaction by one process at a time, and refused when they can't apply.
+"""Runs migrations in one transaction, one process at a time, or refuses if they don't apply.
 
 Alembic is imported only when a migration runs: processes that serve don't carry it.
 """
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
-# a statement that can't be compiled: mostly "no such table", "no such column"
+# the error of a statement that can't be compiled: mostly "no such table", "no such column"
 SQLITE_ERROR: Final = 1
-LOCK: Final = 7_413_020_931  # PostgreSQL's advisory lock of a migration
-WAIT_S: Final = 60  # for another process that migrates
+LOCK: Final = 7_413_020_931  # number of PostgreSQL's advisory lock for migrations
+WAIT_S: Final = 60  # how long to wait for another process that migrates
 # Alembic keeps its environment in a module: one upgrade at a time in a process
 _upgrading = threading.Lock()
 
@@ -50,7 +50,7 @@ class HalfMigrated(WrongTables):
 
 
 class OldRevision(WrongTables):
-    """The database is of an older version and needs an upgrade."""
+    """The database has the tables of an older version and needs an upgrade."""
 
     def __init__(self, revision: str | None, url: str) -> None:
         at = (

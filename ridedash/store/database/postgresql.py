@@ -1,8 +1,8 @@
 """Connections to PostgreSQL: their timeouts, on the server and here, and text without NUL.
 
 `statement_timeout` ends a statement that takes long, but the server must be awake to do so. A
-server that is frozen (its disk hangs, its machine is paused) keeps its connections open and says
-nothing: TCP's own limits don't apply, because the system under it still acknowledges. Without a
+frozen server (its disk hangs, its machine is paused) keeps its connections open and does not
+answer: TCP's own limits don't apply, because the system under it still acknowledges. Without a
 limit on this side every thread of every process would wait until it comes back.
 """
 
@@ -17,11 +17,11 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 # a process that stops in the middle of a transaction holds its locks no longer than this
 IDLE_MS: Final = 60_000
-# no statement of ours takes seconds: one that does would hold a thread and its locks
+# none of our statements takes seconds; one that did would hold a thread and its locks
 STATEMENT_MS: Final = 15_000
-# how much longer than that an answer is waited for: the server ends a statement cleanly
+# how much longer an answer is waited for, so that the server normally ends the statement itself
 ANSWER_S: Final = 5.0
-# A server that vanishes is given up after seconds, not after the system's minutes.
+# A server that vanishes is given up after seconds, not after the system's timeout of minutes.
 PATIENCE: Final = {
     "connect_timeout": "5",
     "keepalives_idle": "5",
@@ -45,14 +45,17 @@ LIMIT: Final = "SELECT CAST(setting AS integer) FROM pg_settings WHERE name = 's
 class BoundedConnection(psycopg.Connection[Any]):
     """A psycopg connection that is closed when an answer takes longer than `answer_s` seconds.
 
-    That holds for statements, commits and the pool's question whether it still works. None: without
-    a limit, for migrations.
+    This applies to statements, commits and the pool's check of the connection. None: no limit, for
+    migrations.
     """
 
     answer_s: float | None = STATEMENT_MS / 1000 + ANSWER_S
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """As psycopg's. Raises OperationalError, with the connection closed, after `answer_s`."""
+        """Like psycopg's `wait`.
+
+        Raises OperationalError after `answer_s` and closes the connection.
+        """
         if timeout is not None or self.answer_s is None:
             return super().wait(gen, interval, timeout)
         try:
@@ -65,9 +68,9 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
-    """An engine for PostgreSQL; `pool` are the options of its pool."""
+    """An engine for PostgreSQL; `pool` has the options of its pool."""
     patience = {name: value for name, value in PATIENCE.items() if name not in url.query}
-    # finds a restarted server again
+    # reconnects after a restart of the server
     engine = create_engine(url, **pool, pool_pre_ping=True, connect_args=patience)
 
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
@@ -76,7 +79,7 @@ def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
             cursor.execute(SETTINGS, tuple(map(str, limits)))
             limit_ms = cursor.execute(LIMIT).fetchone()[0]
         connection.commit()
-        if limit_ms > STATEMENT_MS:  # the operator's own
+        if limit_ms > STATEMENT_MS:  # a lower limit of the operator stays
             connection.answer_s = limit_ms / 1000 + ANSWER_S
 
     event.listen(engine, "do_connect", _bounded)
@@ -93,7 +96,7 @@ def _bounded(
 
 
 def lift_limits(connection: Connection) -> None:
-    """Let the statements of this connection take any time; it is closed at its end, not reused."""
+    """Remove the time limit of a connection's statements; it is closed afterwards, not reused."""
     connection.detach()
     connection.exec_driver_sql("SET statement_timeout = 0")
     connection.connection.dbapi_connection.answer_s = None  # type: ignore[union-attr]
@@ -107,8 +110,8 @@ def _without_nul(
     _context: object,
     _many: bool,
 ) -> tuple[str, Any]:
-    """Remove NUL characters from parameters, because PostgreSQL stores none in text."""
-    # not by `_many`: rows that are inserted by one statement come as one mapping
+    """Remove NUL characters from parameters, because PostgreSQL can't store them in text."""
+    # `_many` is not used: rows that one statement inserts come as one mapping
     if isinstance(parameters, list):
         return statement, [_cleaned(each) for each in parameters]
     return statement, _cleaned(parameters)

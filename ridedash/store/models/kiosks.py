@@ -22,10 +22,10 @@ class KioskKind(StrEnum):
 
 
 class WhoPays(StrEnum):
-    """Who decides that the house pays a ride that a guest books on a kiosk."""
+    """Who decides that the house pays for a ride that a guest books at a kiosk."""
 
     DRIVER = "driver"  # nobody: guests pay the driver
-    CODE = "code"  # staff, by a desk code that they make before
+    CODE = "code"  # staff, by a desk code that they make beforehand
     APPROVAL = "approval"  # staff, who approve each booking at the desk
 
 
@@ -43,7 +43,7 @@ Texts: Final = JSON(none_as_null=True)
 
 
 class Kiosk(Base):
-    """A device: its place and rules, its pairing, and what its last beat told.
+    """A device: its place, rules and pairing, and the contents of its last beat.
 
     Secrets are stored as hashes. A revoked device stays for its rides and is never paired again.
     """
@@ -59,7 +59,7 @@ class Kiosk(Base):
     kind: Mapped[str] = mapped_column(ShortText(8))  # KioskKind
     name: Mapped[str] = mapped_column(ShortText(120))
     place: Mapped[str | None] = mapped_column(ShortText(200))  # where it stands, in words
-    # its own pickup point; None: the property's
+    # the kiosk's own pickup point; None: the property's
     lat: Mapped[float | None]
     lng: Mapped[float | None]
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
@@ -68,32 +68,34 @@ class Kiosk(Base):
     hours: Mapped[dict[str, Any]] = mapped_column(default=dict)
     languages: Mapped[list[str]] = mapped_column(Texts, default=list)  # empty: all
     default_language: Mapped[str | None] = mapped_column(ShortText(8))
-    mm_per_px: Mapped[float | None]  # of its screen, measured at pairing
+    mm_per_px: Mapped[float | None]  # size of a pixel of its screen, measured at pairing
     bottom_mm: Mapped[int | None]  # its screen's lower edge above the floor
-    idle_s: Mapped[int | None]  # None: what each screen has
+    idle_s: Mapped[int | None]  # None: the default of each screen
     printer: Mapped[bool] = mapped_column(default=False)
     attended: Mapped[bool] = mapped_column(default=False)  # a tablet at the desk
     desk_phone: Mapped[str | None] = mapped_column(ShortText(32))
-    # what a door display names a ride by: number, room, initials
+    # how a door display names a ride: by number, room or initials
     shows: Mapped[str] = mapped_column(ShortText(12), default="number")
-    marks: Mapped[bool] = mapped_column(default=False)  # the doorman may mark rides there
+    marks: Mapped[bool] = mapped_column(default=False)  # whether the doorman may mark rides there
     pairing_hash: Mapped[str | None] = mapped_column(ShortText(64))
     pairing_until: Mapped[datetime | None]
     token_hash: Mapped[str | None] = mapped_column(ShortText(64), unique=True)
     old_token_hash: Mapped[str | None] = mapped_column(ShortText(64))
-    replaced_at: Mapped[datetime | None]  # when the token took the old one's place
-    confirmed_at: Mapped[datetime | None]  # when the device first came with that token
+    replaced_at: Mapped[datetime | None]  # when the token replaced the old one
+    confirmed_at: Mapped[datetime | None]  # when the device first used that token
     pin_hash: Mapped[str | None] = mapped_column(ShortText(255))
-    pin_tries: Mapped[int] = mapped_column(default=0)  # wrong ones in a row
+    pin_tries: Mapped[int] = mapped_column(default=0)  # consecutive wrong PINs
     pin_blocked_until: Mapped[datetime | None]
-    paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # made the last code
+    paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # who made the last code
     paired_at: Mapped[datetime | None]
     seen_at: Mapped[datetime | None]  # the last beat
-    release: Mapped[str | None] = mapped_column(ShortText(64))  # that its document is of
-    health: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of the last beat
+    # the release of the page that it shows
+    release: Mapped[str | None] = mapped_column(ShortText(64))
+    health: Mapped[dict[str, Any]] = mapped_column(default=dict)  # contents of the last beat
     out_of_order: Mapped[bool] = mapped_column(default=False)
-    code_until: Mapped[datetime | None]  # asks for a desk code until then, after hoaxes
-    # the desk has handed it to a guest with this language; None: nobody waits
+    # until then it asks for desk codes, after rides that nobody took
+    code_until: Mapped[datetime | None]
+    # the language of the guest to whom the desk has handed the kiosk; None: no guest
     handed_at: Mapped[datetime | None]
     handed_language: Mapped[str | None] = mapped_column(ShortText(8))
     made_at: Mapped[datetime]
@@ -101,10 +103,10 @@ class Kiosk(Base):
 
 
 class KioskVisit(Base):
-    """One guest's time at a kiosk: when, in which language, how far, how it ended.
+    """One guest's visit at a kiosk: when, in which language, how far it got, how it ended.
 
-    Never what was typed. Help rings at the desk from `help_at` until it is answered or the visit
-    ends.
+    It never contains what was typed. The call for help lasts from `help_at` until it is answered or
+    the visit ends.
     """
 
     __tablename__ = "kiosk_visits"
@@ -120,7 +122,7 @@ class KioskVisit(Base):
     how: Mapped[str | None] = mapped_column(ShortText(8))  # done, idle, left, help, lost
     language: Mapped[str | None] = mapped_column(ShortText(8))
     aids: Mapped[list[str]] = mapped_column(Texts, default=list)
-    screen: Mapped[str | None] = mapped_column(ShortText(20))  # the furthest
+    screen: Mapped[str | None] = mapped_column(ShortText(20))  # the furthest screen
     seconds: Mapped[int | None]
     order_id: Mapped[int | None]  # a row of orders
     help_at: Mapped[datetime | None]
@@ -129,7 +131,7 @@ class KioskVisit(Base):
 
 
 class KioskCode(Base):
-    """A desk code: six digits, valid once and for minutes, by which a guest may book."""
+    """A desk code: six digits, valid once and for minutes, with which a guest may book."""
 
     __tablename__ = "kiosk_codes"
     __table_args__ = (Index("kiosk_codes_of_property", "property_id", "code_hash"),)
@@ -146,7 +148,7 @@ class KioskCode(Base):
 
 
 class KioskAsk(Base):
-    """A booking that waits for the desk's approval. `wish` holds nobody's name: `wish_enc` does."""
+    """A booking that waits for the desk's approval. `wish` contains no name, `wish_enc` does."""
 
     __tablename__ = "kiosk_asks"
     __table_args__ = (
@@ -178,31 +180,31 @@ class Ticket(Base):
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"), unique=True)
     number: Mapped[int]
-    day: Mapped[str] = mapped_column(ShortText(10))  # the property's own, "2026-11-23"
+    day: Mapped[str] = mapped_column(ShortText(10))  # the property's local day, "2026-11-23"
     pin_hash: Mapped[str] = mapped_column(ShortText(255))
     tries: Mapped[int] = mapped_column(default=0)  # wrong PINs
     closed_at: Mapped[datetime | None]
 
 
 class PickupHint(Base):
-    """How to walk from a kiosk to a pickup point, which has a name or a place."""
+    """How to walk from a kiosk to a pickup point, which is known by name or by position."""
 
     __tablename__ = "pickup_hints"
     __table_args__ = (Index("pickup_hints_of_property", "property_id"),)
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
-    kiosk_id: Mapped[int | None] = mapped_column(ForeignKey("kiosks.id"))  # None: from each
+    kiosk_id: Mapped[int | None] = mapped_column(ForeignKey("kiosks.id"))  # None: from every kiosk
     point: Mapped[str | None] = mapped_column(ShortText(200))
     lat: Mapped[float | None]
     lng: Mapped[float | None]
     words: Mapped[dict[str, Any]] = mapped_column(default=dict)  # {language: text}
     metres: Mapped[int | None]
     minutes: Mapped[int | None]
-    steps: Mapped[bool | None]  # None: nobody has said
+    steps: Mapped[bool | None]  # None: unknown
 
 
 class OwnPhone(Base):
-    """A link by which a guest goes on with their own phone: opened once, by one browser."""
+    """A link with which a guest continues on their own phone: opened once, by one browser."""
 
     __tablename__ = "kiosk_phones"
     token_hash: Mapped[str] = mapped_column(ShortText(64), primary_key=True)
@@ -212,5 +214,5 @@ class OwnPhone(Base):
     made_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     opened_at: Mapped[datetime | None]
-    session_hash: Mapped[str | None] = mapped_column(ShortText(64))  # of the browser's cookie
+    session_hash: Mapped[str | None] = mapped_column(ShortText(64))  # hash of the browser's cookie
     used_at: Mapped[datetime | None]

@@ -26,7 +26,7 @@ class OrderState(StrEnum):
     FAILED = "FAILED"
 
 
-# orders that wait, are being sent, or whose outcome or booking id is not known yet
+# orders that wait, are being sent, or whose outcome or booking id is unknown
 UNSETTLED: Final = (
     OrderState.SCHEDULED,
     OrderState.WAITING,
@@ -59,11 +59,12 @@ class Offer(Base):
     kind: Mapped[str] = mapped_column(ShortText(16))  # wire.Kind
     display_name: Mapped[str] = mapped_column(ShortText(300))
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # the words of its card for whoever booked; "" for a card without a price, None without a card
+    # the price on the card as the person saw it who booked; "" for a card without a price, None
+    # without a card
     price_text: Mapped[str | None] = mapped_column(ShortText(300))
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(ShortText(500))
-    # by seats: {"1": "96.00", "2": "140.00"}; one fixed price: {"": "240.00"}; else {}
+    # fixed prices by seats: {"1": "96.00", "2": "140.00"}; one fixed price: {"": "240.00"}; else {}
     seat_prices: Mapped[dict[str, Any]]
     cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
     fetched_at: Mapped[datetime]
@@ -71,8 +72,8 @@ class Offer(Base):
     signature: Mapped[str] = mapped_column(ShortText(64))
 
 
-# The columns of an index that has all that the history and the insights filter and add up, so that
-# they read no row of orders.
+# The columns of an index with everything that the history and the insights filter by or sum up, so
+# that they read no rows of orders.
 HISTORY: Final = (
     "property_id",
     "happens_at",
@@ -147,21 +148,23 @@ class Order(Base):
     version: Mapped[int]  # the revision: rises when a shown fact changes
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
-    # the flight that the guest takes after the ride: its number and its departure
+    # the flight that the guest takes after the ride: number and departure
     flight: Mapped[str | None] = mapped_column(ShortText(8))
     departs_at: Mapped[datetime | None]
-    pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
-    # of a ride that the guest starts: until when, and for how much at most (hundredths of a unit)
+    pickup_at: Mapped[datetime | None]  # when the guest of a scheduled order wants to be picked up
+    # for a ride that the guest starts: the latest start, and the highest price (hundredths of a
+    # unit)
     guest_until: Mapped[datetime | None]
     ceiling_minor: Mapped[int | None]
-    started_by: Mapped[str | None] = mapped_column(ShortText(80))  # the actor who ended the waiting
-    # how often a planned ride could not be ordered
+    # the actor who started a waiting order
+    started_by: Mapped[str | None] = mapped_column(ShortText(80))
+    # number of failed attempts to order a planned ride
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
-    # the same for all cars that one press has booked
+    # equal for all cars that one press has booked
     group_key: Mapped[str | None] = mapped_column(ShortText(32))
-    # the same for all planned rides of one series
+    # equal for all planned rides of one series
     series_key: Mapped[str | None] = mapped_column(ShortText(32))
-    back_of: Mapped[int | None]  # the order whose way back this is; both of one press
+    back_of: Mapped[int | None]  # the order whose way back this is; both were made by one press
     cost_centre_id: Mapped[int | None]  # a row of cost_centres
     ready_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
@@ -177,18 +180,18 @@ class Order(Base):
     throttled: Mapped[bool]  # the one second try after a 429 is used up
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
-    # of orders of an earlier release: after this no driver is allotted any more
+    # only in orders of an earlier release: after this no driver is allotted any more
     booking_timeout_at: Mapped[datetime | None]
-    # as the service sent it: seconds of its own clock, from the creation of the ride
+    # as the service sent it: seconds by its own clock, from the creation of the ride
     booking_timeout_s: Mapped[float | None]
-    # of a shared ride that is matched again: when, in the words of the service
+    # when a shared ride is matched again, in the words of the service
     next_retry: Mapped[str | None] = mapped_column(ShortText(300))
     http_status: Mapped[int | None]
     code: Mapped[str | None] = mapped_column(ShortText(300))
     message: Mapped[str | None] = mapped_column(ShortText(300))
     # the first 2 kB of the answer, without secrets
     evidence: Mapped[str | None] = mapped_column(Text)
-    # the order that this one books again
+    # the order that this one replaces
     supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     resolve_reason: Mapped[str | None] = mapped_column(ShortText(500))
@@ -199,13 +202,13 @@ class Order(Base):
     late_double: Mapped[bool]  # a late answer proved a booking after staff had closed the order
     # the pickup time, or when it was placed: the history lists it under that day
     happens_at: Mapped[datetime | None]
-    # the guest's room of that stay: at the next one they have another
+    # the guest's room during that stay; another stay has another room
     room: Mapped[str | None] = mapped_column(ShortText(32))
     # the last booking_status of a ride that is over
     ended_as: Mapped[str | None] = mapped_column(ShortText(64))
-    total_minor: Mapped[int | None]  # a copy of the ride's, for the index above
+    total_minor: Mapped[int | None]  # a copy of the ride's total, for the index above
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # whole seconds from the press (of a planned ride: from its order) to the first driver
+    # whole seconds from the press (planned rides: from being ordered) to the first driver
     driver_s: Mapped[int | None]
     # whole seconds from the first driver to the driver at the pickup (transitions.note_wait)
     guest_s: Mapped[int | None]
@@ -234,7 +237,7 @@ class Ride(Base):
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300))
     status: Mapped[str | None] = mapped_column(ShortText(64))  # the last known booking_status
-    # a status that we don't know, while the service sends it
+    # an unknown status, while the service sends it
     reported: Mapped[str | None] = mapped_column(ShortText(300))
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
     otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
@@ -246,24 +249,24 @@ class Ride(Base):
     retried: Mapped[bool]  # auto: the one allotment retry was seen
     allotted_at: Mapped[datetime | None]  # the first CALL_DRIVER: free minutes count from it
     ended_at: Mapped[datetime | None]
-    # what the ride cost, in hundredths of `currency`; None while it is not known
+    # the price of the ride, in hundredths of `currency`; None while it is unknown
     total_minor: Mapped[int | None]
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # of the cab, letters and digits only, so that a search finds it
+    # the cab's plate with only letters and digits, for searching
     plate: Mapped[str | None] = mapped_column(ShortText(300))
     position_at: Mapped[datetime | None]  # when facts.position was seen
-    seen_at: Mapped[datetime | None]  # last good poll; a new one does not raise the version
+    seen_at: Mapped[datetime | None]  # last good poll; a new poll does not raise the version
     created_at: Mapped[datetime]
     poll_seq: Mapped[int]
     merged_seq: Mapped[int]
     next_poll_at: Mapped[datetime | None]  # None: no longer polled
-    # the wait before the next poll: pages poll as often, and call older facts stale
+    # the wait before the next poll: pages poll at the same rate, and use it to call facts stale
     interval_s: Mapped[float]
     lease_until: Mapped[datetime | None]
     owner: Mapped[str | None] = mapped_column(ShortText(80))
-    errors: Mapped[int]  # failed polls in a row
-    poison: Mapped[int]  # times in a row that recording an answer raised
-    unknown_id: Mapped[int]  # times in a row that the service did not know the id
+    errors: Mapped[int]  # consecutive failed polls
+    poison: Mapped[int]  # consecutive failures to record an answer
+    unknown_id: Mapped[int]  # consecutive answers that the service does not know the id
     final_polls: Mapped[int]  # polls after the end
 
 
@@ -309,7 +312,7 @@ class TimelineEvent(Base):
     """A timeline event: an order or its ride reached a state, or something else happened.
 
     `what`: order (name is an OrderState), ride (name is a booking_status), event (name is a
-    constant of whoever adds it: transitions.add_event).
+    constant of the module that adds it: transitions.add_event).
     """
 
     __tablename__ = "moments"
@@ -333,7 +336,7 @@ class TimelineEvent(Base):
 
 
 class PathPoint(Base):
-    """A point of the path that a cab has driven, degrees (WGS 84): one in ten seconds.
+    """A point of the path that a cab has driven, in degrees (WGS 84); one for ten seconds.
 
     Polls add them; retention removes them with the other positions.
     """
@@ -383,46 +386,47 @@ class Heartbeat(Base):
     beat_at: Mapped[datetime]
     # since when the service gives this worker no answers; None: it answers
     silent_since: Mapped[datetime | None]
-    # since when it can store no answer, and so sends nothing; None: it can
+    # since when the worker can store no answer, and so sends nothing; None: it can
     unready_since: Mapped[datetime | None]
     # since when the service refuses the partner's key; None: it accepts it
     key_refused_since: Mapped[datetime | None]
-    # seconds by which its clock is ahead of the service's, if they are too many; below 0: behind
+    # seconds by which the worker's clock is ahead of the service's, if too many; negative: behind
     clock_ahead_s: Mapped[float | None]
 
 
 class InsightSpan(Base):
-    """The figures of some days of a property, as they were when they were added up.
+    """The figures of some days of a property, at the time when they were computed.
 
     They are valid unless there is an InsightChange with their token (store/insight_rollup.py).
     """
 
     __tablename__ = "insight_spans"
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
-    # before `since` in the key, so that a query for the spans of an instant of today, of which
-    # there are none, reads no row
+    # this column precedes `since` in the key, so that a query for spans that contain an instant of
+    # today (there are none) reads no row
     until: Mapped[datetime] = mapped_column(primary_key=True)  # not included
     since: Mapped[datetime] = mapped_column(primary_key=True)
-    zone: Mapped[str] = mapped_column(ShortText(64))  # by whose clock days and hours are counted
+    # time zone in which days and hours are counted
+    zone: Mapped[str] = mapped_column(ShortText(64))
     counted_by: Mapped[str] = mapped_column(ShortText(64))  # digest of the code that counted
-    token: Mapped[int]  # random; names the claim of the process that adds them up
-    figures: Mapped[str | None] = mapped_column(Text)  # JSON; None until they are added up
+    token: Mapped[int]  # random; identifies the claim of the process that computes the figures
+    figures: Mapped[str | None] = mapped_column(Text)  # JSON; None until they are computed
 
 
 class InsightChange(Base):
-    """A database trigger saw a change of what is counted in a span, which is no longer valid.
+    """A change of counted data, recorded by a database trigger: the span is no longer valid.
 
-    Rows are only inserted, and none is unique: so no writer ever waits for another one here.
+    Rows are only inserted, without a unique key, so that no writer ever waits for another one here.
     """
 
     __tablename__ = "insight_changes"
     __table_args__ = (Index("insight_changes_of_span", "token"),)
     id: Mapped[int] = mapped_column(primary_key=True)
-    token: Mapped[int]  # of the span
+    token: Mapped[int]  # token of the span
 
 
 @event.listens_for(Order, "before_insert")
 @event.listens_for(Order, "before_update")
 def _dated(_mapper: object, _connection: object, order: Order) -> None:
-    """Set `happens_at`: a ride is listed under the day of its pickup, not of its planning."""
+    """Set `happens_at`: a ride is listed on the day of its pickup, not of its planning."""
     order.happens_at = order.pickup_at or order.created_at

@@ -16,7 +16,7 @@ class Property(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(ShortText(120))
     timezone: Mapped[str] = mapped_column(ShortText(64))
-    # for phone numbers typed without a country code
+    # the country of phone numbers that are typed without a country code
     country: Mapped[str | None] = mapped_column(ShortText(2))
     currency: Mapped[str | None] = mapped_column(ShortText(3))
     pickup_name: Mapped[str | None] = mapped_column(ShortText(200))
@@ -24,28 +24,29 @@ class Property(Base):
     pickup_lng: Mapped[float | None]
     phone: Mapped[str | None] = mapped_column(ShortText(32))
     created_at: Mapped[datetime]
-    # how long before their flight leaves its guests want to be at the airport
+    # how long before their flight the property's guests want to be at the airport
     flight_margin_min: Mapped[int] = mapped_column(default=120, server_default="120")
-    # its own face, shown to guests: ridedash/face/
+    # the property's own face, shown to guests: ridedash/face/
     colour: Mapped[str | None] = mapped_column(ShortText(7))  # "#7a1f3d"
     logo: Mapped[str | None] = mapped_column(ShortText(72))  # LogoRow.name
     logo_width: Mapped[int | None]
     logo_height: Mapped[int | None]
     logo_ground: Mapped[str | None] = mapped_column(ShortText(5))  # "light" or "dark"
-    door: Mapped[str | None] = mapped_column(ShortText(32))  # in the address of its sign-in page
-    # of readers who have chosen none; None: English
+    # part of the address of its own sign-in page
+    door: Mapped[str | None] = mapped_column(ShortText(32))
+    # the language for readers who have not chosen one; None: English
     language: Mapped[str | None] = mapped_column(ShortText(8))
     # whether guests are offered languages that only a machine has translated
     machine_words: Mapped[bool] = mapped_column(default=True, server_default=true())
-    # rises with each change of `wordings` or `word_reviews`; 0: it has never had any
+    # rises with each change of `wordings` or `word_reviews`; 0: there were none yet
     words_version: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class DemoMark(Base):
-    """That this database is a demo's: a single row, written with its first property.
+    """Marks the database of a demo: a single row, written with its first property.
 
-    `day` is how it starts: "wanted" until its day is made, then "made"; "none" for an empty one, or
-    when it could not be made.
+    `day`: "wanted" until the rides of its day are made, then "made"; "none" for a demo without
+    rides, or when making them failed.
     """
 
     __tablename__ = "demo_mark"
@@ -62,24 +63,25 @@ class Wording(Base):
     language: Mapped[str] = mapped_column(ShortText(8), primary_key=True)
     name: Mapped[str] = mapped_column(ShortText(40), primary_key=True)
     text: Mapped[str] = mapped_column(ShortText(200))
-    english: Mapped[str] = mapped_column(ShortText(300))  # our text by then, which it stands for
+    english: Mapped[str] = mapped_column(ShortText(300))  # our text at that time, which it replaces
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
     at: Mapped[datetime]
 
 
 class WordReview(Base):
-    """That a native reader has read a language's critical sentences, as they were by then."""
+    """A mark that a native reader has read a language's critical sentences, as they were then."""
 
     __tablename__ = "word_reviews"
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
     language: Mapped[str] = mapped_column(ShortText(8), primary_key=True)
-    digest: Mapped[str] = mapped_column(ShortText(64))  # of what was read
-    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))  # who says so
+    digest: Mapped[str] = mapped_column(ShortText(64))  # digest of the sentences that were read
+    # the member of staff who set the mark
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
     at: Mapped[datetime]
 
 
 class LogoRow(Base):
-    """The bytes of a property's logo, apart from its row, which every page reads.
+    """The bytes of a property's logo, in a separate table because every page reads properties.
 
     They were made by ridedash/face/logo.py; `name` is their SHA-256 and kind: "1f….png".
     """
@@ -103,11 +105,12 @@ class Staff(Base):
     role: Mapped[str] = mapped_column(ShortText(20))
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
-    # keys without Ctrl
+    # single-key shortcuts without Ctrl
     shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())
     # a sound when a ride needs attention
     sound: Mapped[bool] = mapped_column(default=False, server_default=false())
-    language: Mapped[str | None] = mapped_column(ShortText(8))  # of their pages; None: property's
+    # language of their pages; None: the property's
+    language: Mapped[str | None] = mapped_column(ShortText(8))
 
 
 class SignIn(Base):
@@ -122,7 +125,7 @@ class SignIn(Base):
 
 
 class EndedSignIn(Base):
-    """A sign-in or link that ended before its time: for processes that know it for a while."""
+    """A sign-in or link that ended early, for processes that have it in memory for a while."""
 
     __tablename__ = "ended_sign_ins"
     __table_args__ = (Index("ended_sign_ins_by_time", "at"),)
@@ -139,7 +142,7 @@ class LinkStart(Base):
 
     __tablename__ = "link_starts"
     state_hash: Mapped[str] = mapped_column(ShortText(64), primary_key=True)
-    # Only the browser that began may end it
+    # only the browser that began may finish it
     sign_in_hash: Mapped[str] = mapped_column(ShortText(64))
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
@@ -152,19 +155,19 @@ class LinkStart(Base):
 class Throttle(Base):
     """Counts of tries at a secret, so that guessing has a limit.
 
-    Failed sign-ins of one name (hashed), one address, or all together; pairing codes of one address
-    or all (store/sign_ins.py); desk codes and PINs at one kiosk (store/tries.py).
+    It counts failed sign-ins of one name (hashed), of one address, or all together; pairing codes
+    of one address or all (store/sign_ins.py); desk codes and PINs at one kiosk (store/tries.py).
     """
 
     __tablename__ = "throttles"
     key: Mapped[str] = mapped_column(ShortText(80), primary_key=True)
     fails: Mapped[int]
-    since: Mapped[datetime]  # start of the window; of a name: its last failure
+    since: Mapped[datetime]  # start of the window; for a name, its last failure
     blocked_until: Mapped[datetime | None]
 
 
 class Guest(Base):
-    """The person whom a ride is for. Stored here only: the service's create contains none of it."""
+    """The person whom a ride is for. The service's create contains none of these data."""
 
     __tablename__ = "guests"
     __table_args__ = (
@@ -180,14 +183,15 @@ class Guest(Base):
     phone: Mapped[str | None] = mapped_column(ShortText(32))
     room: Mapped[str | None] = mapped_column(ShortText(32))
     language: Mapped[str | None] = mapped_column(ShortText(8))  # for the guest's own page
-    # about the person, for every ride of theirs
+    # a note about the person, for all of their rides
     note: Mapped[str | None] = mapped_column(ShortText(500))
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime | None]  # the last order
-    # what a stranger typed into a kiosk: nobody at the desk has said that it is this person
+    # a guest who typed their data into a kiosk, and whom the desk has not confirmed
     unverified: Mapped[bool] = mapped_column(default=False, server_default=false())
-    erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
-    # the normalised name, for searching
+    # name, phone and room are deleted; the rides keep their figures
+    erased_at: Mapped[datetime | None]
+    # the name in its normalised form, for searching
     folded: Mapped[str | None] = mapped_column(ShortText(300))
 
 
@@ -217,11 +221,11 @@ class Account(Base):
     access_token_enc: Mapped[str | None]
     refresh_token_enc: Mapped[str | None]
     expires_at: Mapped[datetime | None]
-    # the process that asks for new tokens now
+    # the process that is refreshing the tokens
     refresh_owner: Mapped[str | None] = mapped_column(ShortText(80))
-    refresh_until: Mapped[datetime | None]  # its lease
+    refresh_until: Mapped[datetime | None]  # end of its lease
     created_at: Mapped[datetime]
-    # the user's id at the partner: sent with each booking where it is set
+    # the user's id at the partner, sent with each booking if it is set
     affiliate_uid: Mapped[str | None] = mapped_column(ShortText(100))
 
 

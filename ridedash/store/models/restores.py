@@ -1,4 +1,4 @@
-"""Tables by which a restore from a backup is noticed, recorded and repaired.
+"""Tables with which a restore from a backup is detected, recorded and repaired.
 
 See docs/booking-protocol.md 1.7.
 """
@@ -13,7 +13,7 @@ from ridedash.store.database.database import Base, ShortText
 
 
 class Watermark(Base):
-    """How far this database has come: a single row, raised by every heartbeat of a worker.
+    """The state of this database: a single row, raised by every heartbeat of a worker.
 
     A worker that has seen a higher watermark knows that the database was restored from a backup.
     """
@@ -30,15 +30,15 @@ class Restore(Base):
 
     __tablename__ = "restores"
     id: Mapped[int] = mapped_column(primary_key=True)
-    # the last moment that the database knows of; None where it is not known
+    # the last moment that the database knows of; None if unknown
     restored_to: Mapped[datetime | None]
     noticed_at: Mapped[datetime]
-    # by `ridedash db accept-restore`; until then rides planned before the restore are held
+    # when it was accepted (`ridedash db accept-restore`); until then rides planned before are held
     accepted_at: Mapped[datetime | None]
 
 
 class LostOrder(Base):
-    """An order that a journal knows and the database has lost: what the journal holds of it."""
+    """An order that a journal contains and the database has lost, with the journal's data."""
 
     __tablename__ = "lost_orders"
     __table_args__ = (Index("lost_orders_of_property", "property_id", "closed_at"),)
@@ -53,7 +53,7 @@ class LostOrder(Base):
     # the fields of sent_journal.KEPT_OF_OUTCOME; None while no answer is known
     outcome: Mapped[dict[str, Any] | None]
     listed_at: Mapped[datetime]
-    # when staff made an order from it or dismissed it, or it was known that nothing was booked
+    # when staff took it up or dismissed it, or when it was proved that nothing was booked
     closed_at: Mapped[datetime | None]
     # the order that staff made from it
     order_id: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))

@@ -36,16 +36,16 @@ from ridedash.wording import gettext as _
 
 link_bp = Blueprint("accounts", __name__, url_prefix="/accounts")
 bp = Blueprint("admin_accounts", __name__, url_prefix="/admin/accounts")
-LONGEST: Final = 2000  # characters of a code or a state
+LONGEST: Final = 2000  # characters of a code or a state in the callback's address
 LABEL_MAX: Final = 60
-# The uses of /admin/accounts/<id> in earlier releases, by the form's field `what`.
+# the forms that posted to /admin/accounts/<id> in earlier releases, by their field `what`
 FORWARDED: Final = {"default": "admin_accounts.make_default", "remove": "admin_accounts.remove"}
 
 
 @link_bp.post("/<int:account_id>/link")
 @needs(MANAGE)
 def link(account_id: int) -> BaseResponse:
-    """Send the browser to the service, which asks whether the account may be used from here."""
+    """Send the browser to the service, which asks the user whether we may use the account."""
     order_id = request.form.get("order", type=row_id)
     address = linker().start(account_id, member(), order_id)
     return redirect(address, code=303) if address else abort(404)
@@ -54,7 +54,7 @@ def link(account_id: int) -> BaseResponse:
 @link_bp.get("/callback")
 @needs(MANAGE)
 def callback() -> BaseResponse | ErrorAnswer:
-    """Link the account when the service has sent the browser back with a code, or say why not."""
+    """Link the account when the service sends the browser back with a code, or show why not."""
     state, code = (request.args.get(name, "")[:LONGEST] for name in ("state", "code"))
     try:
         order_id = linker().finish(CallbackRequest(state, code, session["sid"]))
@@ -66,13 +66,13 @@ def callback() -> BaseResponse | ErrorAnswer:
 
 
 def member() -> LinkOwner:
-    """The signed-in member of staff, as the linker knows them."""
+    """The signed-in member of staff as an owner for the linker."""
     staff = current_staff()
     return LinkOwner(staff.property_id, staff.id, session["sid"])
 
 
 def linker() -> Linker:
-    """The linker of this app; the service knows our callback by the public address."""
+    """The linker of this app; its callback has the public address."""
     s = services()
     return Linker(s.db, s.vault, s.oauth, s.clock, f"{s.settings.public_url}/accounts/callback")
 
@@ -80,14 +80,14 @@ def linker() -> Linker:
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
-    """The list."""
+    """Show the list of accounts."""
     return _page()
 
 
 @bp.post("")
 @needs(MANAGE)
 def connect() -> Answer:
-    """Add an account and send the browser to the service to link it."""
+    """Add an account, and send the browser to the service to link it."""
     label = one_line(request.form.get("label", ""), LABEL_MAX)
     if not label:
         return _page({"label": _("Type what staff will see, such as House account.")}), 422
@@ -119,7 +119,7 @@ def remove(account_id: int) -> BaseResponse:
 @bp.post("/<int:account_id>")
 @needs(MANAGE)
 def forward_change(account_id: int) -> BaseResponse:
-    """The one address of two forms in earlier releases: each is sent on to its own route."""
+    """The former address of two forms: forwards each of them to its own route."""
     _require_own(account_id)
     endpoint = FORWARDED.get(request.form.get("what", "")) or abort(400)
     return forward_form(endpoint, account_id=account_id)
@@ -136,7 +136,7 @@ def _change(account_id: int, change: Callable[[AccountManager, int], str]) -> Ba
 
 
 def _require_own(account_id: int) -> None:
-    """404 for an account of another property."""
+    """Answer 404 for an account of another property."""
     with services().db.read() as db:
         if account_of(db, current_staff().property_id, account_id) is None:
             abort(404)

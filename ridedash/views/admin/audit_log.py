@@ -155,7 +155,7 @@ RESULTS: Final = {
     "other_booking": lazy("Facts of another booking"),
     "after_end": lazy("News after the end"),
 }
-STATES: Final = {  # of an order: results of its placing and of its changes
+STATES: Final = {  # the states of an order, as results of placing and changing it
     "SCHEDULED": lazy("Planned"),
     "WAITING": lazy("Waiting for the guest"),
     "READY": lazy("Ready to be sent"),
@@ -175,7 +175,7 @@ BATCH: Final = 500
 
 @dataclass(frozen=True)
 class AuditLine:
-    """One audit entry in words. `order` is the order that it is about, if any."""
+    """One audit entry in words. `order` is the id of its order, if any."""
 
     at: str
     instant: str
@@ -183,19 +183,19 @@ class AuditLine:
     what: str
     result: str
     order: int | None
-    guest: str  # of that order, with the room; "" where it is not known
+    guest: str  # guest and room of that order; "" if unknown
     subject: str
     tone: str
-    key: str  # who, as the audit log names them
-    machine: bool  # a step that nobody pressed
+    key: str  # the actor's key in the audit log
+    machine: bool  # whether ridedash took this step by itself
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Entries that follow one another; those of ridedash itself are folded up."""
+    """Consecutive entries; steps of ridedash itself are folded together."""
 
     lines: list[AuditLine]
-    title: str  # of what is folded; "" for what is shown
+    title: str  # title of folded entries; "" for entries that are shown
 
 
 @bp.get("")
@@ -232,7 +232,7 @@ def show() -> str:
 @needs(AUDIT)
 @limiter.limit("5/hour", key_func=by_staff_key)
 def export() -> Response:
-    """The entries of this query as a CSV file, the newest first; it names no guest.
+    """The entries of this query as a CSV file, the newest first, without names of guests.
 
     The audit entry of the export is written before it begins.
     """
@@ -261,7 +261,7 @@ def export() -> Response:
 def _exported(
     db: Database, property_id: int, filters: AuditFilter, names: dict[str, str], tz: ZoneInfo
 ) -> Iterator[list[str]]:
-    """Each batch in a transaction of its own: a slow download keeps none open."""
+    """Yields the file in batches, a transaction for each: a slow download keeps none open."""
     while True:
         with db.read() as s:
             rows = entries(s, property_id, filters, BATCH)
@@ -283,7 +283,7 @@ def _exported(
 
 
 def _names(s: Session, property_id: int) -> dict[str, str]:
-    """Who may stand in an entry, by its name in the audit log."""
+    """The names of all actors that an entry may have, by their key in the audit log."""
     people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
     people |= {f"kiosk:{each.id}": each.name for each in devices_of(s, property_id, ended=True)}
     others = (ActorKind.GUEST, ActorKind.WORKER, ActorKind.CLI, ActorKind.VISITOR)
@@ -291,7 +291,7 @@ def _names(s: Session, property_id: int) -> dict[str, str]:
 
 
 def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
-    """The lines with the steps of ridedash itself folded up, or as they are."""
+    """The lines, with consecutive steps of ridedash itself folded together if that is wanted."""
     found = []
     for machine, run in groupby(lines, lambda line: folded and line.machine):
         steps, title = list(run), ""
@@ -302,13 +302,13 @@ def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
 
 
 def _order(row: AuditRow) -> int | None:
-    """The order that an entry is about."""
+    """The id of the order that an entry is about."""
     table, _colon, number = row.subject.partition(":")
     return row_id(number) if table == "orders" else None
 
 
 def _subject(row: AuditRow, names: dict[str, str]) -> str:
-    """The person or the kiosk that an entry is about, unless it is who acted; "" for others."""
+    """The person or kiosk that an entry is about; "" if it is the actor, and for other subjects."""
     about = row.subject.replace("kiosks:", "kiosk:")
     return names.get(about, "") if about != row.who else ""
 
@@ -316,7 +316,7 @@ def _subject(row: AuditRow, names: dict[str, str]) -> str:
 def _rides(
     s: Session, property_id: int, rows: list[AuditRow], more: int | None
 ) -> dict[int | None, Record]:
-    """The rides that the entries are about, and one more, as far as the property has them."""
+    """The rides that the entries are about, and one more, if they belong to the property."""
     ids = {*map(_order, rows), more} - {None}
     wanted = sorted(number for number in ids if number is not None)
     return {each.id: each for each in records(s, property_id, wanted)}
@@ -327,7 +327,7 @@ def _guest(ride: Record | None) -> str:
 
 
 def actions() -> dict[str, str]:
-    """The words for each action, by its name in the audit log; those of a demo are in one alone."""
+    """The words for each action, by its key in the audit log; actions of a demo only in a demo."""
     demo = services().settings.demo
     shown = (name for name in ACTIONS if demo or not name.startswith("demo."))
     return {name: str(ACTIONS[name]) for name in shown}
@@ -339,7 +339,7 @@ def results() -> dict[str, str]:
 
 
 def _result(result: str) -> str:
-    """The words for a result; a code that has none as it is."""
+    """The words for a result; a code without words is shown as it is."""
     words = RESULTS.get(result, STATES.get(result))
     if words is not None:
         return str(words)
@@ -360,7 +360,7 @@ def _late(answer: str, known: str) -> str:
 
 
 def _filter(tz: ZoneInfo) -> AuditFilter:
-    """The filter of the query; values that make no sense are left out."""
+    """The filter in the query string; invalid values are left out."""
     since, until = _day(request.args.get("day", ""), tz)
     who = one_line(request.args.get("who", ""), 80) or None
     what = one_line(request.args.get("what", ""), 60) or None
@@ -372,14 +372,14 @@ def _filter(tz: ZoneInfo) -> AuditFilter:
         what=what,
         before=request.args.get("before", type=row_id),
         order=order,
-        # who asks for a ride, an action or ridedash itself wants to see its steps
+        # a filter by ride, by action or for ridedash itself includes the steps of ridedash
         people=not (order or what or who == "worker" or request.args.get("machine")),
         nobodys=may(ADMIN),
     )
 
 
 def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
-    """The first instants of a day and of the next, in a time zone; none for an invalid day."""
+    """The start of a day and of the next one in a time zone; None for an invalid day."""
     day = calendar_day(text)
     if day is None:
         return None, None
@@ -388,7 +388,7 @@ def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
 
 
 def _asked(filters: AuditFilter) -> dict[str, str]:
-    """What was exported, as the filter was read: no more than it can hold, whatever was asked."""
+    """The exported filter as it was read, for the audit log; its length is bounded."""
     said = {
         "from": filters.since.isoformat() if filters.since else "",
         "to": filters.until.isoformat() if filters.until else "",
@@ -401,7 +401,7 @@ def _asked(filters: AuditFilter) -> dict[str, str]:
 
 
 def _query(**more: int) -> str:
-    """The filters of the request as a query."""
+    """The filters of the request as a query string."""
     query = {name: request.args[name] for name in FILTERS if request.args.get(name)}
     return urlencode(query | more)
 

@@ -1,4 +1,4 @@
-"""The property's own face: its logo, what the logo stands on, and its colour."""
+"""The property's own face: its logo, the background of the logo, and its colour."""
 
 import threading
 from typing import Final, NamedTuple
@@ -52,7 +52,7 @@ WORDS: Final = {
 
 
 class Chosen(NamedTuple):
-    """What the form says. `logo` is None when no file was chosen."""
+    """The values of the form. `logo` is None when no file was chosen."""
 
     logo: Logo | None
     remove: bool
@@ -79,7 +79,7 @@ def save() -> Answer:
 
 
 def _read(wrong: dict[str, str]) -> Chosen:
-    """The values of the form; `wrong` gets a message for each field that can't be used."""
+    """Read the form; `wrong` gets a message for each field that can't be used."""
     logo, colour = None, None
     file = request.files.get("logo")
     if file is not None and file.filename:
@@ -102,7 +102,7 @@ def _read(wrong: dict[str, str]) -> Chosen:
 
 
 def _change(s: Session, prop: Property, chosen: Chosen) -> list[str]:
-    """Store what differs; the names of what changed."""
+    """Store the changed values. Returns the names of the changed fields."""
     before = (prop.colour, prop.logo, prop.logo_ground or GROUNDS[0])
     if chosen.logo or chosen.remove:
         keep_logo(s, prop, chosen.logo)

@@ -1,4 +1,4 @@
-"""What managers do with a device: pair it, set its PIN, put it out of order, revoke it."""
+"""Actions of managers on a device: pairing, its PIN, taking it out of order, revoking."""
 
 import re
 from typing import Final
@@ -22,7 +22,7 @@ COMMON_PINS: Final = frozenset({"123456", "654321", "123123", "112233", "121212"
 @bp.post("/pair")
 @needs(MANAGE)
 def pair(kiosk_id: int) -> Answer:
-    """A new pairing code. It is shown once: only its hash is stored."""
+    """Make a pairing code and show it once: only its hash is stored."""
     with services().db.write() as s:
         row = mine(s, kiosk_id)
         code = kiosks.make_pairing_code(row, current_staff().id, services().clock())
@@ -33,7 +33,7 @@ def pair(kiosk_id: int) -> Answer:
 @bp.post("/pin")
 @needs(MANAGE)
 def set_pin(kiosk_id: int) -> Answer:
-    """The six digits by which staff leave the kiosk's screen, stored as a hash."""
+    """Set the six digits with which staff leave the kiosk's screen; only a hash is stored."""
     pin = request.form.get("pin", "").strip()[:20]
     with services().db.read() as s:
         mine(s, kiosk_id)
@@ -50,7 +50,7 @@ def set_pin(kiosk_id: int) -> Answer:
 @bp.post("/out-of-order")
 @needs(MANAGE)
 def set_out_of_order(kiosk_id: int) -> Answer:
-    """Take a device out of order, or back in order (`what=in`)."""
+    """Put a device out of order, or back into service (`what=in`)."""
     out = request.form.get("what") != "in"
     with services().db.write() as s:
         row = mine(s, kiosk_id)
@@ -63,7 +63,7 @@ def set_out_of_order(kiosk_id: int) -> Answer:
 @bp.post("/revoke")
 @needs(MANAGE)
 def revoke(kiosk_id: int) -> Answer:
-    """End a device for good: its cookie opens nothing any more."""
+    """Revoke a device for good: its cookie is not accepted any more."""
     with services().db.write() as s:
         row = mine(s, kiosk_id)
         kiosks.revoke(row, services().clock())
@@ -74,13 +74,17 @@ def revoke(kiosk_id: int) -> Answer:
 @bp.post("/here")
 @needs(MANAGE)
 def open_here(kiosk_id: int) -> Answer:
-    """In a demo: make this browser the device, and open it. Real houses have no such address."""
+    """In a demo: make this browser the device, and open it.
+
+    Outside of demos this address does not exist.
+    """
     if not services().settings.demo:
         abort(404)
     with services().db.write() as s:
         row = mine(s, kiosk_id)
         token, kind = kiosks.begin(row, services().clock()), kiosks.kind_of(row)
-        row.paired_by = None  # paired without a code: nobody is told when this window falls silent
+        # paired without a code: nobody is alerted when this window falls silent
+        row.paired_by = None
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
     answer = current_app.make_response(redirect(f"/{kind.value}", code=303))
     devices.give(answer, kind, token)
@@ -88,7 +92,7 @@ def open_here(kiosk_id: int) -> Answer:
 
 
 def _weakness(pin: str) -> str:
-    """Why a PIN can't be used; "" when it can."""
+    """The reason why a PIN can't be used; "" when it can."""
     if not PIN.fullmatch(pin):
         return _("Type six digits.")
     if len(set(pin)) == 1 or pin in COMMON_PINS:

@@ -1,4 +1,4 @@
-"""The form of a kiosk or door display: what was typed, what is wrong with it, what is stored."""
+"""The form of a kiosk or door display: typed values, their errors, and the values to store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from ridedash.wording.languages import ENGLISH, LANGUAGES
 
 NAME_MAX: Final = 60
 PLACE_MAX: Final = 120
-MOST_LANGUAGES: Final = 8  # that fit on the first screen
+MOST_LANGUAGES: Final = 8  # languages that fit on the first screen
 IDLE_S: Final = (20, 600)
 SHOWS: Final = ("number", "room", "initials")
 Form = MultiDict[str, str]
@@ -28,7 +28,7 @@ Hours = dict[str, list[list[str]]]
 
 @dataclass
 class KioskForm:
-    """What the form shows: typed texts by field, the place, and the errors by field."""
+    """The contents of the form: typed texts by field, the place, and the errors by field."""
 
     typed: dict[str, Any]
     place: TypedPlace = field(default_factory=TypedPlace)
@@ -37,7 +37,7 @@ class KioskForm:
 
 
 def blank_form(kind: str) -> KioskForm:
-    """The form for a new device, with the values that most have."""
+    """The form for a new device, with the usual values."""
     return KioskForm(
         {
             "kind": kind if kind in set(KioskKind) else KioskKind.KIOSK.value,
@@ -66,7 +66,7 @@ def stored_form(row: Kiosk) -> KioskForm:
 def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> KioskForm:
     """The posted form without its place, which needs a search: `read_position`.
 
-    `accounts`: the names by id of those that may be chosen.
+    `accounts`: names of the accounts to choose from, by id.
     """
     typed: dict[str, Any] = {
         "name": one_line(form.get("name", ""), NAME_MAX),
@@ -87,7 +87,7 @@ def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> K
 
 
 def read_position(read: KioskForm, form: Form, geocoder: Geocoder) -> None:
-    """The device's own pickup point; an empty field means the property's."""
+    """The device's own pickup point; None for an empty field, which means the property's."""
     read.place = TypedPlace.typed(form, "position")
     try:
         if read.place.name:
@@ -147,7 +147,10 @@ def _typed_hours(form: Form) -> dict[str, list[str]]:
 
 
 def _read_hours(read: KioskForm) -> None:
-    """Hours by day; a day that is left out is closed. Without `timed` it is always open."""
+    """The opening hours by day; a day without hours is closed.
+
+    If not `timed`, it is always open.
+    """
     hours: Hours = {}
     for day, (opens, closes) in read.typed["hours"].items() if read.typed["timed"] else ():
         first, last = time_of_day(opens), time_of_day(closes)

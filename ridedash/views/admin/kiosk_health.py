@@ -1,4 +1,4 @@
-"""What the settings say about a kiosk's health: its last beat, its voices and fonts, its visits."""
+"""A kiosk's health as the settings show it: its last beat, its voices and fonts, its visits."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,7 +42,10 @@ class Spoken:
 
 @dataclass(frozen=True)
 class Health:
-    """A kiosk in words. `tone` and `state` are for its badge; `wrong` is what a person can mend."""
+    """A kiosk's health in words.
+
+    `tone` and `state` are for its badge; `wrong` lists what can be repaired.
+    """
 
     tone: str
     state: str
@@ -75,7 +78,7 @@ def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
 
 
 def spoken_by(row: Kiosk) -> tuple[Spoken, ...]:
-    """Each language of a device, with what its last beat said of voices and fonts."""
+    """Each language of a device, with what its last beat reported about voices and fonts."""
     return tuple(
         Spoken(
             language.own_name,
@@ -89,7 +92,7 @@ def spoken_by(row: Kiosk) -> tuple[Spoken, ...]:
 
 
 def screen_name(name: str) -> str:
-    """A screen of the kiosk in words; another one as it is called."""
+    """The name of a screen of the kiosk; for an unknown screen, its key."""
     return str(SCREENS.get(name, one_line(name, 20)))
 
 
@@ -102,7 +105,7 @@ def _state(row: Kiosk, now: datetime) -> tuple[str, str]:
 
 
 def _wrong(row: Kiosk) -> list[str]:
-    """What a person should mend at the device or in its settings."""
+    """Problems that a person should solve at the device or in its settings."""
     found: list[str] = []
     if row.token_hash is None:
         return found

@@ -32,12 +32,12 @@ from ridedash.wording import gettext as _
 from ridedash.wording.languages import LANGUAGES
 
 bp = Blueprint("admin_kiosks", __name__, url_prefix="/admin/kiosks")
-MOST: Final = 40  # devices of a property
+MOST: Final = 40  # devices of one property
 
 
 @dataclass
 class HintForm:
-    """What the form for a way to a pickup point shows, and what is wrong with it."""
+    """The contents of the form for the walk to a pickup point, and their errors."""
 
     typed: dict[str, Any]
     place: TypedPlace = field(default_factory=TypedPlace)
@@ -76,7 +76,7 @@ def form() -> str:
 def add() -> Answer:
     """Add a device. It is paired on its own page."""
     if request.form.get("kind") not in set(KioskKind):
-        abort(400)  # no choice of the page
+        abort(400)  # a kind that the form does not offer
     read = _read()
     with services().db.write() as s:
         property_id = current_staff().property_id
@@ -124,7 +124,10 @@ def mine(s: Session, kiosk_id: int) -> Kiosk:
 
 
 def _set(row: Kiosk, read: KioskForm) -> list[str]:
-    """Store the values of a valid form; the names of those that changed. The kind stays."""
+    """Store the values of a valid form.
+
+    Returns the names of the changed fields; the kind never changes.
+    """
     changed = sorted(name for name, value in read.valid.items() if getattr(row, name) != value)
     for name in changed:
         setattr(row, name, read.valid[name])
@@ -195,7 +198,7 @@ def _visits_today(s: Session, rows: list[Kiosk]) -> dict[int, Visits]:
 
 
 def _lists(accounts: dict[int, str]) -> dict[str, object]:
-    """What the form chooses from."""
+    """The choices of the form."""
     return {
         "kinds": kind_names(),
         "rules": rule_names(),
@@ -223,7 +226,7 @@ def kind_names() -> dict[str, str]:
 
 
 def rule_names() -> dict[str, str]:
-    """Who may let the house pay, in words."""
+    """The rules of who lets the house pay, in words."""
     return {
         WhoPays.DRIVER.value: _("Guests pay the driver"),
         WhoPays.CODE.value: _("The house may pay, with a code from the desk"),
@@ -232,7 +235,7 @@ def rule_names() -> dict[str, str]:
 
 
 def shown_names() -> dict[str, str]:
-    """What a door display calls a ride, in words."""
+    """The ways in which a door display may name a ride, in words."""
     return {
         "number": _("The ride number"),
         "room": _("The room"),

@@ -1,4 +1,4 @@
-"""Settings of languages: how far each one has come, and whether guests get a machine's words."""
+"""Settings of languages: the progress of each, and the offer of machine translations."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ LEVELS: Final = {
 class Line:
     """A language in the table. The figures are whole percentages, rounded down.
 
-    `named`: its name in the reader's language; `sample`: a sentence of its own, by which the
-    browser finds out whether it has its letters.
+    `named`: its name in the reader's language; `sample`: a sentence with which the browser checks
+    whether it can display its letters.
     """
 
     language: Language
@@ -51,7 +51,7 @@ class Line:
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
-    """The languages, and the switch."""
+    """Show the languages, and the switch for machine translations."""
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
     return render_template(
@@ -66,7 +66,7 @@ def show() -> str:
 @bp.post("")
 @needs(MANAGE)
 def save() -> BaseResponse:
-    """Offer guests what only a machine has translated, or stop that."""
+    """Turn the offer of machine translations to guests on or off."""
     wanted = "machine_words" in request.form
     with services().db.write() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -77,8 +77,10 @@ def save() -> BaseResponse:
 
 
 def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
-    """Each language but English. `guests`: what this property offers its guests; `read`: those
-    whose critical sentences a reader of its own has read.
+    """Each language except English.
+
+    `guests`: the languages offered to guests; `read`: those whose critical sentences the property's
+    own reader has read.
     """
     known, found = offered(), []
     for code, language in LANGUAGES.items():

@@ -1,4 +1,4 @@
-"""Settings of languages: what the property says to its guests in its own words."""
+"""Settings of languages: the property's own words for its guests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,12 +48,12 @@ GROUPS: Final = {
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence on the page. Texts have their facts as `{slots}`; "" where there is none."""
+    """A sentence on the page. Facts in texts are written as `{slots}`; "" for a missing text."""
 
     sentence: Sentence
-    ours: str  # in the language of the page's choice
-    text: str  # the own words: as stored, or as typed
-    look: str  # the own words with facts
+    ours: str  # our sentence in the chosen language
+    text: str  # the property's own words, stored or typed
+    look: str  # the own words with example facts
     wrong: str
     stale: bool
 
@@ -61,14 +61,14 @@ class Line:
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
-    """The sentences in one language, with the words that are stored."""
+    """Show the sentences in one language, with the words that are stored."""
     return _page({}, {})
 
 
 @bp.post("")
 @needs(MANAGE)
 def save() -> Answer:
-    """Store the typed words; or show them with facts first; or say which can't be used."""
+    """Store the typed words, or preview them with facts, or show which of them can't be used."""
     form = request.form
     typed = {name: one_line(form[name], LONGEST + 1) for name in SENTENCES if name in form}
     if form.get("reset") in SENTENCES:
@@ -85,7 +85,7 @@ def save() -> Answer:
 @bp.get("/file.po")
 @needs(MANAGE)
 def export() -> BaseResponse:
-    """The sentences of one language as a file for translators, with the words that are stored."""
+    """Export the sentences of one language as a file for translators, with the stored words."""
     code = _chosen().code
     content = written(code, {name: row.text for name, row in _stored(code).items()})
     if words := demo_words(services().settings):
@@ -98,7 +98,7 @@ def export() -> BaseResponse:
 @bp.post("/file")
 @needs(MANAGE)
 def take_in() -> Answer:
-    """Store the words of a translator's file: all of them, or none and why."""
+    """Import the words of a translator's file: all of them, or none with the reasons."""
     language, file = _chosen(), request.files.get("file")
     try:
         lines = lines_of(file.read(MOST_BYTES + 1) if file else b"", language.code)
@@ -121,7 +121,7 @@ def take_in() -> Answer:
 
 
 def wrong_words(typed: Mapping[str, str]) -> dict[str, str]:
-    """What is wrong with typed words, by the names of their sentences."""
+    """The errors of typed words, by the names of their sentences."""
     checked = {name: wrong_with(SENTENCES[name], text) for name, text in typed.items() if text}
     return {name: _why(SENTENCES[name], found) for name, found in checked.items() if found}
 
@@ -137,7 +137,7 @@ def _why(sentence: Sentence, wrong: Wrong) -> str:
 
 
 def _own(name: str, text: str, keep: bool) -> Own:
-    """Words as they are stored: for our sentence of today if they are new, or were kept for it."""
+    """Words to store: new words replace today's sentence of ours; unchanged words keep theirs."""
     stored = _stored(_chosen().code).get(name)
     if stored is not None and stored.text == text and not keep:
         return Own(text, stored.english)
@@ -160,7 +160,7 @@ def _stored(code: str) -> dict[str, Wording]:
 
 
 def _chosen() -> Language:
-    """The language that the page is about: English without a known one."""
+    """The language that the page is about; English if the request names none that is known."""
     return LANGUAGES[TAGS.get(request.values.get("language", ""), ENGLISH)]
 
 
@@ -221,12 +221,12 @@ def _line(
 
 
 def _slots(ours: str) -> str:
-    """Our sentence as people write it; "%(phone)s" is the fact {phone} in some."""
+    """Our sentence as people write it: "%(phone)s" becomes the slot {phone}."""
     return Sentence("", Where.PAGE, ours).english
 
 
 def _facts(prop: Property) -> dict[str, str]:
-    """Facts for a look at the sentences, as they are in the language that is spoken now."""
+    """Example facts for a preview of the sentences, in the current language."""
     place = prop.pickup_name or prop.name
     return {
         "pickup": place,

@@ -1,4 +1,4 @@
-"""Settings of the way to a pickup point: words, metres and minutes on foot, and steps."""
+"""Settings of the walk to a pickup point: words, metres and minutes on foot, and steps."""
 
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ STEPS: Final = {"": None, "no": False, "yes": True}
 @bp.post("/kiosks/<int:kiosk_id>/hints")
 @needs(MANAGE)
 def add(kiosk_id: int) -> Answer:
-    """Add the way from a kiosk to a point; one to the same point is replaced."""
+    """Add the walk from a kiosk to a point; it replaces an earlier one to the same point."""
     with services().db.read() as s:
         mine(s, kiosk_id)
     read = _read()
@@ -51,7 +51,7 @@ def add(kiosk_id: int) -> Answer:
 @bp.post("/pickup-hints/<int:hint_id>/remove")
 @needs(MANAGE)
 def remove(hint_id: int) -> Answer:
-    """Take a way off the list."""
+    """Remove a walk from the list."""
     with services().db.write() as s:
         row = hint_of(s, current_staff().property_id, hint_id) or abort(404)
         kiosk_id = row.kiosk_id
@@ -94,7 +94,7 @@ def _check(read: HintForm) -> None:
 
 
 def _find(read: HintForm, form: MultiDict[str, str]) -> None:
-    """Where the point is; an empty field leaves it to its name."""
+    """The position of the point; None for an empty field: then its name identifies it."""
     read.place = TypedPlace.typed(form, "where")
     try:
         if read.place.name:

@@ -27,23 +27,24 @@ bp = Blueprint("admin_places", __name__, url_prefix="/admin")
 KINDS: Final = ("pickup", "drop")
 SLOTS: Final = range(1, 10)
 CENTRE_MAX: Final = 80
-TAKEN_OFF: Final = "taken_off"  # in the session: the place that was removed last, to undo that
+# key in the session: the place that was removed last, so that this can be undone
+TAKEN_OFF: Final = "taken_off"
 
 
 @bp.get("/places")
 @needs(MANAGE)
 def show() -> str:
-    """Both lists, and the cost centres."""
+    """Show both lists, and the cost centres."""
     return _page()
 
 
 @bp.post("/places")
 @needs(MANAGE)
 def save() -> Answer:
-    """Add a favourite place, or remove the one of a number.
+    """Add a favourite place, or remove the one with a number.
 
-    Without a number it gets the first free one. One that has the number makes room only with
-    `replace`.
+    Without a number it gets the first free one. A place that already has the number is only
+    replaced with `replace`.
     """
     kind, number = request.form.get("kind", ""), request.form.get("slot", "")
     if kind not in KINDS or number not in ("", *map(str, SLOTS)):
@@ -101,7 +102,7 @@ def _typed(place: TypedPlace) -> dict[str, object]:
 @bp.post("/cost-centres")
 @needs(MANAGE)
 def add_centre() -> Answer:
-    """A new cost centre."""
+    """Add a cost centre."""
     property_id, name = (
         current_staff().property_id,
         one_line(request.form.get("name", ""), CENTRE_MAX),

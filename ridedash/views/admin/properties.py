@@ -23,7 +23,7 @@ bp = Blueprint("admin_properties", __name__, url_prefix="/admin/properties")
 @bp.get("")
 @needs(ADMIN)
 def show() -> str:
-    """The list, and the form for a new one."""
+    """Show the list, and the form for a new property."""
     return _page({}, {})
 
 
@@ -49,7 +49,7 @@ def create() -> Answer:
 @bp.post("/<int:property_id>/open")
 @needs(ADMIN)
 def look_at(property_id: int) -> BaseResponse:
-    """Open another property, by a new sign-in that ends when this one would have."""
+    """Open another property, by a new sign-in with the expiry of the present one."""
     seen = current_sign_in()
     with services().db.write() as s:
         if s.get(Property, property_id) is None:
@@ -64,7 +64,7 @@ def look_at(property_id: int) -> BaseResponse:
 
 
 def _record(s: Session, what: str, property_id: int) -> None:
-    """Write an audit entry for the property that it is about."""
+    """Write an audit entry to the log of the property that it is about."""
     who, now = by_staff(current_staff().id), services().clock()
     audit.record(s, who, what, f"properties:{property_id}", "ok", now, property_id=property_id)
 

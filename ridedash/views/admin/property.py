@@ -52,11 +52,11 @@ PLACE_NAME_MAX: Final = 200
 
 
 class UnknownPlace(ValueError):
-    """The typed text names no single place; the message says what to do."""
+    """The typed text does not identify one place; the message says what to do."""
 
 
 class TypedPlace(NamedTuple):
-    """A named point, or one that is not yet known."""
+    """A named point, or one that is not looked up yet."""
 
     name: str = ""
     lat: float | None = None
@@ -71,21 +71,21 @@ class TypedPlace(NamedTuple):
 
     @classmethod
     def typed(cls, form: Form, end: str) -> "TypedPlace":
-        """The text of a form, before it is looked up."""
+        """The text of a form, before its place is looked up."""
         return cls(one_line(form.get(end, ""), PLACE_NAME_MAX))
 
 
 @bp.get("")
 @needs(MANAGE)
 def home() -> BaseResponse:
-    """The first of the pages."""
+    """Redirect to the first page of the settings."""
     return redirect("/admin/property", code=303)
 
 
 @bp.get("/property")
 @needs(MANAGE)
 def show() -> str:
-    """The forms with the property's values."""
+    """Show the forms with the property's values."""
     return property_page({})
 
 
@@ -130,17 +130,17 @@ def _check_margin(typed: str, wrong: dict[str, str], valid: Facts) -> None:
 
 
 def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
-    """English is stored as no choice: so are properties that were there before languages."""
+    """English is stored as "no choice", like in properties from before there were languages."""
     valid["language"] = None if code == ENGLISH else code
     if code not in {row.code for row in house_languages()}:
         wrong["language"] = _("Choose a language from the list.")
 
 
 def _zone_words(prop: Property, wanted: str) -> str:
-    """What to look at before another time zone is saved; "" where planned rides read as before.
+    """A warning before another time zone is saved; "" if planned rides keep their local times.
 
-    They keep their moment: what was typed as 18:00 would read otherwise on pages, cards and links.
-    Nothing moves them by itself, for either clock may be the right one.
+    Planned rides keep their instant, so a time typed as 18:00 would be shown differently on pages,
+    cards and links. They are not moved automatically, because either clock may be the intended one.
     """
     old, new = zone(prop.timezone), ZoneInfo(wanted)
     with services().db.read() as s:
@@ -164,13 +164,13 @@ def _zone_words(prop: Property, wanted: str) -> str:
 
 
 def house_languages() -> list[Language]:
-    """What a property can speak by default: what its staff or its guests are offered."""
+    """The languages that a property can use by default: those offered to its staff or guests."""
     codes = {ENGLISH, *offered().staff, *offered().guests}
     return [row for code, row in LANGUAGES.items() if code in codes]
 
 
 def _language_hint() -> str:
-    """Who reads the language of a property, and which ones are not offered to its staff."""
+    """A hint on who reads the language of a property, and which languages staff are not offered."""
     hint = _("Of staff and guests for whom no other one is known.")
     alone = [row for row in house_languages() if row.code not in {ENGLISH, *offered().staff}]
     if not alone:
@@ -181,7 +181,7 @@ def _language_hint() -> str:
 
 
 def property_page(wrong: dict[str, str]) -> str:
-    """The forms with the stored values, and the messages of fields that can't be used."""
+    """The forms with the stored values, and the messages of invalid fields."""
     prop = _own_property()
     typed = {
         name: getattr(prop, name) or ""
@@ -207,7 +207,7 @@ def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
 
 
 def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
-    """The errors of a property's values, by field, and the values that would be stored."""
+    """The errors of a property's values, by field, and the values to store."""
     wrong: dict[str, str] = {}
     valid: Facts = {name: typed[name] or None for name in ("timezone", "currency", "country")} | {
         "name": typed["name"]
@@ -231,20 +231,20 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
 
 @cache
 def time_zones() -> frozenset[str]:
-    """The names of all time zones; to find them in the files takes ten milliseconds."""
+    """The names of all time zones, cached: finding them in the files takes ten milliseconds."""
     return frozenset(available_timezones())
 
 
 @cache
 def places_zones() -> frozenset[str]:
-    """UTC and one time zone for each place: what else has a name is an older name of one."""
+    """UTC and one time zone for each place; other names are older names of these."""
     lines = files("tzdata").joinpath("zoneinfo/zone.tab").read_text().splitlines()
     return frozenset({"UTC", *(line.split("\t")[2] for line in lines if line[:1] not in ("#", ""))})
 
 
 @cache
 def currencies_in_use() -> frozenset[str]:
-    """The codes of what is legal tender somewhere today."""
+    """The codes of all currencies that are legal tender today."""
     return frozenset(
         code for land in Locale("en").territories for code in get_territory_currencies(str(land))
     )
@@ -253,7 +253,7 @@ def currencies_in_use() -> frozenset[str]:
 def choices(typed: dict[str, str]) -> Facts:
     """The lists that a property chooses from: names by code, in the page's language.
 
-    What was chosen in `typed` is among them, if it ever was a time zone or a currency.
+    The choice in `typed` is included if it is a time zone or currency, even a former one.
     """
     locale = get_locale() or Locale("en")
     countries = {code: locale.territories.get(code, code) for code in COUNTRIES}
@@ -268,7 +268,7 @@ def choices(typed: dict[str, str]) -> Facts:
 
 
 def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any) -> None:
-    """Write an audit entry of the member of staff who is signed in, for the property shown."""
+    """Write an audit entry for the signed-in member of staff, at the property shown."""
     staff = current_staff()
     audit.record(
         s,
@@ -283,7 +283,7 @@ def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any
 
 
 def message_for(known: dict[str, str]) -> str:
-    """The message for the outcome that the query names; "" for none."""
+    """The message for the result that the query names; "" for none."""
     return known.get(request.args.get("said", ""), "")
 
 
@@ -312,14 +312,14 @@ def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[
 
 
 def _shades(colour: str) -> Facts:
-    """The shades of a colour that links and buttons have, and whether one is not the colour."""
+    """The shades of a colour for links and buttons, and whether one of them differs from it."""
     found = palette(colour)
     light, dark = found.light.accent, found.dark.accent
     return {"light": light, "dark": dark, "adjusted": {light, dark} != {colour}}
 
 
 def _face_message() -> str:
-    """What is said after the face was stored; an upload may have held what no logo may."""
+    """The message after the face was stored, also about removed parts of an uploaded logo."""
     kinds = set(request.args.get("left", "").split(",")) & {*NAMED, OTHER}
     if not kinds:
         return _("Saved.")
@@ -330,7 +330,7 @@ def _face_message() -> str:
 
 
 def _chosen(form: Form, end: str, name: str) -> LatLng | None:
-    """The point that was chosen from the list, unless its name was changed since."""
+    """The point that was chosen from the list; None if the name was changed since."""
     if one_line(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
         return None
     return parse_coordinates(

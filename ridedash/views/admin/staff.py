@@ -1,4 +1,4 @@
-"""Staff of a property: who they are, what they may do, and the links by which they come in."""
+"""Staff of a property: their names and roles, and the links with which they get access."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ from ridedash.wording import gettext as _
 bp = Blueprint("admin_staff", __name__, url_prefix="/admin")
 
 NAME_MAX: Final = 60
-# The uses of /admin/staff/<id> in earlier releases, by the form's field `what`.
+# the forms that posted to /admin/staff/<id> in earlier releases, by their field `what`
 FORWARDED: Final = {
     "role": "admin_staff.change_role",
     "disable": "admin_staff.disable",
@@ -46,14 +46,14 @@ FORWARDED: Final = {
 @bp.get("/staff")
 @needs(MANAGE)
 def show() -> str:
-    """All staff, and the open invitations."""
+    """Show all staff, and the open invitations."""
     return _page()
 
 
 @bp.post("/staff")
 @needs(MANAGE)
 def invite_somebody() -> Answer:
-    """Make a link for a new member of staff. It is shown once: only its hash is stored."""
+    """Make a link for a new member of staff and show it once: only its hash is stored."""
     name, role = one_line(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
     if not may_invite(current_staff().role, role):
         abort(400)
@@ -70,7 +70,7 @@ def invite_somebody() -> Answer:
 @bp.post("/staff/<int:staff_id>/role")
 @needs(MANAGE)
 def change_role(staff_id: int) -> Answer:
-    """Give another role, which ends the person's sign-ins."""
+    """Change a person's role, which ends their sign-ins."""
     role = request.form.get("role", "")
     with services().db.write() as s:
         staff = _changeable(s, staff_id)
@@ -85,7 +85,7 @@ def change_role(staff_id: int) -> Answer:
 @bp.post("/staff/<int:staff_id>/disable")
 @needs(MANAGE)
 def disable(staff_id: int) -> Answer:
-    """Take away the right to sign in, which ends the person's sign-ins."""
+    """Disable a person, who can't sign in any more; this ends their sign-ins."""
     with services().db.write() as s:
         staff = _changeable(s, staff_id)
         staff.disabled_at = services().clock()
@@ -96,7 +96,7 @@ def disable(staff_id: int) -> Answer:
 @bp.post("/staff/<int:staff_id>/enable")
 @needs(MANAGE)
 def enable(staff_id: int) -> Answer:
-    """Give back the right to sign in."""
+    """Enable a person again."""
     with services().db.write() as s:
         staff = _changeable(s, staff_id)
         staff.disabled_at = None
@@ -118,7 +118,7 @@ def sign_out(staff_id: int) -> Answer:
 @bp.post("/staff/<int:staff_id>/password-link")
 @needs(MANAGE)
 def make_password_link(staff_id: int) -> Answer:
-    """A link by which a person sets a new password. It is shown once."""
+    """Make a link with which a person sets a new password. It is shown once."""
     me, now = current_staff(), services().clock()
     with services().db.write() as s:
         staff = _changeable(s, staff_id)
@@ -135,7 +135,7 @@ def make_password_link(staff_id: int) -> Answer:
 @bp.post("/staff/<int:staff_id>")
 @needs(MANAGE)
 def forward_change(staff_id: int) -> Answer:
-    """The one address of five forms in earlier releases: each is sent on to its own route."""
+    """The former address of five forms: forwards each of them to its own route."""
     with services().db.read() as s:
         _changeable(s, staff_id)
     endpoint = FORWARDED.get(request.form.get("what", "")) or abort(400)
@@ -145,7 +145,7 @@ def forward_change(staff_id: int) -> Answer:
 @bp.post("/invitations/<int:invitation_id>/withdraw")
 @needs(MANAGE)
 def withdraw(invitation_id: int) -> Answer:
-    """End an invitation."""
+    """Withdraw an invitation."""
     now = services().clock()
     with services().db.write() as s:
         row = invitation_of(s, current_staff().property_id, invitation_id) or abort(404)
@@ -156,7 +156,7 @@ def withdraw(invitation_id: int) -> Answer:
 
 
 def _changeable(s: Session, staff_id: int) -> Staff:
-    """Another member of the property's staff, of no higher role than the user's: 404, 403."""
+    """Another member of the property's staff with no higher role than the user; else 404 or 403."""
     staff = staff_member(s, current_staff().property_id, staff_id)
     if staff is None:
         abort(404)

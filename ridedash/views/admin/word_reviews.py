@@ -1,4 +1,4 @@
-"""Settings of languages: a manager notes that a native reader has read the critical sentences."""
+"""Settings of languages: a manager records that a native reader has read the critical sentences."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ HERE: Final = "/admin/languages/read"
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
-    """The critical sentences of one language beside the English ones, and who has read them."""
+    """Show the critical sentences of a language beside the English ones, and who has read them."""
     language, now = _chosen(), services().clock()
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -51,9 +51,10 @@ def show() -> str:
 @bp.post("")
 @needs(MANAGE)
 def save() -> BaseResponse:
-    """Note that what the page showed was read, or take that back.
+    """Record that the sentences on the page were read, or undo that.
 
-    The form names the digest of what it showed: a sentence that has changed since was not read.
+    The form has a digest of the sentences that it showed, so that later changes don't count as
+    read.
     """
     language, staff, s = _chosen(), current_staff(), services()
     read, subject = "undo" not in request.form, f"properties:{staff.property_id}"
@@ -72,7 +73,7 @@ def save() -> BaseResponse:
 
 
 def _chosen() -> Language:
-    """The language that the page is about; the first one that there is without a known one."""
+    """The language that the page is about; the first one if the request names no known one."""
     known = [code for code in LANGUAGES if code in offered().figures]
     code = TAGS.get(request.values.get("language", ""), "")
     return LANGUAGES[code if code in known else next(iter(known), None) or abort(404)]

@@ -39,7 +39,7 @@ NAME_MAX: Final = 60
 
 @bp.after_request
 def vary(answer: Response) -> Response:
-    """The words follow the browser's languages, and then the property's."""
+    """Add a Vary header: the words depend on the browser's languages, then on the property."""
     answer.vary.add("Accept-Language")
     return answer
 
@@ -48,7 +48,7 @@ def vary(answer: Response) -> Response:
 @needs(OPEN)
 @limiter.limit("60/minute")
 def show(token: str) -> str:
-    """The form. An unknown, used or expired link answers 404 in each case."""
+    """Show the form. An unknown, used or expired link answers 404 in each case."""
     with services().db.read() as s:
         return _page(s, _open(s, token))
 
@@ -67,7 +67,7 @@ def accept(token: str) -> Answer:
         wrong = _wrong(s, row, name, password)
         if wrong:
             return _page(s, row, name, wrong), 422
-    hashed = passwords.hashed(password)  # before the transaction: it takes its time
+    hashed = passwords.hashed(password)  # before the transaction, because it is slow
     with services().db.write() as s:
         row = _open(s, token, hold=True)
         now = services().clock()
@@ -89,7 +89,7 @@ def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
 def _maker_still_may(s: Session, row: Invitation) -> bool:
     """Whether the maker of a link could make it now; the command line always can.
 
-    Their links end with their right to make them, but a request of theirs may end after that.
+    Links end together with the right to make them, but a request of the maker may end after that.
     """
     if row.made_by is None:
         return True

@@ -62,7 +62,7 @@ def change_password() -> Answer:
     weak = password_error(new_password, property_name, staff.name, staff.sign_in_name)
     if weak or new_password != request.form.get("repeated", ""):
         with s.db.write() as db:
-            # the present password was right: this try does not count as a guess
+            # the present password was right, so this try does not count as a guess
             sign_in_succeeded(db, staff.sign_in_name, address)
         wrong = (
             {"password": weak}
@@ -75,7 +75,7 @@ def change_password() -> Answer:
 
 
 def _store_password(staff: Staff, new_password: str, address: str) -> None:
-    """Store the password; end all sign-ins, and links by which somebody could set another one.
+    """Store the password; end all sign-ins, and links with which somebody could set another one.
 
     This browser gets a new sign-in with the old expiry.
     """
@@ -109,7 +109,7 @@ def sign_out_everywhere() -> BaseResponse:
 @bp.post("/preferences")
 @needs(SEE)
 def prefer() -> BaseResponse:
-    """Single-key shortcuts and the sound, each on or off."""
+    """Store the user's preferences for single-key shortcuts and the sound."""
     with services().db.write() as db:
         staff = db.get_one(Staff, current_staff().id)
         staff.shortcuts, staff.sound = "shortcuts" in request.form, "sound" in request.form
@@ -119,7 +119,7 @@ def prefer() -> BaseResponse:
 @bp.post("/language")
 @needs(SEE)
 def choose_language() -> Answer:
-    """The language of the user's own pages; the empty choice is the property's default."""
+    """Store the language of the user's own pages; an empty choice means the property's default."""
     code = request.form.get("language", "")
     if code not in ("", *(row.code for row in staff_languages())):
         return _page({"language": _("Choose a language from the list.")}), 422

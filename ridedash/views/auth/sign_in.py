@@ -36,10 +36,10 @@ bp = Blueprint("auth", __name__)
 NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
 DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
-STAGE: Final = "/demo/stage"  # whoever opens a demo there need not copy what the page shows
-DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
-_verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each
-# sessions live on the server; Flask-Login need not bind them to the browser
+STAGE: Final = "/demo/stage"  # for this target the page of a demo fills in name and password
+DEMO_NAME: Final = "desk"  # the sign-in name that `ridedash up` creates
+_verifying = threading.BoundedSemaphore(4)  # one at a time, because scrypt takes 16 MB each
+# sessions are stored on the server, so Flask-Login need not bind them to the browser
 login_manager.session_protection = None
 
 
@@ -139,9 +139,9 @@ def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
 
 
 def note_throttled(what: str, subject: str, address: str) -> None:
-    """An audit entry for a try that was refused unseen.
+    """Write an audit entry for a try that was refused without checking the password.
 
-    A few a minute: who goes on trying, and needs no sign-in for it, must not fill the database.
+    Only a few are written each minute, so that nobody can fill the database without a sign-in.
     """
     try:
         _count_note()
@@ -154,11 +154,11 @@ def note_throttled(what: str, subject: str, address: str) -> None:
 
 @limiter.shared_limit("6/minute", scope="throttled tries", key_func=lambda: "all")
 def _count_note() -> None:
-    """Raise TooManyRequests when a minute has its audit entries for refused tries."""
+    """Raise TooManyRequests when a minute already has its audit entries for refused tries."""
 
 
 def password_holds(staff: Staff | None, password: str) -> bool:
-    """Whether the password is right; an unknown name takes as long as a known one."""
+    """Whether the password is right. An unknown name takes as long as a known one."""
     with _verifying:
         matches = check_password_hash(staff.password_hash if staff else _dummy_hash(), password)
     return matches and staff is not None
@@ -195,17 +195,17 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
 
 
 def _door() -> str:
-    """The part of the address that says whose sign-in page this is; "" without one."""
+    """The part of the address that identifies the property of this sign-in page; "" without one."""
     door = request.values.get("at", "")
     return door if DOOR.fullmatch(door) else ""
 
 
 def _property() -> Property | None:
-    """The property that signs in here, whose readers' usual language the page then speaks."""
+    """The property of this sign-in page, whose default language the page uses."""
     try:
         with services().db.read() as db:
             prop = property_at(db, _door())
-    except SQLAlchemyError:  # no tables yet, or no database: the sign-in itself says so
+    except SQLAlchemyError:  # no tables or no database yet: the sign-in itself reports that
         return None
     if prop:
         speak(reader_language(Surface.DOOR, house=prop.language))
@@ -213,27 +213,27 @@ def _property() -> Property | None:
 
 
 def _face(prop: Property | None) -> Face | None:
-    """The face of the property that signs in here; None where it has none, or is not known."""
+    """The face of the property of this sign-in page; None without one, or if it is unknown."""
     face = face_of(prop) if prop else None
     return face if face and face.own else None
 
 
 @bp.after_request
 def vary(answer: Response) -> Response:
-    """The words follow the browser's languages: nobody is known yet."""
+    """Add a Vary header: the words depend on the browser's languages; no user is known yet."""
     answer.vary.add("Accept-Language")
     return answer
 
 
 def _demo() -> tuple[str, str] | None:
-    """Name and password of the demo's user; None where they don't match or can't be read."""
+    """Name and password of the demo's user; None if they don't match or can't be read."""
     s = services()
     if not s.settings.demo:
         return None
     try:
         with s.db.read() as db:
             person = find_staff(db, DEMO_NAME)
-    except SQLAlchemyError:  # no tables yet, or no database: the sign-in itself says so
+    except SQLAlchemyError:  # no tables or no database yet: the sign-in itself reports that
         return None
     password = demo_secrets(s.settings.instance)["staff_password"]
     return (DEMO_NAME, password) if person and _opens(person.password_hash, password) else None
@@ -241,5 +241,5 @@ def _demo() -> tuple[str, str] | None:
 
 @lru_cache(maxsize=8)
 def _opens(password_hash: str, password: str) -> bool:
-    """Cached, because a password check is slow by design."""
+    """Whether the demo's password is still valid; cached, because the check is slow by design."""
     return check_password_hash(password_hash, password)

@@ -20,9 +20,9 @@ SEARCH_TOO_LONG: Final = timedelta(seconds=60)
 WAIT_TOO_LONG: Final = timedelta(minutes=2)
 LOUD: Final = ("warn", "unknown", "bad")
 RECONNECT: Final = "reconnect"  # shown once for the account, not for each of its rides
-ARMED: Final = "cancel_armed"  # proceeds by itself
+ARMED: Final = "cancel_armed"  # proceeds without an action
 SWAPPED: Final = "car_swapped"
-# a notice, and the attention item that is cleared when the guest knows
+# notice, and the attention item to clear once the guest has been told
 GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
 
 
@@ -30,9 +30,9 @@ GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
 class Do:
     """The suggested action.
 
-    `what` is "open" (the panel named `on` of the ride), "again" (book again), "seen" (clear the
-    attention item named `on`), "call" (a telephone number) or "go" (another page). `href` leads
-    there without scripts.
+    `what` is "open" (the ride's panel with the name `on`), "again" (book again), "seen" (clear the
+    attention item with the name `on`), "call" (a telephone number) or "go" (another page). `href`
+    leads there without scripts.
     """
 
     what: str
@@ -54,13 +54,14 @@ def need_of(
 ) -> Need | None:
     """Why this ride needs attention now; None when it does not.
 
-    `paused`: the top bar already says that no ride is being updated, so no single row repeats it.
+    `paused`: the top bar already says that no ride is being updated, so the rows don't repeat it.
     """
     page = facts.page
     if page.order.state == OrderState.UNKNOWN:
         return Need("", _open(facts, _("Say what happened"), "resolve"))
     double = next((n for n in notices if n.name == LATE_DOUBLE), None)
-    # before `superseded_by`, which would hide it: such an order has usually been booked again
+    # checked before `superseded_by`, which would hide it: such an order has usually been booked
+    # again
     if double is not None:
         return Need(double.title, _about(facts, double))
     if page.superseded_by is not None:
@@ -69,14 +70,14 @@ def need_of(
     if loud is not None:
         return Need(loud.title, _about(facts, loud))
     if any(n.name == NOT_BOOKED for n in notices):
-        return Need("", _again(facts))  # the headline says it
+        return Need("", _again(facts))  # the headline already says it
     return _slow(facts, stale=stale) if live and not (stale and paused) else None
 
 
 def _needs_no_action(facts: RideFacts, notice: Notice) -> bool:
-    """Whether a loud notice needs no action here.
+    """Whether a notice with an alarming tone needs no action here.
 
-    It is shown elsewhere, proceeds by itself, or was acknowledged.
+    That is so if it is shown elsewhere, proceeds without an action, or was acknowledged.
     """
     if notice.name == "swapped":
         return all(each.name != SWAPPED for each in facts.page.attention)
@@ -103,7 +104,7 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
 
 
 def changes_of(facts: RideFacts) -> list[datetime]:
-    """When time alone will make a ride need attention."""
+    """The instants at which time alone makes a ride need attention."""
     since = facts.since(facts.status) if facts.status else None
     if since is None:
         return []
@@ -128,7 +129,7 @@ def _about(facts: RideFacts, notice: Notice) -> Do:
         return Do("go", _("Change"), f"/rides/new?change={order.id}")
     if notice.name in ("not_known", "no_driver", "poison"):
         return _call(facts, facts.snapshot.driver_number, _("Call driver"))
-    # a notice about an action is named <action>_<outcome>, and the panel after the action
+    # notices about an action are named <action>_<outcome>, and the action's panel has its name
     panel = notice.name.split("_")[0]
     return _open(
         facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else ""

@@ -1,6 +1,6 @@
-"""Guests at kiosks who need the desk: help, approvals, desk codes, a tablet that is handed over.
+"""Guests at kiosks who need the desk: help, approvals, desk codes, handing over a tablet.
 
-What rings is known from the top bar (views/web/top_bar.py); here it gets its words and its presses.
+The top bar detects the calls (views/web/top_bar.py); this module adds their words and actions.
 """
 
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ APPROVE, HOUSE, DECLINE = "approve", "house", "decline"
 
 @dataclass(frozen=True)
 class Call:
-    """Something that rings, as the board shows it. `name` stays the same while it rings.
+    """A call from a kiosk, as the board shows it. `name` stays the same during the call.
 
-    `what` is "help" or "ask"; `until` is when an approval is too late, "" for help.
+    `what` is "help" or "ask"; `until` is when an approval expires, "" for help.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Call:
 
 @dataclass(frozen=True)
 class DeskKiosks:
-    """What the board offers for kiosks: codes where one may be typed, tablets to hand over.
+    """The board's actions for kiosks: making codes if kiosks accept them, and handing over tablets.
 
-    `reasons` are what the desk may decline with, as the guest reads them.
+    `reasons` are the reasons for declining, in the words that the guest reads.
     """
 
     codes: bool
@@ -75,7 +75,7 @@ class DeskKiosks:
 
 
 def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[Call, ...]:
-    """What rings, in words. Reads approvals only if one waits."""
+    """The calls in words. Reads approvals only if one waits."""
     if all(each.what != "ask" for each in rings):
         return tuple(map(_help, rings))
     found = waiting_asks(s, services().vault, current_staff().property_id, now)
@@ -88,7 +88,7 @@ def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[Call, 
 
 
 def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
-    """The kiosks of the property that is shown, as the board's presses need them."""
+    """The kiosks of the property shown, as the board's actions need them."""
     rows = devices_of(s, current_staff().property_id, KioskKind.KIOSK)
     tablets = [row for row in rows if row.attended and row.seen_at and now - row.seen_at <= ALIVE]
     return DeskKiosks(
@@ -106,7 +106,7 @@ def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
 @bp.post("/kiosk-helps/<visit_id>")
 @needs(BOOK)
 def come(visit_id: str) -> Answer:
-    """Tell the guest who asked for help that somebody comes."""
+    """Tell the guest who asked for help that somebody is coming."""
     now, me = services().clock(), current_staff()
     with services().db.write() as s:
         visit = answer_help(s, me.property_id, visit_id[:32], me.id, now)
@@ -122,7 +122,7 @@ def come(visit_id: str) -> Answer:
 @needs(BOOK)
 @limiter.limit("30/minute", key_func=by_staff_key)
 def new_code() -> Answer:
-    """A desk code for a guest at a kiosk. It is shown once: only its hash is stored."""
+    """Make a desk code for a guest at a kiosk and show it once: only its hash is stored."""
     me, s, now = current_staff(), services(), services().clock()
     typed = request.form.get("guest_id", "")
     wanted = NewCode(
@@ -145,14 +145,14 @@ def new_code() -> Answer:
 @bp.get("/kiosk-codes")
 @needs(BOOK)
 def code_form() -> str:
-    """The form for a desk code, for pages without scripts and for a phone."""
+    """The form for a desk code, for pages without scripts and for phones."""
     return render_template("board/kiosk_code.html", code="", until="", house_pays=False)
 
 
 @bp.post("/kiosk-devices/<int:kiosk_id>/hand")
 @needs(BOOK)
 def hand_over(kiosk_id: int) -> Answer:
-    """Open an attended tablet at the first question, in the guest's language."""
+    """Open an attended tablet at its first question, in the guest's language."""
     language, now, me = request.form.get("language", ""), services().clock(), current_staff()
     with services().db.write() as s:
         row = device_of(s, me.property_id, kiosk_id, hold=True)
@@ -173,7 +173,7 @@ def _done() -> Answer:
 @bp.post("/kiosk-asks/<int:ask_id>")
 @needs(BOOK)
 def answer(ask_id: int) -> Answer:
-    """The desk's answer to a guest who wants to book: yes, yes and the house pays, or no."""
+    """Store the desk's answer to a guest who wants to book: yes, yes and the house pays, or no."""
     said, me = request.form.get("answer", ""), current_staff()
     reason = request.form.get("reason", "") if said == DECLINE else ""
     with services().db.read() as s:
@@ -188,7 +188,7 @@ def answer(ask_id: int) -> Answer:
     why = _("Too late: it was answered already, or the guest has left.")
     if wants_json():
         return make_response(jsonify(ok=False, message=why), 409)
-    return redirect("/", code=303)  # the board shows that it waits no longer
+    return redirect("/", code=303)  # the board shows that the guest no longer waits
 
 
 def _help(ring: Ring) -> Call:
@@ -204,7 +204,7 @@ def _help(ring: Ring) -> Call:
 
 
 def _ask(ask: WaitingAsk) -> Call:
-    """An approval: who wants to go where, in which car, for how much."""
+    """An approval in words: who wants to go where, in which car, and the price."""
     offer = ask.offer
     who = _("Room %(room)s", room=ask.room) if ask.room else ask.name
     where = offer.drop_name or _("The guest tells the driver")

@@ -34,13 +34,13 @@ from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
 
-MAX_KNOWN: Final = 16_000  # characters
-LONGEST_STEP: Final = 13  # digits in base 36: no id has more
+MAX_KNOWN: Final = 16_000  # longest `since`, in characters
+LONGEST_STEP: Final = 13  # base-36 digits; no id has more
 
 
 @dataclass(frozen=True)
 class Known:
-    """The revisions that a page has: of the order, the cabs, the chosen ride and each row."""
+    """The revisions that a page knows: of the order, the cabs, the chosen ride and each row."""
 
     order: str
     cabs: str
@@ -54,8 +54,8 @@ NOTHING: Final = Known("", "", "", {})
 def known(since: str) -> Known:
     """The parameter `since`, parsed: `order.cabs.ride~rows`.
 
-    Each row is its distance from the one before (base 36) and the four letters of its revision.
-    An invalid text counts as nothing known.
+    Each row consists of the difference of its id from the previous one (base 36) and the four
+    letters of its revision. An invalid text means that nothing is known.
     """
     head, _tilde, rows = since[:MAX_KNOWN].partition("~")
     parts = head.split(".")
@@ -95,7 +95,7 @@ def board_update(board: Board, has: Known, bar: dict[str, Any], ride_rev: str) -
 
 
 def board_tag(board: Board, bar: dict[str, Any], ride_rev: str) -> str:
-    """The part of the ETag that changes with anything on the board."""
+    """The part of the ETag that changes with everything on the board."""
     return f"{board.order_rev}{board.cabs_rev}{board.rows_rev}{revision(bar)}-{ride_rev}"
 
 
@@ -130,7 +130,7 @@ def board() -> str:
 
 
 def _map(found: Board, prop: Property) -> MapParts:
-    """The map, centred at the property, or at one of its cabs."""
+    """The map, centred on the property, or on one of its cabs."""
     center = next((LatLng(lat, lng) for _id, lat, lng, _bearing in found.cabs), LatLng(0, 0))
     if prop.pickup_lat is not None and prop.pickup_lng is not None:
         center = LatLng(prop.pickup_lat, prop.pickup_lng)
@@ -142,7 +142,7 @@ class Poll(NamedTuple):
 
     bar: StaffBar
     calls: tuple[Call, ...]
-    board: Board | None  # None: the page has only the bar
+    board: Board | None  # None: the page has only the top bar
     ride: Snapshot | None
 
 
@@ -214,7 +214,7 @@ def _needs(found: Board, bar: StaffBar) -> int:
 
 
 def _chosen(number: int, now: datetime) -> Snapshot | None:
-    """The snapshot of the ride that the user looks at; None if the property has no such ride."""
+    """The snapshot of the ride that the user has chosen; None if the property has no such ride."""
     try:
         return snapshot_of(number, now)[1].value if number else None
     except NotFound:
@@ -226,7 +226,7 @@ def _rev(ride: Snapshot | None) -> str:
 
 
 def _with_ride(body: bytes, ride: Snapshot | None) -> bytes:
-    """The body with the snapshot's bytes inserted."""
+    """The body with the bytes of the ride's snapshot inserted."""
     return body if ride is None else body[:-1] + b',"ride":' + ride.body + b"}"
 
 
@@ -238,7 +238,7 @@ def _json(body: dict[str, Any]) -> bytes:
 def give_bar() -> dict[str, Any]:
     """`staff_bar`, `demo_words`, `page_address()`, language and direction for base.html.
 
-    There is no bar where something has failed, and none for a user who is not signed in.
+    On error pages, and without a signed-in user, there is no bar.
     """
     s = services()
     found: dict[str, Any] = {
@@ -254,7 +254,8 @@ def give_bar() -> dict[str, Any]:
             with s.db.read() as db:
                 found["staff_bar"] = page_bar(db, s.clock())
     except (DatabaseBusy, SQLAlchemyError):
-        if "error_page" not in g:  # an error page is shown without the bar; others fail
+        if "error_page" not in g:
+            # an error page is shown without the bar; on other pages the error is raised
             raise
     return found
 
@@ -262,8 +263,8 @@ def give_bar() -> dict[str, Any]:
 class Group(NamedTuple):
     """A group of the list: its heading and its rows in their order.
 
-    `whole`: it lists all there are, so that a count of its rows is true. Of rides that are done it
-    lists the latest.
+    `whole`: it lists all rides, so that the number of its rows is correct; of the rides that are
+    done it lists only the latest.
     """
 
     name: str
@@ -273,7 +274,7 @@ class Group(NamedTuple):
 
 
 def groups_of(found: Board) -> list[Group]:
-    """The groups of the list in their order, empty ones too: the script fills them."""
+    """The groups of the list in their order, empty ones too, because the script fills them."""
     titles = {
         "unknown": _("We don't know"),
         "needs": _("Needs you"),

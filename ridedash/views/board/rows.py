@@ -39,17 +39,17 @@ LATER: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING})
 WAITING: Final = LATER | {OrderState.READY, OrderState.SENDING}
 GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "done"}
 
-Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
+Cab = tuple[int, float, float, int | None]  # order id, latitude, longitude, bearing in degrees
 
 
 @dataclass(frozen=True)
 class Row:
     """One ride of the list.
 
-    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car` tells
-    apart what one press made. `eta`: the minutes until its cab arrives. `seen` is when the service
-    last answered about the ride, if that is too long ago. `waiting` is true until the order has
-    left SENDING. `mark` is what the doorman said about the guest.
+    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
+    distinguishes the rides of one press. `eta`: the minutes until its cab arrives. `seen` is when
+    the service last answered about the ride, if that is too long ago. `waiting` is true until the
+    order has left SENDING. `mark` is the doorman's mark.
     """
 
     id: int
@@ -70,7 +70,8 @@ class Row:
     seen: str
     mark: str
     waiting: bool | None
-    kiosk: str  # where a guest placed it, who pays, and that nobody knows the guest; or ""
+    # the kiosk where a guest placed it, who pays, and that the guest is unverified; or ""
+    kiosk: str
 
     def as_json(self) -> dict[str, Any]:
         """The fields that are not empty."""
@@ -80,7 +81,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Item:
-    """A row with its place in the list, its cab on the map, and when time alone changes it."""
+    """A row, its position in the list, its cab on the map, and when time alone changes it."""
 
     row: Row
     json: dict[str, Any]  # the row as it is sent, with its revision `rev`
@@ -92,7 +93,7 @@ class Item:
 def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
     """The row of an order now.
 
-    `stale`: its facts are too old. `paused`: those of all rides are, and the top bar says so.
+    `stale`: its facts are too old. `paused`: the facts of all rides are, and the top bar says so.
     """
     page = facts.page
     shown, live = notices(facts, Audience.STAFF), is_live(page)
@@ -128,7 +129,7 @@ def revision(body: object) -> str:
 
 
 def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
-    """The row's rank: unknown, needs attention, driver here, by next event, later, ended."""
+    """The rank of the row: unknown, needs attention, driver here, by next event, later, ended."""
     state = facts.page.order.state
     if state == OrderState.UNKNOWN:
         return UNKNOWN
@@ -142,7 +143,7 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
 def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
     """The order within a rank: later rides by their time, ended and others newest first.
 
-    The cars of one press stand as they are counted.
+    The cars of one press are in the order of their numbers.
     """
     order, ride = facts.page.order, facts.page.ride
     then = order.pickup_at or order.guest_until
@@ -152,7 +153,8 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
         number = facts.page.car[0] if facts.page.car else 0
         return 0.0, number - order.id, number
     ended = order.resolved_at if ride is None else ride.ended_at
-    return -(ended or facts.now).timestamp(), -order.id  # without a time it ended just now
+    # without a time, it counts as ended just now
+    return -(ended or facts.now).timestamp(), -order.id
 
 
 def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> Row:
@@ -183,7 +185,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
 
 
 def _kiosk(page: OrderPage) -> str:
-    """Kiosk Lobby · K27 · guest pays · unverified; "" for an order that staff placed."""
+    """Such as "Kiosk Lobby · K27 · guest pays · unverified"; "" for an order that staff placed."""
     if page.kiosk is None:
         return ""
     parts = [
@@ -202,13 +204,13 @@ def _placed(facts: RideFacts) -> str:
 
 
 def _mark(facts: RideFacts) -> str:
-    """What the doorman said about the guest, while the car is here or has just left."""
+    """The doorman's mark, while the car is here or has just left."""
     said = mark_of(facts.page)
     return door_words(said[0]) if said else ""
 
 
 def _headline(facts: RideFacts, headline: str) -> str:
-    """The headline; of a cancelled ride with the cancellation fee, if that is known."""
+    """The headline; for a cancelled ride with the cancellation fee, if that is known."""
     if facts.status != wire.BOOKING_CANCELLED:
         return headline
     if facts.charged:
@@ -224,7 +226,7 @@ def _timer(timer: parts.Timer | None) -> dict[str, Any] | None:
 
 
 def _unless_said(headline: str, why: str) -> str:
-    """The reason, unless the headline begins with it."""
+    """The reason; "" if the headline begins with it."""
     return "" if headline.casefold().startswith(why.casefold()) else why
 
 

@@ -15,11 +15,11 @@ from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
 from ridedash.views.poll_cache.cache import FRESH_S
 from ridedash.views.rides.facts import RideFacts
 
-# at the latest after this time a row is made anew
+# after this time a row is made again even if nothing changed
 _ROW_VALID_FOR: Final = timedelta(seconds=FRESH_S)
-# facts about the cab, which no row shows; the map takes its position from `Item.cab`
+# facts about the cab that no row shows; the map takes its position from `Item.cab`
 OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})
-# columns that polls of the service write and no row shows, and what SQLAlchemy adds
+# columns that polls of the service write and no row shows, and an attribute that SQLAlchemy adds
 AT_EVERY_POLL: Final = frozenset(
     {
         "_sa_instance_state",
@@ -47,23 +47,24 @@ class RowKey(NamedTuple):
     followed: bool
     stale: bool
     paused: bool
-    turned_at: datetime | None  # the service's clock
+    turned_at: datetime | None  # the last turn of the service's clock
 
 
 class StoredRow(NamedTuple):
-    """A row, what it was made from, and until when it is valid."""
+    """A row, its inputs, and the end of its validity."""
 
     key: RowKey
     item: Item
     until: datetime
     made: datetime
-    inputs: list[Any]  # the columns read for it, without those of its cab
+    inputs: list[Any]  # the columns that were read for it, except those of its cab
 
 
 class Shown(NamedTuple):
-    """Whose board, when, and how. `paused`: the top bar says that no ride is being updated.
+    """The property, time and form of a board.
 
-    `since`: only what was placed from then on, while the past of a new demo is made.
+    `paused`: the top bar says that no ride is being updated. `since`: only orders placed from then
+    on are shown, while the past of a new demo is made.
     """
 
     property_id: int
@@ -78,8 +79,8 @@ class Shown(NamedTuple):
 class Board:
     """All rows, in the order in which the page lists them.
 
-    `order` is the order ids in that sequence; `order_rev`, `cabs_rev` and `rows_rev` change with
-    what they are named after.
+    `order` has the order ids in that sequence; `order_rev`, `cabs_rev` and `rows_rev` change when
+    the sequence, the cabs or the rows do.
     """
 
     items: tuple[Item, ...]
@@ -120,10 +121,10 @@ class Board:
 
 
 def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
-    """The board now. Unchanged rows of `before` are reused."""
+    """The board now. Unchanged rows of `before` are used again."""
     now, stored = shown.now, before.rows if before else {}
     marks, turned_at = board_marks(s, shown.property_id, now), shown.time.turned_at
-    if shown.since is not None:  # rides of days ago that are under way for the moment of a poll
+    if shown.since is not None:  # for the moment of a poll, rides of days ago are under way
         ours = placed_since(s, shown.property_id, shown.since)
         marks = [each for each in marks if each.order_id in ours]
     keys = {
@@ -161,13 +162,13 @@ def _is_valid(kept: StoredRow | None, key: RowKey, now: datetime) -> bool:
 def _made(facts: RideFacts, key: RowKey, before: StoredRow | None) -> StoredRow:
     """A row made from the database, or the earlier one with the new position of its cab.
 
-    Most polls of the service bring nothing but a position, so most rows need not be made anew.
+    Most polls of the service only change a position, so most rows need not be made again.
     """
     inputs = _inputs(facts.page)
-    # a stale row shows when the service last answered, which is no input
+    # a stale row shows when the service last answered, which is not among the inputs
     if before is None or key.stale or before.inputs != inputs:
         return _new(facts, key, inputs)
-    # a version that rose without another input says that the cab has moved
+    # the version rose and no input changed: the cab has moved
     if not _is_valid(before, key._replace(version=before.key.version), facts.now):
         return _new(facts, key, inputs)
     return before._replace(key=key, item=replace(before.item, cab=cab_of(facts)))
@@ -182,7 +183,7 @@ def _new(facts: RideFacts, key: RowKey, inputs: list[Any]) -> StoredRow:
 def _inputs(page: OrderPage) -> list[Any]:
     """Every column that was read for a row, without those in AT_EVERY_POLL.
 
-    The lease and the owner of the order are added again: they belong to its sending.
+    The lease and its owner are included for orders, because there they belong to the sending.
     """
     rows = (
         page.order,

@@ -1,4 +1,4 @@
-"""What the booking form fetches while a person types: priced cars, places, guests."""
+"""The data that the booking form fetches while a person types: priced cars, places, guests."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -32,7 +32,7 @@ from ridedash.wording import gettext as _
 
 bp = Blueprint("lookups", __name__)
 Answer = Response | tuple[Response, int]
-WHOLE_PHONE: Final = 7  # digits: fewer may be of several phones
+WHOLE_PHONE: Final = 7  # digits; a shorter text may match several phones
 NAMES: Final = dict(LANGUAGES)
 OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
@@ -105,7 +105,7 @@ def find_guests() -> Answer:
 def guest_json(
     guest: Guest, usual: Usual, typed: str, now: datetime, zone: ZoneInfo
 ) -> dict[str, Any]:
-    """A guest with what the form fills in.
+    """A guest with the values that the form fills in.
 
     `exact`: room, phone or name were typed in full, so that Enter chooses this guest.
     """
@@ -124,7 +124,7 @@ def guest_json(
 
 
 def _cars(picker: Picker) -> dict[str, Any]:
-    """What the page's script shows: the cards as markup, the hotspot for the map."""
+    """The answer for the page's script: the cards as markup, the hotspot for the map."""
     zone = picker.estimates.zone if picker.estimates else None
     return {
         "html": render_template("booking/_cars.html", **cars_context(picker)),
@@ -152,7 +152,7 @@ def _end(end: End) -> dict[str, str]:
 
 
 def _place(found: Place) -> dict[str, Any]:
-    """A found place for the list, without a kind or an area that its name contains.
+    """A found place for the list; kind or area are left out if the name contains them.
 
     "Meridian Airport" needs no "airport" beside it.
     """
@@ -204,7 +204,7 @@ def _no_place(near: LatLng | None) -> str:
 
 
 def _credit() -> str:
-    """The source of the places, where their licence requires it: not for a sandbox's city."""
+    """The source of the places if its licence requires a credit; a sandbox's city requires none."""
     settings = services().settings
     ours = settings.rehearsal and settings.geocoder_url == settings.service_url
     return "" if ours or settings.geocoder == "sandbox" else OSM_CREDIT

@@ -1,4 +1,4 @@
-"""What a ride would cost to another drop before the change is sent, and what its way back would."""
+"""The price of a ride to another drop, before the change is sent, and the price of its way back."""
 
 from flask import Blueprint, jsonify, request
 from werkzeug.wrappers import Response
@@ -29,9 +29,9 @@ def show(order_id: int) -> Answer:
     """The price of a ride's car to the point `drop_lat`, `drop_lng`, beside the booked one.
 
     `words` is the line above the button; `wrong` says that the service would refuse this drop. A
-    drop where the ride begins is not `wrong`: the line says what to do.
+    drop at the pickup is not `wrong`: the line says what to do.
 
-    Nothing is changed or stored. The service can't be asked what a change would cost (its
+    Nothing is changed or stored. The service can't be asked for the price of a change (its
     operation drop_location names no price: docs/service-interface.md, Endpoints, 3), so this is
     what the same car costs now for the trip from the pickup.
     """
@@ -48,7 +48,7 @@ def show(order_id: int) -> Answer:
 @needs(BOOK)
 @limiter.limit("120/minute", key_func=by_staff_key)
 def way_back() -> Answer:
-    """What an offer's car costs now for its trip with the ends swapped, as `words`.
+    """The current price of an offer's car for its trip with the ends swapped, as `words`.
 
     `offer` is the id of the new offer, which the form posts as the price that was shown. The way
     back is priced again when it is ordered.

@@ -1,4 +1,4 @@
-"""What a trip costs now: its products from the service, stored as offers, shown as cards."""
+"""The current prices of a trip: its products from the service, stored as offers, shown as cards."""
 
 import logging
 import math
@@ -35,14 +35,15 @@ from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
 log = logging.getLogger(__name__)
-SAME_PLACE_M: Final = 25.0  # no car is needed between two places this close
-SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
+SAME_PLACE_M: Final = 25.0  # between two places this close no car is needed
+SAME_POINT_M: Final = 1.0  # points this close are the same, because a page rounds coordinates
 # for how long the last list is shown when the service is down
 LAST_LIST: Final = timedelta(seconds=60)
-MOST_ASKED: Final = 6  # categories that are asked for alone for one list
+MOST_ASKED: Final = 6  # categories for which one list makes a separate request, at most
 VAIN_LASTS: Final = timedelta(minutes=10)
-CACHED_TRIPS: Final = 50  # some 100 kB each
-END_OF_CODE: Final = {  # the end that has to change: the same trip would be refused again
+CACHED_TRIPS: Final = 50  # lists in the cache, some 100 kB each
+# code, and the end of the trip that has to change: the same trip would be refused again
+END_OF_CODE: Final = {
     wire.INVALID_CITY: "pickup",
     wire.SAME_PICKUP_DROP: "drop",
     wire.INVALID_DROP_LOCATION: "drop",
@@ -50,9 +51,9 @@ END_OF_CODE: Final = {  # the end that has to change: the same trip would be ref
 
 
 class EstimateFailedError(Exception):
-    """No products: what happened and what to do, in words.
+    """No products could be listed: what happened and what to do, in words.
 
-    `status` is of HTTP; `end` is the end of the trip to change, or "".
+    `status` is an HTTP status; `end` is the end of the trip to change, or "".
     """
 
     def __init__(
@@ -67,23 +68,23 @@ class EstimateFailedError(Exception):
 class Estimates:
     """Product cards for a trip. `late`: the service is down, and this is its last list."""
 
-    trip: Trip  # the pickup may have moved to a point of a hotspot
+    trip: Trip  # the trip; its pickup may have moved to a point of a hotspot
     cards: tuple[Card, ...]
     zone: Zone | None
     fetched_at: datetime
-    facts: str = ""  # how far and how long
+    facts: str = ""  # distance and duration
     late: bool = False
     travel_min: int | None = None
 
 
 class Estimator:
-    """Fetches products for one who books: a member of staff, or a guest on a kiosk."""
+    """Fetches products for somebody who books: a member of staff, or a guest at a kiosk."""
 
     def __init__(self, services: Services, owner: OfferOwner, locale: str) -> None:
         self.services, self.owner, self.locale = services, owner, locale
 
     def named(self, name: str, point: LatLng) -> str:
-        """A better name for a pin; any other as it is."""
+        """A better name for a nameless pin; any other name unchanged."""
         return pin_name(self.services.geocoder, name, point)
 
     def estimates(self, trip: Trip, account_id: int | None = None) -> Estimates:
@@ -111,15 +112,15 @@ class Estimator:
         return Estimates(trip, stored, zone, at, facts, late, travel_min)
 
     def quote(self, trip: Trip, category: str, account_id: int | None) -> str:
-        """What one category costs for a trip now, in words; "" without a price. Stores nothing.
+        """The current price of one category for a trip, in words; "" without a price.
 
-        Raises EstimateFailedError.
+        Stores nothing. Raises EstimateFailedError.
         """
         product = self._product(trip, category, account_id)
         return self._card(trip, product).price_text if product else ""
 
     def quote_offer(self, trip: Trip, category: str, account_id: int | None) -> tuple[str, int]:
-        """The same with the offer that is stored of it; "" and 0 without a price."""
+        """The same, with the offer that is stored for it; "" and 0 without a price."""
         product = self._product(trip, category, account_id)
         shown = self._card(trip, product) if product else None
         if product is None or shown is None or not shown.price_text:
@@ -131,7 +132,7 @@ class Estimator:
         return card(product, has_drop=trip.drop is not None, locale=self.locale)
 
     def _product(self, trip: Trip, category: str, account_id: int | None) -> Product | None:
-        """One category as it is offered for a trip. Raises EstimateFailedError."""
+        """One category as it is offered for a trip now. Raises EstimateFailedError."""
         self._check_ends(trip)
         bearer = self._bearer(account_id) if wire.kind_of(category) is wire.Kind.SHARE else None
         try:
@@ -156,7 +157,7 @@ class Estimator:
     def _listed(
         self, trip: Trip, account_id: int | None
     ) -> tuple[ProductList, Trip, datetime, bool]:
-        """The products, their trip, when they were fetched, whether they are a cached list."""
+        """The products, their trip, the time of the answer, and whether the list was cached."""
         now, key = self.services.clock(), (self.owner.property_id, trip.pickup, trip.drop)
         lists = _cached_lists()
         try:
@@ -182,17 +183,17 @@ class Estimator:
         return self._with_prices(listed, met, account_id), met
 
     def _around(self, zone: HotspotZone | None, trip: Trip) -> str:
-        """The name of the place around a pickup that was picked on the map in a hotspot."""
+        """The name of the place around a pickup that was set on the map inside a hotspot."""
         if not is_hotspot(zone) or not is_pin(trip.pickup_name):
             return ""
         found = self.services.geocoder.nearby(trip.pickup)
         return found.place if found else ""
 
     def _with_prices(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
-        """The list, with the estimates that the service gives only to a request for one category.
+        """The list, with estimates that the service gives only when asked for one category.
 
-        Those of share may be such (docs/service-interface.md 6), and any fixed price. Another
-        category that got no price is not asked for again for VAIN_LASTS.
+        This may apply to share (docs/service-interface.md 6) and to fixed prices. Another category
+        that got no price is not requested again for VAIN_LASTS.
         """
         if trip.drop is None:
             return listed
@@ -208,8 +209,8 @@ class Estimator:
         bearer = self._bearer(account_id) if any(map(_is_shared, unpriced)) else None
         ask = partial(self._priced_alone, trip, bearer)
         *others, last = unpriced
-        with ThreadPoolExecutor(MOST_ASKED) as pool:  # starts a thread for each of the others
-            # in copies of this context: log lines and recorded calls name the request
+        with ThreadPoolExecutor(MOST_ASKED) as pool:  # one thread for each of the other categories
+            # in copies of this context, so that log lines and recorded calls name the request
             runs = [pool.submit(copy_context().run, ask, product) for product in others]
             of_last = ask(last)
             answers = [*(run.result() for run in runs), of_last]
@@ -223,18 +224,18 @@ class Estimator:
         return listed.model_copy(update={"products": products})
 
     def _priced_alone(self, trip: Trip, bearer: str | None, product: Product) -> Product | None:
-        """One product as a request by its category lists it; None without an answer."""
+        """One product from a request for its category alone; None without an answer."""
         token = bearer if _is_shared(product) else None
         try:
             answer = self.services.client.products(trip.pickup, trip.drop, product.category, token)
         except ServiceError as error:
-            # its card says that no price came
+            # the product's card says that no price came
             log.info("estimate of %s: %s", product.category, error)
             return None
         return answer.product(product.category) or product
 
     def _bearer(self, account_id: int | None) -> str | None:
-        """The token of an account of the property; without one, the call has none.
+        """The token of an account of the property; without an account the call has no token.
 
         The interface's share example sends the user's token.
         """
@@ -278,12 +279,12 @@ def home_trip(home: Property) -> Trip | None:
 
 
 def priced(product: Product, shown: Card) -> Priced:
-    """A product as its card is stored, with the price in the words of the card."""
+    """A product in the form that is stored, with the price in the words of its card."""
     return replace(offered(product), price_text=shown.price_text or None)
 
 
 def end_of_code(code: str | None) -> str:
-    """The end of the trip that a refusal is about: `pickup`, `drop` or ""."""
+    """The end of the trip that a refusal concerns: `pickup`, `drop` or ""."""
     wanted = wire.normal_code(code or "")
     for known, end in END_OF_CODE.items():
         if wire.normal_code(known) == wanted:
@@ -292,7 +293,7 @@ def end_of_code(code: str | None) -> str:
 
 
 def refused(code: str | None, message: str | None = None, status: int = 422) -> EstimateFailedError:
-    """A refusal in words: by the service, or one that is known beforehand."""
+    """A refusal in words, made by the service or foreseen by us."""
     words = refusal(code, Audience.STAFF, message=message)
     return EstimateFailedError(
         words.headline, f"{words.why} {words.next_step}", status, words.quote, end_of_code(code)
@@ -300,7 +301,7 @@ def refused(code: str | None, message: str | None = None, status: int = 422) -> 
 
 
 def down(error: ServiceError) -> EstimateFailedError:
-    """The service does not answer now, in words."""
+    """An error in words: the service does not answer now."""
     wait_s: float | None = None
     limited = isinstance(error, RateLimited)
     if isinstance(error, RateLimited):
@@ -323,7 +324,7 @@ def down(error: ServiceError) -> EstimateFailedError:
 def drop_error(
     cities: Sequence[CityArea], pickup: LatLng, drop: LatLng
 ) -> EstimateFailedError | None:
-    """Why no car goes to the drop; None when one may, or when no boundary of a city is known.
+    """Why no car goes to the drop; None if one may, or if no boundary of a city is known.
 
     A pickup outside of all cities is left to the service's own refusal.
     """
@@ -351,12 +352,12 @@ def _cached_lists() -> TtlCache:
 
 
 def _asked_in_vain() -> TtlCache:
-    """Categories of trips that were asked for alone and got no price."""
+    """Categories of trips that were requested separately and got no price."""
     return _cache("ridedash.unpriced", CACHED_TRIPS * MOST_ASKED)
 
 
 def _cache(name: str, size: int) -> TtlCache:
-    """A cache of this process; the age of its values is counted by the app's clock."""
+    """A cache of this process; the app's clock measures the age of its values."""
     now = current_app.extensions["ridedash"].clock
     found: TtlCache = current_app.extensions.setdefault(
         name, TtlCache(size, lambda: float(now().timestamp()))

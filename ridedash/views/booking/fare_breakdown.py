@@ -29,7 +29,7 @@ Number = Callable[[Decimal], str]
 
 
 class Sent(str):
-    """Words as the service sent them, in its English; pages mark them so (`as_sent` of macros)."""
+    """Words in the service's English; pages mark them so (`as_sent` of macros)."""
 
     __slots__ = ()
     sent: Final = True
@@ -45,7 +45,7 @@ class FareTable:
 
 
 def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
-    """All that the service sent about the price of a product, in the order in which it is shown."""
+    """Everything that the service sent about the price of a product, in the order of the page."""
     pay = partial(_pay, currency=product.currency, locale=locale)
     number = partial(exact, locale=locale)
     tables = []
@@ -59,7 +59,7 @@ def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
 
 
 def unit_words(unit: str | None) -> tuple[str, str]:
-    """A unit as after a number ("km") and as after "per" ("km")."""
+    """The words of a unit after a number ("km") and after "per" ("km")."""
     after, per = UNITS.get(unit or "", (unit or "", unit or _("unit")))
     return str(after), str(per)
 
@@ -221,6 +221,6 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
 
 
 def _new(note: str, shown: set[str]) -> bool:
-    """Whether a sentence says more than the sums that stand in the lines already."""
+    """Whether a sentence says more than the sums that the lines already contain."""
     sums = set(AMOUNT.findall(note))
     return bool(note) and not (sums and sums <= shown)

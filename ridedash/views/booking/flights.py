@@ -1,4 +1,4 @@
-"""Rides to a flight: when to pick the guest up, proposed with its arithmetic and never set."""
+"""Rides to a flight: proposes a pickup time and shows its calculation, but never sets it."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -27,10 +27,10 @@ LONGEST_MIN: Final = 24 * 60
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is said about a flight.
+    """The proposal for a flight, in words.
 
-    `take` is the proposed pickup as a text that can be typed, and `button` its words; both are ""
-    when there is none. `wrong` says that the departure can't be read.
+    `take` is the proposed pickup time as a text to type, and `button` the words of its button; both
+    are "" without a proposal. `wrong` says that the departure can't be read.
     """
 
     said: str = ""
@@ -43,7 +43,7 @@ class Proposal:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
-    """The proposal for a flight that `departs` then, `minutes` on the road; both as texts."""
+    """The proposal for a flight at `departs`, `minutes` away by road; both are texts."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
     now, tz = services().clock(), zone(home.timezone)
@@ -59,7 +59,7 @@ def read() -> Response:
 
 
 def flight_of(picker: Picker, now: datetime, tz: ZoneInfo) -> Proposal:
-    """The same for a form with its cars, for readers without scripts."""
+    """The same for a form with its cars, for pages without scripts."""
     form = picker.form
     if not form.for_flight.data or not form.departs.data:
         return Proposal()
@@ -74,7 +74,7 @@ def flight_of(picker: Picker, now: datetime, tz: ZoneInfo) -> Proposal:
 def propose(
     departs_at: datetime, margin_min: int, travel_min: int | None, now: datetime, tz: ZoneInfo
 ) -> Proposal:
-    """The pickup for a flight: its departure less the margin and the way."""
+    """The pickup for a flight: its departure minus the margin and the duration of the ride."""
     there_at = departs_at - timedelta(minutes=margin_min)
     departs, there = (planned_time(at, now, tz, locale()) for at in (departs_at, there_at))
     begin = _("Departs %(at)s, be there %(span)s before", at=departs, span=_span(margin_min))
@@ -98,5 +98,5 @@ def propose(
 
 
 def _span(minutes: int) -> str:
-    """A margin as people say it: 2 h, 90 min."""
+    """A margin in everyday form: 2 h, 90 min."""
     return _("%(n)d min", n=minutes) if minutes % 60 else _("%(n)d h", n=minutes // 60)

@@ -1,4 +1,4 @@
-"""The booking form as pages show it: its picker, its templates' context, planned rides, errors."""
+"""The booking form on pages: its picker, its templates' context, planned rides, errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,26 +38,27 @@ from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.time_words import examples, time_words
 
-# The page fetches prices again before an offer's two minutes are over, faster with the clock.
+# The page fetches prices again before an offer's two minutes are over, sooner if the clock runs
+# fast.
 FRESH_MS: Final = 100_000
 FRESH_LEAST_MS: Final = 3_000
 
 
 @dataclass(frozen=True)
 class ShownDate:
-    """One date of a series that is about to be made; `moved` says what clocks do to it."""
+    """One date of a series that is about to be made; `moved` says how a clock change affects it."""
 
     words: str
     moved: str
 
 
 def dates_of(rides: Sequence[SeriesRide], tz: ZoneInfo) -> list[ShownDate]:
-    """The dates of a series as they are shown before the press."""
+    """The dates of a series, as they are shown before the press."""
     return [ShownDate(weekday_time(ride.at, tz, locale()), _clock_change(ride)) for ride in rides]
 
 
 def _clock_change(ride: SeriesRide) -> str:
-    """What a change of clocks does to the time of a ride; "" where there is none."""
+    """How a clock change affects the time of a ride; "" if it does not."""
     if ride.moved:
         return _("clocks go forward: the time as typed does not exist on that day")
     return _("Clocks show that time twice then: the first is meant.") if ride.twice else ""
@@ -73,7 +74,7 @@ def compact_form() -> dict[str, Any]:
 
 
 def new_picker(*, clean: bool = False) -> Picker:
-    """A picker with the form that was posted, if any; `clean` asks for an empty form."""
+    """A picker with the posted form, if any; `clean` requests an empty form."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
@@ -96,7 +97,7 @@ def new_picker(*, clean: bool = False) -> Picker:
 
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
-    """What a guest may speak: first the languages that their page can be in, by these codes."""
+    """The languages that a guest may speak: first those in which their page can be shown."""
     page, told = _("Guest's page"), _("Told to staff; the guest's page is in English")
     found = [
         SelectChoice(
@@ -114,7 +115,7 @@ def _languages(codes: set[str]) -> list[SelectChoice]:
 def trip_picker(trip: TripForm, *, search: bool) -> Picker:
     """A new picker with the trip of a query string or a form; `search` looks typed places up."""
     picker = new_picker()
-    trip.validate()  # its errors are ignored: a text that is too long is cut when it is read
+    trip.validate()  # errors are ignored: a text that is too long is cut when it is read
     picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=search)
     picker.category = (trip.category.data or "")[:64]
     return picker
@@ -130,27 +131,27 @@ def own_offer(offer_id: int | None) -> Offer | None:
 
 
 def estimator() -> Estimator:
-    """Fetches prices for the member of staff who is signed in."""
+    """An estimator for the signed-in member of staff."""
     staff = current_staff()
     return Estimator(services(), OfferOwner(staff.property_id, staff.actor), locale())
 
 
 def context(picker: Picker) -> dict[str, Any]:
-    """What the form's templates need beside the page's own."""
+    """The values that the form's templates need besides the page's own."""
     cars = cars_context(picker)
-    # for when the drop is taken out of its field, too
+    # also for the case that the drop is removed from its field
     drops = cars["drops"] or drops_of(picker)
     return {**cars, "drops": drops, "calendar": calendar(picker)}
 
 
 def drops_of(picker: Picker) -> list[Suggestion]:
-    """The drops that are suggested to the guest of the form."""
+    """The suggested drops for the guest in the form."""
     with services().db.read() as s:
         return suggested(s, picker.home, "drop", picker.form.guest_id.data, picker.pickup.point)
 
 
 def cars_context(picker: Picker) -> dict[str, Any]:
-    """What `booking/_cars.html` needs for the cars of a trip; it shows drops where it has none."""
+    """The values that `booking/_cars.html` needs for a trip; without a drop, it suggests drops."""
     app, tz = services(), formatting.zone(picker.home.timezone)
     fetched = picker.estimates.fetched_at if picker.estimates else None
     return {
@@ -163,7 +164,7 @@ def cars_context(picker: Picker) -> dict[str, Any]:
 
 
 def calendar(picker: Picker) -> dict[str, Any]:
-    """What the date and time controls need: the days allowed, the plan's own time, the clock."""
+    """The values of the date and time controls: allowed days, the plan's own time, the clock."""
     now, tz = services().clock(), formatting.zone(picker.home.timezone)
     first, last = now.astimezone(tz).date(), (now + picker.form.latest).astimezone(tz).date()
     if not picker.form.pickup_date.data:
@@ -182,7 +183,7 @@ def calendar(picker: Picker) -> dict[str, Any]:
         "last": last.isoformat(),
         "dates": dates_of(picker.form.series_rides, tz),
         "dates_key": dates_key(picker.form.series_rides) if picker.form.series_rides else "",
-        # at any hour of that day a ride is near enough
+        # late enough that every hour of that day is near enough
         "series_last": f"{(now + SERIES_LATEST).astimezone(tz) - timedelta(days=1):%Y-%m-%d}",
         "zone": tz.key,
         "now": formatting.stamp(now),
@@ -191,7 +192,7 @@ def calendar(picker: Picker) -> dict[str, Any]:
 
 
 def fill_from_plan(picker: Picker, page: OrderPage) -> None:
-    """Fill in the form that changes a planned ride with all its values."""
+    """Fill in the form with all values of the planned ride that it changes."""
     form, order = picker.form, page.order
     picker.refill(page, Refill.CHANGE)
     picker.again, form.supersedes.data = None, None
@@ -205,7 +206,7 @@ def fill_from_plan(picker: Picker, page: OrderPage) -> None:
 
 
 def edit_plan(picker: Picker, page: OrderPage | None) -> None:
-    """Make the form one that changes this plan, whose pickup time stays allowed."""
+    """Make the form change this plan, whose present pickup time remains allowed."""
     picker.changing = page
     picker.form.planned_at = page.order.pickup_at if page else None
     picker.form.kept_departure = page.order.departs_at if page else None
@@ -268,13 +269,13 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
 
 
 def _busy_ride(ride: OpenRide, now: datetime) -> dict[str, Any]:
-    """What the notice of a second car says of a ride that the guest has already."""
+    """The words about an open ride of the guest, in the notice of a second car."""
     ago = formatting.age((now - ride.placed_at).total_seconds())
     return {"order_id": ride.order_id, "by": ride.staff_name or _("somebody"), "ago": ago}
 
 
 def _changed_meanwhile(error: Exception) -> str:
-    """What changed after the form was shown."""
+    """What has changed since the form was shown."""
     if isinstance(error, OfferStale):
         return _(
             "The price was more than two minutes old, so it was asked again. Nothing was ordered "
@@ -306,7 +307,7 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
         ),
         "series": _("A series is of one car, one way, in the next 90 days."),
     }
-    # where a refusal is shown that has no control of its own to be seen
+    # fields without a visible control, and the place where their refusal is shown
     elsewhere = {"supersedes": "offer", "pickup_day": "pickup_date"}
     if isinstance(error, NoCarLater):
         at = day_text(error.pickup_at.astimezone(form.tz), "MMMEd", locale())

@@ -1,4 +1,4 @@
-"""The guests' cards of a group, six on a sheet: which car is whose, its plate, and a link each."""
+"""Cards for the guests of a group, six on a sheet: each with its car, plate and link."""
 
 from dataclasses import dataclass
 
@@ -27,8 +27,8 @@ Answer = str | BaseResponse
 class GroupCard:
     """The card of one car, in its guest's language.
 
-    `ours` repeats it in the language of staff where that is another one. `short` is the link
-    without its scheme; "" and None without a link.
+    `ours` repeats it in the language of the staff if that differs. `short` is the link without its
+    scheme; "" and None without a link.
     """
 
     number: int
@@ -48,14 +48,14 @@ class GroupCard:
 @bp.get("/groups/<int:order_id>/cards")
 @needs(SEE)
 def show(order_id: int) -> Answer:
-    """The cards without QR codes: links are made by a press, never by looking."""
+    """Show the cards without QR codes: only a press makes links."""
     return _sheet(order_id, {})
 
 
 @bp.post("/groups/<int:order_id>/cards")
 @needs(BOOK)
 def make(order_id: int) -> Answer:
-    """The cards, each with a new link for its guest where its ride may have one."""
+    """Make the cards, each with a new link for its guest if the ride may have one."""
     return _sheet(order_id, guest_links(group_of(order_id)))
 
 

@@ -1,4 +1,4 @@
-"""Cancelling all cars of a group: what it costs is said first, car by car and as a sum."""
+"""Cancels all cars of a group, after showing the costs for each car and their sum."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,10 +29,10 @@ Answer = str | tuple[str, int] | BaseResponse
 
 @dataclass(frozen=True)
 class Stop:
-    """How one car of a group can be stopped now.
+    """The way in which one car of a group can be stopped now.
 
-    `step` is one of STEPS, "" when it can't be stopped; `fee` is what that costs by the policy of
-    its offer, None where the ride company has told none; `words` say both.
+    `step` is one of STEPS, "" if it can't be stopped; `fee` is the cost by the policy of its offer,
+    None if the policy states none; `words` describe both.
     """
 
     car: GroupCar
@@ -45,7 +45,7 @@ class Stop:
 @bp.get("/groups/<int:order_id>/cancel")
 @needs(BOOK)
 def ask(order_id: int) -> Answer:
-    """What would be cancelled, and what it costs."""
+    """Show what would be cancelled, and the costs."""
     pages = group_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}", 303)
@@ -55,7 +55,7 @@ def ask(order_id: int) -> Answer:
 @bp.post("/groups/<int:order_id>/cancel")
 @needs(BOOK)
 def cancel_all(order_id: int) -> Answer:
-    """Cancel what the page listed; when steps or fees are others by now, list them again."""
+    """Cancel the cars that the page listed; if steps or fees have changed, list them again."""
     pages = group_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}", 303)
@@ -71,22 +71,22 @@ def cancel_all(order_id: int) -> Answer:
 @bp.post("/groups/<int:order_id>/restore")
 @needs(BOOK)
 def restore(order_id: int) -> Answer:
-    """Undo that for planned cars; possible for some seconds after it."""
+    """Undo the cancelling of planned cars, for some seconds."""
     return bring_back(group_of(order_id), f"/groups/{order_id}")
 
 
 def stops_of(pages: list[OrderPage]) -> list[Stop]:
-    """How each car can be stopped now."""
+    """The way in which each car can be stopped now."""
     return [_stop(number, page) for number, page in enumerate(pages, 1)]
 
 
 def plan_of(stops: list[Stop]) -> str:
-    """Steps and fees as a text: the press counts for what was shown, and for nothing else."""
+    """Steps and fees as text, by which a press is tied to exactly what was shown."""
     return ",".join(f"{stop.car.order_id}:{stop.step}:{stop.fee}" for stop in stops if stop.step)
 
 
 def cost_words(stops: list[Stop]) -> str:
-    """What cancelling all of them costs now, in a sentence."""
+    """A sentence with the current costs of cancelling all of these cars."""
     asked = [stop for stop in stops if stop.step]
     fees = [stop for stop in asked if stop.fee]
     untold = sum(stop.fee is None for stop in asked)
@@ -117,7 +117,7 @@ def _stop(number: int, page: OrderPage) -> Stop:
 
 
 def _fee(facts: RideFacts, step: str) -> tuple[Decimal | None, str]:
-    """What a step costs now, and that in words."""
+    """The current fee of a step, and the same in words."""
     if not step:
         return FREE, _("Stays as it is")
     if step == "withdraw":

@@ -1,4 +1,4 @@
-"""The page of a group of cars: each car is an order; those that could not be booked are named."""
+"""The page of a group of cars: each car is an order; cars that could not be booked are named."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from ridedash.wording import ngettext
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
 ENDED_MS: Final = 30_000
-# the stage of an order by its state, and of a ride by its status: see `stage`
+# the stage of an order by its state, and of a ride by its status; `stage` uses them
 ORDER_STAGES: Final = {
     OrderState.UNKNOWN: "unknown",
     OrderState.READY: "waiting",
@@ -48,7 +48,7 @@ RIDE_STAGES: Final = {
 
 @dataclass(frozen=True)
 class GroupCar:
-    """One of a group: what became of it so far."""
+    """One car of a group, with its present state."""
 
     order_id: int
     number: int
@@ -69,7 +69,7 @@ class GroupCar:
 @bp.get("/groups/<int:order_id>")
 @needs(SEE)
 def show(order_id: int) -> str | BaseResponse:
-    """All cars that were booked together with this one; a single ride has its own page."""
+    """All cars that were booked together with this one; a single ride redirects to its own page."""
     pages = group_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}", 303)
@@ -87,16 +87,16 @@ def show(order_id: int) -> str | BaseResponse:
 
 
 def group_of(order_id: int) -> list[OrderPage]:
-    """All orders of an order's group, in the order of their numbers; empty for a single ride."""
+    """All orders in an order's group, by number; empty for a single ride."""
     return pages_together(order_id, Order.group_key)
 
 
 def pages_together(
     order_id: int, key: InstrumentedAttribute[str | None], *, light: bool = False
 ) -> list[OrderPage]:
-    """All orders that have this key in common with an order, by pickup and number.
+    """All orders that share this key with an order, by pickup and number.
 
-    Empty where it has none. `light`: as orders_by_ids says.
+    Empty without a key. `light` is explained at orders_by_ids.
     """
     with services().db.read() as s:
         property_id = current_staff().property_id
@@ -112,7 +112,7 @@ def pages_together(
 
 
 def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
-    """What every page of a group says at its top."""
+    """The facts at the top of every page of a group."""
     guests = list(dict.fromkeys(page.guest.name for page in pages))
     cars = len(pages)
     one = ngettext("%(num)d car for %(guest)s", "%(num)d cars for %(guest)s", cars, guest=guests[0])
@@ -133,7 +133,7 @@ def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
 
 
 def summary(pages: list[OrderPage]) -> str:
-    """How many of them are here, on the way, not booked, …: "2 of 3 here · 1 on the way"."""
+    """How many cars are in each stage: "2 of 3 here · 1 on the way"."""
     count = Counter(stage(page) for page in pages)
     said = {
         "here": _("%(n)d of %(cars)d here", n=count["here"], cars=len(pages)),
@@ -160,13 +160,13 @@ def stage(page: OrderPage) -> str:
         return ORDER_STAGES[state]
     if has_failed(state, status):
         return "failed"
-    if status == wire.INVOICE:  # of an auto after the ride, of any other car before it
+    if status == wire.INVOICE:  # an auto has INVOICE after the ride, any other car before it
         return "over" if page.order.kind == wire.Kind.AUTO else "here"
     return RIDE_STAGES.get(status or "", "searching")
 
 
 def together(pages: list[OrderPage], locale: str) -> str:
-    """The price of all cars as they were booked, "3 × ₹84 = ₹252"; "" where one has none."""
+    """The price of all cars at booking, "3 × ₹84 = ₹252"; "" if one has no price."""
     prices = [_price(page, locale) for page in pages]
     bounds = [price.bounds for price in prices if price is not None and price.bounds is not None]
     if len(bounds) != len(pages):
@@ -193,7 +193,7 @@ def _price(page: OrderPage, locale: str) -> ProductPrice | None:
 
 
 def car_of(number: int, page: OrderPage) -> GroupCar:
-    """One car as the group's pages show it."""
+    """One car in the form of the group's pages."""
     app = services()
     view = ride_view(page, app.clock(), app.time(), locale())
     loud = next(

@@ -1,4 +1,4 @@
-"""The page on which staff let a guest start a ride: until when, and for how much at most."""
+"""The page on which staff let a guest start a ride: until when, and for which price at most."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
@@ -31,14 +31,14 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 USUAL: Final = timedelta(hours=3)
-ROOM: Final = Decimal("1.25")  # the ceiling that is proposed, of the price of now
-ROUND: Final = 10  # it is a multiple of that
+ROOM: Final = Decimal("1.25")  # the proposed ceiling, as a multiple of the present price
+ROUND: Final = 10  # the ceiling is rounded to a multiple of this
 OWN_FIELDS: Final = ("csrf_token", "until", "ceiling")
 
 
 @dataclass
 class Wish:
-    """The two fields as they were typed, with what is wrong with them by field."""
+    """The two typed fields, with their errors by field."""
 
     until: str
     ceiling: str
@@ -76,7 +76,7 @@ def let_guest_start(
 
 
 def _price(offer: Offer, seats: int | None) -> Decimal | None:
-    """The most that the offer costs; None for one that can't have a ceiling."""
+    """The highest price of the offer; None if it can't have a ceiling."""
     try:
         return price_of(Product.model_validate(offer.product), seats)
     except ValidationError:
@@ -108,7 +108,7 @@ def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
 def _next(clock: time, now: datetime, tz: ZoneInfo) -> datetime:
     """The next instant at which clocks show this time.
 
-    Raises NoSuchTime where a change of clocks that is still to come leaves it out.
+    Raises NoSuchTime if a future clock change skips it.
     """
     day = now.astimezone(tz).date()
     try:
@@ -125,7 +125,7 @@ def _next(clock: time, now: datetime, tz: ZoneInfo) -> datetime:
 
 
 def _page(picker: Picker, offer: Offer, wish: Wish | None) -> str:
-    """The page; without a wish it says that this can't be done for that ride."""
+    """The page; without a wish it says that this is not possible for the ride."""
     fields = [
         (name, value)
         for name, values in request.form.lists()

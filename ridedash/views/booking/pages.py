@@ -1,4 +1,4 @@
-"""`/rides/new`: the booking form as a page, or alone as JSON for the board; and a press of Book."""
+"""`/rides/new`: the booking form, as a page or as JSON for the board, and the press of Book."""
 
 from datetime import timedelta
 
@@ -39,15 +39,17 @@ Answer = str | Response | tuple[str | Response, int]
 
 
 def sent_before() -> bool:
-    """Whether this form has created its order: the rate limit does not count it again."""
+    """Whether this form has already created its order: the rate limit does not count it again."""
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
     return not {"show", "quick"} & set(request.form) and used is not None
 
 
 def cars_asked() -> int:
-    """The number of cars in the form: the rate limit counts an order for each, and a series, which
-    orders nothing now, as a whole group.
+    """The number of cars in the form.
+
+    The rate limit counts each order, and counts a series, which orders nothing now, like a whole
+    group.
     """
     if request.form.get("days"):
         return MOST_CARS
@@ -58,7 +60,7 @@ def cars_asked() -> int:
 @bp.get("/rides/new")
 @needs(BOOK)
 def new() -> Answer:
-    """The form, its trip preset by the query.
+    """Show the form; the query presets its trip.
 
     `again`, `return` and `change` name an order that fills it in; `show` lists the cars.
     """
@@ -131,10 +133,12 @@ def create() -> Answer:
 
 
 def _not_yet(picker: Picker, offer: Offer | None, *, moved: bool) -> Answer:
-    """What has to be put right before anything is ordered. `moved`: the trip was changed after the
-    prices were shown, and an order would go where the offer goes.
+    """What has to be corrected before anything is ordered.
+
+    `moved`: the trip was changed after the prices were shown, and the order would go where the
+    offer goes.
     """
-    # A form that is sent again may have become invalid after its order was placed.
+    # a form that is sent again may have become invalid after its order was placed
     order_id = _order_of_token(picker.form.form_token.data)
     if order_id:
         return _reused(order_id), 409
@@ -157,9 +161,9 @@ def _order_of_token(form_token: str | None) -> int | None:
 
 
 def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
-    """A redirect to the page of what was made; as JSON, an empty form for the next guest.
+    """A redirect to the page of the order; as JSON, an empty form for the next guest.
 
-    `orders` of the JSON are those whose state the form's words follow: not the ways back.
+    `orders` in the JSON are those whose state the form then shows, without the ways back.
     """
     kind = "rides"
     if wanted.series:
@@ -199,7 +203,7 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
 
 
 def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
-    """The form as it was typed, with fresh prices for the same trip, under this HTTP status."""
+    """The form as it was typed, with fresh prices for the same trip, and this HTTP status."""
     if offer:
         picker.use_trip_of(offer)
     else:
@@ -221,7 +225,7 @@ def _reused(order_id: int) -> str | Response:
 
 
 def _page(picker: Picker) -> str | Response:
-    """The form with its page and map; as JSON, the form alone."""
+    """The form with its page and map; as JSON, only the form."""
     if wants_json():
         return jsonify(html=render_template("booking/_compact_form.html", **context(picker)))
     app = services()

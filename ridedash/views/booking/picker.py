@@ -36,11 +36,11 @@ from ridedash.wording.typed_times import departure_text
 
 @dataclass(frozen=True)
 class End:
-    """One end of a trip: its name and point, and what to do where the point is not known."""
+    """One end of a trip: its name and point, and advice if the point is unknown."""
 
     name: str = ""
     point: LatLng | None = None
-    error: str = ""  # what is wrong with it; with a point, prices can be fetched all the same
+    error: str = ""  # its error; prices can still be fetched if it has a point
     choices: tuple[Place, ...] = ()
 
     @property
@@ -70,17 +70,18 @@ class Picker:
     accounts: list[Account]
     pickup: End = field(default_factory=End)
     drop: End = field(default_factory=End)
-    category: str = ""  # of the requested product
+    category: str = ""  # category of the requested product
     usual: str = ""  # category of the guest's last ride
-    favourites: tuple[Favourite, ...] = ()  # drops of the property, by their keys
+    favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, by their keys
     estimates: Estimates | None = None
     error: EstimateFailedError | None = None
     chosen: Card | None = None
     seats: int = 1
     changed: PriceChange | None = None
-    busy: Mapping[str, Any] | None = None  # the guest's other open rides, and which were seen
-    again: OrderPage | None = None  # the order that this one books again
-    filled_from: str = ""  # whose earlier ride filled the form
+    # the guest's other open rides, and which of them were shown
+    busy: Mapping[str, Any] | None = None
+    again: OrderPage | None = None  # the order that the form books again
+    filled_from: str = ""  # the guest whose earlier ride filled in the form
     changing: OrderPage | None = None  # the planned ride that the form changes
     message: str = ""
 
@@ -93,7 +94,7 @@ class Picker:
 
     @property
     def trip(self) -> Trip | None:
-        """The trip as far as it is known; None without a pickup."""
+        """The known part of the trip; None without a pickup."""
         if self.pickup.point is None:
             return None
         drop = self.drop.point
@@ -107,7 +108,7 @@ class Picker:
     def fetch_estimates(self, estimator: Estimator, before: Offer | None = None) -> None:
         """Fetch product cards for the trip.
 
-        `before` is the offer that was chosen last: a change of its price is shown.
+        `before` is the offer that was chosen last; if its price has changed, that is shown.
         """
         self.pickup, self.drop = _named(estimator, self.pickup), _named(estimator, self.drop)
         if self.trip is None or (self.drop.error and self.drop.point is None):
@@ -125,7 +126,8 @@ class Picker:
         open_end = before is not None and before.drop_lat is None
         self.chosen = preferred(self.estimates.cards, category, self.usual, open_end=open_end)
         if before and self.chosen and self.chosen.category != before.category:
-            self.chosen = None  # no other car in place of one that is not offered any more
+            # no other car is chosen in place of one that is not offered any more
+            self.chosen = None
         if before and self.chosen:
             self.changed = _price_change(before, self.chosen, estimator.locale)
 
@@ -137,7 +139,7 @@ class Picker:
             self.drop = End(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
 
     def is_trip_of(self, offer: Offer) -> bool:
-        """Whether the two ends of the fields are those of an offer's trip."""
+        """Whether the two ends in the fields are those of an offer's trip."""
         there = trip_of(offer)
         if there.drop is None and self.drop.name:
             return False
@@ -170,7 +172,7 @@ class Picker:
         self.again, self.form.supersedes.data = None, None
 
     def _fill_flight(self, departs_at: datetime | None) -> None:
-        """The departure as a text that can be typed; with one of the two, the ride is for it."""
+        """Fill in departure and number of a flight; with one of them, the ride is for a flight."""
         form = self.form
         form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
         form.for_flight.data = bool(form.flight.data or form.departs.data)
@@ -187,7 +189,7 @@ class Picker:
                 self.form[each.form].data = getattr(guest, each.guest) or ""
 
     def _show_end_error(self, end: str, words: str) -> None:
-        """Show an error at an end; "" is neither."""
+        """Show an error at an end; do nothing if `end` is ""."""
         if end == "pickup":
             self.pickup = replace(self.pickup, error=words)
         elif end == "drop":
@@ -214,7 +216,7 @@ class Picker:
         )
 
     def _account_id(self) -> int | None:
-        """The chosen account if it is one of the property's; any other number is the default's."""
+        """The chosen account if it is one of the property's; otherwise the default one."""
         own = [account.id for account in self.accounts]
         chosen = self.form.account.data
         return chosen if chosen in own else next(iter(own), None)
@@ -225,7 +227,7 @@ def read_ends(
 ) -> tuple[End, End]:
     """Pickup and drop of a trip; the pickup defaults to the property's own.
 
-    With `search`, a name without coordinates is looked up.
+    With `search`, names without coordinates are looked up.
     """
     start = home_trip(home)
     near = trip.point("pickup") or (start.pickup if start else None)
@@ -238,7 +240,7 @@ def read_ends(
 def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
     """The page's first map: around the trip's pickup, else a city of the place source.
 
-    A pickup where no service is known gets no map of its surroundings.
+    A pickup outside the known service areas gets no map of its surroundings.
     """
     cities: tuple[CityArea, ...] = geocoder.cities()
     zone = picker.estimates.zone if picker.estimates else None
@@ -263,7 +265,7 @@ def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
 
 
 def _same_point(one: LatLng | None, other: LatLng | None) -> bool:
-    """Whether two points are known and are one; those of a page are rounded."""
+    """Whether both points are known and the same, up to a page's rounding."""
     return one is not None and other is not None and distance_m(one, other) <= SAME_POINT_M
 
 

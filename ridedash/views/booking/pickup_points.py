@@ -1,4 +1,7 @@
-"""The pickup points of a hotspot zone, and names of points. Pure but for the geocoder handed in."""
+"""The pickup points of a hotspot zone, and names of points.
+
+Pure, apart from the geocoder passed in.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,7 +14,7 @@ from ridedash.wording import gettext as _
 
 
 def pin_words(point: LatLng) -> str:
-    """A pin by its coordinates, in the words of the page's script."""
+    """The name of a pin, by its coordinates, as the page's script writes it."""
     return f"{_('Pin on the map')} ({coordinates_text(point)})"
 
 
@@ -33,7 +36,7 @@ def is_pin(name: str | None) -> bool:
 
 
 def pin_name(geocoder: Geocoder, name: str, point: LatLng) -> str:
-    """Better words for an end that is a nameless pin; any other name as it is."""
+    """A better name for an end that is a nameless pin; any other name unchanged."""
     if name and not name.startswith(_("Pin on the map")):
         return name
     found = geocoder.nearby(point)
@@ -52,7 +55,7 @@ DASH: Final = " – "
 
 @dataclass(frozen=True)
 class ZonePoint:
-    """A pickup point: `name` is its own, `full` says of which place it is one."""
+    """A pickup point: `name` is its own, `full` also says to which place it belongs."""
 
     name: str
     full: str
@@ -75,10 +78,10 @@ def is_hotspot(zone: HotspotZone | None) -> bool:
 
 
 def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
-    """The trip with its pickup at a point of its hotspot zone, under the name that is sent.
+    """The trip with its pickup moved to a point of its hotspot zone, with the name that is sent.
 
-    A pin means the nearest point; a place means the service's default one. `around` is the name of
-    the place around a pin, "" when nobody knows it.
+    For a pin it is the nearest point, for a place the service's default point. `around` is the name
+    of the place around a pin, "" if unknown.
     """
     if zone is None or not is_hotspot(zone):
         return trip
@@ -94,7 +97,7 @@ def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
 
 
 def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
-    """The hotspot around a trip that `meet` gave; None outside of any."""
+    """The hotspot around a trip that `meet` returned; None outside of hotspots."""
     if zone is None or not is_hotspot(zone):
         return None
     place = _place(zone, trip.pickup_name, "")
@@ -106,7 +109,7 @@ def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
 
 
 def _place(zone: HotspotZone, name: str | None, around: str) -> str:
-    """What the points are points of: the pickup's name without the point that it may end with."""
+    """The place to which the points belong: the pickup's name without the point at its end."""
     words = name or ""
     for point in zone.points:
         if words == point.name:

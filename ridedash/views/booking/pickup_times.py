@@ -1,4 +1,4 @@
-"""Pickup times as they are typed: read back in full before anybody presses, and quick choices."""
+"""Pickup times as they are typed: shows them in full before the press, and offers quick choices."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -30,7 +30,7 @@ from ridedash.wording.time_words import time_words
 from ridedash.wording.typed_times import PickupTexts, TimeRefused
 
 bp = Blueprint("pickup_times", __name__)
-QUICK: Final = 2  # choices of a day and clock
+QUICK: Final = 2  # quick choices that consist of a day and a time
 CLOCKS: Final = ("06:00", "20:00")
 
 
@@ -38,10 +38,11 @@ CLOCKS: Final = ("06:00", "20:00")
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
-    """What a typed time means: `day` and `clock` on the property's clock, and `said`, in full.
+    """The meaning of a typed time: `day` and `clock` in the property's zone, and `said`, in full.
 
-    `words` is a text; `day` and `clock` are those of a calendar. `error` says why a time can't be
-    a pickup, and `kept` is the time that it may have all the same. `quick` are choices for `now`.
+    The parameter `words` is the text; `day` and `clock` come from calendar controls. `error` says
+    why the time can't be a pickup, and `kept` is the allowed time that stays instead. `quick` are
+    choices for `now`.
     """
     now, tz = services().clock(), _zone()
     always = {
@@ -79,7 +80,7 @@ def in_full(found: LocalTime, now: datetime, tz: ZoneInfo) -> str:
 
 
 def pickup_said(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bool]:
-    """The form's pickup time in full, or what is wrong with it; whether it is wrong."""
+    """The form's pickup time in full, or its error; and whether it is an error."""
     if form.when.data != "later" or not (form.pickup_words.data or form.pickup_time.data):
         return "", False
     try:
@@ -92,7 +93,7 @@ def pickup_said(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bo
 
 
 def quick_times(now: datetime, tz: ZoneInfo, words: TimeWords) -> Iterator[str]:
-    """Times that are often wanted, each a text that can be typed; none that is too soon."""
+    """Common times as texts to type; none that is too soon."""
     yield f"+30 {words.minutes[0]}"
     yield f"+1 {words.hour_ahead}"
     days = words.today[0], words.tomorrow[0]

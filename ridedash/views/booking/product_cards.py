@@ -1,4 +1,4 @@
-"""Product cards: what the picker says about each product, and what its button will say. Pure."""
+"""Product cards: the picker's words for each product, and the words of its button. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-SHOWN: Final = 4  # packages of a rental on its card; the fare breakup has all
-# Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
+SHOWN: Final = 4  # packages of a rental on its card; the fare breakup lists all
+# the drawing of static/img/cars.svg for a category id; any other id gets "car"
 DRAWINGS: Final = (
     ("share", r"share|pool"),
     ("auto", r"auto|rick|tuk"),
@@ -37,7 +37,7 @@ DRAWINGS: Final = (
 
 
 def package_rule(product: Product) -> str:
-    """Who agrees on a package; "" for a product without packages."""
+    """How a package is agreed on; "" for a product without packages."""
     words = _("The guest agrees the package with the driver; this desk can't choose it.")
     return words if product.packages else ""
 
@@ -72,7 +72,7 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
 
 
 def _span(seconds: int, locale: str) -> str:
-    """A length of time in whole and half hours, other lengths in minutes."""
+    """A length of time in hours and half hours, other lengths in minutes."""
     if seconds % 1800 == 0:
         return _("%(n)s h", n=decimal(seconds / 3600, locale))
     return _("%(n)d min", n=seconds // 60)
@@ -85,9 +85,9 @@ class SeatChoice:
     seats: int
     label: str
     price: str
-    was: str  # the usual price, when this one is lower
+    was: str  # the usual price, if this one is lower
     button: str
-    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with its sum
+    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with the sum
 
 
 @dataclass(frozen=True)
@@ -99,27 +99,27 @@ class Card:
     drawing: str
     eta: str
     near: bool
-    private_car: bool  # neither shared, nor an auto, nor by the hour
-    price: str  # as short as it can be: "₹210–260", "from ₹80"
+    private_car: bool  # whether it is neither shared, nor an auto, nor rented by the hour
+    price: str  # in the shortest form: "₹210–260", "from ₹80"
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
-    price_text: str  # the same in a sentence: what is stored and what the button says
+    price_text: str  # the same as a sentence, which is stored and which the button says
     button: str
-    surge: str  # a few words when rates are higher than usual; "" when they are not
-    surge_means: str  # what that means for this price
+    surge: str  # a few words if rates are higher than usual, else ""
+    surge_means: str  # the meaning of that for this price
     cancellation: str
     tables: tuple[FareTable, ...]
     seats: tuple[SeatChoice, ...] = ()
     rental: str = ""  # how a rental package is agreed on; "" for other cars
-    packages: str = ""  # which packages there are, in short
-    blocked: str = ""  # why it can't be booked now; "" when it can
-    amount: Decimal | None = None  # for finding the cheapest
+    packages: str = ""  # the packages, in short
+    blocked: str = ""  # why it can't be booked now; "" if it can
+    amount: Decimal | None = None  # to find the cheapest
     offer_id: int | None = None
-    was: str = ""  # the price that was shown before, when it changed
-    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with its sum
-    open_end: str = ""  # that it goes without a drop, and where to; "" with one
+    was: str = ""  # the price that was shown before, if it changed
+    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with the sum
+    open_end: str = ""  # says that no drop is needed, and where the car may go; "" with a drop
 
     def price_for(self, seats: int) -> str:
-        """The price to show when so many seats are chosen."""
+        """The price for the chosen number of seats."""
         return next((each.price for each in self.seats if each.seats == seats), self.price)
 
     def with_offer(self, offer_id: int) -> "Card":
@@ -128,7 +128,7 @@ class Card:
 
 
 def card(product: Product, *, has_drop: bool, locale: str) -> Card:
-    """The card of a product; `has_drop` says whether the trip's end is known."""
+    """The card of a product; `has_drop`: whether the trip's end is known."""
     price = product_price(product, has_drop, locale)
     surge, surge_means = _surge(product)
     return Card(
@@ -157,7 +157,7 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
 
 
 def without_drop(cards: tuple[Card, ...], fixed: frozenset[str]) -> tuple[Card, ...]:
-    """The cards of a pickup alone; those of `fixed`, categories with a fixed price, need a drop."""
+    """The cards for a pickup without a drop, which categories in `fixed` (fixed prices) need."""
     kind, blocked = _("Fixed price, with a drop"), needs_drop()
     return tuple(
         replace(each, price="–", price_kind=kind, blocked=blocked)
@@ -173,13 +173,13 @@ def _group(price: ProductPrice, currency: str | None, locale: str) -> tuple[str,
 
 
 def travel_minutes(products: Sequence[Product]) -> int | None:
-    """How long the trip takes, by the first estimate that says so; None when none does."""
+    """How long the trip takes, by the first estimate that states it; None if none does."""
     estimates = (product.estimate for product in products if product.estimate)
     return next((e.travel_time.minutes for e in estimates if e.travel_time), None)
 
 
 def trip_facts(products: Sequence[Product], locale: str) -> str:
-    """How far and how long the trip is, said once for all cards; "" when no estimate tells."""
+    """Distance and duration of the trip, once for all cards; "" if no estimate states them."""
     estimates = (product.estimate for product in products if product.estimate)
     km = next((e.distance.km for e in estimates if e.distance), None)
     minutes = travel_minutes(products)
@@ -194,11 +194,11 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
 def preferred(
     cards: tuple[Card, ...], category: str = "", usual: str = "", *, open_end: bool = False
 ) -> Card | None:
-    """The card that is preselected: what most people would choose.
+    """The card to preselect: the one that most people would choose.
 
-    The requested category, else the guest's usual one, else the cheapest private car; the
-    last two only where a cab is near. A car that goes without a drop is preselected only with
-    `open_end`, for a trip that had none before: otherwise a person has to choose it.
+    The requested category, else the guest's usual one, else the cheapest private car; the last two
+    only if a cab is near. A car that goes without a drop is preselected only with `open_end`, for a
+    trip without a drop from the start: otherwise a person has to choose it.
     """
     open_cards = [each for each in cards if not each.blocked and (open_end or not each.open_end)]
     requested = next((each for each in open_cards if each.category == category), None)
@@ -218,7 +218,7 @@ def drawing(category: str) -> str:
 def cancellation_sentence(
     policy: CancellationPolicy | None, currency: str | None, locale: str
 ) -> str:
-    """When cancelling starts to cost, and how much; says so when the service did not tell."""
+    """A sentence on when cancelling starts to cost, and how much, or that this is not known."""
     if policy is None or policy.charge is None:
         return _("The ride company told no cancellation rule for this car.")
     if not policy.charge:
@@ -263,7 +263,7 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
 
 
 def _surge(product: Product) -> tuple[str, str]:
-    """Higher rates in a few words, and what they mean; two empty texts at usual rates."""
+    """Higher rates in a few words, and their meaning; two empty texts at usual rates."""
     fares = product.share.fares if product.share else ()
     peak = any(_is_peak(fare.peak_time_charge) for fare in fares)
     if not peak and not any(rate.rates_higher_than_usual for rate in product.rate_cards):
@@ -281,6 +281,6 @@ def _surge(product: Product) -> tuple[str, str]:
 
 
 def _is_peak(text: str | None) -> bool:
-    """Whether a multiplier text such as "1.2x" says more than usual."""
+    """Whether a multiplier text such as "1.2x" means more than usual."""
     found = re.search(r"\d+(?:\.\d+)?", text or "")
     return found is not None and Decimal(found.group(0)) > 1

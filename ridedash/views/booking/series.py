@@ -1,4 +1,4 @@
-"""A series of planned rides: its dates before the press, its page, cancelling from one on."""
+"""A series of planned rides: its dates before the press, its page, cancelling from one ride on."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +28,9 @@ Answer = str | tuple[str, int] | BaseResponse
 
 @dataclass(frozen=True)
 class SeriesLine:
-    """One ride of a series: when it is, and what became of it. `onward`: it is this one or later,
-    and still planned.
+    """One ride of a series, with its time and state.
+
+    `onward`: it is this ride or a later one, and still planned.
     """
 
     car: GroupCar
@@ -42,8 +43,9 @@ class SeriesLine:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def preview() -> BaseResponse:
-    """The dates of a series as `html` before it is made, and the `key` that says they were shown;
-    or `words` of what has to be chosen first. `days` are weekdays, as "0,2" for Monday, Wednesday.
+    """The dates of a series as `html` before it is made, and the `key` that records that they were
+    shown; or `words` about what to choose first. `days` are weekdays: "0,2" is Monday and
+    Wednesday.
     """
     args = request.args
     typed = map(whole_number, args.get("days", "").split(","))
@@ -77,7 +79,7 @@ def show(order_id: int) -> Answer:
 @bp.get("/series/<int:order_id>/cancel")
 @needs(BOOK)
 def ask(order_id: int) -> Answer:
-    """Which rides are cancelled with this one and those after it."""
+    """Show which rides would be cancelled together with this one."""
     pages = _series_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}", 303)
@@ -87,7 +89,7 @@ def ask(order_id: int) -> Answer:
 @bp.post("/series/<int:order_id>/cancel")
 @needs(BOOK)
 def cancel(order_id: int) -> Answer:
-    """Cancel those that the page listed and that are still planned."""
+    """Cancel the rides that the page listed and that are still planned."""
     if not _series_of(order_id):
         return redirect(f"/rides/{order_id}", 303)
     s, shown = services(), {row_id(each) for each in request.form.getlist("ride")} - {None}
@@ -100,12 +102,12 @@ def cancel(order_id: int) -> Answer:
 @bp.post("/series/<int:order_id>/restore")
 @needs(BOOK)
 def restore(order_id: int) -> Answer:
-    """Undo that; possible for some seconds after it."""
+    """Undo the cancelling, for some seconds."""
     return bring_back(_series_of(order_id), f"/series/{order_id}")
 
 
 def _series_of(order_id: int) -> list[OrderPage]:
-    """All orders of an order's series, by pickup; empty for a ride of none."""
+    """All orders of an order's series, by pickup; empty for a ride without a series."""
     return pages_together(order_id, Order.series_key, light=True)
 
 

@@ -1,6 +1,7 @@
 """Places that the booking form suggests before a word is typed.
 
-Where the guest often goes, the property's favourites by their keys, and where guests went lately.
+These are places where the guest often goes, the property's favourites by their keys, and recent
+drops of guests.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +20,9 @@ from ridedash.views.web import formatting
 from ridedash.wording import gettext as _
 
 SUGGESTED: Final = 14
-READ: Final = 40  # orders
+READ: Final = 40  # orders that are read
 LATELY: Final = 5
-SAME_PLACE_M: Final = 200.0  # the pickup of a hotspot's point is that far from its place
+SAME_PLACE_M: Final = 200.0  # the pickup at a point of a hotspot may be this far from its place
 PlaceFacts = tuple[str, float, float]  # name, lat, lng
 
 
@@ -29,7 +30,7 @@ PlaceFacts = tuple[str, float, float]  # name, lat, lng
 class Suggestion:
     """A place to choose. `slot` is the key of a favourite, or "".
 
-    `minutes` says how long the way from the property's own pickup takes, or "".
+    `minutes` is the duration from the property's own pickup, or "".
     """
 
     name: str
@@ -40,14 +41,14 @@ class Suggestion:
     minutes: str
 
     def facts(self) -> dict[str, Any]:
-        """As the form's script reads it."""
+        """The suggestion as the form's script reads it."""
         return {**vars(self), "area": ""}
 
 
 def suggested(
     s: Session, home: Property, end: str, guest_id: int | None, other: LatLng | None
 ) -> list[Suggestion]:
-    """Places for one end of a trip, "pickup" or "drop", each once; none where the other end is."""
+    """Places for one end of a trip, "pickup" or "drop", each once; not that of the other end."""
     all_favourites = sorted(favourites_of(s, home.id).items())
     favourites = [place for (kind, _slot), place in all_favourites if kind == end]
     often: Iterable[PlaceFacts] = ()
@@ -80,7 +81,7 @@ def _latest(drops: Sequence[RecentDrop]) -> Iterator[PlaceFacts]:
 
 
 def _minutes(home: Property, drops: Sequence[RecentDrop]) -> dict[str, str]:
-    """How long the way to a place took from the property, as it was estimated last."""
+    """The last estimate of the way from the property to a place, in minutes."""
     start = home_trip(home)
     if start is None:
         return {}

@@ -1,8 +1,8 @@
-"""Undoing a press that cancelled several rides: of a series, of a group.
+"""Undoes a press that cancelled several rides of a series or a group.
 
-For some seconds, and only for rides that the service was not asked for (`undo_until`). The form
-lists the rides that it brings back, as the one that cancelled them did: a press counts for what was
-shown. Of rides that were cancelled by several presses within these seconds it brings back all.
+This is possible for some seconds, and only for rides that were not sent to the service
+(`undo_until`). The form lists the rides to restore, so that a press only affects what was shown.
+Rides that were cancelled by several presses within these seconds are all restored.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from ridedash.views.web.current_user import current_staff
 
 @dataclass(frozen=True)
 class Undo:
-    """The rides that a press would bring back, and for how many milliseconds more it would."""
+    """The rides that a press would restore, and how many milliseconds remain for that."""
 
     order_ids: tuple[int, ...]
     left_ms: int
 
 
 def undo_of(pages: Sequence[OrderPage]) -> Undo | None:
-    """What can be undone now of these rides; None for nothing."""
+    """What can be undone now for these rides; None for nothing."""
     now = services().clock()
     ends = {page.order.id: undo_until(page.order) for page in pages}
     left = {each: end - now for each, end in ends.items() if end is not None and end > now}
@@ -37,10 +37,10 @@ def undo_of(pages: Sequence[OrderPage]) -> Undo | None:
 
 
 def bring_back(pages: Sequence[OrderPage], address: str) -> Response:
-    """Undo it for those rides of `pages` that the form lists, then show the page at `address`.
+    """Restore those rides of `pages` that the form lists, then show the page at `address`.
 
-    It says so when all of them came too late. A listed ride that is not one of `pages`, and so may
-    be another property's, stays as it is.
+    The page says so if it was too late for all of them. A listed ride that is not one of `pages`,
+    and so may be another property's, stays as it is.
     """
     listed = {row_id(each) for each in request.form.getlist("ride")}
     ids = [page.order.id for page in pages if page.order.id in listed]

@@ -90,12 +90,12 @@ BLUEPRINTS = (
 
 
 class RowIdConverter(BaseConverter):
-    """The numbers in addresses: ids of rows."""
+    """The converter for numbers in addresses: ids of rows."""
 
     regex = "[0-9]{1,19}"
 
     def to_python(self, value: str) -> int:
-        """The id; 0, which no row has, for a number that no database stores."""
+        """The id; 0, which no row has, if the number is too large for a database."""
         return row_id(value) or 0
 
 
@@ -109,7 +109,7 @@ def init_app(app: Flask) -> None:
 
 
 def settings_tabs() -> list[dict[str, Any]]:
-    """The pages of settings that the person signed in may open."""
+    """The pages of settings that the signed-in person may open."""
     tabs = (
         ("property", "/admin/property", _("Property"), MANAGE),
         ("places", "/admin/places", _("Places"), MANAGE),

@@ -50,7 +50,7 @@ bp = Blueprint("guest", __name__)
 log = logging.getLogger(__name__)
 
 PATHS: Final = "/t/"
-# the center of a map without any point to show: its frame is hidden
+# center of a map that has no point to show; its frame is hidden
 NOWHERE: Final = LatLng(0.0, 0.0)
 
 
@@ -91,8 +91,8 @@ def start(token: str) -> BaseResponse:
     """The guest presses "I'm ready": the ride that waits for them is ordered, once.
 
     There is no session, and so no CSRF token: the token of the link is the secret, and the form
-    carries a key that this installation made for that link (docs/security.md 6). Whatever comes of
-    the press, the answer leads back to the page, which says it.
+    carries a key that this installation made for that link (docs/security.md 6). Whatever the
+    result of the press, the answer redirects to the page, which shows it.
     """
     s = services()
     shared = _shared(token, s.clock())
@@ -106,7 +106,7 @@ def start(token: str) -> BaseResponse:
         page = order_page(db, shared.property_id, shared.order_id)
     if page is None:
         abort(404)
-    with suppress(NotStarted):  # the page says why
+    with suppress(NotStarted):  # the page shows the reason
         if guest_start.start(s.runtime, shared.order_id, by_guest(page.guest.id)):
             s.wake()
     return redirect(_here(token), code=303)
@@ -128,12 +128,12 @@ def snapshot(token: str) -> BaseResponse:
 def keep_nothing(answer: Response) -> Response:
     """Make every answer below /t/ private and free of cookies, error pages included.
 
-    A missing address sets no cookie either: it may be a missing tile of a guest's map.
+    Unknown addresses set no cookie either, because they may be missing tiles of a guest's map.
     """
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
         session.modified = False
-        if not is_poll():  # whose language is in its address
+        if not is_poll():  # a poll's language is in its address
             answer.vary.add("Accept-Language")
     elif request.url_rule is None and "sid" not in session:
         session.modified = False
@@ -162,8 +162,8 @@ def on_database(_error: Exception) -> BaseResponse:
 def _shared(token: str, now: datetime) -> ValidLink:
     """The ride that a token opens. 404 for any other token; 429 above the rate limit.
 
-    Only unknown tokens count as guesses, and only they are refused: other guests' phones have the
-    same address behind a property's network.
+    Only unknown tokens count as guesses, and only they are refused: other guests' phones share its
+    address behind the property's network.
     """
     g.link_key = hashlib.sha256(token.encode()).hexdigest()
     _count_look()
@@ -187,7 +187,10 @@ def _opened(shared: ValidLink, now: datetime) -> Opened:
 
 
 def _language_of(page: OrderPage, kind: LinkKind) -> str:
-    """The language of a link's page. A follower's never tells which one the guest reads."""
+    """The language of a link's page.
+
+    A follower's page does not reveal which language the guest reads.
+    """
     house, guests = page.property.language, languages_for(page.property)
     if kind is LinkKind.FOLLOWER:
         return reader_language(Surface.FOLLOWER, house=house, guests=guests)
@@ -232,7 +235,7 @@ def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
 
 
 def _press_key(shared: ValidLink) -> str:
-    """What the form of this link's page carries: no page but ours can have it."""
+    """The key in the form of this link's page, which no other site can know."""
     said = f"press:{shared.order_id}:{shared.secret}".encode()
     secret = services().settings.secret_key.encode()
     return hmac.new(secret, said, hashlib.sha256).hexdigest()[:32]
@@ -256,7 +259,7 @@ def _count_look() -> None:
 
 @limiter.shared_limit("6/minute", scope="presses", key_func=lambda: g.link_key)
 def _count_press() -> None:
-    """Limit the presses of one link, whatever its addresses: each asks for a price."""
+    """Limit the presses for one link from all addresses, because each requests a price."""
 
 
 @limiter.shared_limit(

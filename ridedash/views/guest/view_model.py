@@ -36,7 +36,7 @@ from ridedash.wording.attention import not_started_words
 from ridedash.wording.followers import follower_words
 from ridedash.wording.say import english_beneath
 
-# so three devices that share an IP address stay within the 60 requests a minute of a link
+# with this interval three devices behind one address stay within the 60 requests a minute of a link
 POLL_MS: Final = 3_000
 PLATE_END: Final = 4  # how many characters a follower sees of a plate, the last ones
 
@@ -55,11 +55,11 @@ class Ready:
     """What the guest reads before they start the ride, on their own page only."""
 
     car: str
-    price: str  # as it was when staff made the link
+    price: str  # the price when staff made the link
     ceiling: str
     pays: str
-    meter: str  # that the ride may cost more than its estimate, or ""
-    refused: str  # why the last press ordered nothing, or ""
+    meter: str  # says that the ride may cost more than its estimate; or ""
+    refused: str  # the reason why the last press ordered nothing; or ""
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,14 @@ class GuestView:
 
     version: int
     status: str | None
-    held: str  # in a demo: the message that its clock stands still, and so does the car
+    held: str  # in a demo: a message that the service's clock is held, and the car with it
     headline: str
     detail: str
     tone: str
     icon: str
-    english: str  # of the headline and the line below, where nobody has read their translation
-    changed: str  # the message that another car comes instead, or ""
+    # the English headline and the line below, if nobody has reviewed their translation
+    english: str
+    changed: str  # a message that another car is coming instead; or ""
     changed_english: str
     was: str  # the previous plate
     plate: str
@@ -102,7 +103,7 @@ class GuestView:
 
     @property
     def age_text(self) -> str:
-        """The age of the shown facts, as rendered; the script of the page then keeps it current."""
+        """The age of the shown facts when the page is rendered; its script then updates the age."""
         if self.freshness in ("stale", "lost"):
             return _("Not updating · last news {age}").replace("{age}", self.updated)
         if self.updated:
@@ -115,7 +116,8 @@ class GuestView:
         for name in ("seen_at", "updated", "freshness", "spelled"):
             del body[name]
         body["steps"] = [[step.state, step.time] for step in self.steps]
-        if body["ready"]:  # in the order of the page's own JSON, with which the script compares it
+        if body["ready"]:
+            # the same order of members as in the page's own JSON, which the script compares
             body["ready"] = dict(sorted(body["ready"].items()))
         return {name: value for name, value in body.items() if value not in (None, "", (), [])}
 
@@ -140,7 +142,7 @@ def guest_view(
 
 
 def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
-    """Whether a page shows the start code: only the guest's own, while the driver is there."""
+    """Whether a page shows the start code: only the guest's own, only while the driver is there."""
     if kind is not LinkKind.RIDER or page.ride is None:
         return False
     return facts.status in wire.OTP_STATUSES and page.ride.otp_enc is not None
@@ -189,7 +191,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
 
 
 def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> GuestView:
-    """The follower's view with the fields that only the guest may see."""
+    """The follower's view plus the fields that only the guest may see."""
     words = parts.guest_words(facts)
     found = guest_invoice(facts, view)
     number = view.cab.plate if view.cab else ""
@@ -222,7 +224,7 @@ def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> 
 
 
 def _ready(facts: RideFacts) -> Ready | None:
-    """The ride that waits for the guest's press; None when a press would start nothing."""
+    """The ride that waits for the guest's press; None if a press would start nothing."""
     page = facts.page
     if not may_start(page.order, facts.now):
         return None
@@ -248,7 +250,7 @@ def _due(facts: RideFacts) -> str:
 
 
 def _updated(facts: RideFacts, view: RideView) -> str:
-    """The age of what is shown: 0 for an order without a ride, which is read from the database."""
+    """The age of the shown facts: 0 for an order without a ride, read from the database."""
     return view.updated if facts.page.ride else age(0)
 
 

@@ -1,7 +1,7 @@
-"""The history as a CSV file: a row for each ride, with all that billing needs, sent as it is read.
+"""The history as a CSV file: a row for each ride with all that billing needs, streamed.
 
-The export is a POST, because it is audited and limited. It has the query of the history page, so
-that the file holds what the page shows.
+The export is a POST, because it is audited and limited. It has the same query as the history page,
+so that the file contains what the page shows.
 """
 
 import csv
@@ -49,10 +49,10 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 500  # rides in memory, and in one read transaction
 BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
-# how a formula may begin in a spreadsheet
+# the first character of a formula in a spreadsheet
 DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")
-# The same after a separator or a line end, where a spreadsheet splits the line, quoted or not. What
-# follows them is matched even without a formula: if the match had to fail there, a text of many
+# The same after a separator or a line end, where a spreadsheet splits the line, quoted or not. The
+# blanks after them match even without a formula: if the match had to fail there, a text of many
 # blanks would take seconds.
 INSIDE: Final = re.compile(r"[;\t\r\n][\s\"]*([=+\-@＝＋－＠]?)")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
@@ -94,7 +94,7 @@ COLUMNS: Final = (
     "note",
     "picked_up_at",
     "part_of",  # "Car 1/3", "Ride 2/12", "Way back"
-    "group",  # the same for all cars of a group, and for all rides of a series
+    "group",  # equal for all cars of a group, and for all rides of a series
 )
 
 
@@ -114,7 +114,7 @@ def export() -> Response:
     with s.db.read() as db:
         query = history_query(db, decrypted(request.args))
     if query.filters.wrong:
-        abort(400)  # the file would not be the one that the user wants
+        abort(400)  # otherwise the file would not be the one that the user wants
     _audit(query)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
     parts = csv_text(
@@ -136,7 +136,7 @@ def export() -> Response:
 
 
 def _audit(query: HistoryQuery) -> None:
-    """An audit entry: who exported, and by which filters, but never the name of a guest."""
+    """Write an audit entry: who exported, and with which filters, but never the name of a guest."""
     filters = query.filters
     prop_id = query.prop.id
     days = {"from": filters.first.isoformat(), "to": filters.last.isoformat()}
@@ -158,8 +158,8 @@ def _audit(query: HistoryQuery) -> None:
 def csv_text(columns: Sequence[str], rows: Iterable[list[str]], mark: str = "") -> Iterator[str]:
     """A CSV file as text, a batch of rows at a time; no spreadsheet evaluates a cell of it.
 
-    `mark`: words in a last column of every row and in its head, so that no part of a demo's file is
-    taken for real rides.
+    `mark`: words for a last column of every row, so that no part of a demo's file is taken for real
+    rides.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -176,11 +176,11 @@ def csv_text(columns: Sequence[str], rows: Iterable[list[str]], mark: str = "") 
 
 
 def with_cut_line(begin: str, parts: Iterator[str], cut: str, ref: str) -> Iterator[str]:
-    """All parts; when reading fails, a last line with the words of `cut`, and then CutShort.
+    """All parts; when reading fails, a last line with the words of `cut`, then raises CutShort.
 
-    `ref` is the reference of the request, for the log.
-    Most servers then break the transfer off, and the browser reports a failed download. granian
-    ends the transfer normally, and so may a proxy: the line is for them.
+    `ref` is the reference of the request, for the log. Most servers then break the transfer off,
+    and the browser reports a failed download. granian, and maybe a proxy, ends the transfer
+    normally: for that case there is the line.
     """
     yield begin
     try:
@@ -258,7 +258,7 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
 
 
 def _picked_up(facts: Snapshot, tz: ZoneInfo) -> str:
-    """When the guest was picked up, as the service says of autos; "" for others."""
+    """When the guest was picked up, as the service states it for autos; "" for other rides."""
     sent = facts.pickup_time
     if sent is None:
         return ""
@@ -273,7 +273,7 @@ def _facts(more: Evidence) -> Snapshot:
 
 
 def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
-    """Currency, the service's price lines in decimals, and the total that the history sums."""
+    """Currency, the service's price lines in decimals, and the total that the history adds up."""
     trip, price = facts.trip, facts.price
     # fare, tax, tolls, extra charges, discount, advance
     lines: tuple[Decimal | None, ...] = (None,) * 6
@@ -295,7 +295,7 @@ def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
 
 
 def _distance_and_minutes(facts: Snapshot, more: Evidence) -> tuple[str, str]:
-    """Kilometres and minutes as the service says them; else the minutes between begin and end."""
+    """Kilometres and minutes as the service states them, or the minutes from begin to end."""
     trip = facts.trip
     km = trip.distance.km if trip and trip.distance else None
     took = (trip.ride_time or trip.trip_time) if trip else None

@@ -23,7 +23,7 @@ from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
 
-WEEK: Final = timedelta(days=6)  # and today
+WEEK: Final = timedelta(days=6)  # six days before today, which make a week with it
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
 PERSONS: Final = ("guest", "room")
 
@@ -80,12 +80,12 @@ class Filters:
 
 @dataclass(frozen=True)
 class HistoryQuery:
-    """One look at the history: of which property, when, and by which filters."""
+    """A request to the history: the property, the time, and the filters."""
 
     prop: Property
     tz: ZoneInfo
     now: datetime
-    today: date  # in the property's zone
+    today: date  # in the property's time zone
     filters: Filters
 
 
@@ -98,7 +98,7 @@ def history_query(db: Session, form: Mapping[str, str]) -> HistoryQuery:
 
 
 def decrypted(args: Mapping[str, str]) -> dict[str, str]:
-    """The fields of an address, decrypted; with `unread` when one of them can't be."""
+    """The decrypted fields of an address; with `unread` if one of them can't be decrypted."""
     named = {name: decrypted_words(name, args[name]) for name in PERSONS if args.get(name)}
     unread = {"unread": "1"} if None in named.values() else {}
     return dict(args.items()) | {name: words or "" for name, words in named.items()} | unread
@@ -137,7 +137,7 @@ def key_of(text: str) -> PageKey | None:
 
 
 def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
-    """Common spans of days: name, query, and whether it is the one that is shown."""
+    """Common periods: name, query, and whether it is the shown one."""
     month = today.replace(day=1)
     last_month = (month - timedelta(days=1)).replace(day=1)
     known = (
@@ -155,12 +155,12 @@ def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
 
 
 def encrypted(what: str, words: str) -> str:
-    """Words encrypted for an address; only this sign-in can read them again."""
+    """Words encrypted for an address, readable only with this sign-in."""
     return services().vault.encrypt(words, "addresses", current_sign_in().sign_in, what)
 
 
 def decrypted_words(what: str, text: str) -> str | None:
-    """The words of an address; None for a changed text or one of another sign-in."""
+    """The words of an address; None for a changed text, or for one of another sign-in."""
     try:
         return services().vault.decrypt(text, "addresses", current_sign_in().sign_in, what)
     except DecryptionFailed:

@@ -27,14 +27,14 @@ bp = Blueprint("handover", __name__, url_prefix="/handover")
 Answer = str | tuple[str, int] | BaseResponse
 ROOM: Final = 30  # lines on a sheet of A4 without its headings; a note takes two
 NOTE_LINES: Final = 2
-# how it is printed with up to so many lines: large and in full, or with notes below their rides
+# layout by the number of lines: large and in full, or with notes below their rides
 SIZES: Final = ((10, "is-roomy"), (15, "is-close"))
 LONGEST: Final = 500
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the sheet: its rides, and a sentence about those for which there is no room."""
+    """One part of the sheet: its rides, and a sentence about rides for which there is no room."""
 
     name: str
     title: str
@@ -51,13 +51,13 @@ class NoteLine:
     id: int
     text: str
     by: str
-    done: str  # who has done it and when; "" when it is open
+    done: str  # who marked it as done, and when; "" if it is open
 
 
 @bp.get("")
 @needs(SEE)
 def show() -> str:
-    """The sheet with the present rides and notes."""
+    """Show the sheet with the present rides and notes."""
     return _page()
 
 
@@ -65,7 +65,7 @@ def show() -> str:
 @needs(BOOK)
 @limiter.limit("60/hour", key_func=by_staff_key)
 def add() -> Answer:
-    """Write a note."""
+    """Add a note."""
     typed = request.form.get("text", "")[: 4 * LONGEST]
     text = "\n".join(one_line(each, LONGEST + 1) for each in typed.splitlines()).strip()
     s, staff = services(), current_staff()
@@ -82,7 +82,7 @@ def add() -> Answer:
 @bp.post("/notes/<int:note_id>")
 @needs(BOOK)
 def settle(note_id: int) -> Answer:
-    """Mark a note as done, or as not done after all."""
+    """Mark a note as done, or as open again."""
     s, staff = services(), current_staff()
     with s.db.write() as db:
         done = request.form.get("what") != "open"
@@ -92,7 +92,7 @@ def settle(note_id: int) -> Answer:
 
 
 def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
-    """How many of each kind fit into `room` lines, shared out one at a time to each kind.
+    """How many of each kind fit into `room` lines, if the kinds get lines in turn.
 
     >>> fair([1, 40, 2], [1, 1, 2], 10)
     [1, 5, 2]
@@ -138,7 +138,7 @@ def _page(typed: str = "", wrong: str = "") -> str:
 def _sections(
     db: Session, property_id: int, found: Ahead, notes_: int, now: datetime, tz: ZoneInfo
 ) -> tuple[list[Section], int]:
-    """The parts with rides, and for how many notes there is room below them."""
+    """The parts with rides, and the number of notes for which there is room below them."""
     kinds = (found.unknown, found.going, found.planned)
     *given, for_notes = fair([*map(len, kinds), notes_], [1, 1, 1, NOTE_LINES], ROOM)
     words = (

@@ -25,7 +25,7 @@ SIZE: Final = 50
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of the form's selects: (value, title)."""
+    """The options of the form's select elements: (value, title)."""
 
     states: list[tuple[str, str]]
     staff: list[tuple[int, str]]
@@ -36,7 +36,7 @@ class Choices:
 @bp.get("/history")
 @needs(SEE)
 def show() -> str:
-    """A page of matching rides, the newest first, with the totals of all and a link to older."""
+    """Show a page of matching rides, the newest first, totals of all, and a link to older ones."""
     return _page(decrypted(request.args), key_of(request.args.get("before", "")))
 
 
@@ -75,7 +75,7 @@ def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
 
 
 def _shown(query: HistoryQuery) -> dict[str, Any]:
-    """The filters as the template shows them."""
+    """The filters in the form of the template."""
     filters = query.filters
     return {
         "chosen": filters,
@@ -87,7 +87,7 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
 
 
 def _sums(found: Totals) -> list[tuple[str, str, str]]:
-    """The totals: label, value, and a remark about it or ""."""
+    """The totals: label, value, and a remark or ""."""
     money = " + ".join(
         amount(minor, currency, locale())
         for currency, minor in sorted(found.sums.items(), key=lambda each: str(each))

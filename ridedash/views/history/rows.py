@@ -25,7 +25,7 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class State:
-    """An outcome: its label, colour and icon."""
+    """An outcome: label, colour and icon."""
 
     words: str
     tone: str
@@ -34,11 +34,11 @@ class State:
 
 @dataclass(frozen=True)
 class RecordLine:
-    """One ride as it is shown; "" where nothing is known."""
+    """One ride in words; "" for unknown facts."""
 
     id: int
     at: str
-    short: str  # without the day where that is today
+    short: str  # the time, without the day if that is today
     instant: str
     state: State
     outcome: str
@@ -52,11 +52,11 @@ class RecordLine:
     staff: str
     centre: str
     note: str
-    car: str  # what tells it apart from the others of the same press
+    car: str  # what distinguishes it from the other rides of the same press
 
 
 def outcomes() -> dict[Outcome, State]:
-    """How each outcome is shown."""
+    """Label, colour and icon of each outcome."""
     return {
         Outcome.PLANNED: State(_("Planned"), "quiet", "waiting"),
         Outcome.LIVE: State(_("Under way"), "info", "riding"),
@@ -69,7 +69,7 @@ def outcomes() -> dict[Outcome, State]:
 
 
 def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine:
-    """A record as it is shown at `now`."""
+    """A record in words, at `now`."""
     outcome = outcome_of(record.state, record.ended_as)
     live = outcome is Outcome.LIVE
     return RecordLine(
@@ -94,7 +94,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
 
 
 def placed_at(kiosk: str | None) -> str:
-    """Where a guest placed an order alone; "" when staff did."""
+    """The kiosk at which a guest placed an order; "" if staff placed it."""
     return _("Kiosk %(name)s", name=kiosk) if kiosk else ""
 
 
@@ -116,7 +116,7 @@ def amount(minor: int | None, currency: str | None, locale: str) -> str:
 
 
 def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:
-    """Day and time in the property's zone; with the year unless it is the present one."""
+    """Day and time in the property's zone; with the year unless it is the current one."""
     here = at.astimezone(tz)
     parts = "MMMEd" if here.year == now.astimezone(tz).year else "yMMMd"
     return joined(day_text(here, parts, locale), clock_time(at, tz, locale), locale)

@@ -1,6 +1,6 @@
 """The search: a page of rides for a few words, and the list below the box in the top bar.
 
-The words identify guests: they are posted, and they are encrypted in the address of the page
+The words identify guests, so they are posted, and encrypted in the address of the page
 (docs/security.md ASVS 14.2.1).
 """
 
@@ -27,7 +27,7 @@ bp = Blueprint("search", __name__)
 MOST: Final = 20  # rides on the page
 LISTED: Final = 8  # rides in the list below the box
 LONGEST_QUERY: Final = 80  # characters; the rest is cut off
-# of page and list together: the list asks at each pause in typing, however short
+# for page and list together: the list makes a request at each pause in typing
 searches: Final = limiter.shared_limit("240/minute", scope="search", key_func=by_staff_key)
 
 
@@ -35,7 +35,7 @@ searches: Final = limiter.shared_limit("240/minute", scope="search", key_func=by
 @needs(SEE)
 @searches
 def show() -> str:
-    """The page of matching rides; without words an empty box."""
+    """Show the page of matching rides; without words, an empty box."""
     given = request.args.get("q", "")
     words = decrypted_words("search", given) if given else ""
     prop, lines = _found(words or "", MOST)
@@ -64,7 +64,7 @@ def ask() -> BaseResponse:
 @needs(SEE)
 @searches
 def listed() -> Response:
-    """The first matches, while the user types."""
+    """The first matches, for the list that is shown while the user types."""
     _prop, lines = _found(_typed(), LISTED + 1)
     answer = jsonify(rides=[_short(each) for each in lines[:LISTED]], more=len(lines) > LISTED)
     answer.headers["Cache-Control"] = "no-store"

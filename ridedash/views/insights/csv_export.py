@@ -1,7 +1,7 @@
-"""The insights as a CSV file: a row for each figure that the page shows, and for those it adds up.
+"""The insights as a CSV file: a row for each figure on the page, and for its details.
 
-A row is about a group in one of both periods; further currencies of a group have rows of their own,
-which hold money alone, so that a spreadsheet adds up no ride twice.
+A row belongs to a group in one of the two periods. Further currencies of a group have rows of their
+own, which contain only money, so that a spreadsheet counts no ride twice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,11 +53,11 @@ COLUMNS: Final = (
 @needs(EXPORT)
 @limiter.limit("20/hour", key_func=by_staff_key)
 def export() -> Response:
-    """The figures of this query. The audit entry is written before the export begins."""
+    """Export the figures of this query. The audit entry is written before the export begins."""
     with services().db.read() as db:
         asked = asked_for(db, request.args)
         if asked.wrong:
-            abort(400)  # the file would not be the one that the user wants
+            abort(400)  # otherwise the file would not be the one that the user wants
     month = read(asked)
     _audit(asked, [house.id for house in asked.houses])
     parts = csv_text(COLUMNS, rows(month, asked), demo_words(services().settings))
@@ -130,7 +130,7 @@ def _days(period: Period) -> list[str]:
 
 
 def _row(part: str, name: str, house: str, period: Period, of: Figures) -> Iterator[list[str]]:
-    """The figures of a group, and a row more for each further currency."""
+    """The row of a group, and one more row for each further currency."""
     currencies = sorted({**of.sums, **of.fees}, key=str) or [None]
     for n, currency in enumerate(currencies):
         counts = [

@@ -1,4 +1,4 @@
-"""The page of the insights: a month, or other days, beside the days before."""
+"""The page of the insights: a month or other days, compared with the days before."""
 
 from collections import Counter
 from typing import Any, Final
@@ -24,7 +24,7 @@ HOURS: Final = tuple(range(24))
 @needs(MANAGE)
 @limiter.limit("60/minute", key_func=by_staff_key)
 def show() -> tuple[str, int]:
-    """Figures, pictures and tables; 422 with a message for days that make no period."""
+    """Show figures, pictures and tables; 422 with a message if the days are not a period."""
     with services().db.read() as db:
         asked = asked_for(db, request.args)
     page = render_template("insights/page.html", **_shown(asked, read(asked), locale()))
@@ -32,7 +32,7 @@ def show() -> tuple[str, int]:
 
 
 def _shown(asked: Asked, month: Month, language: str) -> dict[str, Any]:
-    """All that the template shows."""
+    """The context of the template."""
     periods = (asked.period, asked.before)
     now, before = month.now, month.before
     return {

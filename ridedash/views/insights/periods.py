@@ -1,4 +1,4 @@
-"""The days that are looked at, and those before them that they are compared with. Pure."""
+"""The chosen days, and the earlier days with which they are compared. Pure."""
 
 from calendar import monthrange
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_DAYS: Final = 366
 
 @dataclass(frozen=True)
 class Period:
-    """Days of the calendar; both ends are included."""
+    """Calendar days; both ends are included."""
 
     first: date
     last: date
@@ -30,7 +30,7 @@ class Period:
         return span_of(self.first, self.last, tz)
 
     def words(self, locale: str) -> str:
-        """The days as people write them: "1 – 31 May 2026"."""
+        """The days in the usual notation: "1 – 31 May 2026"."""
         return days_text(self.first, self.last, locale)
 
 
@@ -40,7 +40,7 @@ def month_of(day: date) -> Period:
 
 
 def before(period: Period) -> Period:
-    """The days that a period is compared with.
+    """The days with which a period is compared.
 
     The same days of the month before for days from the first of a month on, the whole month for a
     whole one; for any others as many days as they are, just before them.
@@ -58,7 +58,7 @@ def before(period: Period) -> Period:
 
 
 def common(today: date) -> list[tuple[str, Period]]:
-    """Periods that are one press away, by name."""
+    """Common periods for quick choice, by name."""
     month = month_of(today)
     last_month = month_of(month.first - DAY)
     quarter = month_of(last_month.first - DAY)
@@ -71,7 +71,7 @@ def common(today: date) -> list[tuple[str, Period]]:
 
 
 def chosen(first: date | None, last: date | None, today: date) -> Period:
-    """The period of a form, of which one end or both may be missing; this month by default."""
+    """The period in a form, in which one or both ends may be missing; this month by default."""
     if first is None and last is None:
         return Period(today.replace(day=1), today)
     last = last or max(today, first or today)

@@ -1,7 +1,7 @@
-"""The pictures of the insights: where their bars and squares stand. Pure; templates draw them.
+"""The pictures of the insights: the positions of their bars and squares. Pure; templates draw them.
 
-They are drawn by our own templates: chart libraries for Python write styles, scripts and colours
-into the picture, which no page of ours may contain (docs/security.md). A bar is a number from 0 to
+Our own templates draw them, because chart libraries for Python write styles, scripts and colours
+into a picture, which our pages must not contain (docs/security.md). A bar is a number from 0 to
 100; colours and dark are those of the style sheet.
 """
 
@@ -20,19 +20,19 @@ from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
 FULL: Final = 100.0  # the height of a picture, and the width of a bar
-LABELS: Final = 5  # below a row of bars
-LEVELS: Final = 5  # of a heat map
-LONG_WAIT: Final = 15  # minutes; longer ones share a bar
+LABELS: Final = 5  # labels below a row of bars, at most
+LEVELS: Final = 5  # levels of darkness of the heat map
+LONG_WAIT: Final = 15  # minutes; longer waits share a bar
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: how high it is, and how much of that is its lower part. `words` say it."""
+    """A bar: its height, the height of its lower part, and both in words."""
 
     x: float
     width: float
     height: float
-    part: float  # of the same scale
+    part: float  # in the same scale
     before: float | None  # the height of the line for the period before
     words: str
 
@@ -48,7 +48,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Square:
-    """An hour of the week: its place, and its level from 0 (nothing) to LEVELS."""
+    """An hour of the week: its position, and its level from 0 (nothing) to LEVELS."""
 
     x: int
     y: int
@@ -67,7 +67,7 @@ class Heat:
 
 
 def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], locale: str) -> Bars:
-    """Rides by day, of which completed; the line is the same day of the period before."""
+    """Rides by day and how many were completed; the line is the same day of the period before."""
     days, earlier = periods[0].days, periods[1].days
     rides = [now.days.get(day, Figures()) for day in days]
     past = [before.days.get(day, Figures()).rides for day in earlier[: len(days)]]
@@ -96,7 +96,7 @@ def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], lo
 
 
 def wait_bars(minutes: Counter[int]) -> Bars:
-    """How many rides waited for so many minutes."""
+    """The number of rides by minutes of waiting."""
     counts = Counter[int]()
     for minute, count in minutes.items():
         counts[min(minute, LONG_WAIT)] += count
@@ -167,17 +167,17 @@ def hour_words(day: int, hour: int, locale: str) -> str:
 
 
 def day_words(on: date, locale: str) -> str:
-    """A day in a table."""
+    """A day in the words of a table."""
     return day_text(on, "MMMEd", locale)
 
 
 def day_label(on: date, locale: str) -> str:
-    """A day below a bar."""
+    """A day in the words of a label below a bar."""
     return day_text(on, "MMMd", locale)
 
 
 def nice(most: int) -> int:
-    """A round number that is not less than the most, and at least 1: the top of a picture.
+    """A round number, not below the maximum and at least 1: the top of a picture.
 
     >>> [nice(n) for n in (0, 4, 11, 96, 240)]
     [1, 4, 15, 100, 250]
@@ -189,8 +189,9 @@ def nice(most: int) -> int:
 
 
 def _some(days: Sequence[date]) -> list[date]:
-    """At most LABELS of them, with the first and the last, and as many as have equal days between:
-    each then stands below its bar. The first, a middle and the last where no number divides them.
+    """At most LABELS of these labels, always with the first and the last one, at equal distances:
+    each then stands below its bar. If no number divides them, it is the first, a middle and the
+    last one.
     """
     if len(days) <= LABELS:
         return list(days)

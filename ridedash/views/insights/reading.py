@@ -1,4 +1,4 @@
-"""What a request for insights asks for, and its figures: of one property, or of several."""
+"""Reads a request for insights, and its figures for one or several properties."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class Asked:
-    """Which days of which properties; `known` are those that the user may choose from."""
+    """The requested days and properties; `known` are the properties that the user may choose."""
 
     period: Period
     houses: list[Property]
@@ -62,17 +62,17 @@ class Asked:
 
 @dataclass
 class Group:
-    """One line of a table: what it is about, and its figures now and before."""
+    """One line of a table: its subject, and its figures now and before."""
 
     name: str
-    house: str = ""  # the name of its property, where several are asked for
+    house: str = ""  # the name of its property, if several are requested
     now: Figures = field(default_factory=Figures)
     before: Figures = field(default_factory=Figures)
 
 
 @dataclass
 class Month:
-    """All figures of a request. Groups are in the order of their rides, the most first."""
+    """All figures of a request. Groups are sorted by their number of rides, the most first."""
 
     now: Insights
     before: Insights
@@ -84,7 +84,7 @@ class Month:
 
 
 def asked_for(db: Session, args: MultiDict[str, str]) -> Asked:
-    """What the fields of an address ask for. A property that is not the user's to see is a 404."""
+    """The request in the fields of an address. A property that the user may not see gives 404."""
     own = db.get_one(Property, current_staff().property_id)
     known = properties(db) if may(ADMIN) else [own]
     ids = {row_id(text) for text in args.getlist("property")} - {None}
@@ -104,7 +104,7 @@ def asked_for(db: Session, args: MultiDict[str, str]) -> Asked:
 
 
 def read(asked: Asked) -> Month:
-    """The figures of all properties that are asked for, in both periods."""
+    """Read the figures of all requested properties for both periods."""
     houses = [_house(prop) for prop in asked.houses]
     periods = asked.period, asked.before
     wanted = [(house, period.span(house.tz)) for house in houses for period in periods]
@@ -146,7 +146,7 @@ def _of_one(db: Session, asked: Asked, prop: Property, rollup: Rollup) -> Month:
 
     cars = groups("categories", lambda key: products.get(key, key))
     for group in cars:
-        group.house = ""  # the same cars everywhere
+        group.house = ""  # the same category in every property
     return Month(
         now,
         earlier,
@@ -159,14 +159,14 @@ def _of_one(db: Session, asked: Asked, prop: Property, rollup: Rollup) -> Month:
 
 
 def place_name(place: Destination) -> str:
-    """A destination as the history calls it."""
+    """The name of a destination, as in the history."""
     if not place.known:
         return _("The guest tells the driver")
     return place.name or _("the pinned place")
 
 
 def _with(found: Month | None, more: Month) -> Month:
-    """Both together; figures of a category are those of all properties."""
+    """Combine two properties; figures of a category are then those of all properties."""
     if found is None:
         return more
     for mine, theirs in ((found.now, more.now), (found.before, more.before)):
@@ -197,7 +197,7 @@ def _merge(mine: Insights, theirs: Insights) -> None:
 
 
 def _with_fees(found: Insights, prop: Property) -> Insights:
-    """Count what was cancelled later than is free, and what that costs by the policies."""
+    """Count rides that were cancelled too late to be free, and the costs by their policies."""
     time = services().time()
     for each in found.cancelled:
         policy = late_policy(each, time)
@@ -208,9 +208,9 @@ def _with_fees(found: Insights, prop: Property) -> Insights:
 
 
 def late_policy(ride: Cancelled, time: ServiceTime) -> CancellationPolicy | None:
-    """The policy of a ride that was cancelled later than is free; None where it was free.
+    """The policy of a ride that was cancelled too late to be free; None if cancelling was free.
 
-    As a page of a ride has it: views/rides/facts.py, `charged`.
+    The same rule as on the page of a ride: views/rides/facts.py, `charged`.
     """
     policy = _policy(ride.policy) if ride.policy else None
     if policy is None or not policy.charge or ride.aborted or ride.stopped_at is None:
@@ -223,9 +223,9 @@ def late_policy(ride: Cancelled, time: ServiceTime) -> CancellationPolicy | None
     return policy if ride.stopped_at >= free_until else None
 
 
-@lru_cache(maxsize=1_000)  # few are different
+@lru_cache(maxsize=1_000)  # many offers have equal policies
 def _policy(text: str) -> CancellationPolicy | None:
-    """The policy of an offer; None for one that can't be read."""
+    """The policy of an offer; None if it can't be read."""
     try:
         return CancellationPolicy.model_validate_json(text)
     except ValidationError:

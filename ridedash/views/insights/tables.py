@@ -14,13 +14,13 @@ from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-SHOWN: Final = 10  # lines of a table; the others are added up
+SHOWN: Final = 10  # lines of a table; further groups are added up in one line
 ON_PAPER: Final = 5
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure at the top: what it is, the figure, remarks, and how it was before."""
+    """One figure at the top: its name, the figure, remarks, and its earlier value."""
 
     label: str
     figures: Sequence[str]
@@ -31,7 +31,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table; "" where there is nothing. `width` is that of its bar."""
+    """A line of a table; "" for an empty cell. `width` is that of its bar."""
 
     name: str
     house: str
@@ -44,13 +44,13 @@ class Row:
     cancelled: str
     no_driver: str
     unknown: str
-    rest: bool = False  # not one group, but the rest of them
+    rest: bool = False  # whether it stands for all remaining groups
     on_paper: bool = True
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of groups: its name in addresses and files, its title, its lines."""
+    """A table of groups: its key in addresses and files, its title, its lines."""
 
     name: str
     title: str
@@ -96,7 +96,7 @@ def tiles(month: Month, locale: str) -> list[Tile]:
 
 
 def tables(month: Month, locale: str) -> list[Table]:
-    """The tables of groups. One about cost centres is there only where they are used."""
+    """The tables of groups. The one about cost centres exists only if cost centres are used."""
     unused = all(group.now.rides == group.before.rides == 0 for group in month.centres)
     unused = unused or {group.name for group in month.centres} == {_("No cost centre")}
     found = [
@@ -112,7 +112,7 @@ def tables(month: Month, locale: str) -> list[Table]:
 
 
 def days_table(month: Month, asked: Asked, locale: str) -> list[Row]:
-    """Every day of the period, beside the same one of the period before."""
+    """Every day of the period, beside the same day of the earlier period."""
     earlier = asked.before.days
     groups = [
         Group(
@@ -127,7 +127,7 @@ def days_table(month: Month, asked: Asked, locale: str) -> list[Row]:
 
 
 def money_words(sums: Mapping[str | None, int], locale: str) -> str:
-    """Sums side by side: money of different currencies is never added up; "" for none."""
+    """Sums side by side: amounts in different currencies are never added; "" for none."""
     return " + ".join(_each_currency(sums, locale))
 
 
@@ -139,7 +139,7 @@ def _each_currency(sums: Mapping[str | None, int], locale: str) -> list[str]:
 
 
 def within(minutes: Counter[int], share: float) -> int | None:
-    """The whole minutes within which this share of the rides had waited; None without rides."""
+    """The whole minutes within which this share of the rides had their car; None without rides."""
     left = share * minutes.total()
     for minute in sorted(minutes):
         left -= minutes[minute]
@@ -149,7 +149,7 @@ def within(minutes: Counter[int], share: float) -> int | None:
 
 
 def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
-    """The groups with the most rides, and one line for all others."""
+    """The groups with the most rides, and one line for all other groups."""
     most = max((group.now.rides for group in groups), default=0)
     shown = groups if len(groups) <= SHOWN + 1 else groups[:SHOWN]
     rows = [_row(group, most, locale, n < ON_PAPER) for n, group in enumerate(shown)]
@@ -201,14 +201,14 @@ def _before(figure: str) -> str:
 
 
 def _parts(some: int, of: int) -> list[str]:
-    """The share of all rides, in words."""
+    """The share in all rides, in words."""
     if not some:
         return []
     return [_("%(n)s%% of the rides", n=decimal(100 * some / of, page_locale()))]
 
 
 def _more(now: Figures, then: Figures) -> str:
-    """The rides before, and how many more or fewer these are."""
+    """The earlier number of rides, and how many more or fewer there are now."""
     more = now.rides - then.rides
     sign = "+" if more > 0 else "−"
     return _before(

@@ -1,7 +1,7 @@
-"""What each request of a visit says: which visit of which kiosk, in which language; and its answer.
+"""Reads the common parts of a visit's requests (kiosk, visit, language), and makes their answers.
 
-A kiosk's page reads the `state` of an answer, so answers to what a guest did are 200 whatever they
-say; nothing is stored of them on the way.
+A kiosk's page reads the `state` of an answer, so answers to a guest's actions are always 200; no
+cache on the way may store them.
 """
 
 import re
@@ -35,10 +35,10 @@ FORM_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 @dataclass(frozen=True)
 class Here:
-    """The kiosk of a request, its property, and what the guest's page says.
+    """The kiosk of a request, its property, and the values that the guest's page sent.
 
-    The rows are detached, and read for this request. A guest who goes on with their own phone
-    stands here too: `said` then comes from there, and `phone` is True.
+    The rows are detached, and read for this request. A guest who continues on their own phone is
+    here too: `said` then comes from the phone, and `phone` is True.
     """
 
     kiosk: Kiosk
@@ -53,15 +53,15 @@ class Here:
 
     @property
     def property_id(self) -> int:
-        """Whose kiosk it is."""
+        """The id of the kiosk's property."""
         return self.home.id
 
 
 def here() -> Here:
-    """The kiosk that asks. The rest of the request speaks the language that its guest has chosen,
-    in the property's own words.
+    """The kiosk of this request.
 
-    404 for anything but a paired kiosk.
+    From here on the request speaks the language that its guest has chosen, with the property's own
+    words. 404 for anything but a paired kiosk.
     """
     known = the_kiosk()
     with services().db.read() as s:
@@ -74,19 +74,19 @@ def here() -> Here:
 
 
 def the_visit(at: Here) -> Visit | None:
-    """The visit that a request belongs to; None without a proper id."""
+    """The visit of a request; None without a valid id."""
     given = at.said.get("visit", "")
     return Visit(given, at.id, at.property_id) if VISIT.fullmatch(given) else None
 
 
 def form_token(at: Here) -> str:
-    """The secret by which a press of Book is known again; "" without a proper one."""
+    """The secret that identifies a press of Book when it is repeated; "" without a valid one."""
     given = at.said.get("form_token", "")
     return given if FORM_TOKEN.fullmatch(given) else ""
 
 
 def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:
-    """Who asks for prices at a kiosk, and the account that they are for; None: the guest pays."""
+    """An estimator for a kiosk, and the account whose prices it asks for; None: the guest pays."""
     app, account = services(), None
     if house_pays:
         with app.db.read() as s:
@@ -96,15 +96,15 @@ def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:
 
 
 def by_kiosk_key() -> str:
-    """The key of a rate limit for each kiosk: guests share it, and an address may be shared.
+    """The key of a rate limit per kiosk: guests share it, and kiosks may share an address.
 
-    Phones that go on for it have one of their own: none of them keeps the lobby waiting.
+    Phones that continue for it have a key of their own, so that they can't block the lobby.
     """
     return str(g.kiosk_counted)
 
 
 def within(at: Here, count: Callable[[], object]) -> bool:
-    """Whether a counting function of a rate limit, by `by_kiosk_key`, lets this request through."""
+    """Whether a counting function of a rate limit (by `by_kiosk_key`) lets this request through."""
     g.kiosk_counted = f"{'phones' if at.phone else 'kiosk'}-{at.id}"
     try:
         count()
@@ -114,9 +114,9 @@ def within(at: Here, count: Callable[[], object]) -> bool:
 
 
 def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
-    """An answer to the page, which nobody keeps.
+    """An answer to the page, which no cache may store.
 
-    `english` has its critical sentences with their English, where nobody has read them.
+    `english` has the English of critical sentences whose translation nobody has reviewed.
     """
     body: dict[str, Any] = {"state": state, **facts}
     if words is not None:
@@ -130,8 +130,8 @@ def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
 
 
 def _language(kiosk: Kiosk, home: Property) -> str:
-    """The first of these that is offered: the guest's choice, the kiosk's own language, the
-    property's, English.
+    """The first language that is offered: the guest's choice, the kiosk's own, the property's, or
+    English.
     """
     offered = languages_for(home)
     for tag in (request.values.get("lang", "")[:20], kiosk.default_language, home.language):

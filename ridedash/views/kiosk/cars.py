@@ -1,4 +1,4 @@
-"""What a guest at a kiosk chooses among: cars by price, time and size, and where to meet them."""
+"""The cars that a kiosk offers, by price, time and size, and where to meet them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ from ridedash.wording.kiosk import pays_words
 from ridedash.wording.say import isolated, own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
-HINT_M: Final = 25.0  # a hint is about a point this close
-HERE_M: Final = 15.0  # nobody has to walk there
+HINT_M: Final = 25.0  # a hint applies to a point this close
+HERE_M: Final = 15.0  # a meeting point this close needs no walk
 ROUND_M: Final = 10
 LARGE: Final = "suv"  # the drawing of SUVs and vans: views/booking/product_cards.py
 _NUMBER: Final = re.compile(r"\d{1,3}")  # digits of any script
@@ -33,26 +33,26 @@ _NUMBER: Final = re.compile(r"\d{1,3}")  # digits of any script
 
 @dataclass(frozen=True)
 class Choice:
-    """A car that can be booked here: its card, and the product that its offer was made of."""
+    """A car that can be booked here: its card, and the product of its offer."""
 
     card: Card
     product: Product
 
     @property
     def minutes(self) -> int | None:
-        """How far away the nearest one is; None when nobody knows, or none is near."""
+        """How many minutes away the nearest one is; None if unknown, or if none is near."""
         eta = self.product.eta
         return None if self.product.none_near or eta is None else max(1, round(eta.seconds / 60))
 
     @property
     def fixed(self) -> bool:
-        """Whether the price holds whatever the ride turns out to be."""
+        """Whether the price is fixed, whatever happens during the ride."""
         estimate = self.product.estimate
         return self.card.seats != () or bool(estimate and estimate.upfront)
 
 
 def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
-    """Where a kiosk's rides begin: at its own place, else at the property's pickup."""
+    """The start of a kiosk's rides: its own pickup point, else the property's."""
     if kiosk.lat is not None and kiosk.lng is not None:
         name = kiosk.place or home.pickup_name or home.name
         return Trip(LatLng(kiosk.lat, kiosk.lng), name)
@@ -77,7 +77,7 @@ def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) ->
 
 
 def cars_json(found: Sequence[Choice], house_pays: bool) -> list[dict[str, Any]]:
-    """The cars as the page shows them: what is cheapest, soonest or biggest stands before others.
+    """The cars as the page shows them: the cheapest, the soonest and the biggest come first.
 
     All words are finished. `seats` is None, or the prices of a shared ride by number of people.
     """
@@ -92,7 +92,7 @@ def cars_json(found: Sequence[Choice], house_pays: bool) -> list[dict[str, Any]]
 def meet_json(
     estimates: Estimates, hints: Sequence[PickupHint], kiosk: Kiosk, start: Trip, language: str
 ) -> dict[str, Any]:
-    """Where the car comes to, how to walk there, and the other points of a hotspot."""
+    """Where the car meets the guest, how to walk there, and the other points of a hotspot."""
     zone = estimates.zone
     trip = estimates.trip
     ways = _Ways(hints, kiosk.id, start.pickup, language)
@@ -107,9 +107,9 @@ def meet_json(
 
 
 def at_point(estimates: Estimates, name: str) -> Trip | None:
-    """The trip from another point of the hotspot; None when there is no such point, or it is this.
+    """The trip from another point of the hotspot; None without such a point, or if it is the same.
 
-    Points have names, and nobody drags a pin.
+    Guests choose points by name.
     """
     zone = estimates.zone
     wanted = next((p for p in zone.points if name in (p.name, p.full)), None) if zone else None
@@ -119,11 +119,11 @@ def at_point(estimates: Estimates, name: str) -> Trip | None:
 
 
 def with_most_room(drawings: Iterable[str]) -> frozenset[str]:
-    """Which of these cars have most room; none where nobody knows, or where all have the same.
+    """Which of these cars have the most room; none if that is unknown, or equal for all.
 
-    The service tells no number of seats and no size. The property does, for each kind of car, in
-    its own words ("Up to 6"); what those do not say is not guessed, but for one thing: what is
-    called an SUV or a van has more room than the others.
+    The service states no number of seats and no size. The property may state it for each kind of
+    car in its own words ("Up to 6"). Nothing else is guessed, with one exception: an SUV or a van
+    has more room than other cars.
     """
     offered = frozenset(drawings)
     told = {each: _people(each) for each in offered}
@@ -135,17 +135,17 @@ def with_most_room(drawings: Iterable[str]) -> frozenset[str]:
 
 
 def _people(drawing: str) -> int | None:
-    """The largest number in the property's words; None without one."""
+    """The largest number in the property's words; None without a number."""
     return max((int(found) for found in _NUMBER.findall(_size(drawing))), default=None)
 
 
 def _size(drawing: str) -> str:
-    """Who fits in, as the property says it to this guest; "" where it says nothing."""
+    """How many people fit in, in the property's words to this guest; "" without such words."""
     return own_words(f"kiosk_size_{drawing}")
 
 
 def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
-    """What distinguishes a car, by its identity, in the order of the cars."""
+    """Labels that distinguish cars, by identity of the choice, in the order of the cars."""
     near = [each for each in found if not each.product.none_near] or list(found)
     priced = [each for each in near if each.card.amount is not None]
     timed = [each for each in near if each.minutes is not None]
@@ -198,7 +198,7 @@ def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
 
 
 def _price_kind(each: Choice) -> str:
-    """What stands beside a price; "" where its words say it: "from ₹80", "by the meter"."""
+    """The kind of the price, shown beside it; "" for a price like "from ₹80", "by the meter"."""
     estimate = each.product.estimate
     if each.fixed:
         return _("fixed price")
@@ -216,7 +216,7 @@ class _Ways:
     language: str
 
     def to(self, name: str, point: LatLng) -> dict[str, Any]:
-        """`walk` and `steps` in words, and `step_free`: True, False, or None when nobody knows."""
+        """`walk` and `steps` in words, and `step_free`: True, False, or None if unknown."""
         hint = self._hint(name, point)
         steps = hint.steps if hint else None
         said = {None: "", True: _("with steps"), False: _("no steps")}[steps]
@@ -224,7 +224,7 @@ class _Ways:
         return {"walk": self._walk(hint, point), "steps": said, "step_free": free}
 
     def _hint(self, name: str, point: LatLng) -> PickupHint | None:
-        """What a manager has said about this point: first what is about this kiosk, and by name."""
+        """A manager's hint on this point; hints for this kiosk, and hints by name, come first."""
         mine = [each for each in self.hints if each.kiosk_id in (None, self.kiosk_id)]
         named = [each for each in mine if each.point and each.point.casefold() == name.casefold()]
         near = [
@@ -240,7 +240,8 @@ class _Ways:
         parts = []
         if hint is not None:
             words = hint.words.get(self.language) or hint.words.get("en") or ""
-            parts.append(str(isolated({"words": words})["words"]))  # they may be the English ones
+            # the words may be the English ones
+            parts.append(str(isolated({"words": words})["words"]))
         if hint is not None and hint.metres is not None:
             parts.append(_("%(n)d m on foot", n=hint.metres))
         if hint is not None and hint.minutes is not None:

@@ -15,16 +15,16 @@ from ridedash.views.web.permissions import DEVICES, need_of
 from ridedash.wording.languages import ENGLISH
 
 HOME: Final = {KioskKind.KIOSK: "/kiosk", KioskKind.DOOR: "/door"}  # the page of each kind
-MOST_LANGUAGES: Final = 8  # on the first screen
-SHORT: Final = 8  # characters of a digest
+MOST_LANGUAGES: Final = 8  # languages on the first screen
+SHORT: Final = 8  # characters of a digest that are used
 
 
 def the_kiosk() -> Kiosk:
-    """The paired device of this request, as it is stored now; 404 for anybody else.
+    """The paired device of this request, as stored now; 404 for any other browser.
 
-    Of the kind that the view needs; of a kiosk in a view that is open to all. A page names the
-    device that it was made for in the field `kiosk`: 404 once its browser is another device.
-    The row is detached: read it, never change it.
+    It must be of the kind that the view needs, or a kiosk if the view is open to all. A page sends
+    the id of its device in the field `kiosk`: 404 if its browser has become another device. The row
+    is detached: read it, never change it.
     """
     need = need_of(current_app, request.endpoint or "") or ""
     row = devices.device(DEVICES.get(need, KioskKind.KIOSK)) or abort(404)
@@ -34,22 +34,22 @@ def the_kiosk() -> Kiosk:
 
 
 def release() -> str:
-    """What a document is of: it is reloaded when this has changed."""
+    """The release of a document; when it changes, the page is reloaded."""
     return f"{__version__}-{current_app.extensions[EXTENSION].digest[:SHORT]}"
 
 
 def pair_browser(answer: Response, kiosk: Kiosk, token: str) -> None:
-    """Make the browser that gets this answer the device of a token (store/kiosks.py)."""
+    """Make the browser that receives this answer the device of a token (store/kiosks.py)."""
     devices.give(answer, kind_of(kiosk), token)
 
 
 def unpair_browser(answer: Response, kiosk: Kiosk) -> None:
-    """Let the browser that gets this answer forget that it is this device."""
+    """Let the browser that receives this answer forget that it is this device."""
     devices.take(answer, kind_of(kiosk))
 
 
 def languages_of(kiosk: Kiosk, home: Property) -> list[str]:
-    """The codes of a kiosk's languages, its own default first; eight at most."""
+    """The codes of a kiosk's languages, its default first; at most eight."""
     offered = [ENGLISH, *languages_for(home)]
     wished = [code for code in kiosk.languages if code in offered] or offered
     own = kiosk.default_language or home.language or ENGLISH

@@ -1,7 +1,7 @@
-"""The display at the door: the next cars, and what the doorman says about a guest.
+"""The display at the door: the next cars, and the doorman's marks on guests.
 
-A paired device of kind "door", at `/door`. Its page has no links and takes no
-touch, but for the doorman's two buttons where the property allows them.
+A paired device of kind "door", at `/door`. Its page has no links and no controls, except the
+doorman's two buttons if the property allows them.
 """
 
 import json
@@ -33,15 +33,15 @@ from ridedash.wording.readers import negotiate
 from ridedash.wording.say import speak
 
 bp = Blueprint("door", __name__)
-POLL_MS: Final = 4_000  # as the board asks
+POLL_MS: Final = 4_000  # the interval of polls, as on the board
 
 
 @bp.get("/door")
 @needs(SHARED)
 def show() -> str | BaseResponse:
-    """The display. Its rows come with it, and then by polls.
+    """Show the display, with its first rows; polls bring the next ones.
 
-    A browser that is no display is led to the page that pairs it.
+    A browser that is not a paired display is redirected to the page for pairing.
     """
     device, now = devices.device(KioskKind.DOOR), services().clock()
     if device is None:
@@ -65,7 +65,7 @@ def show() -> str | BaseResponse:
 @bp.get("/door/rows.json")
 @needs(DOOR)
 def rows() -> BaseResponse:
-    """What the display shows now; 304 when nothing changed."""
+    """The rows of the display now; 304 if nothing changed."""
     device, now = the_kiosk(), services().clock()
     home = _home(device)
     speak(_language(device, home))
@@ -77,7 +77,7 @@ def rows() -> BaseResponse:
 @needs(DOOR)
 @limiter.limit("60/minute", key_func=lambda: f"door-{the_kiosk().id}")
 def press() -> BaseResponse | tuple[BaseResponse, int]:
-    """The doorman says that a guest is in the car, or not at the door."""
+    """Store the doorman's mark on a ride: the guest is in the car, or not at the door."""
     device = the_kiosk()
     order_id = request.form.get("order", type=row_id)
     name = request.form.get("mark", "")
@@ -97,7 +97,7 @@ def _home(device: Kiosk) -> Property:
 
 
 def _language(device: Kiosk, home: Property) -> str:
-    """Its own language, or the property's: nobody chooses one at a door."""
+    """The display's own language, or the property's: nobody chooses a language at a door."""
     tags = filter(None, (device.default_language, home.language, "en"))
     return negotiate(tags, languages_for(home))
 
@@ -107,7 +107,7 @@ def _look(device: Kiosk, home: Property, now: datetime) -> str:
 
 
 def _body(device: Kiosk, home: Property, now: datetime) -> dict[str, Any]:
-    """The rows, how the display looks, and the release whose page shows them."""
+    """The rows, the appearance of the display, and the release of its page."""
     facts = {"release": release(), "look": _look(device, home, now)}
     return facts | _list(device, now).as_json()
 

@@ -1,4 +1,4 @@
-"""The rows of a door display: what must be found in the street, and for whom. Pure.
+"""The rows of a door display: which cars to look for in the street, and for which guests. Pure.
 
 No row names a guest, and none has a start code or a phone number.
 """
@@ -23,14 +23,14 @@ MOST_ROWS: Final = 8
 LEFT_FOR: Final = timedelta(minutes=2)  # how long a row stays after its ride began
 HERE, COMING, LEFT = "here", "coming", "left"
 IN_ORDER: Final = (HERE, COMING, LEFT)
-LATE: Final = 1_000_000  # minutes, of a car whose arrival is not known
-# words of the ride company for which static/css/door.css has a colour
+LATE: Final = 1_000_000  # minutes, for a car whose arrival is unknown
+# the ride company's words for colours that static/css/door.css has
 COLOURS: Final = frozenset(
     {"white", "black", "silver", "grey", "red", "blue", "green", "yellow", "orange", "brown"}
     | {"gold", "beige", "maroon"}
 )
 ALIASES: Final = {"gray": "grey", "golden": "gold", "cream": "beige", "wine": "maroon"}
-DAY: Final = (time(7), time(19))  # light without hours of its own
+DAY: Final = (time(7), time(19))  # when the display is light if it has no hours of its own
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,21 @@ class DoorRow:
     """One car. A field that is "" is not shown.
 
     `state` is here, coming or left; `since`: when the driver came; `seen`: when the service last
-    answered about the ride, if that is too long ago; `mark` is in or away, what the doorman said.
+    answered about the ride, if that is too long ago; `mark` is the doorman's mark, in or away.
     """
 
     id: int
     state: str
     plate: str
-    was: str  # the plate of the car that comes no more
+    was: str  # the plate of the car that was replaced
     car: str
-    colour: str  # of COLOURS
-    label: str  # by which the guest knows the ride: K27, a room, initials
+    colour: str  # one of COLOURS
+    label: str  # by which the guest recognises the row: K27, a room, initials
     minutes: str
     since: str
     point: str
     mark: str
-    asks: bool  # whether the doorman may be asked where the guest is
+    asks: bool  # whether the doorman is asked where the guest is
     seen: str
 
     def as_json(self) -> dict[str, Any]:
@@ -62,14 +62,14 @@ class DoorRow:
 
 @dataclass(frozen=True)
 class DoorList:
-    """The rows in their order; `more` cars come later, for `finding` a driver is searched."""
+    """The rows in their order. `more` cars come later; for `finding` rides a driver is searched."""
 
     rows: tuple[DoorRow, ...]
     more: int
     finding: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As the page's script reads it."""
+        """The list in the form that the page's script reads."""
         return {
             "rows": [row.as_json() for row in self.rows],
             "more": self.more,
@@ -78,7 +78,7 @@ class DoorList:
 
 
 def door_list(rides: Iterable[RideFacts], numbers: Mapping[int, int], shows: str) -> DoorList:
-    """The display of these rides. `numbers`: those of kiosk rides; `shows`: see `label_of`."""
+    """The list for these rides. `numbers`: ride numbers of kiosk rides; `shows`: see `label_of`."""
     everything = list(rides)
     cars = sorted((each for each in everything if state_of(each)), key=_place)
     several = len({facts.pickup[1] for facts in cars} | _own_points(cars)) > 1
@@ -99,7 +99,7 @@ def door_list(rides: Iterable[RideFacts], numbers: Mapping[int, int], shows: str
 
 
 def state_of(facts: RideFacts) -> str:
-    """Whether the car is here, coming or has left just now; "" for any other ride."""
+    """Whether the car is here, coming or has just left; "" for any other ride."""
     status = facts.status
     if status == wire.CLIENT_LOCATED or (status == wire.INVOICE and facts.kind is not Kind.AUTO):
         return HERE
@@ -111,9 +111,10 @@ def state_of(facts: RideFacts) -> str:
 
 
 def label_of(page: OrderPage, numbers: Mapping[int, int], shows: str) -> str:
-    """By what the guest knows their row: the number of a kiosk ride, else what the house chose.
+    """The label by which guests know their row: a kiosk's ride number, else as the house chose.
 
-    That is `room`, `initials`, or `number`, by which other rides have none. Never a name.
+    The choices are `room`, `initials`, and `number`, with which other rides have no label. It is
+    never a name.
     """
     number = numbers.get(page.order.id)
     if number is not None:
@@ -124,18 +125,18 @@ def label_of(page: OrderPage, numbers: Mapping[int, int], shows: str) -> str:
 
 
 def colour_of(words: str | None) -> str:
-    """The colour that a car is drawn in, of COLOURS; "" for words that name none."""
+    """The colour in which a car is drawn, one of COLOURS; "" if the words name none of them."""
     found = (ALIASES.get(word, word) for word in (words or "").casefold().split())
     return next((word for word in found if word in COLOURS), "")
 
 
 def is_light(device: Kiosk, local: datetime) -> bool:
-    """Whether the display is light at this time of its property: in its hours, else by day."""
+    """Whether the display is light at this local time: in its own hours, else by day."""
     return is_open(device, local) if device.hours else DAY[0] <= local.time() < DAY[1]
 
 
 def _place(facts: RideFacts) -> tuple[float, ...]:
-    """Cars that wait longest first, then by arrival; those that left at the end."""
+    """Sort key: first cars that have waited longest, then by arrival; cars that left come last."""
     state = state_of(facts)
     since = facts.since(facts.status or "") or facts.now
     by_time = since.timestamp() if state != COMING else _minutes(facts) or LATE
@@ -173,7 +174,7 @@ def _row(facts: RideFacts, label: str, *, several: bool) -> DoorRow:
 
 
 def _minutes(facts: RideFacts) -> int | None:
-    """The whole minutes until the car is here, one at least; None when nobody knows."""
+    """The whole minutes until the car is here, at least one; None if unknown."""
     eta = facts.snapshot.eta
     return max(1, eta.minutes) if eta else None
 

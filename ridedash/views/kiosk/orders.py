@@ -1,8 +1,8 @@
-"""A press of Book at a kiosk, and the ride that came of it: shown, its start code, cancelled.
+"""Handles Book at a kiosk, and then the ride: shows it and its start code, and cancels it.
 
-The form says where to, by which car and for whom. Who pays, on which account and by which means
-is read from the database (rides/orders/kiosk_place.py). The page repeats its press until it knows
-what came of it; one press makes one order (docs/booking-protocol.md 1.9).
+The form contains the drop, the car and the guest. Who pays, and with which account, is read from
+the database (rides/orders/kiosk_place.py). The page repeats its press until it knows the result;
+one press makes one order (docs/booking-protocol.md 1.9).
 """
 
 from dataclasses import replace
@@ -49,9 +49,10 @@ from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import kiosk_words
 
 bp = Blueprint("kiosk_orders", __name__)
-MOST_TRIES: Final = 5  # of one page to book: each after a proved failure, by a newer price
+# attempts of one page to book: each follows a proved failure and uses a newer price
+MOST_TRIES: Final = 5
 REASON: Final = "cancelled by the guest on a kiosk"
-# the state and the words of what a kiosk may not order; any other reason is a limit
+# the state and the words for each reason why a kiosk may not order; any other reason is a limit
 REFUSALS: Final = {
     Why.CLOSED: ("trouble", "trouble"),
     Why.HOURS: ("trouble", "hours"),
@@ -66,12 +67,12 @@ REFUSALS: Final = {
 @bp.post("/kiosk/order")
 @needs(KIOSK)
 def order() -> Response:
-    """Book, once for each form token; the same press again tells what came of it."""
+    """Book once for each form token; a repetition of the same press returns the same result."""
     return booked(here())
 
 
 def booked(at: Here) -> Response:
-    """What /kiosk/order answers, for a guest at this kiosk or with their own phone."""
+    """The answer of /kiosk/order, for a guest at this kiosk or on their own phone."""
     visit, token = the_visit(at), form_token(at)
     offer_id = row_id(at.said.get("offer", ""))
     if visit is None or not token or offer_id is None:
@@ -84,7 +85,8 @@ def booked(at: Here) -> Response:
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
             if not takes_orders(at.kiosk, services().clock(), zone(at.home.timezone)):
-                return _refused(at, Why.HOURS)  # before the desk is asked, and again in the commit
+                # checked before the desk is asked, and again in the commit
+                return _refused(at, Why.HOURS)
             placed = press_book(at, tried)
             services().wake()
             page = _page(at, placed.order_id)
@@ -100,7 +102,7 @@ def booked(at: Here) -> Response:
         return _refused(at, refused.why)
     except GuardBusy:
         return _refused(at, Why.SAME_GUEST)
-    except TokenReused:  # two presses at once with other words: the order is there
+    except TokenReused:  # two presses at the same time with different words: the order exists
         return answer("sending", kiosk_words("sending"))
     except PlaceError:
         return answer("refused", kiosk_words("car"))
@@ -113,7 +115,7 @@ def booked(at: Here) -> Response:
 @bp.post("/kiosk/ride")
 @needs(KIOSK)
 def ride() -> Response:
-    """The ride of a number and a PIN; with `code` its start code, while the driver is there."""
+    """The ride with a number and PIN; with `code` its start code, while the driver is there."""
     at = here()
     if not within(at, _count_looks):
         return answer("limited", kiosk_words("slowly"))
@@ -134,7 +136,7 @@ def ride() -> Response:
 @bp.post("/kiosk/cancel")
 @needs(KIOSK)
 def cancel() -> Response:
-    """Cancel the ride of a number and a PIN, in the way that is possible now."""
+    """Cancel the ride with a number and a PIN, in the way that is possible now."""
     at = here()
     if not within(at, _count_cancels):
         return answer("limited", kiosk_words("slowly"))
@@ -147,7 +149,7 @@ def cancel() -> Response:
         return answer(said.state, said.words)
     try:
         said = ride_view.stopped(stop, _stop(at, page.order.id, stop))
-    except (DatabaseBusy, CommitUnknown):  # before the call or after it: nobody can say
+    except (DatabaseBusy, CommitUnknown):  # before the call or after it: the result is unknown
         return answer("trouble", kiosk_words("slowly"))
     services().wake()
     return answer(said.state, said.words)
@@ -155,19 +157,19 @@ def cancel() -> Response:
 
 @limiter.shared_limit("60/minute", scope="kiosk presses", key_func=by_kiosk_key)
 def _count_presses() -> None:
-    """Raise TooManyRequests above that many presses that have made no order yet."""
+    """Raise TooManyRequests above this number of presses that have not made an order yet."""
 
 
 @limiter.shared_limit("120/minute", scope="kiosk looks", key_func=by_kiosk_key)
 def _count_looks() -> None:
-    """Raise TooManyRequests when a kiosk asks for rides too often: for one on its screen it asks 20
-    times a minute.
+    """Raise TooManyRequests when a kiosk reads rides too often: a shown ride is read 20 times a
+    minute.
     """
 
 
 @limiter.shared_limit("10/minute", scope="kiosk cancels", key_func=by_kiosk_key)
 def _count_cancels() -> None:
-    """Raise TooManyRequests when a kiosk cancels too often: each asks the service."""
+    """Raise TooManyRequests when a kiosk cancels too often: each cancel calls the service."""
 
 
 @limiter.shared_limit("20/minute", scope="kiosk codes", key_func=by_kiosk_key)
@@ -176,10 +178,10 @@ def _count_codes() -> None:
 
 
 def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
-    """The try that this press is, and its order if it has made one.
+    """The attempt that this press belongs to, and its order if it has made one.
 
-    After a proved failure the same page may try again by a price that is newer than the failed
-    order; the same press sent once more is no new try.
+    After a proved failure the same page may try again with a price that is newer than the failed
+    order; a repeated press is not a new attempt.
     """
     with services().db.read() as s:
         offer = s.get(Offer, first.offer_id)
@@ -196,12 +198,12 @@ def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
 
 
 def _tokens(form_token: str) -> list[str]:
-    """The form tokens of all tries that a page with this one may make, in their order."""
+    """The form tokens of all attempts that a page with this token may make, in order."""
     return [form_token, *(f"{form_token}.{number}" for number in range(1, MOST_TRIES))]
 
 
 def _told(at: Here, page: OrderPage | None, tried: Try) -> Response:
-    """What came of a press, with its ticket: to the page that pressed, and to no other."""
+    """The result of a press with its ticket, only for the page that pressed."""
     if page is None:
         return answer("sending", kiosk_words("sending"))
     told = ride_view.outcome(page)
@@ -222,12 +224,12 @@ def _told(at: Here, page: OrderPage | None, tried: Try) -> Response:
 
 
 def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
-    """The guest's link as `link`, `short` and `qr`, the same in each answer to this page."""
+    """The guest's link as `link`, `short` and `qr`, equal in each answer to this page."""
     app = services()
     token = token_of(app.settings.secret_key, tried.secret)
     try:
         give_link(app.db, app.clock(), order_id, by_kiosk(at.id), token)
-    except (RideOver, DatabaseBusy, CommitUnknown):  # the next look makes it
+    except (RideOver, DatabaseBusy, CommitUnknown):  # the next request makes the link
         return {}
     link = f"{app.settings.public_url}/t/{token}"
     made = qr_code(link)
@@ -236,12 +238,16 @@ def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
 
 
 def _refused(at: Here, why: Why) -> Response:
-    """What a kiosk may not order. The desk is told why; the guest, whom to ask."""
+    """The answer when a kiosk may not order.
+
+    The desk gets the reason; the guest is told whom to ask.
+    """
     app = services()
     now = app.clock()
     with app.db.write() as s:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
-        kiosk_rules.watch_ended(s, kiosk, now)  # what refused it was undone with its transaction
+        # the rides that led to this were marked in a transaction that was rolled back
+        kiosk_rules.watch_ended(s, kiosk, now)
         if why not in (Why.NEEDS_CODE, Why.NOT_APPROVED):
             kiosk_rules.note_refused(s, kiosk, why, now)
     state, words = REFUSALS.get(why, ("limited", "limited"))
@@ -249,8 +255,9 @@ def _refused(at: Here, why: Why) -> Response:
 
 
 def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
-    """The ride of the form's number and PIN. If this visit ordered it, its page must have shown the
-    ticket, which is noted.
+    """The ride with the form's number and PIN.
+
+    If this visit ordered it, its page must have shown the ticket, which is recorded.
     """
     app = services()
     now, visit = app.clock(), the_visit(at)
@@ -272,10 +279,10 @@ def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
 
 
 def _own_ride(s: Session, at: Here, number: str) -> Look | None:
-    """The ride of this number, for the page that has made it: its form token is known to no other.
+    """The ride with this number, for the page that ordered it, which alone knows the form token.
 
-    So nobody's wrong PINs, at this kiosk or another one, take a ride from the guest who looks at
-    it. None for any other page.
+    So wrong PINs of other people can't close a ride for the guest who is looking at it. None for
+    any other page.
     """
     visit, token = the_visit(at), form_token(at)
     if visit is None or not token:
@@ -299,7 +306,7 @@ def _page(at: Here, order_id: int) -> OrderPage | None:
 
 
 def _code(at: Here, page: OrderPage) -> str:
-    """The start code, in the audit log as each time that one is shown; "" above the limit."""
+    """The start code, recorded in the audit log like every showing; "" above the limit."""
     app, ride = services(), page.ride
     if ride is None or not within(at, _count_codes):
         return ""

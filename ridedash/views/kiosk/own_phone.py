@@ -1,9 +1,9 @@
-"""A guest goes on with their own phone: the kiosk's questions as pages, which need no script.
+"""A guest continues on their own phone: the kiosk's questions as pages that need no script.
 
-A kiosk shows a link `/k/<token>`. The browser that opens it first gets a cookie of that path, and
-the link is open to no other then. What the guest says is kept in that cookie alone, encrypted; the
-rules and limits are the kiosk's, by the same functions. A ride that was booked leads on to the
-guest's own link.
+A kiosk shows a link `/k/<token>`. The first browser that opens it gets a cookie for that path; no
+other browser can use the link then. The guest's answers are stored only in that cookie, encrypted.
+Rules and limits are those of the kiosk, by the same functions. After the booking the guest is
+redirected to the ride's own link.
 """
 
 import hashlib
@@ -43,17 +43,17 @@ from ridedash.wording.say import speak
 
 bp = Blueprint("own_phone", __name__, url_prefix="/k")
 COOKIE: Final = "phone"
-TABLE, COLUMN = "kiosk_phones", "state"  # that the cookie is bound to
+TABLE, COLUMN = "kiosk_phones", "state"  # table and column to which the encrypted cookie is bound
 WHERE, CAR, WHO, CHECK, SENT = "where", "car", "who", "check", "sent"
 STEPS: Final = (WHERE, CAR, WHO, CHECK)
-LONGEST: Final = 200  # letters of the name of a place
-LONGEST_DEGREES: Final = 24  # signs of a coordinate
-WAITING: Final = ("sending", "asking")  # the page asks again by itself
+LONGEST: Final = 200  # characters of the name of a place
+LONGEST_DEGREES: Final = 24  # characters of a coordinate
+WAITING: Final = ("sending", "asking")  # in these states the page reloads itself
 
 
 @dataclass
 class Phone:
-    """The browser of a link, and what its guest has said so far.
+    """The browser of a link, and the guest's answers so far.
 
     `said` has the names of the kiosk's own form: drop_lat, drop_lng, drop_name, point, offer,
     seats, name, phone, code; and `lang`, `q` (a place that is looked up) and `pressed`.
@@ -71,7 +71,7 @@ class Phone:
         return f"/k/{self.token}"
 
     def step(self, wanted: str) -> str:
-        """The page to show: `wanted`, or the first one whose question has no answer yet."""
+        """The page to show: `wanted`, or the first question without an answer."""
         if self.said.get("pressed"):
             return SENT
         if "drop_name" not in self.said:
@@ -81,7 +81,10 @@ class Phone:
         return WHO if wanted == WHO or "name" not in self.said else CHECK
 
     def form(self) -> dict[str, str]:
-        """What a kiosk's page would post. Its visit and form token are made of the session."""
+        """The fields that a kiosk's page would post.
+
+        Visit and form token are derived from the session.
+        """
         visit_id = "phone-" + hashlib.sha256(f"visit|{self.session}".encode()).hexdigest()[:24]
         form_token = hashlib.sha256(f"form|{self.session}".encode()).hexdigest()[:48]
         return self.said | {"visit": visit_id, "form_token": form_token}
@@ -90,7 +93,7 @@ class Phone:
 @bp.get("/<token>")
 @needs(OPEN)
 def begin(token: str) -> BaseResponse:
-    """Where to? The first browser that opens a link gets it, and is the only one."""
+    """Open the link: the first browser that does so is the only one that may use it."""
     found = _phone(token)
     if found is None:
         session = _open(token)
@@ -105,7 +108,7 @@ def begin(token: str) -> BaseResponse:
 @bp.get("/<token>/<step>")
 @needs(OPEN)
 def show(token: str, step: str) -> BaseResponse:
-    """One question of the guest's; an earlier one, where that has no answer yet."""
+    """Show a question, or the first one before it that has no answer."""
     found = _phone(token) or abort(404)
     if step == SENT and found.said.get("pressed"):
         return _press(found)
@@ -118,7 +121,7 @@ def show(token: str, step: str) -> BaseResponse:
 @bp.post("/<token>/<step>")
 @needs(OPEN)
 def say(token: str, step: str) -> BaseResponse:
-    """The guest's answer to a question, then the next one.
+    """Store the guest's answer to a question, and redirect to the next one.
 
     There is no session, and so no CSRF token: another site knows neither the link nor the cookie of
     its path, which browsers send to nobody else's forms.
@@ -136,7 +139,7 @@ csrf.exempt(say)
 
 @bp.after_request
 def keep_nothing(given: Response) -> Response:
-    """Every answer is private, error pages too."""
+    """Make every answer private, error pages included."""
     given.headers.update(PRIVATE)
     given.vary.add("Accept-Language")
     return given
@@ -144,7 +147,7 @@ def keep_nothing(given: Response) -> Response:
 
 @bp.errorhandler(HTTPException)
 def on_http(error: HTTPException) -> BaseResponse:
-    """Why there is no page: the same for every link that is not open."""
+    """The error page, which is the same for every link that can't be used."""
     status = error.code or 500
     speak(reader_language(Surface.GUEST))
     why = "gone" if status == 404 else "busy"
@@ -156,7 +159,7 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 
 def _open(token: str) -> str | None:
-    """The session of a browser that opens a link now. Looking ahead is not opening."""
+    """The session of a browser that opens a link now. Prefetching a page does not open it."""
     _count_open()
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return None
@@ -165,7 +168,7 @@ def _open(token: str) -> str | None:
 
 
 def _phone(token: str, session: str = "") -> Phone | None:
-    """The phone of this request, and its kiosk; None for another browser, and after its time."""
+    """The phone of this request, and its kiosk; None for another browser or an expired link."""
     state = {"session": session} if session else _state(token)
     with services().db.read() as db:
         row = own_phones.phone_of(db, token, state.get("session", ""), services().clock())
@@ -188,7 +191,7 @@ def _phone(token: str, session: str = "") -> Phone | None:
 
 
 def _state(token: str) -> dict[str, str]:
-    """What the cookie holds; nothing for one that is not ours, or another link's."""
+    """The contents of the cookie; nothing if it is not ours, or of another link."""
     try:
         plain = services().vault.decrypt(
             request.cookies.get(COOKIE, ""), TABLE, secret_hash(token), COLUMN
@@ -199,8 +202,10 @@ def _state(token: str) -> dict[str, str]:
 
 
 def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
-    """The answer with the cookie that keeps what was said: browsers drop one of more than 4 kB,
-    so letters of any script are written as such, and all of it is bounded.
+    """The answer with the cookie that stores what was said.
+
+    Browsers drop cookies above 4 kB, so letters of any script are not escaped, and all texts are
+    bounded.
     """
     s = services()
     kept = phone.said | {"session": phone.session}
@@ -224,7 +229,7 @@ def _on(phone: Phone, step: str) -> BaseResponse:
 
 
 def _shown(phone: Phone, step: str, status: int = 200, **facts: Any) -> BaseResponse:
-    """The page of a question."""
+    """The page with a question."""
     facts = {WHERE: _where, CAR: _cars, WHO: _who, CHECK: _check}[step](phone) | facts
     return _page(phone, f"kiosk/phone_{step}.html", status, step=step, **facts)
 
@@ -235,7 +240,7 @@ def _page(phone: Phone, template: str, status: int = 200, **facts: Any) -> BaseR
 
 
 def _where(phone: Phone) -> dict[str, Any]:
-    """The house's favourites; and the places that were found for what was typed."""
+    """The house's favourites, and the places that were found for the typed text."""
     typed = phone.said.get("q", "")
     found: list[dict[str, Any]] = []
     words = None
@@ -243,14 +248,14 @@ def _where(phone: Phone) -> dict[str, Any]:
         told = visit.places_for(phone.at, typed).get_json()
         found, words = told["results"], told.get("words")
     closed = visit.closed_now(phone.at, services().clock())
-    if closed:  # said before the first question, not after the last
+    if closed:  # reported before the first question, not after the last
         words = kiosk_words(closed).as_json()
     favourites = [] if typed else visit.favourites(phone.at.kiosk)
     return {"favourites": favourites, "found": found, "typed": typed, "words": words}
 
 
 def _say_where(phone: Phone) -> BaseResponse:
-    """A place was chosen, or words were typed to find one."""
+    """Store a chosen place, or search for a typed text."""
     if "q" in request.form:
         phone.said["q"] = one_line(request.form["q"], visit.LONGEST_QUERY)
         return _answer(phone, _on(phone, WHERE))
@@ -268,7 +273,7 @@ def _say_where(phone: Phone) -> BaseResponse:
 
 
 def _cars(phone: Phone) -> dict[str, Any]:
-    """The cars, as the kiosk would show them."""
+    """The cars as the kiosk would show them."""
     told = visit.cars_for(phone.at).get_json()
     return {
         "told": told,
@@ -279,7 +284,7 @@ def _cars(phone: Phone) -> dict[str, Any]:
 
 
 def _say_car(phone: Phone) -> BaseResponse:
-    """A car was chosen, or another point to meet it."""
+    """Store a chosen car, or another meeting point."""
     if "point" in request.form:
         phone.said["point"] = one_line(request.form["point"], LONGEST)
         return _answer(phone, _on(phone, CAR))
@@ -295,7 +300,7 @@ def _who(phone: Phone) -> dict[str, Any]:
 
 
 def _say_who(phone: Phone) -> BaseResponse:
-    """Who the ride is for."""
+    """Store who the ride is for."""
     name = one_line(request.form.get("name", ""), LONGEST_NAME + 1)
     typed = one_line(request.form.get("phone", ""), 60)
     said = {"name": name, "phone": typed}
@@ -310,20 +315,20 @@ def _say_who(phone: Phone) -> BaseResponse:
 
 
 def _wrong(phone: Phone, typed: dict[str, str], what: str) -> BaseResponse:
-    """The same question once more, with what was typed and what is wrong with it."""
+    """Show the same question again, with what was typed and its error."""
     facts = {"typed": typed, "wrong": what, "words": kiosk_words(what)}
     return _answer(phone, _shown(phone, WHO, 422, **facts))
 
 
 def _check(phone: Phone) -> dict[str, Any]:
-    """Everything that was said, beside the price."""
+    """Show all answers and the price."""
     chosen = _chosen(phone)
     rule = rule_now(phone.at.kiosk, services().clock())
     return {"car": chosen, "needs_code": rule is WhoPays.CODE}
 
 
 def _chosen(phone: Phone) -> dict[str, Any] | None:
-    """The chosen car in the kiosk's words; None when its offer is gone."""
+    """The chosen car in the kiosk's words; None if its offer has expired."""
     with services().db.read() as db:
         offer = db.get(Offer, row_id(phone.said.get("offer", "")) or 0)
     if offer is None or offer.kiosk_id != phone.at.id:
@@ -341,7 +346,7 @@ def _chosen(phone: Phone) -> dict[str, Any] | None:
 
 
 def _say_check(phone: Phone) -> BaseResponse:
-    """Book. A newer price that was said yes to comes with its offer."""
+    """Book. If the guest has accepted a newer price, the form has its offer."""
     offer = request.form.get("offer", "")[:20]
     if row_id(offer):
         phone.said["offer"] = offer
@@ -351,7 +356,7 @@ def _say_check(phone: Phone) -> BaseResponse:
 
 
 def _press(phone: Phone) -> BaseResponse:
-    """What comes of the press: the same press once more, until that is known."""
+    """The result of the press; the press is repeated until the result is known."""
     phone.at = replace(phone.at, said=phone.form())
     told = orders.booked(phone.at).get_json()
     ride = told.get("ride") or {}
@@ -371,12 +376,12 @@ def _press(phone: Phone) -> BaseResponse:
 
 @limiter.shared_limit("60/minute", scope="own phone answers", key_func=lambda: _link_key())
 def _count_answer() -> None:
-    """Limit the answers that one link gives."""
+    """Limit the answers that are sent for one link."""
 
 
 @limiter.shared_limit("60/minute", scope="own phones opened")
 def _count_open() -> None:
-    """Limit the links that one address opens: their tokens can't be guessed anyway."""
+    """Limit the links that one address opens, although their tokens can't be guessed."""
 
 
 def _link_key() -> str:

@@ -1,7 +1,7 @@
-"""The kiosk's one document, and the beat by which it says that it lives (docs/security.md 9).
+"""The kiosk's single document, and the beat with which it reports its health (docs/security.md 9).
 
-The document never changes its address. What a guest says lives in its script and dies with the
-visit; nothing of it is stored here.
+The document never changes its address. A guest's answers exist only in its script until the visit
+ends; they are not stored here.
 """
 
 import re
@@ -42,8 +42,9 @@ from ridedash.wording.readers import Surface
 from ridedash.wording.say import critical_said, speak
 
 bp = Blueprint("kiosk", __name__)
-STORED_EVERY: Final = timedelta(seconds=15)  # beats between are answered and not stored
-HANDED_FOR: Final = timedelta(minutes=2)  # how long a kiosk that was handed over waits for a guest
+STORED_EVERY: Final = timedelta(seconds=15)  # more frequent beats are answered but not stored
+# how long a kiosk that was handed over waits for its guest
+HANDED_FOR: Final = timedelta(minutes=2)
 TAG: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{2,8}){0,2}")
 MOST_TAGS: Final = 40
 MOST_SKEW_S: Final = 10**6
@@ -52,9 +53,10 @@ MOST_SKEW_S: Final = 10**6
 @bp.get("/kiosk")
 @needs(SHARED)
 def show() -> BaseResponse:
-    """The document of a kiosk; a browser that is none is led to the page that pairs it.
+    """The document of a kiosk; any other browser is redirected to the page for pairing.
 
-    Its address chooses no word of it, so it is compressed: it is most of what a kiosk loads.
+    It is most of what a kiosk loads, and is compressed, which is safe because its address does not
+    influence its contents.
     """
     kiosk = devices.device(KioskKind.KIOSK)
     if kiosk is None:
@@ -75,7 +77,7 @@ def show() -> BaseResponse:
 
 
 def by_kiosk_key() -> str:
-    """The key of a rate limit for each kiosk: several may share an address."""
+    """The key of a rate limit per kiosk: several kiosks may share an address."""
     return f"kiosk-{the_kiosk().id}"
 
 
@@ -83,9 +85,9 @@ def by_kiosk_key() -> str:
 @needs(KIOSK)
 @limiter.limit("90/minute", key_func=by_kiosk_key)
 def beat() -> Response:
-    """How the house is, for the page; how the page is, for the house: every 20 s.
+    """The beat, every 20 s: tells the page the state of the house, and stores the page's health.
 
-    Every 2 s while a guest has called for help. Brings a fresh CSRF token.
+    It comes every 2 s while a guest has called for help. The answer has a fresh CSRF token.
     """
     kiosk, s = the_kiosk(), services()
     now = s.clock()
@@ -120,7 +122,7 @@ def beat() -> Response:
 
 
 def _said(now: datetime) -> dict[str, Any]:
-    """What a beat tells of its page: its release, and the health that settings show."""
+    """The contents of a beat: the page's release, and the health that settings show."""
     form = request.form
     clock = whole_number(form.get("clock_ms", ""), 0, 10**15)
     skew_s = None if clock is None else round(clock / 1000 - now.timestamp())
@@ -130,7 +132,7 @@ def _said(now: datetime) -> dict[str, Any]:
         "voices": _tags("voices"),
         "skew_s": None if skew_s is None else max(-MOST_SKEW_S, min(MOST_SKEW_S, skew_s)),
     }
-    if "fonts" in form:  # the first beat of a page does not know them yet
+    if "fonts" in form:  # the first beat of a page does not have them yet
         health["fonts"] = _tags("fonts")
     return {"release": one_line(form.get("release", ""), 64), "health": health}
 
@@ -148,7 +150,7 @@ def _store(db: Session, kiosk_id: int, now: datetime, said: dict[str, Any], *, t
 
 
 def _handed(kiosk: Kiosk, now: datetime) -> dict[str, str] | None:
-    """The language of the guest to whom the desk has just handed this kiosk; None for nobody."""
+    """The language of the guest to whom the desk has just handed this kiosk; None without one."""
     if kiosk.handed_at is None or now - kiosk.handed_at > HANDED_FOR:
         return None
     row = LANGUAGES.get(kiosk.handed_language or "")
@@ -156,7 +158,7 @@ def _handed(kiosk: Kiosk, now: datetime) -> dict[str, str] | None:
 
 
 def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
-    """What the page starts from, as JSON."""
+    """The initial data of the page, as JSON."""
     now = services().clock()
     codes = languages_of(kiosk, home)
     return {
@@ -184,7 +186,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "tabs": list(TABS),
         "words": words_of(codes),
         "demo": _band_in(codes),
-        "english": critical_said(),  # of all that is said above, in every language
+        "english": critical_said(),  # for all critical sentences above, in every language
         "languages": choices(codes),
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),
@@ -194,16 +196,16 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
 
 
 def _clock(now: datetime) -> dict[str, Any]:
-    """What the page's clock shows now, and how many seconds it goes on in one.
+    """The time on the page's clock, and how many seconds it counts per second.
 
-    In a demo it is that of the rides, which may leap or stand still.
+    In a demo it is the time of the rides, which may leap or stand still.
     """
     time = services().time()
     return {"now": stamp(time.shown(now)), "speed": time.shown_speed}
 
 
 def _band_in(codes: Iterable[str]) -> dict[str, str]:
-    """What a demo or a rehearsal says of itself, by the tag of each language; {} for real rides."""
+    """The notice of a demo or a rehearsal by language tag; {} for real rides."""
     found = {}
     for row in [LANGUAGES[code] for code in codes]:
         with in_language(row.code):

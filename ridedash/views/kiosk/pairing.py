@@ -1,7 +1,7 @@
-"""How a browser becomes a device, and the panel by which staff look after it (docs/security.md 9).
+"""Pairs a browser as a device, and serves the panel for its upkeep by staff (docs/security.md 9).
 
-Both are one address: an 8-character code makes any browser a device; on a kiosk six digits open its
-panel. The panel never leads to a page of the desk.
+Both use one address: an 8-character code makes any browser a device; on a kiosk six digits open its
+panel. The panel never links to a page of the desk.
 """
 
 import re
@@ -32,16 +32,16 @@ from ridedash.wording.say import speak
 bp = Blueprint("kiosk_pairing", __name__)
 LONGEST: Final = 40  # characters of a code as people type it
 CARD: Final = re.compile(r"[0-9]\.[0-9]{1,6}")
-LEAST_MM, MOST_MM = 0.05, 1.5  # of a pixel: a phone's, and a wall's
+LEAST_MM, MOST_MM = 0.05, 1.5  # size of a pixel: from a phone to a wall display
 TOO_FAST_S: Final = 60
-HIGHEST_MM: Final = 2_000  # of a screen's lower edge above the floor
-# `open` only opens the panel; `reload` and `sound` are done by the page
+HIGHEST_MM: Final = 2_000  # height of a screen's lower edge above the floor
+# actions of the panel: `open` only opens it; the page itself does `reload` and `sound`
 DEEDS: Final = (
     *("open", "reload", "sound"),
     *("out_of_order", "in_order", "calibrate", "unpair"),
 )
 RECORDED: Final = {"open": "panel", "unpair": "unpaired", "calibrate": "measured"}
-_verifying = threading.BoundedSemaphore(2)  # scrypt takes 16 MB each
+_verifying = threading.BoundedSemaphore(2)  # one at a time, because scrypt takes 16 MB each
 
 
 @bp.get("/kiosk/pair")
@@ -54,7 +54,7 @@ def form() -> str:
 @bp.post("/kiosk/pair")
 @needs(SHARED)
 def pair() -> tuple[str | Response, int] | BaseResponse:
-    """A code makes this browser a device; with a PIN, a deed in the panel of the kiosk it is."""
+    """Pair this browser by a code; with a PIN, do an action of the kiosk's panel."""
     if "pin" in request.form:
         return _panel(the_kiosk())
     typed, s = request.form.get("code", "")[:LONGEST], services()
@@ -88,7 +88,7 @@ def _form(problem: str = "") -> str:
 
 
 def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
-    """Do a deed if the PIN is right: state `ok`, `wrong`, `blocked` (with `wait_s`), `invalid`."""
+    """Do an action if the PIN is right; `state`: ok, wrong, blocked (with `wait_s`) or invalid."""
     deed, pin = request.form.get("deed", ""), request.form.get("pin", "")
     if deed not in DEEDS:
         return jsonify(state="invalid"), 422
@@ -98,7 +98,8 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
     try:
         _count_deed()
         _check_pin(kiosk, pin)
-    except TooManyRequests:  # nobody types so fast: no audit entry, so that none fills the database
+    except TooManyRequests:
+        # nobody types so fast: no audit entry, so that these can't fill the database
         return jsonify(state="blocked", wait_s=TOO_FAST_S)
     except WrongPin as wrong:
         state = "blocked" if wrong.wait_s else "wrong"
@@ -122,7 +123,7 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
 
 @limiter.shared_limit("30/minute", scope="kiosk deeds", key_func=lambda: f"kiosk-{the_kiosk().id}")
 def _count_deed() -> None:
-    """Raise TooManyRequests for more deeds than fingers do: each is an audit entry."""
+    """Raise TooManyRequests for more actions than a person can press: each is an audit entry."""
 
 
 def _check_pin(kiosk: Kiosk, pin: str) -> None:
@@ -141,7 +142,7 @@ def _check_pin(kiosk: Kiosk, pin: str) -> None:
 
 
 def _measured() -> tuple[float, int | None] | None:
-    """The width of a pixel and the height of the screen's edge, in mm; None for nonsense."""
+    """The width of a pixel and the height of the screen's edge, in mm; None if implausible."""
     typed, edge = request.form.get("mm_per_px", ""), request.form.get("bottom_mm", "").strip()
     mm = float(typed) if CARD.fullmatch(typed) else 0.0
     bottom = whole_number(edge, 0, HIGHEST_MM)
@@ -151,7 +152,7 @@ def _measured() -> tuple[float, int | None] | None:
 
 
 def _record(db: Session, kiosk: Kiosk, deed: str, result: str, now: datetime) -> None:
-    """The audit entry of what was done at the device; nobody knows by whom."""
+    """Write the audit entry of an action at the device; the person is unknown."""
     who, subject = by_kiosk(kiosk.id), f"kiosks:{kiosk.id}"
     facts = {"property_id": kiosk.property_id}
     audit.record(db, who, f"kiosk.{deed}", subject, result, now, **facts)

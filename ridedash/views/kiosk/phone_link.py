@@ -1,4 +1,4 @@
-"""The link that a kiosk shows to a guest who would rather use their own phone, and its QR code."""
+"""The link that a kiosk shows to a guest who prefers their own phone, and its QR code."""
 
 from werkzeug.wrappers import Response
 
@@ -10,11 +10,11 @@ from ridedash.views.rides.print_assets import qr_code
 from ridedash.wording import gettext as _
 from ridedash.wording.kiosk import Said, kiosk_words
 
-LOOK = "look"  # asks whether a phone has opened the link; anything else asks for a new one
+LOOK = "look"  # asks whether a phone has opened the link; without it, a new link is requested
 
 
 def phone_link(at: Here, wanted: str) -> Response:
-    """`phone`: the address and its QR code; or `opened`: whether a phone goes on with the visit."""
+    """`phone`: the address and its QR code; or `opened`: whether a phone continues the visit."""
     s, visit = services(), the_visit(at)
     if visit is None:
         return answer("none", kiosk_words("slowly"))
@@ -42,7 +42,7 @@ def phone_link(at: Here, wanted: str) -> Response:
 
 @limiter.shared_limit("20/minute", scope="kiosk links", key_func=by_kiosk_key)
 def _count_links() -> None:
-    """Raise TooManyRequests when a kiosk asks for too many links: each is a row."""
+    """Raise TooManyRequests when a kiosk requests too many links: each is a row."""
 
 
 @limiter.shared_limit("120/minute", scope="kiosk looks for phones", key_func=by_kiosk_key)

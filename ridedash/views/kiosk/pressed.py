@@ -1,6 +1,6 @@
-"""From a press of Book at a kiosk to its order: who, which code or approval, at which price.
+"""Turns a press of Book at a kiosk into an order: the guest, a code or approval, the price.
 
-Each step may end in an exception that says what the page shows instead. The last step looks at
+Each step may raise an exception that says what the page shows instead. The last step checks
 everything again in one commit (rides/orders/kiosk_place.py).
 """
 
@@ -42,7 +42,7 @@ class Asking(Exception):
 
 
 class Changed(Exception):
-    """The price is another one now: nothing is ordered before the guest has said yes to it."""
+    """The price has changed: nothing is ordered before the guest has accepted it."""
 
     def __init__(self, offer_id: int, old: str, new: str) -> None:
         super().__init__("the price has changed")
@@ -50,9 +50,7 @@ class Changed(Exception):
 
 
 class NotNow(Exception):
-    """Nothing is ordered; the page shows these words, and asks again for the `field` if one is
-    named.
-    """
+    """Nothing is ordered; the page shows these words, and asks again for `field`, if given."""
 
     def __init__(self, state: str, words: Said, field: str = "") -> None:
         super().__init__(state)
@@ -61,7 +59,7 @@ class NotNow(Exception):
 
 @dataclass(frozen=True)
 class Try:
-    """A press of Book as the page sends it; `form_token` is that of this try."""
+    """A press of Book as the page sends it; `form_token` is that of this attempt."""
 
     visit: Visit
     form_token: str
@@ -69,12 +67,12 @@ class Try:
 
     @property
     def secret(self) -> str:
-        """What only this page knows."""
+        """A secret that only this page knows."""
         return kiosk_place.page_secret(self.visit.kiosk_id, self.visit.id, self.form_token)
 
 
 def press_book(at: Here, tried: Try) -> Placed:
-    """One order. Raises Asking, Changed, NotNow, and what `kiosk_place.book` raises."""
+    """Make one order. Raises Asking, Changed, NotNow, and whatever `kiosk_place.book` raises."""
     offer = _own_offer(at, tried.offer_id)
     wish = _wish(at, offer)
     code = _code(at)
@@ -101,12 +99,12 @@ def _book(at: Here, press: Press) -> Placed:
     app = services()
     try:
         return kiosk_place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
-    except OfferStale as stale:  # it was two minutes old when the commit looked
+    except OfferStale as stale:  # it became older than two minutes before the commit checked it
         raise NotNow("refused", kiosk_words("car")) from stale
 
 
 def _own_offer(at: Here, offer_id: int) -> Offer:
-    """An offer that this kiosk has shown. Raises NotNow for any other."""
+    """The offer, if this kiosk has shown it. Raises NotNow for any other."""
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)
     if offer is None or (offer.property_id, offer.kiosk_id) != (at.property_id, at.id):
@@ -115,7 +113,7 @@ def _own_offer(at: Here, offer_id: int) -> Offer:
 
 
 def _wish(at: Here, offer: Offer) -> Wish:
-    """Who the ride is for, as the form says. Raises NotNow."""
+    """The guest in the form. Raises NotNow."""
     who = who_is(one_line(at.said.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:
         raise NotNow("refused", kiosk_words("name"), "name")
@@ -140,7 +138,7 @@ def _name(at: Here, who: Guesswork) -> str:
 
 
 def _code(at: Here) -> OpenCode | None:
-    """The desk code that was typed; None without one. Raises KioskRefused for a wrong one."""
+    """The typed desk code; None without one. Raises KioskRefused for a wrong one."""
     typed = at.said.get("code", "").strip()[:20]
     if not typed:
         return None
@@ -162,7 +160,10 @@ def _rule(at: Here) -> WhoPays:
 
 
 def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
-    """The desk's yes. Asks for it first. Raises Asking, and NotNow after a no."""
+    """The desk's approval. Asks for it first.
+
+    Raises Asking; raises NotNow if the desk has declined.
+    """
     app = services()
     now = app.clock()
     with app.db.read() as s:
@@ -180,7 +181,7 @@ def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
 
 
 def _ask(at: Here, press: Press, offer: Offer) -> None:
-    """Ask the desk for what could be ordered. Raises KioskRefused where it could not."""
+    """Ask the desk to approve an order that would be possible. Raises KioskRefused if it is not."""
     app = services()
     now = app.clock()
     if not kiosk_rules.offered_here(offer, house_pays=False):
@@ -195,9 +196,9 @@ def _ask(at: Here, press: Press, offer: Offer) -> None:
 
 
 def _approved(at: Here, press: Press, asked: AskNow, posted: Offer) -> Press:
-    """What the desk has approved, at the price of now. Raises Changed.
+    """The approved order at the current price. Raises Changed.
 
-    Who and how many is what was approved, whatever this form says.
+    Guest and seats are those that were approved, whatever this form contains.
     """
     wish = asked.wish or press.wish
     offer = _own_offer(at, asked.offer_id)
@@ -231,7 +232,7 @@ def _asked_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
     try:
         _text, fresh = ask.quote_offer(trip_of(offer), offer.category, account_id)
     except EstimateFailedError as error:
-        # either way the page has "Try again", which asks for all cars anew
+        # in both cases the page has "Try again", which requests all cars again
         case = "no_prices" if error.status >= 500 else "car"
         raise NotNow("refused", kiosk_words(case)) from None
     if not fresh:
@@ -240,7 +241,7 @@ def _asked_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
 
 
 def _amounts(offer: Offer, wish: Wish) -> tuple[Any, ...]:
-    """What the guest pays by an offer, for comparing: in no language."""
+    """The amounts that the guest pays for an offer, independent of language, for comparison."""
     fixed = offer.seat_prices.get(str(wish.seats or ""))
     if fixed is not None:
         return offer.currency, Decimal(str(fixed))
@@ -250,7 +251,7 @@ def _amounts(offer: Offer, wish: Wish) -> tuple[Any, ...]:
 
 
 def _price(offer: Offer, wish: Wish) -> str:
-    """The price of an offer in the guest's language, as its card shows it."""
+    """The price of an offer in the guest's language, as on its card."""
     try:
         shown = card(Product.model_validate(offer.product), has_drop=True, locale=locale())
     except ValidationError:

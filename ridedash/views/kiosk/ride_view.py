@@ -1,4 +1,4 @@
-"""A ride on the kiosk's screen: the guest's own view in short, and what may be done about it."""
+"""A ride on the kiosk's screen: a short form of the guest's own page, with its actions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,33 +27,33 @@ from ridedash.wire import (
 from ridedash.wording import Audience, refusal
 from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
 
-# what ends a ride, the first that is possible now
+# actions that end a ride; the first one that is possible now is used
 STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
 MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # about 400 m of streets, or less
-WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result
-ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # nobody has to be met any more
+WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
+ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # the guest has already met the car
 FAILED: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
 ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a press of Book: the state of the answer, and its words."""
+    """The result of a press of Book: the state in the answer, and its words."""
 
     state: str
     words: Said
 
 
 def outcome(page: OrderPage) -> Outcome:
-    """What became of an order. Nothing that is unclear is called booked, or not booked."""
+    """The result for an order. An unclear outcome is called neither booked nor not booked."""
     order = page.order
     if order.state in ON_THE_WAY:
         return Outcome("sending", kiosk_words("sending"))
     if order.state == OrderState.UNKNOWN:
         return Outcome("unknown", kiosk_words("unknown"))
     if order.state == OrderState.CLOSED_NOT_BOOKED:
-        return Outcome("not_booked", kiosk_words("closed_by_desk"))  # as a person has found out
+        return Outcome("not_booked", kiosk_words("closed_by_desk"))  # a person has found this out
     if order.state in FAILED:
         return Outcome("not_booked", refused_words(order.code))
     if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:
@@ -62,15 +62,15 @@ def outcome(page: OrderPage) -> Outcome:
 
 
 def has_failed(page: OrderPage) -> bool:
-    """Whether it is proved that nothing came of an order, so that a guest may press again."""
+    """Whether it is proved that an order led to no ride, so that a guest may press again."""
     return page.order.state in FAILED or outcome(page).state == "no_driver"
 
 
 def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
-    """The ride as it stands, without anybody's name or telephone number.
+    """The present state of the ride, without names and telephone numbers.
 
-    `minutes` is how far away the car is, or None; `code_due` says that there is a start code. It
-    changes only when something that is shown does.
+    `minutes` is how far away the car is, or None; `code_due`: whether there is a start code. It
+    changes only when something on the screen changes.
     """
     facts = RideFacts(page, now, time, locale)
     view = guest_view(page, LinkKind.RIDER, now, time, locale)
@@ -81,7 +81,7 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "status": view.status,
         "held": view.held,
         "headline": view.headline,
-        # while the car comes, its line says where to meet it, which stands below by itself
+        # while the car is coming, its line says where to meet it, which the screen shows separately
         "detail": "" if facts.status == CALL_DRIVER else view.detail,
         "tone": view.tone,
         "icon": view.icon,
@@ -99,9 +99,10 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
 
 
 def meeting_map(page: OrderPage, tiles_url: str, credit: str) -> dict[str, Any]:
-    """A still map of where to stand: `tiles` are [address, x, y] in a map of `width` by `height`.
+    """A map of the meeting point: `tiles` are [address, x, y] in a map of `width` by `height`.
 
-    `credit` is whose tiles they are; "" for the sandbox's, of which the page has its own words.
+    `credit` names the source of the tiles; "" for the sandbox's, for which the page has its own
+    words.
     """
     offer = page.offer
     still = still_map(tiles_url, LatLng(offer.pickup_lat, offer.pickup_lng), **MAP)
@@ -114,7 +115,7 @@ def meeting_map(page: OrderPage, tiles_url: str, credit: str) -> dict[str, Any]:
 
 
 def stop_of(page: OrderPage) -> str:
-    """The action that would end this ride now; "" when none is possible."""
+    """The action that would end this ride now; "" if none is possible."""
     possible: dict[str, ActionAllowed] = {each.name: each for each in allowed_actions(page)}
     found = (possible[name] for name in STOPS if name in possible)
     return next((each.name for each in found if each.allowed), "")
@@ -133,9 +134,9 @@ def cancel_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) 
 
 
 def stopped_before(page: OrderPage) -> Outcome:
-    """What a cancel says when there is nothing to stop any more.
+    """The answer to a cancel when there is nothing to stop any more.
 
-    Its page may have sent it twice, because the first answer was lost: that one holds.
+    The page may have sent it twice because the first answer was lost: then that result counts.
     """
     if page.order.code == WITHDRAWN:
         return Outcome("ok", kiosk_words("withdrawn"))
@@ -147,7 +148,7 @@ def stopped_before(page: OrderPage) -> Outcome:
 
 
 def stopped(stop: str, result: ActionResult) -> Outcome:
-    """What became of a cancel, in words for the guest."""
+    """The result of a cancel, in words for the guest."""
     if result.outcome == "done":
         return Outcome("ok", kiosk_words("withdrawn" if stop == "withdraw" else "cancelled"))
     if result.outcome in ("armed", "unconfirmed") or result.code == BUSY:

@@ -1,6 +1,6 @@
 """A visit of a kiosk until Book is pressed: places, cars, a call for help, and its end.
 
-Nothing of what a guest says is kept, but how far visits come, and when (docs/security.md 9).
+A guest's answers are not stored, only how far visits get, and when (docs/security.md 9).
 """
 
 from collections.abc import Mapping
@@ -46,14 +46,15 @@ from ridedash.wording.kiosk import kiosk_words
 
 bp = Blueprint("kiosk_visit", __name__)
 MOST_PLACES: Final = 6
-READ_DROPS: Final = 40  # orders, for how long a way took lately
+READ_DROPS: Final = 40  # orders that are read to find the recent duration of a way
 READ_OFFERS: Final = 40
 TOLD_WITHIN: Final = timedelta(seconds=60)
 SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
-AGAIN_S: Final = 5  # after which a page that got no cars asks again, while the guest waits
-# what a tab looks for, where guests have no keyboard of their script: words, and kinds of places
+AGAIN_S: Final = 5  # seconds after which a page that got no cars asks again, while the guest waits
+# search terms for each tab, because guests may lack a keyboard for their script: words, and kinds
+# of places
 TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
     "airport": (("airport",), frozenset({"airport", "aerodrome"})),
     "stations": (("station",), frozenset({"station", "bus_station", "metro", "halt"})),
@@ -68,13 +69,13 @@ TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
 @bp.get("/kiosk/places.json")
 @needs(KIOSK)
 def places() -> Response:
-    """At most six places for two letters or for a tab. Coordinates are no place here."""
+    """At most six places for two letters or for a tab. Coordinates are not accepted."""
     at = here()
     return places_for(at, at.said.get("q", ""), at.said.get("tab", ""))
 
 
 def places_for(at: Here, q: str, tab_name: str = "") -> Response:
-    """What /kiosk/places.json answers, for a guest at this kiosk or with their own phone."""
+    """The answer of /kiosk/places.json, for a guest at this kiosk or on their own phone."""
     typed, tab = one_line(q, LONGEST_QUERY), TABS.get(tab_name)
     if not within(at, _count_places):
         return answer("limited", kiosk_words("slowly"), results=[])
@@ -92,9 +93,9 @@ def places_for(at: Here, q: str, tab_name: str = "") -> Response:
 @bp.post("/kiosk/cars")
 @needs(KIOSK)
 def cars() -> Response:
-    """The cars for a trip from here, each with a stored offer, and where to meet them.
+    """The cars for a trip from here, each with a stored offer, and the meeting point.
 
-    With `own` the link for a guest's own phone instead (views/kiosk/phone_link.py).
+    With `own` it returns the link for a guest's own phone instead (views/kiosk/phone_link.py).
     """
     at = here()
     own = at.said.get("own", "")
@@ -102,9 +103,9 @@ def cars() -> Response:
 
 
 def cars_for(at: Here) -> Response:
-    """What /kiosk/cars answers, for a guest at this kiosk or with their own phone.
+    """The answer of /kiosk/cars, for a guest at this kiosk or on their own phone.
 
-    `again_s`: in so many seconds the same question may have another answer; the page asks it then.
+    `again_s`: after this many seconds the answer may be different, and the page asks again.
     """
     visit, drop = the_visit(at), _point(at.said)
     name = one_line(at.said.get("drop_name", ""), 200)
@@ -144,7 +145,7 @@ def cars_for(at: Here) -> Response:
 @bp.post("/kiosk/help")
 @needs(KIOSK)
 def ask_help() -> Response:
-    """Ring the desk. The next beat says whether somebody comes."""
+    """Call the desk. The next beat says whether somebody is coming."""
     at = here()
     visit = the_visit(at)
     if visit is None:
@@ -159,13 +160,13 @@ def ask_help() -> Response:
 @bp.post("/kiosk/end")
 @needs(KIOSK)
 def end() -> tuple[str, int]:
-    """A visit is over: how, how far it came, in which language, with which aids, for how long."""
+    """End a visit: how it ended, how far it got, its language and aids, and its duration."""
     at = here()
     visit = the_visit(at)
     if visit is None:
         abort(400)
     if not within(at, _count_ends):
-        return "", 204  # nothing is lost but a count
+        return "", 204  # only a count is lost
     told = End(
         how=at.said.get("how", ""),
         screen=at.said.get("screen", ""),
@@ -181,9 +182,9 @@ def end() -> tuple[str, int]:
 
 
 def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
-    """Where a kiosk offers to go: six of its property's favourite drops, with minutes by car.
+    """The destinations on a kiosk's first screen: six favourite drops of its property.
 
-    Each has `name`, `lat`, `lng`, and `minutes` or None; for the document of GET /kiosk.
+    Each has `name`, `lat`, `lng`, and `minutes` by car or None; for the document of GET /kiosk.
     """
     with services().db.read() as s:
         home = s.get_one(Property, kiosk.property_id)
@@ -197,9 +198,9 @@ def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
 
 
 def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> int | None:
-    """How far away the nearest car is, by offers of the last minute made near here; None without.
+    """How many minutes away the nearest car is, by offers near here in the last minute; or None.
 
-    The service is not asked for it.
+    This makes no call to the service.
     """
     start = of_cars.start_of(kiosk, home)
     if start is None:
@@ -237,7 +238,7 @@ def _count_ends() -> None:
 
 
 def closed_now(at: Here, now: datetime) -> str:
-    """Why a kiosk shows no cars now, as a case of `kiosk_words`; "" where it does."""
+    """The reason why a kiosk shows no cars now, as a case of `kiosk_words`; "" if it does."""
     if at.kiosk.out_of_order:
         return "trouble"
     if not takes_orders(at.kiosk, now, zone(at.home.timezone)):
@@ -247,14 +248,14 @@ def closed_now(at: Here, now: datetime) -> str:
 
 
 def _point(said: Mapping[str, str]) -> LatLng | None:
-    """The chosen drop; None for what is no point of the earth."""
+    """The chosen drop; None if it is not a point on the earth."""
     return TripForm(ImmutableMultiDict(said)).point("drop")
 
 
 def _found(
     typed: str, tab: tuple[tuple[str, ...], frozenset[str]] | None, near: LatLng | None
 ) -> list[Place]:
-    """Places by a text, or by a tab. Raises PlacesUnavailableError."""
+    """Places for a text or a tab. Raises PlacesUnavailableError."""
     search = services().geocoder.search
     if typed:
         if parse_coordinates(typed) or len(typed) < 2:
@@ -278,7 +279,7 @@ def _place(found: Place, minutes: int | None) -> dict[str, Any]:
 
 
 def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
-    """How long the way from here took lately, by the name of the place."""
+    """The recent durations of ways from here, by the name of the place."""
     if start is None:
         return {}
     return {
@@ -289,7 +290,7 @@ def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
 
 
 def _house_pays(at: Here) -> bool:
-    """Whether the desk's code that came along says so: then a shared ride is offered too."""
+    """Whether the desk's code says that the house pays: then a shared ride is offered too."""
     typed = at.said.get("code", "")
     if not typed:
         return False
@@ -305,7 +306,10 @@ def _house_pays(at: Here) -> bool:
 
 
 def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
-    """The cars, from the named point where the guest has chosen one. Raises EstimateFailedError."""
+    """The cars, from the pickup point that the guest has chosen, if any.
+
+    Raises EstimateFailedError.
+    """
     ask, account_id = estimator(at, house_pays=house_pays)
     found = ask.estimates(trip, account_id)
     moved = of_cars.at_point(found, one_line(at.said.get("point", ""), 200))
@@ -313,7 +317,7 @@ def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
 
 
 def _no_cars(error: EstimateFailedError) -> Response:
-    """Why there is no car, in words for guests."""
+    """The reason why there is no car, in words for guests."""
     if error.status >= 500:
         return answer("trouble", kiosk_words("no_prices"), cars=[], again_s=AGAIN_S)
     case = {"drop": "no_way", "pickup": "no_pickup"}.get(error.end, "no_cars")

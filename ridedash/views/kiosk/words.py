@@ -1,8 +1,8 @@
-"""What a kiosk says by itself: one table, given to its page in every language that it offers.
+"""The kiosk's own words: one table, sent to its page in every language that it offers.
 
-The page holds the words of all its languages, so that a guest changes theirs on any screen without
-a request and without losing what they said. Sentences of the server's own answers,
-such as a price or a refusal, come finished from there. `{slots}` are filled in by the page.
+The page holds the words of all its languages, so that a guest can change the language on any screen
+without a request and without losing answers. Sentences that depend on the server, such as a price
+or a refusal, arrive complete. The page fills in `{slots}`.
 """
 
 from collections.abc import Iterable
@@ -150,7 +150,7 @@ WORDS: Final[dict[str, Text]] = {
     "help_coming": lazy("Somebody is coming to you."),
     "help_late": lazy("Please come to the desk."),
     "help_no_way": lazy("We could not call. Please come to the desk."),
-    # by ear
+    # read aloud
     "blank": lazy("Blank the screen?"),
     "blank_yes": lazy("Blank it"),
     "blank_no": lazy("Leave it on"),
@@ -188,7 +188,7 @@ WORDS: Final[dict[str, Text]] = {
 def words_of(codes: Iterable[str]) -> dict[str, dict[str, str]]:
     """The whole table in each of these languages, by tag: {"en": {"back": "Back", …}, …}.
 
-    An unknown code is left out; English always is there.
+    An unknown code is left out; English is always included.
     """
     rows = [LANGUAGES[code] for code in dict.fromkeys([*codes, ENGLISH]) if code in LANGUAGES]
     found = {}
@@ -200,7 +200,7 @@ def words_of(codes: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def choices(codes: Iterable[str]) -> list[dict[str, str]]:
     """The languages as the start screen offers them: [{"tag", "name", "dir"}], each in its own
-    script. An unknown code is left out; English is there if nothing else is.
+    script. An unknown code is left out; if nothing else remains, English is offered.
     """
     known = [LANGUAGES[code] for code in dict.fromkeys(codes) if code in LANGUAGES]
     rows = known or [LANGUAGES[ENGLISH]]

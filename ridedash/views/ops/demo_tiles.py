@@ -1,4 +1,4 @@
-"""A demo's map tiles, passed on from the sandbox's port, so that pages load them from this host."""
+"""A demo's map tiles, fetched from the sandbox's port and served from this host."""
 
 import gzip
 import re
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 TILE: Final = re.compile(r"/tiles/(dark/)?[0-9]+/[0-9]+/[0-9]+\.svg")
-MOST_PACKED: Final = 256  # tiles that are kept: what a desk looks at
-TILE_S: Final = 20.0  # the sandbox prepares a city at the first tile of a zoom
+MOST_PACKED: Final = 256  # tiles that are cached: as many as a desk looks at
+TILE_S: Final = 20.0  # the sandbox prepares a whole city at the first tile of a zoom
 PASSED_ON: Final = (
     "content-type",
     "cache-control",
@@ -27,16 +27,16 @@ PASSED_ON: Final = (
 
 
 class DemoTiles:
-    """The app behind it, but for tiles."""
+    """A WSGI middleware that serves tiles and passes other requests on."""
 
     def __init__(self, app: "WSGIApplication", sandbox_url: str) -> None:
         self.app = app
         self._url = sandbox_url
-        self._packed: dict[str, tuple[str, bytes]] = {}  # by path: the ETag, and the body
+        self._packed: dict[str, tuple[str, bytes]] = {}  # by path: ETag and body
 
     @cached_property
     def _http(self) -> Http:
-        return Http()  # takes some megabytes: built when the first tile is requested
+        return Http()  # takes some megabytes, so it is built when the first tile is requested
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
@@ -58,11 +58,11 @@ class DemoTiles:
         return [body]
 
     def _pack(self, path: str, etag: str, svg: bytes) -> bytes:
-        """The tile compressed, from memory if it was asked for lately; it is not kept plain."""
+        """The compressed tile, from memory if it was requested lately; nothing else is cached."""
         kept = self._packed.get(path)
         if kept is None or not etag or kept[0] != etag:
             kept = etag, gzip.compress(svg, mtime=0)
-        self._packed.pop(path, None)  # it goes to the end: the first one is the oldest
+        self._packed.pop(path, None)  # moves it to the end: the first entry is the oldest
         self._packed[path] = kept
         while len(self._packed) > MOST_PACKED:
             self._packed.pop(next(iter(self._packed)), None)
@@ -70,5 +70,5 @@ class DemoTiles:
 
 
 def etag_of(tile: Answer) -> str:
-    """What tells a tile from an earlier one of its address; "" where the sandbox does not say."""
+    """A value that changes with the tile at an address; "" if the sandbox does not give one."""
     return tile.headers.get("etag", "")

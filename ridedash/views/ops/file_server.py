@@ -1,8 +1,8 @@
-"""Answers the addresses of static files before Flask: compressed, and to be kept for a year.
+"""Serves static files before Flask: compressed, and cacheable for a year.
 
-Files are compressed once for each release, without their comments, into the instance folder. What
-a release served stays there for a day after it was replaced, so that a page that was open during an
-update goes on with its own modules until it is loaded anew.
+Files are compressed once for each release, without their comments, into the instance folder. The
+files of a replaced release stay there for a day, so that a page that was open during an update can
+load its own modules until it is reloaded.
 """
 
 import fcntl
@@ -32,11 +32,12 @@ from ridedash.views.ops.static_files import StaticFiles
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-EXTENSION: Final = "file_server"  # where the app has its FileServer
-FOLDER: Final = "files"  # in the instance folder
-KEPT: Final = timedelta(days=1)  # files of a release after it was replaced
-REPLACED: Final = ".replaced"  # ends the name of the file whose time says when that was
-# a file whose address changes with its content is never asked for again
+EXTENSION: Final = "file_server"  # the key of the FileServer in app.extensions
+FOLDER: Final = "files"  # subfolder of the instance folder
+KEPT: Final = timedelta(days=1)  # how long files of a replaced release are kept
+# suffix of the file whose modification time says when a release was replaced
+REPLACED: Final = ".replaced"
+# a file whose address changes with its content never needs to be requested again
 VALIDATORS: Final = frozenset({"Last-Modified", "ETag"})
 UNPACK: Final = {".gz": gzip.decompress, ".br": brotli.decompress}
 
@@ -44,10 +45,10 @@ log = logging.getLogger(__name__)
 
 
 class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
-    """The app behind it, but for the addresses of files.
+    """A WSGI middleware that serves static files and passes other requests on.
 
-    As made it serves the files themselves; `serve_compressed()` prepares the rest. `head` are the
-    headers of every file beside those about its content.
+    At first it serves uncompressed files; `serve_compressed()` prepares compressed ones. `head` has
+    headers for every file, besides those about its content.
     """
 
     FOREVER = 365 * 86_400  # seconds
@@ -65,7 +66,7 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
             self.add_file_to_dictionary(files.prefix + name, str(path))
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: object = None) -> None:
-        """Serve a file; none of the director's in live mode, not of an earlier demo either."""
+        """Serve a file; in live mode none of the director's, even if an earlier demo stored it."""
         if self._files.demo or not static_files.is_of_demo(url):
             super().add_file_to_dictionary(url, path, stat_cache=stat_cache)
 
@@ -74,7 +75,7 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
             headers[name] = value
 
     def get_static_file(self, path: str, url: str, stat_cache: Any = None) -> StaticFile:
-        """A file with its headers; without those by which a browser asks whether it changed."""
+        """A file with its headers, except those with which browsers ask whether it has changed."""
         file = super().get_static_file(path, url, stat_cache)
         file.etag = file.last_modified = None
         file.alternatives = [
@@ -87,14 +88,14 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
             try:
                 return cast("Iterable[bytes]", super().__call__(environ, start))
-            except FileNotFoundError:  # removed by a later release: Flask has the file as it is now
+            except FileNotFoundError:  # removed by a later release: Flask serves the present file
                 pass
         return cast("Iterable[bytes]", self.application(environ, start))
 
     def serve_compressed(self, instance: Path, now: datetime) -> None:
         """Compress the files if that is still to be done, and serve those of replaced releases.
 
-        A folder that can't be written costs speed alone: the files are served as they are.
+        If the folder can't be written, the files are served uncompressed.
         """
         folder = instance / FOLDER
         try:
@@ -113,16 +114,17 @@ def init_app(app: Flask, files: StaticFiles, head: Mapping[str, str]) -> None:
 
 
 def prepare(app: Flask) -> None:
-    """For the start of a process that serves pages: compress the files."""
+    """Compress the files; called at the start of a process that serves pages."""
     services: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION].serve_compressed(services.settings.instance, services.clock())
 
 
 def _stored(files: StaticFiles, folder: Path, now: datetime) -> list[str]:
-    """The digests of the releases that the folder has; makes this one's if it is missing."""
+    """The digests of the releases in the folder; makes the present one's if it is missing."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # processes of one machine start at the same time
+        # several processes of one machine may start at the same time
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_whole(files, folder / files.digest):
             _compress(files, folder)
         others = sorted(path for path in folder.iterdir() if path.is_dir())
@@ -130,9 +132,9 @@ def _stored(files: StaticFiles, folder: Path, now: datetime) -> list[str]:
 
 
 def _is_whole(files: StaticFiles, made: Path) -> bool:
-    """Whether a folder has each file, and nothing but it in the compressed forms.
+    """Whether a folder is complete: each file, and nothing else, in the compressed forms.
 
-    A machine that lost power while the folder was written may have empty files in it.
+    After a power failure while the folder was written, it may contain empty files.
     """
     try:
         for name, path in files.paths.items():
@@ -161,9 +163,9 @@ def _compress(files: StaticFiles, folder: Path) -> None:
 
 
 def _is_kept(stored: Path, digest: str, now: datetime) -> bool:
-    """Whether a folder stays: that of `digest`, and others for a day after it was first seen.
+    """Whether to keep a folder: that of `digest`, and others for a day after they were replaced.
 
-    What a killed process left unfinished goes.
+    Unfinished folders of killed processes are removed.
     """
     mark = stored.with_suffix(REPLACED)
     if stored.name == digest:

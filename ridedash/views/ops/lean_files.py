@@ -1,6 +1,6 @@
-"""Our scripts and style sheets without their comments, as they go to browsers: a fifth less.
+"""Removes comments from our scripts and style sheets before they are served: a fifth less to load.
 
-Each line keeps its number, so that what a browser says of line 40 is line 40 of the file. Comments
+Each line keeps its number, so that line 40 in a browser's message is line 40 of the file. Comments
 are found without parsing: only those that have their lines to themselves, and those at the end of a
 statement's line, are left out. Nothing else is rewritten.
 """
@@ -11,7 +11,7 @@ from typing import Final
 _OF_LINES: Final = re.compile(
     rb"^[ \t]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*$", re.DOTALL | re.MULTILINE
 )
-# a text that looks like a comment ends with a quote, and a comment with a quote in it stays
+# a comment that contains a quote stays, because it could be part of a string
 _AT_END: Final = {
     ".js": re.compile(rb"(?<=[;,{}\]]) //[^\"'`\n]*$", re.MULTILINE),
     ".css": re.compile(rb"(?<=[;{}]) /\*[^*\"'\n]*\*/$", re.MULTILINE),
@@ -19,8 +19,10 @@ _AT_END: Final = {
 
 
 def lean(name: str, data: bytes) -> bytes:
-    """A file of that name without comments; one that is neither a script nor a style sheet, and one
-    that others have made, as "vendor/leaflet/leaflet.js", as it is.
+    """A file without its comments.
+
+    Files that are neither scripts nor style sheets, and those of others, such as
+    "vendor/leaflet/leaflet.js", are returned unchanged.
     """
     at_end = next((rule for end, rule in _AT_END.items() if name.endswith(end)), None)
     if at_end is None or name.startswith("vendor/"):

@@ -13,10 +13,10 @@ metrics_bp = Blueprint("metrics", __name__)
 @bp.get("/healthz")
 @needs(OPEN)
 def alive() -> Response:
-    """200 while the process answers at all, and the address by which the request arrived here.
+    """200 while the process answers at all, with the address in the request as it arrived here.
 
-    `ridedash doctor` compares that with RIDEDASH_PUBLIC_URL: they differ behind a proxy that passes
-    on another host or scheme.
+    `ridedash doctor` compares that with RIDEDASH_PUBLIC_URL: they differ behind a proxy that
+    forwards another host or scheme.
     """
     return jsonify(status="ok", address=request.host_url.rstrip("/"))
 
@@ -24,7 +24,7 @@ def alive() -> Response:
 @bp.get("/readyz")
 @needs(OPEN)
 def ready() -> tuple[Response, int]:
-    """200 when rides can be booked, else 503 with the failing checks, the first cause first."""
+    """200 if rides can be booked, else 503 with the failing checks, first causes first."""
     checks = services().monitor.readiness()
     failing = [name for name, holds in checks.items() if not holds]
     status = "not ready" if failing else "ok"

@@ -1,8 +1,8 @@
 """The files that browsers load: ours, and Leaflet's from the wheel django-js-lib-leaflet.
 
-Each address carries a digest of all of them, /static/<digest>/css/board.css: after an update every
-address is another, so a browser may keep a file for a year. What a module or a style sheet names
-relative to itself carries the digest too. views/ops/file_server.py answers these addresses.
+Each address contains a digest of all files, /static/<digest>/css/board.css: an update changes every
+address, so a browser may cache a file for a year. Relative addresses in modules and style sheets
+contain the digest automatically. views/ops/file_server.py answers these addresses.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from flask import Flask, Response, abort, current_app, send_file
 
 from ridedash.views.web.permissions import SHARED, needs
 
-EXTENSION: Final = "static_files"  # where the app has its StaticFiles
+EXTENSION: Final = "static_files"  # the key of the StaticFiles in app.extensions
 ROOT: Final = "/static/"
 LEAFLET: Final = "vendor/leaflet/"
 OF_LEAFLET: Final = (  # nothing else in the wheel is served
@@ -31,11 +31,11 @@ OF_LEAFLET: Final = (  # nothing else in the wheel is served
     "images/marker-icon-2x.png",
     "images/marker-shadow.png",
 )
-OF_DEMO: Final = "demo"  # js/demo, css/demo
+OF_DEMO: Final = "demo"  # folders of the director: js/demo, css/demo
 DIGEST_CHARS: Final = 16
 _DIGEST: Final = re.compile(rf"[0-9a-f]{{{DIGEST_CHARS}}}")
 # import … from "./x.js", import "./x.js" and export … from "./x.js", as oxfmt writes them; import()
-# is left out: what is loaded later is loaded later
+# is not included, because such modules are loaded later on purpose
 _IMPORT: Final = re.compile(
     r"""^(?:import|export)\b(?:[\w\s{},*$]*?\bfrom)?\s*"(\.\.?/[^"]+)";?$""", re.MULTILINE
 )
@@ -43,19 +43,19 @@ _IMPORT: Final = re.compile(
 
 @dataclass(frozen=True)
 class StaticFiles:
-    """All files by their names, as "css/board.css", and the digest of names and contents.
+    """All files by name, such as "css/board.css", and the digest of names and contents.
 
-    `imports`: for each module those that it imports, directly and through others, nearest first.
+    `imports`: for each module all modules that it imports, directly or indirectly, nearest first.
     """
 
     digest: str
     paths: Mapping[str, Path]
     imports: Mapping[str, tuple[str, ...]]
-    demo: bool = True  # whether those of the director are among them
+    demo: bool = True  # whether the files of the director are included
 
     @property
     def prefix(self) -> str:
-        """The address to which a name is appended."""
+        """The prefix of the addresses of all files."""
         return f"{ROOT}{self.digest}/"
 
     def address(self, name: str) -> str:
@@ -65,9 +65,9 @@ class StaticFiles:
 
 @lru_cache
 def read(folder: Path, *, demo: bool = True) -> StaticFiles:
-    """What this process serves, read once: a file that changes is seen after a restart.
+    """The files that this process serves, read once: changes are seen after a restart.
 
-    Without `demo` the files of the director (the folders named so) are left out.
+    Without `demo` the files of the director (its folders) are left out.
     """
     paths = {
         path.relative_to(folder).as_posix(): path
@@ -91,7 +91,7 @@ def read(folder: Path, *, demo: bool = True) -> StaticFiles:
 
 
 def is_of_demo(name: str) -> bool:
-    """Whether a file, or the address of one, is the director's."""
+    """Whether a file, or the address of a file, is the director's."""
     return OF_DEMO in name.split("/")
 
 
@@ -109,13 +109,13 @@ def leaflet() -> Path:
 
 
 def _imports(name: str, script: str) -> list[str]:
-    """The names of the modules that a module imports itself."""
+    """The names of the modules that a module imports directly."""
     folder = posixpath.dirname(name)
     return [posixpath.normpath(f"{folder}/{other}") for other in _IMPORT.findall(script)]
 
 
 def _all_imports(name: str, direct: Mapping[str, list[str]]) -> Iterator[str]:
-    """The imports of a module, then theirs, each once."""
+    """The direct imports of a module, then the indirect ones, each once."""
     seen, waiting = {name}, [name]
     while waiting:
         for other in direct[waiting.pop(0)]:
@@ -128,8 +128,8 @@ def _all_imports(name: str, direct: Mapping[str, list[str]]) -> Iterator[str]:
 def init_app(app: Flask, files: StaticFiles) -> None:
     """Let `url_for("static", filename=…)` carry the digest; templates have `preloads()`.
 
-    A page names a hundred files, an icon or a module each, so templates get the address of one that
-    is known without the router.
+    A page refers to a hundred files (icons and modules), so templates get the address of a known
+    file without the router.
     """
     app.extensions[EXTENSION] = files
     app.add_url_rule(f"{ROOT}<path:filename>", "static", show)
@@ -151,9 +151,9 @@ def init_app(app: Flask, files: StaticFiles) -> None:
 
 @needs(SHARED)
 def show(filename: str) -> Response:
-    """A file as it is now, for a page that is older or younger than this process.
+    """Serve the present file to a page that is older or younger than this process.
 
-    Only addresses that views/ops/file_server.py does not know come here: those of another release
+    Only addresses that views/ops/file_server.py does not know get here: those of another release
     (behind a balancer, or open for days), and those without a digest. Browsers ask each time.
     """
     first, _, rest = filename.partition("/")
@@ -165,11 +165,10 @@ def show(filename: str) -> Response:
 
 
 def preloads(entries: Sequence[str], known: Sequence[str] = ()) -> list[str]:
-    """The addresses of all modules that these import, as "board/main"; not their own.
+    """The addresses of all modules that these entries (such as "board/main") import; not their own.
 
-    Those of the entries that are `known`, and of their imports, are left out. A browser finds out
-    about an import when it has the module that imports it: named in the head, all are fetched at
-    once.
+    Modules in `known`, and their imports, are left out. A browser discovers an import only when it
+    has the importing module; modules named in the head are fetched at once.
     """
     files: StaticFiles = current_app.extensions[EXTENSION]
     modules, others = ([f"js/{name}.js" for name in names] for names in (entries, known))

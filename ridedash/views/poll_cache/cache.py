@@ -1,8 +1,8 @@
-"""What one web process stores between polls: answers that can be sent again, and who may see them.
+"""The cache of one web process for polls: answers that can be sent again, and who may see them.
 
-Nothing is believed for long. Every quarter of a second one thread asks the database which orders
-changed and which sign-ins and links ended. An entry expires when time alone changes its words,
-and after half a minute at most. While the database can't be asked, nothing stored is used. With
+Nothing is trusted for long. Every quarter of a second one thread asks the database which orders
+changed and which sign-ins and links ended. An entry expires when time alone changes its words, and
+after half a minute at most. While the database can't be asked, nothing stored is used. With
 `RIDEDASH_POLL_LAYER=off` there is no cache: each poll reads the database (docs/performance.md).
 """
 
@@ -23,18 +23,19 @@ from ridedash.store.poll_marks import Revision, revisions
 from ridedash.store.sign_ins import SignInFacts, ended_secrets
 from ridedash.views.web.current_user import KNOWN
 
-LOOK_S: Final = 0.25  # how often the database is asked
-BEHIND_S: Final = 1.0  # how old its last answer may be while another thread asks again
+LOOK_S: Final = 0.25  # how often changes are read from the database
+BEHIND_S: Final = 1.0  # how old the last reading may be while another thread reads again
 FRESH_S: Final = 30.0  # longest life of an entry: names change without a new revision
-LATE_S: Final = 1.0  # how long an expired entry still serves while one thread makes the next
+# how long an expired entry may still be used while one thread makes the next one
+LATE_S: Final = 1.0
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-# for so long ended secrets are read again: a lower number may be committed after a higher one
+# how far back ended secrets are read again: a lower number may be committed after a higher one
 OVERLAP_S: Final = 60.0
-MAX_VIEWERS: Final = 200_000  # 1,100 bytes each as browsers send them, 1,600 at most
+MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
 NEVER: Final = float("-inf")
-EXTENSION: Final = "ridedash.polls"  # where an app's cache stands among its extensions
+EXTENSION: Final = "ridedash.polls"  # the key of an app's cache in app.extensions
 OFFERED: Final = "ridedash.poll"  # the list in the environ where `offer` leaves its arguments
 
 log = logging.getLogger(__name__)
@@ -45,9 +46,10 @@ Head = list[tuple[str, str]]
 
 
 class Key(NamedTuple):
-    """Which page an entry is for: its address, who may see it, its language.
+    """The page that an entry is for: its address, its audience, its language.
 
-    All pages of links have the address /t/: what they show follows from order and kind of link.
+    All pages of links have the address /t/, because order and kind of link determine their
+    contents.
     """
 
     page: str
@@ -61,7 +63,7 @@ EntryKey = tuple[str, Audience, str | None]  # a Key, or a plain tuple that equa
 class Viewer(NamedTuple):
     """Who sent a credential: the hash of a sign-in or link, and until when it counts as verified.
 
-    `sign_in` is what Flask read about it, and gets back with the viewer's next request.
+    `sign_in` has the facts that Flask read, which it gets back with the viewer's next request.
     """
 
     secret: str
@@ -81,7 +83,7 @@ class Answer(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Entry(Generic[T]):
-    """A value made from the database, and until when it may be used.
+    """A value made from the database, and the end of its validity.
 
     Time alone changes it after `serves_s` seconds; with 0 it is not stored. Before that, an
     entry with a revision ends when its order has a newer one. The middleware fills in `answer`.
@@ -109,7 +111,7 @@ def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
 class PollCache:
     """Entries and viewers, shared by threads. `moment()` is monotonic time in seconds.
 
-    `turned` tells when the service's clock was last turned: what was made before shows other times.
+    `turned` returns when the service's clock was last turned: older entries show wrong times.
     """
 
     def __init__(
@@ -131,17 +133,17 @@ class PollCache:
         self._making: dict[EntryKey, threading.Event] = {}
 
     def admit(self, credential: Credential, viewer: Viewer) -> None:
-        """Remember whose credential Flask has just verified."""
+        """Remember a viewer whose credential Flask has just verified."""
         if not credential[0] or sum(map(len, credential)) > MAX_CREDENTIAL:
             return
         with self._lock:
-            self.viewers.pop(credential, None)  # it goes to the end: the first one is the oldest
+            self.viewers.pop(credential, None)  # moves it to the end: the first entry is the oldest
             if len(self.viewers) >= MAX_VIEWERS:
                 del self.viewers[next(iter(self.viewers))]
             self.viewers[credential] = viewer
 
     def valid(self, key: EntryKey) -> Entry[Any] | None:
-        """The entry of a key, if it still shows what the database holds."""
+        """The entry of a key, if it still agrees with the database."""
         found = self.entries.get(key)
         if found is None or not self.in_touch() or self.entries.get(key) is not found:
             return None
@@ -174,7 +176,7 @@ class PollCache:
                 with self._lock:
                     if len(self.entries) < MAX_ENTRIES or key in self.entries:
                         self.entries[key] = made
-                    # a write of this process came meanwhile, and `made` may be older than it
+                    # a write of this process came meanwhile, so `made` may be older than the write
                     if writes != self.writes:
                         self.looked_at = NEVER
             return made
@@ -185,7 +187,7 @@ class PollCache:
                 done.set()
 
     def look_again(self) -> None:
-        """Compare with the database before the next answer: this process may have written."""
+        """Compare with the database before the next answer: this process may have written to it."""
         with self._lock:
             self.writes, self.looked_at = self.writes + 1, NEVER
             for entry in self.entries.values():
@@ -200,14 +202,14 @@ class PollCache:
             self.entries, self.writes, self.looked_at = {}, self.writes + 1, NEVER
 
     def in_touch(self) -> bool:
-        """Whether what is stored was compared with the database a moment ago."""
+        """Whether the cache was compared with the database a moment ago."""
         if self.moment() - self.looked_at < LOOK_S:
             return True
         if self._looking.acquire(blocking=False):
             try:
                 self._look()
                 self._failed = False
-            except Exception as error:  # each request then asks the database on its own
+            except Exception as error:  # each request then reads the database by itself
                 if not self._failed:
                     log.warning("stored polls can't be checked in the database: %s", reason(error))
                 self._failed = True

@@ -1,9 +1,9 @@
 """A WSGI middleware that answers the polls of ride pages, guests' links and the board before Flask.
 
-It learns from Flask's answers and decides nothing itself: a credential that Flask accepted at a
-host that it trusts, an answer that it made for that audience. Whatever is new, unusual or expired
-goes to Flask. The language of an answer is in the address of its poll and nowhere else. What is
-sent from here is counted but not logged, so it has no X-Request-Id. What runs for every poll is
+It learns from Flask's answers and decides nothing itself: it knows credentials that Flask accepted
+at a trusted host, and answers that Flask made for their audience. Requests that are new, unusual or
+expired go to Flask. The language of an answer is in the address of its poll and nowhere else.
+Answers from here are counted but not logged, so it has no X-Request-Id. What runs for every poll is
 written for speed.
 """
 
@@ -24,17 +24,20 @@ from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import TAGS
 
 LINKS: Final = "/t/"
-DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)  # the end of their cookies' names
+# the ends of the names of devices' cookies
+DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)
 BOARD: Final = "/board.json"
 MAX_QUERY: Final = 60  # characters of the board's query beside `since`
 OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that are not sent again
 CONDITIONS: Final = "RANGE", "IF_RANGE", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_UNMODIFIED_SINCE"
 UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name in CONDITIONS)})
-NO_BODY: Final = None, "", "0"  # how a request without a body gives its length
-# posted, because words that name a person stand in no address; nothing is written by them
+NO_BODY: Final = None, "", "0"  # values of Content-Length for a request without a body
+# addresses that are posted because words that name a person must not be in an address; they write
+# nothing
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 LANGUAGE: Final = "lang="  # the last part of a query; without it the answer is in English
-SAME_TIME_S: Final = 0.01  # how long the same X-Server-Now is sent: its readers count in seconds
+# how long the same X-Server-Now is sent: scripts only use whole seconds of it
+SAME_TIME_S: Final = 0.01
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -44,9 +47,10 @@ Sent = tuple[str, c.Head, list[bytes]]
 
 
 class PollMiddleware:
-    """Wraps the dashboard as a WSGI application. `clock` is the one that the pages go by.
+    """Wraps the dashboard as a WSGI application. `clock` is the clock of the pages.
 
-    `count` is called a few times a second with how many polls were answered here since.
+    `count` is called a few times a second with the number of polls answered here since the last
+    call.
     """
 
     def __init__(self, app: App, cache: c.PollCache, clock: Clock, count: Count) -> None:
@@ -70,7 +74,7 @@ class PollMiddleware:
         return body
 
     def _other(self, environ: Environ, start: Any) -> Iterable[bytes]:
-        """Any other request; after one that may have written, its sender sees that at once."""
+        """Pass on any other request; if it may have written, its sender sees the change at once."""
         if environ.get("REQUEST_METHOD") in ("GET", "HEAD") or environ.get("PATH_INFO") in READS:
             return self.app(environ, start)
         try:
@@ -98,7 +102,7 @@ class PollMiddleware:
             if sent is not None:
                 self._answered += 1
                 return sent
-        if viewer.sign_in is not None:  # verified a moment ago: Flask needn't read it again
+        if viewer.sign_in is not None:  # verified a moment ago: Flask need not read it again
             environ[KNOWN] = viewer.sign_in
         return None
 
@@ -112,7 +116,7 @@ class PollMiddleware:
         return "200 OK", [*answer.head, self._now], [answer.body]
 
     def _in_touch(self) -> bool:
-        """Compare with the database, and count what was sent since the last time."""
+        """Compare with the database, and count the answers since the last time."""
         answered = self._answered
         since, self._counted = answered - self._counted, answered
         if since > 0:
@@ -120,7 +124,7 @@ class PollMiddleware:
         return self._cache.in_touch()
 
     def _ask(self, environ: Environ, credential: c.Credential) -> Sent:
-        """Flask's answer, stored where its view offered it; whether it is a 304 is decided here."""
+        """Get Flask's answer, and store it if its view offered it; a 304 is decided here."""
         seen, verified = environ.pop("HTTP_IF_NONE_MATCH", None), KNOWN not in environ
         offers: list[Any] = environ.setdefault(c.OFFERED, [])
         answer = Response.from_app(self.app, environ, buffered=True)
@@ -131,7 +135,8 @@ class PollMiddleware:
             now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
-            # verified by Flask now, not from memory: else a viewer would never be verified again
+            # verified by Flask now, not from memory: otherwise a viewer would never be verified
+            # again
             if verified and entry.until > now:
                 holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                 viewer = c.Viewer(secret, key.audience, now + holds_s, known)
@@ -142,7 +147,7 @@ class PollMiddleware:
             return sent
 
     def _complain(self) -> None:
-        """An error in here costs speed and nothing else."""
+        """Log an error of the cache, which only costs speed."""
         if not self._complained:
             log.exception("the poll cache failed; Flask answers instead. Logged once")
         self._complained = True
@@ -151,7 +156,8 @@ class PollMiddleware:
 def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     """The credential, the page and the language of a poll that may be answered here.
 
-    None when more than its viewer, and what the viewer has already, could change the answer.
+    None if the answer could depend on anything else than the viewer and what the viewer already
+    has.
     """
     given = environ.get
     path: str = given("PATH_INFO", "")
@@ -177,12 +183,12 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     if path.startswith("/rides/"):
         return (cookie, host), path, locale
     if not path.startswith(LINKS) or any(each in cookie for each in DEVICES):
-        return None  # a paired device may not open links: Flask says so
+        return None  # a paired device may not open links: Flask refuses
     return (path, given("REMOTE_ADDR", ""), host), LINKS, locale
 
 
 def _language(query: str) -> tuple[str, str]:
-    """The query without the language that it ends with, and that; "" for what is none."""
+    """The query without the language at its end, and the language; "" without a valid one."""
     rest, _, tag = query.rpartition(LANGUAGE)
     if (rest and not rest.endswith("&")) or LANGUAGE in rest:
         return query, ""
@@ -190,12 +196,12 @@ def _language(query: str) -> tuple[str, str]:
 
 
 def _names(seen: str, tag: str) -> bool:
-    """Whether an If-None-Match that is not the tag itself names it: weak, in a list, or as *."""
+    """Whether an If-None-Match other than the tag itself includes it: weak, in a list, or as *."""
     return parse_etags(seen).contains_weak(unquote_etag(tag)[0])
 
 
 def _lasting(answer: Response, *, whole: bool) -> c.Answer:
-    """What of an answer can be sent again; not `whole`: as 304 only."""
+    """The parts of an answer that can be sent again; not `whole`: only as 304."""
     head = Headers((name, value) for name, value in answer.headers if name not in OF_ONE_ANSWER)
     bare = Headers(head)
     remove_entity_headers(bare)

@@ -1,4 +1,4 @@
-"""The order that a request names, for its own property only."""
+"""The order that a request names, if it belongs to the user's property."""
 
 from flask import abort
 
@@ -11,7 +11,7 @@ from ridedash.views.web.own_words import speak_as
 def own_order(order_id: int) -> OrderPage:
     """The order, if it is of the user's property; 404 for any other.
 
-    What is said to its guest from now on is said in the property's own words.
+    From here on the request uses the property's own words for its guest.
     """
     with services().db.read() as db:
         page = order_page(db, current_staff().property_id, order_id)

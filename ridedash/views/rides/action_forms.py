@@ -1,7 +1,4 @@
-"""What the small forms of a ride page post, read strictly.
-
-Pure but for the place search handed in.
-"""
+"""Reads the small forms of a ride page strictly. Pure, apart from the place search passed in."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,13 +17,13 @@ TEXT_MAX: Final = 500
 NUMBER_MAX: Final = 100
 REASON_MIN: Final = 3
 OPTIONS_MAX: Final = 20
-LABEL_MAX: Final = 300  # as long as the service's own labels are read
+LABEL_MAX: Final = 300  # characters, like the limit for the service's own labels
 
 Form = MultiDict[str, str]
 
 
 class FormError(Exception):
-    """A form that can't be used; `panel` is the one to open again, `message` says why."""
+    """A form that can't be used; `panel` is the panel to open again, `message` says why."""
 
     def __init__(self, panel: str, message: str) -> None:
         super().__init__(message)
@@ -34,7 +31,7 @@ class FormError(Exception):
 
 
 def cancel_reason(form: Form) -> str:
-    """The reason that is sent to the service: free text, else one of ours."""
+    """The reason to send to the service: free text, or one of ours."""
     return one_line(form.get("reason", ""), TEXT_MAX) or "Guest changed plans"
 
 
@@ -70,7 +67,7 @@ def feedback(form: Form) -> tuple[int, list[str], str | None]:
         raise FormError("feedback", _("Choose one to five stars."))
     labels = form.getlist(f"option-{rating}")[:OPTIONS_MAX]
     options = [one_line(label, LABEL_MAX + 1) for label in labels]
-    if any(len(label) > LABEL_MAX for label in options):  # none of the service's
+    if any(len(label) > LABEL_MAX for label in options):  # not one of the service's labels
         raise FormError("feedback", _("Use %(n)d characters at most.", n=LABEL_MAX))
     return int(rating), options, lines(form.get("comments", ""), TEXT_MAX) or None
 
@@ -84,7 +81,7 @@ def booking_number(form: Form) -> str:
 
 
 def not_booked_reason(form: Form) -> str:
-    """Why staff are sure that nothing was booked. Raises FormError."""
+    """The typed reason why staff are sure that nothing was booked. Raises FormError."""
     reason = one_line(form.get("reason", ""), TEXT_MAX)
     if len(reason) < REASON_MIN:
         raise FormError("resolve", _("Say how you know, in a few words."))

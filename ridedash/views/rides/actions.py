@@ -25,7 +25,7 @@ from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import forward_form
 
-# The uses of /rides/<id>/resolve in earlier releases, by the form's field `what`.
+# the forms that posted to /rides/<id>/resolve in earlier releases, by their field `what`
 FORWARDED: Final = {
     "booked": "rides.resolve_booked",
     "seen": "rides.acknowledge_item",
@@ -88,7 +88,7 @@ def give_feedback(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/withdraw")
 @needs(BOOK)
 def withdraw(order_id: int) -> Answer:
-    """Take back an order that was not sent yet."""
+    """Withdraw an order that was not sent yet."""
     own_order(order_id)
     s = services()
     done = resolve.withdraw(s.db, s.clock, order_id, current_staff().actor)
@@ -120,14 +120,14 @@ def release(order_id: int) -> Answer:
 def start(order_id: int) -> Answer:
     """Order a WAITING ride for the guest who was to start it.
 
-    What would keep the guest from starting it now keeps staff from it too.
+    Staff can start it only under the same conditions as the guest.
     """
     own_order(order_id)
     s = services()
     try:
         started = guest_start.start(s.runtime, order_id, by_staff(current_staff().id))
     except guest_start.NotStarted:
-        return redirect(f"/rides/{order_id}", code=303)  # the page says why
+        return redirect(f"/rides/{order_id}", code=303)  # the page shows the reason
     s.wake()
     return _back(order_id, "start", _done_or_too_late(started))
 
@@ -135,7 +135,7 @@ def start(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/ordered")
 @needs(BOOK)
 def ordered(order_id: int) -> Answer:
-    """Say of a held ride that it was ordered before the restore: it is not ordered again."""
+    """Mark a held ride as ordered before the restore: it is not ordered again."""
     return _step(order_id, "ordered", after_restore.ordered_already)
 
 
@@ -198,7 +198,7 @@ def acknowledge_item(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/resolve")
 @needs(BOOK)
 def forward_resolve(order_id: int) -> Answer:
-    """The address that five forms shared in earlier releases: each is forwarded to its route."""
+    """The former address of five forms: forwards each to its own route."""
     own_order(order_id)
     endpoint = FORWARDED.get(request.form.get("what", ""), "rides.resolve_not_booked")
     return forward_form(endpoint, order_id=order_id)
@@ -236,7 +236,7 @@ def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: A
 def _step(
     order_id: int, name: str, step: Callable[[Database, Clock, int, int], bool]
 ) -> BaseResponse:
-    """Take a step that calls the service for nothing; it returns whether it could be taken."""
+    """Take a step that makes no call to the service; it returns whether it was possible."""
     own_order(order_id)
     s = services()
     done = step(s.db, s.clock, order_id, current_staff().id)
@@ -249,9 +249,9 @@ def _done_or_too_late(done: bool) -> ActionResult:
 
 
 def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
-    """Redirect to the page of the ride; the query names a result that the page puts into words.
+    """Redirect to the ride's page; the query names a result, for which the page has the words.
 
-    A refusal by the service is stored with the action, from where the page reads it.
+    The page reads a refusal by the service from the stored action.
     """
     code = f"-{result.code}" if result.code in QUERY_CODES and result.outcome != "done" else ""
     said = f"?said={name}-{result.outcome}{code}" if result.outcome in QUERY_OUTCOMES else ""

@@ -74,24 +74,24 @@ MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, 
 
 @dataclass(frozen=True)
 class Timer:
-    """A running time: `pattern` has {up} since `since`, {down} to `until`, {total} between both.
+    """A running timer: `pattern` has {up} since `since`, {down} to `until`, {total} between both.
 
-    One that stands still is its words, without instants.
+    A timer that stands still has only words, without instants.
     """
 
     pattern: str
     since: str
     until: str
     text: str  # the pattern filled in for the present time
-    speed: float | None = None  # how many seconds it counts in one; None: one
+    speed: float | None = None  # how many seconds it counts per second; None: one
 
 
-End = tuple[datetime, float]  # so many seconds of the service's clock from a wall instant
+End = tuple[datetime, float]  # a number of seconds of the service's clock after a wall instant
 
 
 @dataclass(frozen=True)
 class ActionView:
-    """A button, its words, and why it is off."""
+    """A button, its words, and the reason if it is disabled."""
 
     name: str
     label: str
@@ -148,7 +148,7 @@ class DriverView:
 
 @dataclass(frozen=True)
 class StartCode:
-    """That there is a start code now. The code itself is shown on request only, and recorded."""
+    """The presence of a start code. The code itself is shown only on request, which is recorded."""
 
     label: str
 
@@ -182,7 +182,7 @@ class RouteStop:
 
 
 def lead(facts: RideFacts, audience: Audience) -> Words:
-    """Headline, line below, tone and icon: the ride's own once it is booked, else the order's."""
+    """Headline, line below, tone and icon: the ride's once it is booked, before it the order's."""
     if facts.status is not None:
         return words_of_status(facts.status, facts.kind, audience, facts.for_words)
     order = facts.page.order
@@ -220,7 +220,7 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     if code is None and order.state == "NOT_SENT":
         code = "NOT_SENT"
     said = refusal(code, audience, message=order.message, fee=facts.fee)
-    if code in (WITHDRAWN, START_MISSED):  # what somebody wanted is no failure
+    if code in (WITHDRAWN, START_MISSED):  # a withdrawal or a missed start is not a failure
         if audience is Audience.GUEST:
             ended = _("Not ordered") if code == START_MISSED else _("Ride cancelled")
             return Words(ended, said.headline, "quiet", words.icon)
@@ -240,11 +240,12 @@ def _low(text: str) -> str:
 
 
 def timer(facts: RideFacts) -> Timer | None:
-    """The time that means something in this state: searching, waiting, asking."""
+    """The timer that is useful in this state: of the search, of the wait, or of our request."""
     order, ride = facts.page.order, facts.page.ride
     if order.state in ("SENDING", "UNKNOWN"):
         pattern = _("for {up} min") if order.state == "UNKNOWN" else "{up}"
-        return _timer(REAL, facts.now, pattern, order.sent_at)  # we wait, in people's time
+        # we are waiting for the answer, in real time
+        return _timer(REAL, facts.now, pattern, order.sent_at)
     if order.state == "MATCHING":
         end = _search_end(facts)
         return _timer(facts.time, facts.now, _("{down} left"), order.sent_at, end)
@@ -277,7 +278,7 @@ def _search_end(facts: RideFacts) -> End | None:
 def _timer(
     time: ServiceTime, now: datetime, pattern: str, since: datetime | None, end: End | None = None
 ) -> Timer | None:
-    """A running timer; while the service's clock is held, the words at which it stands."""
+    """A running timer; while the service's clock is held, only its words."""
     if since is None or ("{down}" in pattern and end is None):
         return None
     until = time.due(*end) if end else None
@@ -288,7 +289,8 @@ def _timer(
     text = say(pattern, slots)
     if time.held:
         return Timer(text, "", "", text)
-    if time.turns:  # the script counts; an end before the last turn is not as far from `began`
+    if time.turns:
+        # the script counts from `began`; an end before the last turn needs a corrected distance
         pattern = pattern.replace("{total}", slots.get("total", ""))
     began = time.as_if_never_turned(since)
     speed = None if time.shown_speed == 1 else time.shown_speed
@@ -296,7 +298,7 @@ def _timer(
 
 
 def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[ActionView, ...]:
-    """The actions in words, in the order in which they stand."""
+    """The actions in words, in the order of their buttons."""
     views = []
     state = status_of(facts.page) or facts.page.order.state
     for action in allowed:
@@ -331,9 +333,10 @@ def steps(facts: RideFacts) -> tuple[Step, ...]:
 
 
 def _farthest(kind: Kind, sequence: list[str], status: str | None) -> int:
-    """The index of a status in the line of steps; of one without a step, that of the step before.
+    """The index of a status in the line of steps; without a step of its own, the previous one's.
 
-    INVOICE of a point-to-point ride counts as the driver being here: the line keeps its length.
+    INVOICE of a point-to-point ride is treated as the driver being here, so that the line keeps its
+    length.
     """
     passed = [i for i, step in enumerate(sequence) if rank(kind, step) <= rank(kind, status)]
     return max(passed, default=0)
@@ -352,7 +355,7 @@ def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool)
 
 
 def position(facts: RideFacts) -> Position | None:
-    """Where the cab is, while it is on its way or on the trip."""
+    """The cab's position, while it is on its way or on the trip."""
     seen, ride = facts.snapshot, facts.page.ride
     if ride is None or facts.status not in MOVING or seen.position is None:
         return None
@@ -361,7 +364,7 @@ def position(facts: RideFacts) -> Position | None:
 
 
 def arrival(facts: RideFacts) -> str:
-    """The minutes until the cab arrives, at the pickup or the drop; "" unless it drives."""
+    """The minutes until the cab arrives at the pickup or the drop; "" unless it is driving."""
     drives = facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS)
     return (facts.for_words["eta"] or "") if drives else ""
 
@@ -386,7 +389,7 @@ def cab(facts: RideFacts) -> CabView | None:
 
 
 def _title(text: str | None) -> str:
-    """A word of the service with a capital at its beginning: "white", "MINI" and "mini" alike."""
+    """A word of the service with a capital first letter: "white", "MINI" and "mini" alike."""
     if not text:
         return ""
     rest = text[1:]
@@ -396,7 +399,7 @@ def _title(text: str | None) -> str:
 
 
 def driver(facts: RideFacts) -> DriverView | None:
-    """The driver, from the first to the end."""
+    """The driver, from the first driver to the end."""
     seen = facts.snapshot
     if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
         return None

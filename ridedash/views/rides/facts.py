@@ -1,4 +1,4 @@
-"""What is known about an order and its ride, gathered once for all that the presenters say."""
+"""The facts about an order and its ride, gathered once for all modules that put them in words."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ from ridedash.wording import (
 )
 from ridedash.wording import gettext as _
 
-# a poll that was asked before the stop may be merged after it
+# a poll that was made before the stop may be merged after it
 CONFIRMED_FOR: Final = timedelta(seconds=5)
 
 
@@ -59,7 +59,7 @@ def status_of(page: OrderPage) -> str | None:
 
 @dataclass(frozen=True)
 class RideFacts:
-    """One order seen at one moment, by one reader. Everything below is derived and never raises."""
+    """One order at one moment, for one reader. All methods only derive values and never raise."""
 
     page: OrderPage
     now: datetime
@@ -86,12 +86,12 @@ class RideFacts:
 
     @cached_property
     def status(self) -> str | None:
-        """The booking status that leads the page: that of an order which is booked, else None."""
+        """The booking status that the page is about if the order is booked; otherwise None."""
         return status_of(self.page) if self.page.order.state == "BOOKED" else None
 
     @property
     def payment(self) -> str | None:
-        """How the order asked to be paid; a lost order that was taken up again doesn't tell."""
+        """The payment in the order; unknown for a lost order that was taken up again."""
         order = self.page.order
         if order.payment is None and order.recovered_at is not None:
             return PAYMENT_NOT_KNOWN
@@ -99,7 +99,7 @@ class RideFacts:
 
     @property
     def currency(self) -> str | None:
-        """That of the offer, else the one that was the property's when the ride was billed."""
+        """The currency of the offer, else the property's currency when the ride was billed."""
         page = self.page
         return page.offer.currency or page.order.currency or page.property.currency
 
@@ -130,9 +130,9 @@ class RideFacts:
 
     @property
     def charged(self) -> bool:
-        """Whether a ride was cancelled later than is free; without a driver it is free.
+        """Whether a ride was cancelled too late to be free; without a driver it is always free.
 
-        The free time counts from the first driver. One that was lost leaves the ride without any.
+        The free time counts from the first driver. After a driver was lost the ride has no driver.
         """
         policy, ride = self.policy, self.page.ride
         if self._is_without_driver:
@@ -164,7 +164,8 @@ class RideFacts:
     def free(self) -> bool:
         """Whether our own stop of a ride cost nothing by the policy of its offer.
 
-        An answer of the service that names a number, which may be a charge, overrules the policy.
+        If the service's answer contains a number, which may be a charge, the policy does not
+        decide.
         """
         if self.policy is None or not self._asked_to_stop or self.charged:
             return False
@@ -182,7 +183,7 @@ class RideFacts:
 
     @property
     def drop_change(self) -> Action | None:
-        """The newest change of drop that the service took."""
+        """The newest change of drop that the service accepted."""
         done = (a for a in reversed(self.page.actions) if a.name == "drop" and a.state == "done")
         return next((action for action in done if _payload_place(action)), None)
 
@@ -205,7 +206,7 @@ class RideFacts:
         )
 
     def said(self, *names: str) -> str:
-        """What the service said when it took the newest of these actions, quoted; for staff."""
+        """The service's words, quoted, when it accepted the newest of these actions; for staff."""
         return service_quote(self._answer(*names))
 
     def _answer(self, *names: str) -> str:
@@ -214,9 +215,9 @@ class RideFacts:
 
     @property
     def said_at_create(self) -> str:
-        """What the service said when it took the order, quoted; for staff.
+        """The service's words, quoted, when it accepted the order; for staff.
 
-        With a `code`, of a refusal or of an unknown outcome, the message is no such answer.
+        With a `code` the message belongs to a refusal or an unknown outcome and is not used.
         """
         order = self.page.order
         if order.state not in ("BOOKED", "MATCHING") or order.code is not None:
@@ -225,7 +226,7 @@ class RideFacts:
 
     @property
     def ceiling(self) -> str:
-        """What a ride that the guest starts may cost at most; "" for any other."""
+        """The highest price of a ride that the guest starts; "" for any other ride."""
         minor = self.page.order.ceiling_minor
         return "" if minor is None else money(Decimal(minor) / 100, self.currency, self.locale)
 
@@ -236,7 +237,7 @@ class RideFacts:
 
     @property
     def price_refused(self) -> str:
-        """The price that was above the ceiling when somebody pressed last; "" without one."""
+        """The price that was above the ceiling at the last press; "" without one."""
         order = self.page.order
         if order.state != "WAITING" or not order.message:
             return ""
@@ -244,9 +245,9 @@ class RideFacts:
 
     @property
     def picked_up(self) -> str:
-        """When the service says that the guest was picked up, on the property's clock; or "".
+        """When the guest was picked up according to the service, in the property's time; or "".
 
-        A time that can't be read is shown as the text it is.
+        A time that can't be parsed is shown as text.
         """
         sent = self.snapshot.pickup_time
         if sent is None:
@@ -255,25 +256,25 @@ class RideFacts:
 
     @property
     def total(self) -> Decimal | None:
-        """What the ride costs as far as known."""
+        """The price of the ride, as far as it is known."""
         return totals.total(self.kind, self.snapshot)
 
     @property
     def payable(self) -> Decimal | None:
-        """What is left to pay of that: an auto may take an advance."""
+        """The part of the price that is still to be paid: an auto may take an advance."""
         return totals.payable_of(self.snapshot.trip) if self.kind is Kind.AUTO else self.total
 
     def since(self, name: str) -> datetime | None:
-        """When the order or the ride last came to a state."""
+        """When the order or the ride last reached a state."""
         return next((m.at for m in reversed(self.page.events) if m.name == name), None)
 
     def last(self, name: str) -> Action | None:
-        """The newest action of a name."""
+        """The newest action with this name."""
         return next((a for a in reversed(self.page.actions) if a.name == name), None)
 
     @cached_property
     def for_words(self) -> dict[str, str | None]:
-        """The slots of ridedash.wording."""
+        """The slots for sentences of ridedash.wording."""
         order, seen = self.page.order, self.snapshot
         total = money(self.total, self.currency, self.locale)
         left = money(self.payable, self.currency, self.locale)
@@ -306,18 +307,18 @@ class RideFacts:
         }
 
     def planned(self, instant: datetime) -> str:
-        """An instant on the property's clock with its day in words."""
+        """An instant in the property's time, with its day in words."""
         return planned_time(instant, self.now, self.tz, self.locale)
 
     def _order_at(self) -> str:
-        """When a planned ride is ordered; with its day where that is not the pickup's."""
+        """When a planned ride is ordered; with its day if that differs from the pickup's."""
         order = self.page.order
         at, pickup = order.ready_at or order.due_at, order.pickup_at or order.due_at
         same_day = at.astimezone(self.tz).date() == pickup.astimezone(self.tz).date()
         return clock_time(at, self.tz, self.locale) if same_day else self.planned(at)
 
     def at(self, instant: datetime | None, *, seconds: bool = False) -> str:
-        """An instant on the property's clock; in a demo, as the sandbox's clock showed it."""
+        """An instant in the property's time; in a demo, as the sandbox's clock showed it."""
         shown = self.time.shown(instant) if instant else None
         return clock_time(shown, self.tz, self.locale, seconds=seconds)
 
@@ -350,17 +351,17 @@ class RideFacts:
 
     @property
     def next_retry(self) -> datetime | None:
-        """When the service tries again, by its own clock, where it named an instant."""
+        """When the service tries again, by its own clock, if it stated an instant."""
         read = service_time(self.page.order.next_retry)
         try:
             return read.at.astimezone(self.tz) if read and read.at else None
-        except OverflowError:  # the property's zone puts it outside the calendar
+        except OverflowError:  # the property's time zone puts it outside the calendar
             return None
 
     def _next_try(self) -> str | None:
-        """The next try, as the service gave it at create.
+        """The next try, as the service stated it in its answer to create.
 
-        None when it has passed, or when nobody knows what the service's clock shows.
+        None when it has passed, or when the service's time is unknown.
         """
         at, time = self.next_retry, self.time
         if at is None:

@@ -1,6 +1,6 @@
-"""What the guest of a ride reads: the language of their page, and of what staff show and hand out.
+"""The language for the guest of a ride: on their page, and on what staff show and hand out.
 
-docs/languages.md 5. The desk's own pages stay in the language of the person who works there.
+See docs/languages.md 5. The desk's own pages stay in the user's language.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +20,7 @@ from ridedash.wording.say import in_language
 
 @dataclass(frozen=True)
 class OwnWords(GuestWords):
-    """What a guest reads who reads another language than the desk."""
+    """The words for a guest whose language differs from the desk's."""
 
     code_label: str
 
@@ -30,8 +30,8 @@ class GuestReads:
     """The language in which a guest reads, as the desk sees it."""
 
     language: Language
-    speaks: str  # the own name of what the desk was told, where the guest's page can't be in it
-    other: bool  # whether it is another one than the desk reads now
+    speaks: str  # the guest's language in its own name, if the guest's page is not available in it
+    other: bool  # whether it differs from the desk's present language
 
 
 def guest_reads(page: OrderPage) -> GuestReads:
@@ -43,7 +43,7 @@ def guest_reads(page: OrderPage) -> GuestReads:
 
 
 def guest_language(page: OrderPage) -> str:
-    """Its code: what the desk was told, if it is offered, else the property's or English."""
+    """Its code: the language that the desk noted, if offered, else the property's or English."""
     told, prop = page.guest.language, page.property
     if not told and not prop.language:
         return ENGLISH
@@ -51,9 +51,9 @@ def guest_language(page: OrderPage) -> str:
 
 
 def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
-    """The view model of a ride for staff: what they turn to the guest is in the guest's words.
+    """The view model of a ride for staff; what they show to the guest is in the guest's language.
 
-    While a demo's past is made, a ride of days ago is under way for a moment: it counts no time.
+    While a demo's past is made, rides of past days are under way for a moment: they have no timers.
     """
     s, code = services(), guest_language(page)
     view = ride_view(page, now, s.time(), locale)

@@ -44,23 +44,23 @@ from ridedash.wording.say import in_language
 bp = Blueprint("outgoing", __name__, url_prefix="/rides/<int:order_id>")
 Answer = str | tuple[str, int] | BaseResponse
 CARD_MAP: Final = {"zoom": 17, "width": 420, "height": 250}
-# The uses of /rides/<id>/links in earlier releases, by the form's field `what`.
+# the forms that posted to /rides/<id>/links in earlier releases, by their field `what`
 FORWARDED: Final = {
     "rider": "outgoing.make_rider_link",
     "follower": "outgoing.make_follower_link",
     "end": "outgoing.end_all_links",
 }
-# one limit for every way to see a start code: on the ride's page, on a card, behind a new link
+# one limit for every way to see a start code: on the ride's page, on a card, by a new link
 showings: Final = limiter.shared_limit("10/hour", scope="start_code", key_func=by_staff_key)
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """The links of a ride, and which further ones may be made. `words` sums it up for staff."""
+    """The links of a ride, and which further ones may be made; `words` summarise that for staff."""
 
     words: str
     any: bool
-    rider: bool  # whether the guest has one
+    rider: bool  # whether the guest has a link
     ride: bool  # whether there is a ride to follow
     may_rider: bool
     may_follow: bool
@@ -69,16 +69,16 @@ class LinkState:
 @bp.get("/card")
 @needs(SEE)
 def card(order_id: int) -> str:
-    """The guest's card without its QR code: a GET makes no link."""
+    """Show the guest's card without its QR code: a GET makes no link."""
     return _card(own_order(order_id))
 
 
 @bp.post("/card")
 @needs(BOOK)
 def make_card(order_id: int) -> Answer:
-    """The card with a link for the guest, new unless the page has one.
+    """Show the card with a link for the guest, which is new unless the page already has one.
 
-    The start code is printed too where the form requests it.
+    The start code is printed too if the form requests it.
     """
     page = own_order(order_id)
     token, printed = request.form.get("token", ""), bool(request.form.get("code"))
@@ -101,10 +101,10 @@ def make_card(order_id: int) -> Answer:
 @bp.post("/links/rider")
 @needs(BOOK)
 def make_rider_link(order_id: int) -> Answer:
-    """Make a link for the guest, to be copied; with `replace` it ends the guest's earlier ones.
+    """Make a link for the guest, to be copied; with `replace` the guest's earlier links end.
 
-    While the ride has a start code, whoever makes the link can see the code behind it. That is
-    limited and recorded like showing the code on the page.
+    While the ride has a start code, a new link also gives access to the code, so it is limited and
+    recorded like showing the code.
     """
     _count_code(own_order(order_id))
     return _make_link(order_id, LinkKind.RIDER)
@@ -131,7 +131,7 @@ def end_all_links(order_id: int) -> Answer:
 @bp.post("/links")
 @needs(BOOK)
 def forward_links(order_id: int) -> Answer:
-    """The one address of three buttons in earlier releases: each is sent on to its own route."""
+    """The former address of three buttons: forwards each to its own route."""
     own_order(order_id)
     endpoint = FORWARDED.get(request.form.get("what", "")) or abort(400)
     return forward_form(endpoint, order_id=order_id)
@@ -222,22 +222,22 @@ def guest_links(pages: Sequence[OrderPage]) -> dict[int, str]:
 
 
 def _count_code(page: OrderPage) -> None:
-    """Count towards the limit of `showings`, if the ride has a start code now. 429 above it."""
+    """Count a showing towards the limit if the ride has a start code now. 429 above the limit."""
     if _view(page).otp is not None:
         _count_showing()
 
 
 @showings
 def _count_showing() -> None:
-    """Has no body: the limit of `showings` is counted by the call."""
+    """An empty function: calling it counts towards the limit of `showings`."""
 
 
 @dataclass(frozen=True)
 class CardWords:
     """The sentences of a card, in one language."""
 
-    demo: str  # that no ride is real; "" for real ones
-    state: str  # instead of a plate that is not known yet
+    demo: str  # says that no ride is real; "" for real rides
+    state: str  # in place of a plate that is not known yet
     meet: str
     code: str
     follow: str
@@ -246,7 +246,7 @@ class CardWords:
 
 
 def card_words(page: OrderPage) -> CardWords:
-    """What the card says, in the current language: see `in_language`."""
+    """The words of the card in the current language: see `in_language`."""
     view, phone = _view(page), page.property.phone
     return CardWords(
         demo=demo_words(services().settings),
@@ -262,7 +262,7 @@ def card_words(page: OrderPage) -> CardWords:
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     s, reads = services(), guest_reads(page)
     view, facts = _view(page), RideFacts(page, s.clock(), s.time(), locale())
-    # a card in another language of the guest repeats its words in the language of staff
+    # a card in another language than the staff's repeats its words in theirs
     ours = card_words(page) if reads.other else None
     with in_language(reads.language.code):
         theirs, theirs_view = card_words(page), _view(page)
@@ -291,7 +291,7 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
 
 
 def _opens(s: Services, token: str, page: OrderPage) -> bool:
-    """Whether a token that the page sent back is a link of this guest that is still valid."""
+    """Whether a token that the page sent back is a valid link of this guest."""
     with s.db.read() as db:
         shared, _known = find_link(db, token, s.clock())
     return shared is not None and shared.kind is LinkKind.RIDER and shared.order_id == page.order.id
@@ -315,7 +315,7 @@ def _make_link(order_id: int, kind: LinkKind) -> Answer:
 
 
 def _new_link(page: OrderPage, kind: LinkKind) -> str:
-    """The token of a new link; the guest's earlier ones end if the form requests it."""
+    """The token of a new link; the guest's earlier links end if the form requests it."""
     s, order_id, staff = services(), page.order.id, current_staff()
     if kind is LinkKind.RIDER and request.form.get("replace"):
         return replace_rider_links(s.db, s.clock(), staff.property_id, order_id, staff.actor)

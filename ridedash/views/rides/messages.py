@@ -1,7 +1,7 @@
-"""Ready words for the guest with their link, which staff send with the desk's own programs.
+"""Prepared messages to the guest with their link, which staff send with the desk's own programs.
 
-Nothing is sent from here: a link that a person follows opens their SMS, WhatsApp or mail program
-with the words in it. The record says "prepared" (docs/security.md 6). The words hold no start code.
+Nothing is sent from here: a link opens the person's SMS, WhatsApp or mail program with the words in
+it. The audit log says "prepared" (docs/security.md 6). The words contain no start code.
 """
 
 from dataclasses import dataclass, replace
@@ -39,9 +39,9 @@ NUMBER: Final = range(8, 16)  # digits of a number with its country code
 
 @dataclass(frozen=True)
 class Message:
-    """Words for the guest, and the beginning of an address for each program that takes them.
+    """Words for the guest, and the beginning of an address for each program that can send them.
 
-    The percent-encoded words follow the beginning. "" where a program can't be used: without a
+    The percent-encoded words follow the beginning. "" for a program that can't be used: without a
     number, or for WhatsApp without a country code.
     """
 
@@ -50,17 +50,17 @@ class Message:
     sms: str
     whatsapp: str
     mail: str
-    meaning: str = ""  # the same for staff, where they read another language than the guest
-    tag: str = ""  # the language of the words, where that is so
+    meaning: str = ""  # the same for staff, if they read another language than the guest
+    tag: str = ""  # the language of the words, in that case
 
     @property
     def ways(self) -> tuple[tuple[str, str], ...]:
-        """Each program that can be used, with its whole address."""
+        """Each usable program, with its whole address."""
         begins = (("sms", self.sms), ("whatsapp", self.whatsapp), ("mail", self.mail))
         return tuple((name, begin + _encoded(name, self.text)) for name, begin in begins if begin)
 
     def href(self, way: str) -> str:
-        """The whole address for one program; "" where it can't be used."""
+        """The whole address for one program; "" if it can't be used."""
         return dict(self.ways).get(way, "")
 
 
@@ -87,7 +87,7 @@ def prepare(order_id: int) -> str | BaseResponse:
 def ready_message(page: OrderPage, url: str) -> Message:
     """The message that goes with a guest's link: state, car, where to meet, the link.
 
-    In the guest's language; staff read beside it what it says.
+    It is in the guest's language, with its meaning for staff beside it.
     """
     s, code = services(), guest_language(page)
     with in_language(code):
@@ -116,7 +116,7 @@ def message_of(page: OrderPage, text: str) -> Message:
 
 
 def ready_words(facts: RideFacts, url: str) -> str:
-    """The words of a message, a line a fact. They never hold the start code."""
+    """The words of a message, one line for each fact; they never contain the start code."""
     cab, said = parts.cab(facts), parts.guest_words(facts)
     later = facts.page.order.state in ("SCHEDULED", "WAITING")
     car = " · ".join(filter(None, [cab.plate, cab.car])) if cab else ""
@@ -133,12 +133,12 @@ def ready_words(facts: RideFacts, url: str) -> str:
 
 
 def _meets(facts: RideFacts) -> bool:
-    """Whether the guest has still to find the car."""
+    """Whether the guest still has to find the car."""
     if facts.status is None:
         return facts.page.order.state not in WITHOUT_RIDE
     return facts.status in wire.SEARCHING or may_cancel(facts.status, facts.kind)
 
 
 def _encoded(way: str, text: str) -> str:
-    """A text in an address: percent-encoded throughout; a mail's lines end in CR LF (RFC 6068)."""
+    """A text in a URL: percent-encoded throughout; a mail's lines end in CR LF (RFC 6068)."""
     return quote(text.replace("\n", "\r\n") if way == "mail" else text, safe="")

@@ -19,9 +19,9 @@ from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words, door_words
 
-# by headline or notice
+# icons by headline or notice
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
-# a failed order needs attention for so long
+# for this long a failed order needs attention
 STOPS_NEEDING: Final = timedelta(minutes=30)
 ON_THE_WAY: Final = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
@@ -44,7 +44,7 @@ class Notice:
 
 
 def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
-    """All notices that apply now, the gravest first. Guests see only those of their car."""
+    """All notices that apply now, the most severe first. Guests see only those about their car."""
     swapped = _swapped(facts)
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
@@ -89,7 +89,7 @@ def _swapped(facts: RideFacts) -> Notice | None:
 
 
 def _stopped(facts: RideFacts) -> Notice | None:
-    """A person ended the polling of a ride that had not ended."""
+    """The notice that a person stopped the polling of a ride that had not ended."""
     ride, at = facts.page.ride, facts.since(STOPPED)
     if ride is None or at is None or ride.ended_at is not None or ride.next_poll_at is not None:
         return None
@@ -130,7 +130,7 @@ def _reconnect(facts: RideFacts) -> Notice | None:
 
 
 def _ambiguous_time(facts: RideFacts) -> Notice | None:
-    """Clocks show the planned pickup time twice that night; the first one is meant."""
+    """The notice that clocks show the planned pickup time twice; the first one is meant."""
     order = facts.page.order
     if order.state != "SCHEDULED" or order.pickup_at is None:
         return None
@@ -143,7 +143,7 @@ def _ambiguous_time(facts: RideFacts) -> Notice | None:
 
 
 def _ordered_late(facts: RideFacts) -> Notice | None:
-    """The planned ride could not be ordered when it came due."""
+    """The notice that the planned ride could not be ordered when it was due."""
     late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
     if late is None or facts.status in ON_THE_WAY or facts.page.order.state in FAILED_STATES:
         return None
@@ -152,7 +152,7 @@ def _ordered_late(facts: RideFacts) -> Notice | None:
 
 
 def _recovered(facts: RideFacts) -> Notice | None:
-    """The order was made anew from the sent journal: no journal names a guest."""
+    """The notice that the order was recovered from the sent journal, which contains no guest."""
     if facts.page.order.recovered_at is None:
         return None
     title = _("Taken up again after a restore")
@@ -161,7 +161,7 @@ def _recovered(facts: RideFacts) -> Notice | None:
 
 
 def _at_door(facts: RideFacts) -> Notice | None:
-    """What the doorman said about the guest, until the ride is over."""
+    """The doorman's mark, until the ride is over."""
     said = mark_of(facts.page)
     if said is None or facts.status in wire.TERMINAL:
         return None
@@ -170,7 +170,7 @@ def _at_door(facts: RideFacts) -> Notice | None:
 
 
 def _under_way(facts: RideFacts) -> list[Notice]:
-    """Actions that are armed, asked and not confirmed, or refused last."""
+    """Notices of actions that are armed, called without a clear answer, or just refused."""
     newest: dict[str, Action] = {action.name: action for action in facts.page.actions}
     found = []
     for name, action in newest.items():
@@ -198,7 +198,7 @@ def _under_way(facts: RideFacts) -> list[Notice]:
 
 
 def _matched() -> Notice:
-    """What waited for a booking number has one: it is no longer waiting."""
+    """Notices of actions that waited for a booking number, without those that have one now."""
     return Notice(
         "cancel_armed",
         "info",
@@ -209,7 +209,7 @@ def _matched() -> Notice:
 
 
 def _still_matters(facts: RideFacts, action: Action) -> bool:
-    """A refusal is shown until the ride moves on."""
+    """Whether a refusal is still shown: it is, until the ride moves on."""
     moved = max((m.at for m in facts.page.events if m.what == "ride"), default=None)
     return moved is None or action.made_at >= moved
 
@@ -223,7 +223,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
         if item.name == NOT_STARTED and facts.price_refused:
             asked = {"price": facts.price_refused, "ceiling": facts.ceiling}
             title = say(_("The guest pressed: it costs {price} now, above {ceiling}"), asked)
-        seen = "" if item.name == HELD else item.name  # it ends with a decision
+        seen = "" if item.name == HELD else item.name  # that item ends only with a decision
         found.append(
             Notice(item.name, "warn", "needs", title, detail, seen, item.name in STOPPABLE)
         )
@@ -231,7 +231,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
 
 
 def _not_booked(facts: RideFacts) -> Notice | None:
-    """The order failed lately, and no one has acknowledged it or booked again."""
+    """Whether the order failed lately, and nobody has acknowledged it or booked again."""
     page, ride = facts.page, facts.page.ride
     failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (

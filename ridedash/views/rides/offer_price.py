@@ -15,19 +15,19 @@ from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording.say import Fact
 
-SPAN: Final = "{least}–{most}"  # in English
+SPAN: Final = "{least}–{most}"  # the English pattern
 
 
 @dataclass(frozen=True)
 class ProductPrice:
     """The price of a product in the reader's language, on its card and in a sentence."""
 
-    shown: str  # the biggest text of the card
+    shown: str  # the largest text of the card
     kind: str  # "Fixed price", "Estimate, by the meter", …
-    text: str  # in a sentence; "" without a price
-    amount: Decimal | None  # for comparing
+    text: str  # as a sentence; "" without a price
+    amount: Decimal | None  # for comparisons
     blocked: str = ""  # why the product can't be booked now
-    bounds: tuple[Decimal, Decimal] | None = None  # of one car; equal for one amount
+    bounds: tuple[Decimal, Decimal] | None = None  # for one car; equal for a single amount
     hedge: str = ""  # "about %(price)s", "from %(price)s"; "" for a fixed price
 
     def times(self, cars: int, currency: str | None, locale: str) -> str:
@@ -38,17 +38,18 @@ class ProductPrice:
         each = money_range(low, high, currency, locale)
         total = money_range(low * cars, high * cars, currency, locale)
         words = _("%(n)d × %(each)s = %(sum)s", n=cars, each=each, sum=total)
-        words = words.replace(" ", "\u00a0")  # a sum is never broken between two lines
+        words = words.replace(" ", "\u00a0")  # a sum must not be broken between two lines
         return self.hedge.replace("%(price)s", words) if self.hedge else words
 
 
 def offer_price_text(offer: Offer, locale: str) -> str:
     """The price of an offer in a sentence of the reader's language, "" without one.
 
-    Its card was read by whoever booked, perhaps in another language: the price is worded anew from
-    what is stored with it. The card's own sentence stands only where that can't be read any more.
+    The person who booked may have read the card in another language, so the sentence is made again
+    from the stored product. The card's own sentence is used only if the product can't be read any
+    more.
     """
-    if offer.price_text == "":  # a way back that nobody priced
+    if offer.price_text == "":  # a way back without a price
         return ""
     if "" in offer.seat_prices:
         amount = Decimal(str(offer.seat_prices[""]))
@@ -64,7 +65,7 @@ def offer_price_text(offer: Offer, locale: str) -> str:
 
 
 def product_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
-    """The price of a product now; `has_drop` says whether the trip's end is known."""
+    """The price of a product now; `has_drop`: whether the trip's end is known."""
     if product.packages:
         return _package_price(product, locale)
     if product.kind is Kind.SHARE:
@@ -83,20 +84,20 @@ def product_price(product: Product, has_drop: bool, locale: str) -> ProductPrice
 
 
 def fixed_price(amount: Decimal, currency: str | None, locale: str) -> ProductPrice:
-    """A price that holds whatever the ride turns out to be."""
+    """A fixed price, whatever happens during the ride."""
     shown = money(amount, currency, locale)
     text = _("%(price)s fixed", price=shown)
     return ProductPrice(shown, _("Fixed price"), text, amount, bounds=(amount, amount))
 
 
 def needs_drop() -> str:
-    """Why a product with a fixed price can't be booked without a drop."""
+    """The reason why a product with a fixed price can't be booked without a drop."""
     return _("Choose a drop to see the price.")
 
 
 def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
-    """Two amounts as a span, the currency named once: ₹210–260, 210–260 ₹."""
-    # filled in here: one amount with its sign runs in one direction, in any sentence
+    """A range of two amounts, with the currency once: ₹210–260, 210–260 ₹."""
+    # formatted here, so that an amount and its sign run in one direction in any sentence
     shown = _span(_("{least}–{most}"), low, high, currency, locale)
     return shown if locale == "en" else Fact(shown, _span(SPAN, low, high, currency, "en"))
 
@@ -114,7 +115,10 @@ def _span(pattern: str, low: Decimal, high: Decimal, currency: str | None, local
 
 
 def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
-    """No estimate came: the least that the rate cards allow. A metered car needs no drop."""
+    """The price without an estimate: the least that the rate cards allow.
+
+    A metered car needs no drop.
+    """
     least = [
         c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards
     ]
@@ -153,7 +157,7 @@ def _share_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
 
 
 def _fixed_by_seats(costs: Mapping[int, Decimal], currency: str | None, locale: str) -> str:
-    """The fixed prices of a shared ride in a sentence, by number of seats."""
+    """The fixed prices of a shared ride as a sentence, by number of seats."""
     parts = [
         _("%(price)s for %(n)d", price=money(cost, currency, locale), n=seats)
         for seats, cost in sorted(costs.items())

@@ -1,4 +1,4 @@
-"""The parts of a ride page beside its view model: map, trip, guest, contents of forms."""
+"""The parts of a ride page besides its view model: map, trip, guest, contents of forms."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -25,7 +25,7 @@ from ridedash.views.web.permissions import may_link
 from ridedash.wording import Words, lazy, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
 
-REASONS: Final = {  # as the ride company reads them, and as staff do
+REASONS: Final = {  # in the words that the ride company reads, and in those for staff
     "Guest changed plans": lazy("Guest changed plans"),
     "Wait is too long": lazy("Wait is too long"),
     "Wrong pickup": lazy("Wrong pickup"),
@@ -33,7 +33,7 @@ REASONS: Final = {  # as the ride company reads them, and as staff do
     "Driver asked to cancel": lazy("Driver asked to cancel"),
 }
 SENT: Final = frozenset({"calling", "unconfirmed", "done"})
-# the outcomes and codes that the query of a redirect may name, ?said=name-outcome-code
+# outcomes and codes that the query of a redirect may name: ?said=name-outcome-code
 QUERY_OUTCOMES: Final = frozenset({"done", "armed", "not_now"})
 QUERY_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
 SAYERS: Final = frozenset(
@@ -94,7 +94,7 @@ def page_context(
 
 
 def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
-    """What else can be done from the page: links that go out, an account to reconnect."""
+    """Further things on the page: links to other pages, an account to reconnect."""
     return {
         "may_link": may_link(),
         "links": link_state(page, s),
@@ -104,7 +104,7 @@ def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
 
 
 def _favourite_drops(page: OrderPage, s: Services) -> list[dict[str, Any]]:
-    """The drops that one digit chooses, for the form of another drop."""
+    """The favourite drops that one digit chooses, for the form that changes the drop."""
     with s.db.read() as db:
         known = sorted(favourites_of(db, page.order.property_id).items())
     return [
@@ -121,14 +121,14 @@ def ride_map(page: OrderPage, s: Services) -> MapParts:
 
 
 def home_of(prop: Property) -> dict[str, Any] | None:
-    """The property as the script of a map marks it; None while its pickup is not set."""
+    """The property as the map's script marks it; None while its pickup is not set."""
     if prop.pickup_lat is None or prop.pickup_lng is None:
         return None
     return {"lat": prop.pickup_lat, "lng": prop.pickup_lng, "name": prop.name}
 
 
 def policy_sentence(facts: RideFacts) -> str:
-    """The cancellation policy in a sentence; what we say when there is none."""
+    """The cancellation policy in a sentence; our own words if there is none."""
     policy = facts.policy
     if policy is None:
         return _("The ride company has given no cancellation fee for this car.")
@@ -136,7 +136,7 @@ def policy_sentence(facts: RideFacts) -> str:
         return _("Cancelling is free.")
     if not policy.free_minutes:
         return say(_("Cancelling may cost {fee}."), {"fee": facts.fee})
-    # the service's minutes, as on the product card
+    # minutes of the service's clock, as on the product card
     time = _("%(n)d min", n=policy.free_minutes)
     return say(
         _("Free to cancel for {time} after a driver accepts, then {fee}."),
@@ -145,7 +145,7 @@ def policy_sentence(facts: RideFacts) -> str:
 
 
 def fee_now(view: RideView, facts: RideFacts) -> str:
-    """What cancelling costs when the page is rendered; its script counts down from there."""
+    """The cost of cancelling when the page is rendered; the script counts down from there."""
     left_s = _fee_left_s(facts)
     if left_s is not None and left_s > 0:
         return _("Free to cancel for another {down}").replace("{down}", span(left_s))
@@ -155,7 +155,7 @@ def fee_now(view: RideView, facts: RideFacts) -> str:
 
 
 def _fee_left_s(facts: RideFacts) -> float | None:
-    """How many seconds cancelling is still free; None without a driver or a policy."""
+    """For how many seconds cancelling is still free; None without a driver or a policy."""
     policy, ride = facts.policy, facts.page.ride
     if policy is None or policy.applies_after is None or ride is None or ride.allotted_at is None:
         return None
@@ -176,13 +176,13 @@ def said_words(view: RideView, fee: str) -> Words | None:
 
 
 def sent_feedback(page: OrderPage) -> dict[str, Any]:
-    """The rating, labels and comment that were sent, or wait to be; empty before."""
+    """The rating, labels and comment that were sent or are waiting to be sent; empty before."""
     sent = (a.payload for a in reversed(page.actions) if a.name == "feedback" and a.state in SENT)
     return next(sent, {})
 
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:
-    """The service's labels for each rating; the interface's when it does not answer."""
+    """The service's labels for each rating; the interface document's if it does not answer."""
     category, package = page.order.category, _sub_category(page)
     try:
         found = call_with_token(
@@ -196,7 +196,7 @@ def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]
 
 
 def _sub_category(page: OrderPage) -> str | None:
-    """The package of a rental, which the service wants to know; the first one offered."""
+    """The package of a rental, which the service requires; the first one that was offered."""
     packages = page.offer.product.get("packages") or []
     first = packages[0] if packages and isinstance(packages[0], dict) else {}
     name = first.get("sub_category")
@@ -206,7 +206,7 @@ def _sub_category(page: OrderPage) -> str | None:
 def support_text(facts: RideFacts) -> str:
     """What to send to the service's support about an order whose outcome is unknown.
 
-    No guest in it.
+    It does not contain the guest.
     """
     order, offer = facts.page.order, facts.page.offer
     rows = [
@@ -224,7 +224,7 @@ def _offers(view: RideView, name: str) -> bool:
 
 
 def _points(page: OrderPage, view: RideView) -> dict[str, Any]:
-    """Fixed geometry for the script, as JSON in the page."""
+    """The fixed points of the map for the script, as JSON in the page."""
     offer = page.offer
     return {
         "pickup": {

@@ -1,4 +1,4 @@
-"""The tracking page of an order, what it polls, and what staff can do to the ride."""
+"""The tracking page of an order, and its polls."""
 
 import json
 import zlib
@@ -32,14 +32,14 @@ Answer = str | tuple[str, int] | BaseResponse
 @bp.get("/<int:order_id>")
 @needs(SEE)
 def show(order_id: int) -> Answer:
-    """The page of an order, from the press of the button to the end of its ride."""
+    """Show the page of an order, from the press of Book to the end of its ride."""
     return render_order(own_order(order_id))
 
 
 @bp.get("/<int:order_id>/snapshot.json")
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
-    """What can change on the page. 304 when nothing did; its age is in the headers."""
+    """The parts of the page that can change. 304 if nothing did; its age is in the headers."""
     now, sign_in = services().clock(), current_sign_in()
     key, entry = snapshot_of(order_id, now)
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
@@ -50,9 +50,9 @@ def snapshot(order_id: int) -> BaseResponse:
 @needs(SEE)
 @limiter.limit("240/minute", key_func=by_staff_key)
 def path(order_id: int) -> BaseResponse:
-    """The path that the guest's cab has driven, as [[lat, lng], …]; empty once it was removed.
+    """The path that the guest's cab has driven, as [[lat, lng], …]; empty after it was removed.
 
-    A page asks for it when it opens and after a gap, and adds what its polls bring.
+    A page requests it when it opens and after a gap, and adds the positions of its polls.
     """
     page, s = own_order(order_id), services()
     with s.db.read() as db:
@@ -72,7 +72,7 @@ def _came_at(page: OrderPage) -> datetime | None:
 @showings
 @needs(BOOK)
 def show_code(order_id: int) -> Answer:
-    """The start code, for twenty seconds, and only while the service sends it. Recorded."""
+    """Show the start code for twenty seconds, only while the service sends it. This is recorded."""
     page, s = own_order(order_id), services()
     code = reveal(page, ride_view(page, s.clock(), s.time(), language()))
     if not code:
@@ -87,7 +87,7 @@ def show_code(order_id: int) -> Answer:
 def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
     """The page of an order; for a request with `X-Part: beside` the part that the board shows.
 
-    `error` opens its form again; `code` is the start code, shown this once.
+    `error` opens the form again that it belongs to; `code` is the start code, shown once.
     """
     s = services()
     view: RideView = desk_view(page, s.clock(), language())

@@ -1,6 +1,7 @@
 """The price of a ride line by line, for each kind of booking. The lines are the service's.
 
-Where the service sends no total, ours is their sum, and says so (docs/booking-protocol.md 3.4).
+If the service sends no total, ours is their sum, and the page says so (docs/booking-protocol.md
+3.4).
 """
 
 from dataclasses import dataclass, replace
@@ -27,8 +28,8 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it.
 
-    Of an order without a ride, or of a ride that did not take place: NO_PRICE, and what stopping it
-    may cost.
+    For an order without a ride, or a ride that did not take place, it is NO_PRICE with what
+    stopping it may cost.
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
@@ -55,7 +56,7 @@ def price(facts: RideFacts) -> tuple[str, str]:
 
 
 def price_expected(facts: RideFacts) -> tuple[str, str]:
-    """The price of the offer; after a change of drop, with a note that it was for the old one."""
+    """The price of the offer; after a change of drop, with a note that it was for the old drop."""
     offer, seats = facts.page.offer, str(facts.page.order.seats or "")
     moved = facts.drop_change is not None
     fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
@@ -75,7 +76,7 @@ def price_expected(facts: RideFacts) -> tuple[str, str]:
 
 
 def _planned(facts: RideFacts) -> str:
-    """No price holds yet; what the card said when it was planned is a hint."""
+    """The note that no price is fixed yet; the price on the card at planning is a hint."""
     price_then = offer_price_text(facts.page.offer, facts.locale)
     return say(_("Priced when ordered[; it was {price} when planned]"), {"price": price_then})
 
@@ -89,7 +90,7 @@ def _cost_of_stopping(facts: RideFacts) -> str:
 
 
 def _older_than_the_drop(facts: RideFacts) -> bool:
-    """Whether the service was not heard since it accepted another drop."""
+    """Whether the latest answer of the service is older than its acceptance of another drop."""
     ride, change = facts.page.ride, facts.drop_change
     if ride is None or change is None or change.settled_at is None:
         return False
@@ -98,7 +99,7 @@ def _older_than_the_drop(facts: RideFacts) -> bool:
 
 @dataclass(frozen=True)
 class InvoiceLine:
-    """One line of an invoice; `total` is the one to be paid. `id` names it on pages."""
+    """One line of an invoice; `total`: whether it is the amount to pay. `id` names it on pages."""
 
     id: str
     label: str
@@ -110,7 +111,7 @@ class InvoiceLine:
 class Invoice:
     """Lines from top to bottom, then notes in plain words.
 
-    `title` replaces "Price, line by line" where the lines are no price.
+    `title` replaces "Price, line by line" if the lines are not a price.
     """
 
     lines: tuple[InvoiceLine, ...]
@@ -118,7 +119,7 @@ class Invoice:
     title: str = ""
 
     def without(self, told: str) -> "Invoice":
-        """The invoice without a note that the page has told above."""
+        """The invoice without a note that the page already shows above."""
         return replace(self, notes=tuple(note for note in self.notes if note != told))
 
 
@@ -135,7 +136,10 @@ def invoice(
 
 
 def _is_billed(facts: RideFacts, status: str | None) -> bool:
-    """Whether there is a bill: a point-to-point fare that INVOICE has set stays set on the trip."""
+    """Whether there is a bill.
+
+    A point-to-point fare that INVOICE has set remains during the trip.
+    """
     if status == wire.IN_PROGRESS and facts.since(wire.INVOICE) is not None:
         return facts.kind is not Kind.AUTO
     return status in BILLED[facts.kind]
@@ -153,18 +157,18 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
         ("discount", discount, _minus(price.discount_value), False),
         ("total", _("Total"), total_of(price), True),
     ]
-    # a discount above the fare makes it free, which is not the sum of its lines
+    # a discount above the fare makes the ride free, so the total is not the sum of its lines
     notes = (added_up(),) if total_of(price) != 0 else ()
     return Invoice(_lines(rows, currency, locale), notes)
 
 
 def added_up() -> str:
-    """The note beside a total that is ours, because the service sends none."""
+    """The note beside a total of our own, because the service sends none."""
     return _("Total: the sum of the lines above.")
 
 
 def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None:
-    """The invoice of an auto; its payment too where the service sends no amount."""
+    """The invoice of an auto; with its payment if the service sends no amount."""
     trip, currency, locale = facts.snapshot.trip, facts.currency, facts.locale
     if trip is None:
         return None
@@ -199,7 +203,7 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
 
 
 def _who_paid(trip: TripInfo) -> str:
-    """The payment of a ride that has ended, of which the service reports the cash only."""
+    """The payment of a ride that has ended, of which the service reports only the cash."""
     total = payable_of(trip)
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""
@@ -213,7 +217,7 @@ def _who_paid(trip: TripInfo) -> str:
 def _auto_notes(
     facts: Snapshot, trip: TripInfo, audience: Audience, currency: str | None, locale: str
 ) -> list[str]:
-    """Distance and time, the night charge, our sum; for staff the balance of the account."""
+    """Distance and time, the night charge, our sum; for staff also the balance of the account."""
     took = trip.ride_time or trip.trip_time
     way = " · ".join(
         filter(None, [kilometres(trip.distance, locale), minutes(took.seconds) if took else ""])

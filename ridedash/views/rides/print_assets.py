@@ -10,14 +10,14 @@ import segno
 
 from ridedash.geo import LatLng
 
-# px from tile to tile; each is drawn one px larger, so that no hairline shows between two tiles
+# distance of tiles in px; each is drawn one px larger, so that no hairline shows between two tiles
 CELL: Final = 256
-FURTHEST: Final = 85.0  # degrees of latitude that the projection knows
+FURTHEST: Final = 85.0  # the highest latitude of the projection, in degrees
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One picture and the place of its upper left corner in the map, px."""
+    """One picture, and the position of its upper left corner in the map, in px."""
 
     href: str
     x: float
@@ -26,7 +26,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class StillMap:
-    """Tiles of a map of `width` by `height` px whose middle is the place looked at."""
+    """Tiles of a map of `width` by `height` px, centred on the requested place."""
 
     width: int
     height: int
@@ -62,7 +62,7 @@ def _address(template: str, z: int, x: int, y: int) -> str:
     return template
 
 
-QUIET: Final = 4  # modules of white around the code, as readers want
+QUIET: Final = 4  # white modules around the code, which readers require
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A receipt: the service's lines and total, the payment, and our sum where it differs."""
+"""A receipt: the service's lines and total, the payment, and our sum if it differs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class Receipt:
-    """One receipt in words; "" where there is nothing to say."""
+    """One receipt in words; "" for missing facts."""
 
     title: str
     number: str
     booking: str
     dated: str
-    state: str  # why there is no price, or why it may change
+    state: str  # the reason why there is no price, or why it may change
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]  # name of the element, label, facts
     invoice: Invoice | None
     sum_check: str
@@ -49,7 +49,7 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
 
 
 def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
-    """The lines as a guest may see them: without the balance of the account that pays."""
+    """The lines as a guest may see them: without the balance of the paying account."""
     return invoice(facts, view.booking_status, Audience.GUEST)
 
 
@@ -112,5 +112,5 @@ def _payment(facts: RideFacts) -> str:
     trip = facts.snapshot.trip
     paid = trip.cash_paid if facts.kind is Kind.AUTO and trip is not None else None
     if paid and facts.status == wire.COMPLETED:
-        return ""  # a line says so
+        return ""  # one of the lines already says so
     return payment_name(facts.payment)

@@ -39,17 +39,17 @@ class HeldRide:
     id: int
     guest: str
     room: str
-    pickup: str  # when
+    pickup: str  # the pickup time
     to: str
     car: str
 
 
 @dataclass(frozen=True)
 class LostRide:
-    """An order that the database has lost, as far as a journal knows it."""
+    """An order that the database has lost, with the journal's data."""
 
     reference: str
-    sent: str  # when
+    sent: str  # when it was sent
     car: str
     booking_id: str
     outcome: str
@@ -58,14 +58,14 @@ class LostRide:
 @bp.get("")
 @needs(SEE)
 def show() -> str:
-    """What waits at this property since the restore."""
+    """Show what waits for a decision at this property since the restore."""
     return _page()
 
 
 @bp.post("/take-up")
 @needs(BOOK)
 def take_up() -> Answer:
-    """Make an order of a lost one, and lead to it."""
+    """Make an order from a lost one, and redirect to it."""
     s, staff = services(), current_staff()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     guest = one_line(request.form.get("guest", ""), MAX_NAME)
@@ -84,7 +84,7 @@ def take_up() -> Answer:
 @bp.post("/dealt-with")
 @needs(ADMIN)
 def deal() -> Answer:
-    """Take an order from the list whose property is lost too: somebody has dealt with it."""
+    """Remove an order from the list whose property is lost too: somebody has dealt with it."""
     s = services()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     if not dealt_with(s.db, s.clock, reference, current_staff().id):

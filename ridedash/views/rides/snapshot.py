@@ -1,4 +1,4 @@
-"""What the polls of a ride show, and when time alone will change it."""
+"""The answers to polls of a ride, and the instant at which time alone will change them."""
 
 import json
 import zlib
@@ -33,7 +33,7 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
     order, ride = page.order, page.ride
     facts, tz = RideFacts(page, now, time, "en"), zone(page.property.timezone)
     changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), day_time(0), tz)]
-    # a failed order stops needing attention so long after one of these (views/rides/notices.py)
+    # a failed order stops needing attention this long after one of these (views/rides/notices.py)
     starts = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
     changes += [each + STOPS_NEEDING for each in starts if each]
     if ride and ride.swapped_at:
@@ -51,7 +51,7 @@ def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
     if cache is None:
         _count_poll()
         return key, _made(order_id, key, now)
-    try:  # one snapshot is made for everybody who asks, so polls need no rate limit here
+    try:  # one snapshot is made for all viewers, so polls need no rate limit here
         return key, cache.share(key, lambda _before: _made(order_id, key, now))
     except NotFound:  # a 404 is not cached: each one reads the database, so these are limited
         _count_miss()
@@ -77,7 +77,7 @@ def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     page = own_order(order_id)
     view = desk_view(page, now, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    # the checksum is needed too: a change by time alone, or of the account, raises no version
+    # the checksum is needed too: changes by time, or of the account, raise no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"
     serves_s = (expires_at(page, now, services().time()) - now).total_seconds()
     return Entry(

@@ -25,13 +25,13 @@ from ridedash.wording.actions import placed_words
 
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
-STILL_MS: Final = 1_000  # between press and answer
-WAITING_MS: Final = 5_000  # an unknown outcome, a planned ride, or a ride after its end
+STILL_MS: Final = 1_000  # interval of polls between press and answer
+WAITING_MS: Final = 5_000  # for an unknown outcome, a planned ride, or a ride after its end
 
 
 @dataclass(frozen=True)
 class RideView:
-    """Everything shown that can change while a page is open, in words. Instants, never ages."""
+    """Everything on the page that can change while it is open, in words. Instants, never ages."""
 
     version: int
     order_state: str
@@ -42,7 +42,8 @@ class RideView:
     detail: str
     tone: str
     icon: str
-    guest: parts.GuestWords | None  # the same for the guest, on the desk's turned screen
+    # the same for the guest, for the desk's screen when staff turn it to the guest
+    guest: parts.GuestWords | None
     timer: parts.Timer | None
     notices: tuple[parts.Notice, ...]
     actions: tuple[parts.ActionView, ...]
@@ -60,21 +61,21 @@ class RideView:
     fare: str
     fare_note: str
     invoice: Invoice | None
-    passengers: str  # who shares the car, for staff
+    passengers: str  # names of fellow passengers, for staff
     share_url: str  # the service's own page of the ride, for staff
-    said_create: str  # the service's own words when it took the order, for staff
-    said_drop: str  # the same, of the last change of drop
-    fee_from: str  # instant from which cancelling costs; "" when unknown, or held before it
-    undo_until: str  # until when a withdrawal can be undone; "" when it can't
-    # last good poll: a header, not in the JSON, for it changes without the version
+    said_create: str  # the service's own words when it accepted the order, for staff
+    said_drop: str  # the same for the last change of drop
+    fee_from: str  # the instant from which cancelling costs; "" if unknown, or held before it
+    undo_until: str  # until when a withdrawal can be undone; "" if it can't
+    # last good poll: sent as a header, not in the JSON, because it changes without the version
     seen_at: datetime | None
-    updated: str  # its age in words at `now`, for readers without scripts
+    updated: str  # the age in words at `now`, for readers without scripts
     freshness: str  # fresh, aging, stale, lost: at `now`
     live: bool  # whether updates are still expected
     poll_ms: int
     stop: bool
-    speed: float | None  # by which running timers count faster; None: one second a second
-    held: str  # when the service's clock is held: what it shows
+    speed: float | None  # how many seconds running timers count per second; None: one
+    held: str  # when the service's clock is held: the time that it shows
 
     def as_json(self) -> dict[str, Any]:
         """The snapshot: only what can change, without what is empty."""
@@ -82,7 +83,7 @@ class RideView:
         for name in ("seen_at", "updated", "freshness"):
             del body[name]
         if self.cab:
-            body["cab"] = replace(self.cab, spelled="")  # the script spells it
+            body["cab"] = replace(self.cab, spelled="")  # the script spells the plate itself
         if not any(action.name == "cancel" and action.allowed for action in self.actions):
             body["fee_from"] = ""
         body["steps"] = [[step.state, step.time] for step in self.steps]
@@ -101,7 +102,7 @@ def ride_view(
     locale: str = "en",
     audience: Audience = Audience.STAFF,
 ) -> RideView:
-    """What `page` means at `now` to that audience, in that language.
+    """The view of `page` at `now` for an audience, in a language.
 
     Pure; never raises for odd facts.
     """
@@ -137,7 +138,7 @@ def ride_view(
 
 
 def _clock(facts: RideFacts) -> dict[str, Any]:
-    """How the service's clock runs, where it is not everybody's."""
+    """The speed of the service's clock, if it differs from real time."""
     time = facts.time
     speed = None if time.held or time.shown_speed == 1 else time.shown_speed
     return {"speed": speed, "held": facts.at(facts.now) if time.held else ""}

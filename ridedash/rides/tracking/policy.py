@@ -174,6 +174,11 @@ class Decision(NamedTuple):
         return "booking_id" in self.order
 
     @property
+    def is_of_another(self) -> bool:
+        """Whether the answer was about another booking, and so proves nothing of this ride."""
+        return any(item.name == OTHER_BOOKING for item in self.raised)
+
+    @property
     def batched(self) -> bool:
         """Whether it may be written in a batch, without reading the row again under lock."""
         if self.timeline or self.raised or self.order or self.transition or self.closes:

@@ -173,7 +173,7 @@ class Recorder:
                 if decision.answered:
                     for name in items.get(order.id, set()).intersection(decision.cleared):
                         transitions.clear_attention(s, order, name, polled.at)
-                if decision.answered and order.id in acted:
+                if decision.answered and order.id in acted and not decision.is_of_another:
                     _settle_actions(s, order, polled, decision.status)
                 written.append(decision)
         return written

@@ -241,6 +241,24 @@ def test_a_repetition_that_is_due_does_not_overtake_a_newer_change_of_drop(world
     assert world.service.count("drop_location") == 2
 
 
+@pytest.mark.parametrize("name", ["drop_location", "cancel"])
+def test_an_answer_about_another_booking_says_nothing_of_an_unclear_action(
+    world: World, name: str
+) -> None:
+    world.service.answers[name] = [LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        if name == "cancel":
+            ask(world, "cancel", order_id, "changed mind")
+        else:
+            ask(world, "change_drop", order_id, NEW_DROP)
+        poll(world, worker, "CALL_DRIVER", booking_id="C77", **drop_of(NEW_DROP))
+        worker.step()
+        assert state(world, order_id) == ("unconfirmed", None, 1), "neither proved nor repeated"
+        poll(world, worker, "BOOKING_CANCELLED", **drop_of(NEW_DROP))
+    assert state(world, order_id) == ("done", "READ_BACK", 1)
+
+
 def test_an_unclear_change_of_drop_of_an_auto_can_not_be_confirmed(world: World) -> None:
     world.service.answers["drop_location"] = [LOST]
     with world.worker() as worker:

@@ -29,6 +29,7 @@ FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})
 WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked, as far as we know
 ABORTABLE: Final = wire.SEARCHING
 FEEDBACK_CALLS: Final = 3  # calls for one feedback, including repeated ones
+REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
 # with a driver and before the ride; an auto has INVOICE only after the ride
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 

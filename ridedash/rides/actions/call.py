@@ -17,7 +17,7 @@ from ridedash.rides.accounts.tokens import (
 )
 from ridedash.rides.codes import NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import FEEDBACK_CALLS
+from ridedash.rides.states import FEEDBACK_CALLS, REPEATABLE
 from ridedash.service.errors import (
     BadStatus,
     NoAnswer,
@@ -37,7 +37,6 @@ FEEDBACK_WAIT: Final = timedelta(seconds=5)
 FEEDBACK_LASTS: Final = timedelta(hours=24)
 ARMED_WAIT: Final = timedelta(seconds=5)
 LATER: Final = timedelta(seconds=30)
-REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
 _NEWER: Final = aliased(Action)
 # changes of the drop that were replaced by a later one: the next poll settles them
 _OVERTAKEN: Final = and_(

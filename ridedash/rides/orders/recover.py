@@ -1,7 +1,7 @@
 """The recovery job of each worker, every second: advances rows that nothing else does.
 
-These are orders that expired, sends whose worker ended, rides whose next poll is too far ahead, and
-actions without an answer (docs/booking-protocol.md 1.3, Recovery).
+These are orders that expired, sends whose worker ended, rides and actions whose next call is too
+far ahead, and actions without an answer (docs/booking-protocol.md 1.3, Recovery).
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.codes import EXPIRED, NO_ANSWER
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.guest_start import end_missed
-from ridedash.rides.states import FEEDBACK_CALLS
+from ridedash.rides.states import FEEDBACK_CALLS, REPEATABLE
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
@@ -24,6 +24,7 @@ AHEAD: Final = timedelta(seconds=5)
 USUAL_INTERVAL_S: Final = 60.0  # the longest wait between polls of a ride without errors
 LONGEST_INTERVAL_S: Final = 330.0  # the longest wait that tracking/policy.py sets, with its jitter
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
+ACTION_WAITS: Final = timedelta(seconds=60)  # longer than any wait before an action is repeated
 
 
 def recover(
@@ -42,7 +43,8 @@ def recover(
             return 0
         orders = _expire_orders(s, now) + _end_missed_starts(s, now)
         orders += _end_unanswered_sends(s, now)
-        return orders + _advance_polls(s, now) + _end_unanswered_actions(s, now)
+        actions = _end_unanswered_actions(s, now) + _advance_actions(s, now)
+        return orders + _advance_polls(s, now) + actions
 
 
 def _queries(now: datetime) -> tuple[Select[tuple[int]], ...]:
@@ -52,6 +54,7 @@ def _queries(now: datetime) -> tuple[Select[tuple[int]], ...]:
         select(Order.id).where(*_unanswered(now)),
         select(Ride.id).where(*_too_far_ahead(now)),
         select(Action.id).where(*_abandoned(now)),
+        select(Action.id).where(*_put_off(now)),
     )
 
 
@@ -82,6 +85,10 @@ def _too_far_ahead(now: datetime) -> tuple[ColumnElement[bool], ...]:
 def _abandoned(now: datetime) -> tuple[ColumnElement[bool], ...]:
     late = or_(Action.called_at <= now - ACTION_LASTS, Action.called_at > now + AHEAD)
     return Action.state == "calling", late
+
+
+def _put_off(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Action.state.in_(REPEATABLE), Action.next_try_at > now + ACTION_WAITS
 
 
 def _expire_orders(s: Session, now: datetime) -> int:
@@ -120,6 +127,12 @@ def _advance_polls(s: Session, now: datetime) -> int:
         still = still.values(next_poll_at=next_poll_at, lease_until=None)
         changed += s.connection().execute(still).rowcount
     return changed
+
+
+def _advance_actions(s: Session, now: datetime) -> int:
+    """Nor may it put off a cancel that is tried until it reaches the service."""
+    due = update(Action).where(*_put_off(now)).values(next_try_at=now)
+    return s.connection().execute(due).rowcount
 
 
 def _end_unanswered_actions(s: Session, now: datetime) -> int:

@@ -2,6 +2,7 @@
 afterwards.
 """
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -379,6 +380,24 @@ def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(
             worker.step()
     assert state(world, order_id)[0] == "done"
     assert world.service.count("cancel") == 3
+
+
+def test_a_cancel_that_is_tried_again_is_not_put_off_by_a_clock_that_steps_back(
+    world: World,
+) -> None:
+    with world.worker() as worker:
+        order_id = matching(world, worker)
+        request.arm_cancel(world.db, world.clock, order_id, world.actor, "changed mind")
+        world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.answers["cancel"] = [httpx.ConnectError("refused")]
+        world.clock.go(6)
+        worker.step()
+        worker.step()
+        assert (state(world, order_id)[0], world.service.count("cancel")) == ("armed", 1)
+        world.clock.now -= timedelta(hours=1)
+        worker.step()
+    assert (state(world, order_id)[0], world.service.count("cancel")) == ("done", 2)
 
 
 def test_an_armed_cancel_can_be_taken_back_and_falls_with_the_match(world: World) -> None:

@@ -127,6 +127,20 @@ def test_each_ride_is_made_due_by_its_own_interval(world: World) -> None:
     assert [world.ride(each).next_poll_at for each in waits] == [after(3), after(5)]
 
 
+@pytest.mark.parametrize("state", ["armed", "unconfirmed"])
+def test_an_action_that_is_repeated_later_than_any_wait_is_due_at_once(
+    world: World, state: str
+) -> None:
+    order_id = booked(world)
+    act(world, order_id, state, "done")
+    for wait_s, due_s in ((60, 60), (60.001, 0)):
+        with world.db.write() as s:
+            s.execute(update(Action).values(next_try_at=after(wait_s)))
+        assert recover(world.db, START) == (due_s == 0)
+        repeated, done = world.page(order_id).actions
+        assert (repeated.next_try_at, done.next_try_at) == (after(due_s), after(wait_s))
+
+
 def test_an_action_without_an_answer_is_not_confirmed(world: World) -> None:
     for now in (30, STEPPED_BACK):
         ends_unconfirmed(world, booked(world), now)

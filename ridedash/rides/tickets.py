@@ -41,8 +41,9 @@ class Looked(StrEnum):
 
 @dataclass(frozen=True)
 class Look:
-    """The ride of a typed number and PIN. `shut`: the orders whose tickets this try has closed.
+    """The ride of a typed number and PIN.
 
+    `shut`: the orders whose tickets this try has closed, sorted: several are locked in this order.
     `last`: whether it was the last wrong try that the kiosk allows.
     """
 
@@ -152,7 +153,7 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
         row.tries += 1
         if row.tries >= WRONG_PINS:
             row.closed_at = now
-    shut = tuple(row.order_id for row in still if row.closed_at is not None)
+    shut = tuple(sorted(row.order_id for row in still if row.closed_at is not None))
     return Look(Looked.CLOSED if shut else Looked.WRONG, shut=shut)
 
 

@@ -87,7 +87,7 @@ def test_wrong_pins_that_close_two_rides_of_one_number_name_both(world: World) -
     assert ticket(world, older).number == ticket(world, newer).number == 1
     neither = next(text for n in range(3) if (text := f"{n:04d}") not in (pin(old), pin(new)))
     tries = [looked(world, "K1", neither) for _ in range(5)]
-    assert tries[-1] == Look(Looked.CLOSED, shut=(newer, older))
+    assert tries[-1] == Look(Looked.CLOSED, shut=(older, newer)), "as orders are locked"
     for order_id, right in ((newer, pin(new)), (older, pin(old))):
         assert acknowledge(world.db, world.clock, order_id, 1, "kiosk_pins")
         assert looked(world, "K1", right) == Look(Looked.FOUND, order_id)

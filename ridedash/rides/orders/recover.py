@@ -130,7 +130,7 @@ def _advance_polls(s: Session, now: datetime) -> int:
 
 
 def _advance_actions(s: Session, now: datetime) -> int:
-    """Nor may it put off a cancel that is tried until it reaches the service."""
+    """Let actions be repeated that a clock has put off, before it stepped back."""
     due = update(Action).where(*_put_off(now)).values(next_try_at=now)
     return s.connection().execute(due).rowcount
 

@@ -49,11 +49,11 @@ def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
         return np.where(pixels[..., 3:] == 0, np.uint8(0), pixels)
     alpha = _means(pixels[..., 3] / 255.0, width, height)
     made = np.zeros((height, width, 4), np.uint8)
+    made[..., 3] = np.rint(alpha * 255)
+    seen = made[..., 3] > 0  # elsewhere the sums leave a trace of alpha: no divisor
     for channel in range(3):
         shown = _means(pixels[..., channel] * (pixels[..., 3] / 255.0), width, height)
-        made[..., channel] = np.rint(np.divide(shown, alpha, where=alpha > 0, out=shown * 0))
-    made[..., 3] = np.rint(alpha * 255)
-    made[made[..., 3] == 0] = 0
+        made[..., channel] = np.rint(np.divide(shown, alpha, where=seen, out=np.zeros_like(shown)))
     return made
 
 

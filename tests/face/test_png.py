@@ -96,6 +96,16 @@ def test_a_large_logo_is_drawn_smaller_and_keeps_its_shape_and_colour() -> None:
     assert np.abs(edge[:, :3].astype(int) - (122, 31, 61)).max() <= 8
 
 
+def test_clear_parts_of_a_large_logo_stay_clear_without_a_warning() -> None:
+    """The sums of an area leave a trace of alpha there, by which no colour can be divided."""
+    dice = np.random.default_rng(7)
+    pixels = np.full((260, 1400, 4), (200, 30, 90, 0), np.uint8)
+    pixels[20:60, 30:700] = dice.integers(0, 256, (40, 670, 4))
+    drawn = read_png(shown_png(pixels)[0])
+    assert drawn[: drawn.shape[0] // 4].any()
+    assert not drawn[-drawn.shape[0] // 2 :].any()
+
+
 def test_a_small_logo_is_not_enlarged_and_noise_still_fits() -> None:
     assert shown_png(read_png(disc(40, 30)))[1:] == (40, 30)
     noise = np.random.default_rng(5).integers(0, 256, (500, 1000, 4), dtype=np.uint8)

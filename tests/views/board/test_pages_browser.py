@@ -13,6 +13,7 @@ from ridedash.rides.accounts.tokens import NeedsReconnect
 from ridedash.store.models.orders import PathPoint
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
+from tests.views.admin.test_kiosks import add_kiosk
 from tests.views.ride_pages import NOON, snapshot_facts
 from tests.views.served import SET_BACK, Served, map_there, served_desk, violations
 
@@ -393,6 +394,39 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
         row(page, swapped).get_by_role("link", name="Guest told").click()
     assert told.value.status == 303
     expect(page).to_have_url(f"{served.url}/")
+
+
+def test_the_lines_of_a_row_begin_at_one_edge(served: Served) -> None:
+    served.desk.order("BOOKED", "CALL_DRIVER", room="7")
+    page = opened(served)
+    starts = """all => all.map((each) => {
+      const range = document.createRange();
+      range.selectNodeContents(each);
+      return Math.round(range.getBoundingClientRect().left);
+    })"""
+    found = page.locator(".row-headline, .row-mid .room").evaluate_all(starts)
+    assert len(found) == 2
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1280, 1366, 1440])
+def test_the_head_of_the_list_is_one_line_where_kiosk_codes_are_made(
+    served: Served, width: int
+) -> None:
+    served.desk.order("BOOKED", "CALL_DRIVER")
+    served.desk.order("SCHEDULED")
+    served.desk.order("BOOKED", "COMPLETED")
+    add_kiosk(served.desk, rule="code")
+    page = opened(served, viewport={"width": width, "height": 800})
+    middles = page.locator(
+        ".list-head > h1, .list-jumps > a:first-child, .list-ways > a, .list-kiosks > a"
+    ).evaluate_all(
+        """all => all.map(each => each.getBoundingClientRect()).filter(({width}) => width)
+          .map(({top, bottom}) => (top + bottom) / 2)"""
+    )
+    assert len(middles) == 3
+    assert max(middles) - min(middles) < 4
+    expect(page.get_by_role("link", name="Kiosk code")).to_be_visible()
 
 
 def test_the_button_of_a_row_covers_no_text(served: Served) -> None:

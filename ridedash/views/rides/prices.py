@@ -15,7 +15,7 @@ from ridedash.service.parsing.fields import number
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
-from ridedash.views.web.formatting import decimal, exact, minutes, money
+from ridedash.views.web.formatting import decimal, exact, has_cents, minutes, money
 from ridedash.wire import Kind
 from ridedash.wording import PAYMENT_NOT_KNOWN, Audience, payment_words, say
 from ridedash.wording import gettext as _
@@ -257,7 +257,8 @@ def _lines(
         for name, label, amount, total in rows
         if amount is not None and (amount or total)
     ]
+    cents = any(has_cents(amount) for _name, _label, amount, _total in shown)  # or in none of them
     return tuple(
-        InvoiceLine(name, label, money(amount, currency, locale), total)
+        InvoiceLine(name, label, money(amount, currency, locale, cents=cents), total)
         for name, label, amount, total in shown
     )

@@ -30,21 +30,29 @@ LONGEST_PLATE: Final = 16  # characters; a longer text is no plate and is not sp
 
 
 @lru_cache(maxsize=4096)
-def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> str:
-    """An amount in its currency, without cents when there are none; "" when unknown.
+def money(
+    amount: Decimal | None, currency: str | None, locale: str = "en", *, cents: bool = False
+) -> str:
+    """An amount in its currency; "" when unknown. Cents are shown when there are some, or always.
 
     In another language a `Fact`, which knows how English writes it.
     """
     if amount is None:
         return ""
-    shown = _money(amount, currency, locale)
-    return shown if locale == "en" else Fact(shown, _money(amount, currency, "en"))
+    shown = _money(amount, currency, locale, cents)
+    return shown if locale == "en" else Fact(shown, _money(amount, currency, "en", cents))
 
 
-def _money(amount: Decimal, currency: str | None, locale: str) -> str:
+def has_cents(amount: Decimal) -> bool:
+    """Whether an amount, rounded as it is shown, has a part of a unit."""
+    shown = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
+    return shown != shown.to_integral_value()
+
+
+def _money(amount: Decimal, currency: str | None, locale: str, cents: bool) -> str:
     # as totals.minor does: a ride and the history that adds it up say the same cents
     amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
-    known, whole = _known(locale), amount == amount.to_integral_value()
+    known, whole = _known(locale), not (cents or has_cents(amount))
     digits = (0, 0) if whole else (2, 2)
     if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
         return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))

@@ -151,7 +151,7 @@ def test_the_snapshot_stays_small_on_the_wire(
     desk: Desk, browser: FlaskClient, kind: str, status: str
 ) -> None:
     assert (
-        len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1700
+        len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1750
     )
 
 

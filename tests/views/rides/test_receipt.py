@@ -74,11 +74,11 @@ def test_a_fare_without_a_total_is_added_up_and_marked(
 ) -> None:
     text = receipt(browser, desk.order("BOOKED", "COMPLETED", kind))
     assert lines(text) == [
-        ("Fare", "₹210"),
+        ("Fare", "₹210.00"),
         ("Service tax", "₹18.50"),
-        ("Tolls", "₹35"),
+        ("Tolls", "₹35.00"),
         ("Discount (10 %)", "−₹23.50"),
-        ("Total", "₹240"),
+        ("Total", "₹240.00"),
     ]
     assert "Total: the sum of the lines above." in text
     assert "Pays by: Cash, to the driver" in text

@@ -15,7 +15,7 @@ from bench.faults.outage import RATE, Town, flap, outage, peak, town
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, NOWHERE
 from ridedash.geo import LatLng
-from ridedash.rides.health import service_silent_since
+from ridedash.rides.health import alarms
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
@@ -231,7 +231,7 @@ def _told_s(place: Town, seconds: float) -> float:
     began, told = time.monotonic(), seconds
     while (passed := time.monotonic() - began) < seconds:
         with place.s.db.read() as s:
-            if service_silent_since(s, datetime.now(UTC)) is not None:
+            if alarms(s, datetime.now(UTC)).silent_since is not None:
                 told = min(told, passed)
         time.sleep(0.2)
     return told

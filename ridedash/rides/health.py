@@ -115,23 +115,16 @@ def can_send(s: Session, now: datetime) -> bool:
     return s.scalars(ready).first() is not None
 
 
-def service_silent_since(s: Session, now: datetime) -> datetime | None:
-    """The time since which a worker that is alive gets no answers from the service.
-
-    None while all workers get answers, and when none is alive.
-    """
-    return s.scalar(select(func.min(Heartbeat.silent_since)).where(*_alive(now)))
+def alarms(s: Session, now: datetime) -> Alarms:
+    """What workers that are alive report as wrong: each alarm since the first of them."""
+    return Alarms(*s.execute(_ALARMS.where(*_alive(now))).one())
 
 
-def key_refused_since(s: Session, now: datetime) -> datetime | None:
-    """The time since which the service refuses the partner's key to a worker that is alive."""
-    return s.scalar(select(func.min(Heartbeat.key_refused_since)).where(*_alive(now)))
-
-
-def clock_ahead_s(s: Session, now: datetime) -> float | None:
-    """By how many seconds the clock of a worker that is alive is wrong; None without any worker."""
-    wrong = Heartbeat.clock_ahead_s.is_not(None)
-    return s.scalars(select(Heartbeat.clock_ahead_s).where(*_alive(now), wrong)).first()
+_ALARMS: Final = select(
+    func.min(Heartbeat.silent_since),
+    func.min(Heartbeat.key_refused_since),
+    func.max(Heartbeat.clock_ahead_s),
+)
 
 
 def _alive(now: datetime) -> tuple[ColumnElement[bool], ...]:

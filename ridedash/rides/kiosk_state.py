@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
-from ridedash.rides.health import can_send, key_refused_since, service_silent_since
+from ridedash.rides.health import alarms, can_send
 from ridedash.store.models.kiosks import Kiosk
 
 GRACE: Final = timedelta(minutes=5)  # a guest who stood there at closing time may finish
@@ -27,8 +27,9 @@ class Trouble(StrEnum):
 
 
 def trouble(s: Session, now: datetime) -> Trouble:
-    """The problem that keeps all kiosks from booking now; None without one."""
-    if service_silent_since(s, now) is not None or key_refused_since(s, now) is not None:
+    """The problem that keeps all kiosks from booking now; Trouble.NONE without one."""
+    wrong = alarms(s, now)
+    if wrong.silent_since is not None or wrong.key_refused_since is not None:
         return Trouble.SERVICE
     return Trouble.NONE if can_send(s, now) else Trouble.WORKER
 

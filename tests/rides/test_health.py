@@ -14,11 +14,11 @@ from ridedash.rides.health import (
     ENDED,
     Alarms,
     absent_hosts,
+    alarms,
     can_send,
     counts,
     heartbeat_age,
     is_alive,
-    service_silent_since,
     this_host,
     write_end,
     write_heartbeat,
@@ -54,7 +54,7 @@ def test_a_heartbeat_counts_for_all_or_for_none(
         found = counts(s, NOW)
         assert is_alive(heartbeat_age(s, NOW)) is alive
         assert can_send(s, NOW) is alive
-        assert (service_silent_since(s, NOW) is not None) is alive
+        assert (alarms(s, NOW).silent_since is not None) is alive
         assert found.worker_silent_s == heartbeat_age(s, NOW)
     assert found.workers == int(alive)
     assert found.service_silent_s == (120.0 if alive else 0.0)

@@ -2,14 +2,16 @@
 
 import json
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from flask import Blueprint, g, render_template, request
 from flask_babel import get_locale
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -22,7 +24,7 @@ from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property
 from ridedash.views.board.kiosks import Call, calls_of, desk_kiosks
 from ridedash.views.board.rows import Row, revision
-from ridedash.views.board.state import Board, Shown, board_of
+from ridedash.views.board.state import Board, Shown, board_of, marks_of
 from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.page_context import home_of
@@ -31,7 +33,7 @@ from ridedash.views.web.current_user import current_sign_in, current_staff, page
 from ridedash.views.web.permissions import BOOK, MANAGE, SEE, may, may_link, needs
 from ridedash.views.web.responses import Snapshot, poll_response, reading
 from ridedash.views.web.security_headers import let_forms_lead_to
-from ridedash.views.web.top_bar import StaffBar, demo_words, page_bar, staff_bar
+from ridedash.views.web.top_bar import StaffBar, bar_facts, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
 
 MAX_KNOWN: Final = 16_000  # longest `since`, in characters
@@ -100,7 +102,8 @@ def board_tag(board: Board, bar: dict[str, Any], ride_rev: str) -> str:
 
 
 bp = Blueprint("desk", __name__)
-# how long the same rows and answer are sent to all pages of a property
+T = TypeVar("T")
+# how long the same facts are told to all pages of a property, in each language
 SAME_S: Final = 0.25
 
 
@@ -110,9 +113,10 @@ def board() -> str:
     """The board: unknown orders first, then rides that need attention, then by progress."""
     s = services()
     with s.db.read() as db:
-        bar, prop = staff_bar(db, s.clock()), db.get_one(Property, current_staff().property_id)
+        bar = staff_bar(bar_facts(db, s.clock()))
+        prop = db.get_one(Property, current_staff().property_id)
         calls, kiosks = calls_of(db, bar.rings, s.clock()), desk_kiosks(db, s.clock())
-    found = _board(bar)
+    found = _board(bar).value
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
     return render_template(
@@ -153,7 +157,7 @@ def board_json() -> BaseResponse:
 
     `?only=bar` is for pages that have no list.
     """
-    cache, sign_in, now = polls(), current_sign_in(), services().clock()
+    sign_in, now = current_sign_in(), services().clock()
     number, only_bar = request.args.get("ride", type=row_id) or 0, request.args.get("only") == "bar"
     page = "/board.json?"
     if only_bar:
@@ -161,10 +165,7 @@ def board_json() -> BaseResponse:
     elif number:
         page += f"ride={number}"
     key = Key(page, (sign_in.property_id, sign_in.role), _locale())
-    if cache is None:
-        entry = _poll(number, now, only_bar=only_bar)
-    else:
-        entry = cache.share(key, lambda _before: _poll(number, now, only_bar=only_bar))
+    entry = _shared(key, lambda _before: _poll(number, now, only_bar=only_bar))
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
     bar, calls, found, ride = entry.value
     if found is None:
@@ -184,29 +185,54 @@ def board_json() -> BaseResponse:
 
 
 def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
-    with services().db.read() as db:
-        bar = staff_bar(db, now)
-        calls = () if only_bar else calls_of(db, bar.rings, now)
+    staff, s = current_staff(), services()
+    facts = _read(Key("bar", (staff.property_id, staff.role), ""), lambda db: bar_facts(db, now))
+    bar = staff_bar(facts.value)
     if only_bar:
-        return Entry(Poll(bar, calls, None, None), None, SAME_S)
-    return Entry(Poll(bar, calls, _board(bar), _chosen(number, now)), None, SAME_S)
+        return Entry(Poll(bar, (), None, None), None, _left_s(facts))
+    with s.db.read() as db:
+        calls = calls_of(db, bar.rings, now)
+    rows = _board(bar)
+    return Entry(Poll(bar, calls, rows.value, _chosen(number, now)), None, _left_s(facts, rows))
 
 
-def _board(bar: StaffBar) -> Board:
-    """The rows, shared by all pages of the property."""
-    s, cache, property_id = services(), polls(), current_staff().property_id
+def _board(bar: StaffBar) -> Entry[Board]:
+    """The rows in a language, shared by all of its pages of the property."""
+    s, property_id = services(), current_staff().property_id
 
     def make(before: Board | None) -> Entry[Board]:
-        shown = Shown(
-            property_id, s.clock(), s.time(), _locale(), bar.updates_stopped, s.past_until
+        now = s.clock()
+        marks = _read(
+            Key("marks", (property_id, ""), ""),
+            lambda db: marks_of(db, property_id, now, s.past_until),
         )
+        shown = Shown(property_id, now, s.time(), _locale(), bar.updates_stopped)
         with s.db.read() as db:
-            return Entry(board_of(db, shown, before), None, SAME_S)
+            return Entry(board_of(db, shown, marks.value, before), None, SAME_S)
 
-    key = Key(
-        "rows without freshness" if bar.updates_stopped else "rows", (property_id, ""), _locale()
-    )
-    return (cache.share(key, make) if cache else make(None)).value
+    key = "rows without freshness" if bar.updates_stopped else "rows"
+    return _shared(Key(key, (property_id, ""), _locale()), make)
+
+
+def _read(key: Key, read: Callable[[Session], T]) -> Entry[T]:
+    """What the database holds, read for all languages once in SAME_S."""
+
+    def make(_before: T | None) -> Entry[T]:
+        with services().db.read() as db:
+            return Entry(read(db), None, SAME_S)
+
+    return _shared(key, make)
+
+
+def _shared(key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
+    cache = polls()
+    return cache.share(key, make) if cache else make(None)
+
+
+def _left_s(*sources: Entry[Any]) -> float:
+    """How long what is made of these may serve: until the first of them is read anew."""
+    cache = polls()
+    return min(each.until for each in sources) - cache.moment() if cache else SAME_S
 
 
 def _needs(found: Board, bar: StaffBar) -> int:

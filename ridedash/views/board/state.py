@@ -1,5 +1,6 @@
 """The whole board of a property at an instant; unchanged rows are reused from the last board."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -63,8 +64,7 @@ class StoredRow(NamedTuple):
 class Shown(NamedTuple):
     """The property, time and form of a board.
 
-    `paused`: the top bar says that no ride is being updated. `since`: only orders placed from then
-    on are shown, while the past of a new demo is made.
+    `paused`: the top bar says that no ride is being updated.
     """
 
     property_id: int
@@ -72,7 +72,6 @@ class Shown(NamedTuple):
     time: ServiceTime
     locale: str
     paused: bool
-    since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -120,13 +119,25 @@ class Board:
         return [each.json for each in self.items if known.get(each.row.id) != each.json["rev"]]
 
 
-def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
-    """The board now. Unchanged rows of `before` are used again."""
+def marks_of(
+    s: Session, property_id: int, now: datetime, since: datetime | None = None
+) -> list[BoardMark]:
+    """What tells whether a row has changed: the same in all languages.
+
+    `since`: only orders placed from then on, while the past of a new demo is made.
+    """
+    marks = board_marks(s, property_id, now)
+    if since is None:
+        return marks
+    # for the moment of a poll, rides of days ago are under way
+    ours = placed_since(s, property_id, since)
+    return [each for each in marks if each.order_id in ours]
+
+
+def board_of(s: Session, shown: Shown, marks: Sequence[BoardMark], before: Board | None) -> Board:
+    """The board now. Unchanged rows of `before` are used again, or all of it if no row changed."""
     now, stored = shown.now, before.rows if before else {}
-    marks, turned_at = board_marks(s, shown.property_id, now), shown.time.turned_at
-    if shown.since is not None:  # for the moment of a poll, rides of days ago are under way
-        ours = placed_since(s, shown.property_id, shown.since)
-        marks = [each for each in marks if each.order_id in ours]
+    turned_at = shown.time.turned_at
     keys = {
         each.order_id: RowKey(
             each.version, each.followed, _stale(each, now), shown.paused, turned_at
@@ -144,6 +155,8 @@ def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
         rows[number] = _made(
             RideFacts(page, now, shown.time, shown.locale), keys[number], stored.get(number)
         )
+    if before is not None and rows == stored:
+        return before
     return Board(
         tuple(sorted((each.item for each in rows.values()), key=lambda each: each.place)), rows
     )

@@ -8,13 +8,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.config import Settings
 from ridedash.extensions import services
-from ridedash.rides.health import (
-    clock_ahead_s,
-    heartbeat_age,
-    is_alive,
-    key_refused_since,
-    service_silent_since,
-)
+from ridedash.rides.health import Alarms, alarms, heartbeat_age, is_alive
 from ridedash.rides.kiosk_state import is_open
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.kiosk_desk import Ring, rings
@@ -102,33 +96,71 @@ class StaffBar:
         return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
 
 
-def staff_bar(db: Session, now: datetime) -> StaffBar:
+@dataclass(frozen=True)
+class BarFacts:
+    """What the top bar tells, in no language: the same to all of one role at a property.
+
+    `heartbeat_s`: the age of the last heartbeat of any worker. `rings`: of silent kiosks those
+    that are open at this hour, for who looks after them.
+    """
+
+    at: datetime
+    prop: Property | None
+    unknown: int
+    unknown_since: datetime | None
+    heartbeat_s: float | None
+    alarms: Alarms
+    restored: Waiting | None
+    accounts: list[AccountInNeed]
+    rings: list[Ring]
+
+
+def bar_facts(db: Session, now: datetime) -> BarFacts:
+    """The facts for the signed-in user's role and property."""
+    number = current_staff().property_id
+    prop = db.get(Property, number)
+    ringing = rings(db, number, now)
+    return BarFacts(
+        now,
+        prop,
+        *unknown_orders(db, number),
+        heartbeat_age(db, now),
+        alarms(db, now),
+        None if prop is None else waiting(db, number, homeless=may(ADMIN)),
+        accounts_in_need(db, number, services().vault),
+        [each for each in ringing if each.what != "silent" or _is_missed(db, each, prop, now)],
+    )
+
+
+def _is_missed(db: Session, ring: Ring, prop: Property | None, now: datetime) -> bool:
+    """Whether managers should look after a silent kiosk: not while it is closed."""
+    if prop is None or not may(MANAGE):
+        return False
+    return is_open(db.get_one(Kiosk, ring.kiosk_id), now.astimezone(zone(prop.timezone)))
+
+
+def staff_bar(facts: BarFacts) -> StaffBar:
     """The bar of the signed-in user, as far as it can change while a page is open."""
-    staff = current_staff()
-    prop = db.get(Property, staff.property_id)
-    count, since = unknown_orders(db, staff.property_id)
-    stopped = _stopped(db, prop, now)
-    found = None if prop is None else waiting(db, prop.id, homeless=may(ADMIN))
-    text = _("%(n)d unknown", n=count)
-    ringing = rings(db, staff.property_id, now)
-    asking = tuple(each for each in ringing if each.what != "silent")
-    if since is not None:
-        text = f"{text} · {age((now - since).total_seconds())}"
+    prop, found, now = facts.prop, facts.restored, facts.at
+    text = _("%(n)d unknown", n=facts.unknown)
+    asking = tuple(each for each in facts.rings if each.what != "silent")
+    if facts.unknown_since is not None:
+        text = f"{text} · {age((now - facts.unknown_since).total_seconds())}"
     return StaffBar(
         prop.name if prop else "",
-        staff.name,
-        count,
+        current_staff().name,
+        facts.unknown,
         text,
-        stamp(since),
-        stopped,
-        "" if stopped or prop is None else _silent(db, prop, now),
+        stamp(facts.unknown_since),
+        _stopped(facts),
+        "" if prop is None else _silent(facts.alarms, prop, now),
         "" if prop is None or found is None else _restored(found, prop, now),
         "" if prop is None else _held(prop, now),
         found is not None and bool(found.held or found.lost),
         (
-            *map(_in_need, accounts_in_need(db, staff.property_id, services().vault)),
-            *_silent_kiosks(db, ringing, prop, now),
-            *_wrong_clock(db, now),
+            *map(_in_need, facts.accounts),
+            *_silent_kiosks(facts),
+            *_wrong_clock(facts.alarms.clock_ahead_s),
         ),
         asking,
         _asking(asking),
@@ -137,8 +169,8 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
 
 def page_bar(db: Session, now: datetime) -> StaffBar:
     """The bar with the user's preferences, which a page reads once."""
-    prefers = db.get_one(Staff, current_staff().id)
-    return replace(staff_bar(db, now), shortcuts=prefers.shortcuts, sound=prefers.sound)
+    prefers, bar = db.get_one(Staff, current_staff().id), staff_bar(bar_facts(db, now))
+    return replace(bar, shortcuts=prefers.shortcuts, sound=prefers.sound)
 
 
 def _held(prop: Property, now: datetime) -> str:
@@ -149,12 +181,12 @@ def _held(prop: Property, now: datetime) -> str:
     return clock_held(clock_time(time.shown(now), zone(prop.timezone)))
 
 
-def _stopped(db: Session, prop: Property | None, now: datetime) -> str:
+def _stopped(facts: BarFacts) -> str:
     """The message that no worker refreshes what is shown.
 
     It gives a time of day instead of an age: a screen reader reads it once, not at each poll.
     """
-    age_s = heartbeat_age(db, now)
+    age_s, prop, now = facts.heartbeat_s, facts.prop, facts.at
     if is_alive(age_s):
         return ""
     if age_s is None or prop is None:
@@ -169,18 +201,17 @@ def _stopped(db: Session, prop: Property | None, now: datetime) -> str:
     )
 
 
-def _silent(db: Session, prop: Property, now: datetime) -> str:
+def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
     """The message that the ride service does not answer, or refuses the partner's key.
 
     Both are known only while a worker runs.
     """
-    silent_since = service_silent_since(db, now)
-    since = silent_since or key_refused_since(db, now)
+    since = wrong.silent_since or wrong.key_refused_since
     if since is None:
         return ""
     time = services().time()  # beside the times of rides
     at = day_time(time.shown(since), time.shown(now), zone(prop.timezone), locale())
-    if silent_since is not None:
+    if wrong.silent_since is not None:
         return _(
             "The ride company has not answered since %(at)s. Rides go on; what you see may be old.",
             at=at,
@@ -230,34 +261,29 @@ def _asking(asking: tuple[Ring, ...]) -> str:
     return ngettext("Kiosk: %(num)d to approve", "Kiosk: %(num)d to approve", asks) if asks else ""
 
 
-def _silent_kiosks(
-    db: Session, ringing: list[Ring], prop: Property | None, now: datetime
-) -> list[Alert]:
+def _silent_kiosks(facts: BarFacts) -> list[Alert]:
     """Kiosks that managers should look after: silent for minutes, and not closed at this hour."""
-    silent = [each for each in ringing if each.what == "silent"]
-    if not silent or prop is None or not may(MANAGE):
+    prop = facts.prop
+    if prop is None:
         return []
-    tz = zone(prop.timezone)
-    rows = {each.kiosk_id: db.get_one(Kiosk, each.kiosk_id) for each in silent}
     return [
         Alert(
             f"kiosk-{each.kiosk_id}",
             _("Kiosk %(name)s is silent", name=each.kiosk),
             _(
                 "Nothing was heard of it since %(at)s. Is it on, and does its network work?",
-                at=day_time(each.at, now, tz, locale()),
+                at=day_time(each.at, facts.at, zone(prop.timezone), locale()),
             ),
             _("Look"),
             f"/admin/kiosks/{each.kiosk_id}",
         )
-        for each in silent
-        if is_open(rows[each.kiosk_id], now.astimezone(tz))
+        for each in facts.rings
+        if each.what == "silent"
     ]
 
 
-def _wrong_clock(db: Session, now: datetime) -> list[Alert]:
+def _wrong_clock(ahead_s: float | None) -> list[Alert]:
     """That planned rides wait, because a worker's clock is not the ride company's."""
-    ahead_s = clock_ahead_s(db, now)
     if ahead_s is None:
         return []
     fast, slow = _("The clock of ridedash is fast"), _("The clock of ridedash is slow")

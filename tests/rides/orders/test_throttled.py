@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ridedash.rides.actions import request
-from ridedash.rides.health import key_refused_since, service_silent_since
+from ridedash.rides.health import alarms
 from ridedash.service.throttle.traffic import Priority, Result
 from tests.rides.desk_world import START, World
 
@@ -164,7 +164,7 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
                 break
         worker.step()
         with world.db.read() as s:
-            silent = service_silent_since(s, world.clock())
+            silent = alarms(s, world.clock()).silent_since
         assert silent is not None
         assert START < silent <= world.clock()
         world.service.tracks["C1"] = [CAB]
@@ -172,7 +172,7 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
             world.clock.go(1)
             worker.step()
         with world.db.read() as s:
-            assert service_silent_since(s, world.clock()) is None
+            assert alarms(s, world.clock()).silent_since is None
 
 
 def test_the_worker_asks_a_silent_service_that_nobody_else_asks(world: World) -> None:
@@ -183,7 +183,7 @@ def test_the_worker_asks_a_silent_service_that_nobody_else_asks(world: World) ->
 
     def silent() -> bool:
         with world.db.read() as s:
-            return service_silent_since(s, world.clock()) is not None
+            return alarms(s, world.clock()).silent_since is not None
 
     with world.worker() as worker:
         for _ in range(2):
@@ -214,14 +214,14 @@ def test_a_heartbeat_says_that_the_key_is_refused_and_when_it_is_accepted_again(
             assert (order.state, order.code) == ("REJECTED", "invalid_partner_key")
         worker.step()
         with world.db.read() as s:
-            assert key_refused_since(s, world.clock()) == START
-            assert service_silent_since(s, world.clock()) is None
+            assert alarms(s, world.clock()).key_refused_since == START
+            assert alarms(s, world.clock()).silent_since is None
         world.service.products = lambda _: {"status": "FAILURE", "code": "INVALID_CITY"}
         worker._last.pop("key")  # a minute later
         worker.step()
         worker.step()
         with world.db.read() as s:
-            assert key_refused_since(s, world.clock()) is None
+            assert alarms(s, world.clock()).key_refused_since is None
 
 
 def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) -> None:

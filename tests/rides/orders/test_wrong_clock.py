@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ridedash.rides.health import clock_ahead_s
+from ridedash.rides.health import alarms
 from ridedash.rides.orders.schedule_times import SOONEST, WINDOW
 from ridedash.rides.runtime import APART_S, Runtime
 from tests.rides.desk_world import World
@@ -41,7 +41,7 @@ class Comparing(World):
     @property
     def told(self) -> float | None:
         with self.db.read() as s:
-            return clock_ahead_s(s, self.clock())
+            return alarms(s, self.clock()).clock_ahead_s
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The poll of the board: changes since the client's revisions, and the chosen ride's snapshot."""
 
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -368,7 +369,7 @@ def test_a_cached_board_reads_no_order_twice_and_has_each_change(
     try:
         browser, read = desk.client(), []
         moving, _, _ = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(3)]
-        moments = iter(range(100, 200))
+        moments = count(100)
         # each poll comes a second later
         desk.app.extensions[EXTENSION].moment = lambda: float(next(moments))
         first = poll(browser)
@@ -395,7 +396,7 @@ def test_a_cached_board_equals_a_new_one(tmp_path: Path) -> None:
     try:
         browser, memory = desk.client(), desk.app.extensions[EXTENSION]
         order_id = desk.order("BOOKED", "CALL_DRIVER")
-        moments = iter(range(100, 200))
+        moments = count(100)
         memory.moment = lambda: float(next(moments))
 
         def facts(**more: Any) -> dict[str, Any]:

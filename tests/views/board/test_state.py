@@ -1,7 +1,7 @@
 """The board from one moment to the next: which rows are made anew, and which are kept."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from ridedash.store.models.orders import Order, Ride
-from ridedash.views.board.state import Board, Shown, board_of
+from ridedash.views.board.state import Board, Shown, board_of, marks_of
 from tests.views.ride_pages import Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -22,12 +22,15 @@ class Desks:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def board(self, before: Board | None = None, **changed: Any) -> Board:
+    def board(
+        self, before: Board | None = None, since: datetime | None = None, **changed: Any
+    ) -> Board:
         facts = {"property_id": self.desk.ids["desk.property"], "now": self.desk.now}
         usual = {"time": self.desk.services.time(), "locale": "en", "paused": False}
         shown = Shown(**(facts | usual | changed))
         with self.desk.services.db.read() as s:
-            return board_of(s, shown, before)
+            marks = marks_of(s, shown.property_id, shown.now, since)
+            return board_of(s, shown, marks, before)
 
     def ride(self, order_id: int, **values: Any) -> None:
         where = Ride.order_id == order_id

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from ridedash.rides.health import Alarms, service_silent_since, write_heartbeat
+from ridedash.rides.health import Alarms, alarms, write_heartbeat
 from ridedash.service.throttle.traffic import Priority, Result
 from ridedash.store.models.people import Staff
 from tests.views.ride_pages import NOON, Desk
@@ -48,8 +48,8 @@ def test_the_longest_silence_of_several_live_workers_counts(desk: Desk) -> None:
     last_answers(desk, NOON + timedelta(seconds=10), "second")
     last_answers(desk, None, "third")
     with desk.services.db.read() as s:
-        assert service_silent_since(s, desk.now) == NOON + timedelta(seconds=10)
-        assert service_silent_since(s, desk.now + timedelta(minutes=1)) is None
+        assert alarms(s, desk.now).silent_since == NOON + timedelta(seconds=10)
+        assert alarms(s, desk.now + timedelta(minutes=1)).silent_since is None
 
 
 REFUSED = (

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 from werkzeug.test import Client, TestResponse
 
 from ridedash.extensions import limiter
@@ -96,6 +97,7 @@ def test_the_memory_answers_in_each_language(desk: Desk) -> None:
 def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) -> None:
     """Of the ride that was chosen on it, too."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
+    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # all within a quarter of a second
     browser, asked = desk.client(), asked_of_flask(desk)
     for lang in ("lang=ar", "lang=de"):
         address = f"/board.json?ride={order_id}&{lang}"
@@ -103,6 +105,24 @@ def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) 
         asked.clear()
         again = browser.get(address, headers={"If-None-Match": tag})
         assert (again.status_code, asked) == (304, []), lang
+
+
+def test_what_a_board_tells_in_another_language_is_not_read_again(desk: Desk) -> None:
+    """Neither the facts of the top bar nor which rows there are; the rows are read for words."""
+    desk.order("BOOKED", "CALL_DRIVER")
+    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # all within a quarter of a second
+    browser, read = desk.client(), []
+    browser.get("/board.json")
+
+    def note(_c: object, _cursor: object, statement: str, *_rest: object) -> None:
+        read.append(statement)
+
+    event.listen(desk.services.db.engine, "before_cursor_execute", note)
+    for lang in ("lang=ar", "lang=de"):
+        assert words_of(browser.get(f"/board.json?{lang}")) == LANGUAGES[lang]
+    event.remove(desk.services.db.engine, "before_cursor_execute", note)
+    assert [each for each in read if "heartbeats" in each or "UNION" in each] == []
+    assert sum("JOIN offers" in each for each in read) == 2
 
 
 @pytest.mark.parametrize(

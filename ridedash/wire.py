@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 def kind_of(category: str) -> Kind:
-    """The kind of a ride category id: `share`, `auto`, anything else is point-to-point."""
+    """The kind of a category id: `share`, `auto`, and point-to-point for anything else."""
     return {"share": Kind.SHARE, "auto": Kind.AUTO}.get(category, Kind.POINT_TO_POINT)
 
 
@@ -79,7 +79,7 @@ SVC_CREDIT_DUE: Final = "SVC_CREDIT_DUE"
 INVALID_DROP_LOCATION: Final = "INVALID_DROP_LOCATION"
 
 # failures of the other operations (docs/service-interface.md Errors)
-BOOKING_ALLOTED: Final = "BOOKING_ALLOTED"  # spelled so
+BOOKING_ALLOTED: Final = "BOOKING_ALLOTED"  # the misspelling is the service's
 CANCELLATION_NOT_ALLOWED: Final = "CANCELLATION_NOT_ALLOWED"
 HEADER_INVALID_DROP: Final = "Invalid Drop Location"
 HEADER_OOPS: Final = "Oops!"
@@ -111,7 +111,7 @@ CREATE_CODES: Final = frozenset(
     }
 )
 
-# these refuse the partner or the account, whatever was asked: they say nothing of a booking
+# codes that refuse the partner or the account in any request, and say nothing about a booking
 CODES_OF_CALLER: Final = frozenset(
     {
         INVALID_PARTNER_KEY,
@@ -143,5 +143,5 @@ def normal_code(code: str) -> str:
 
 
 def refuses_key(code: str | None) -> bool:
-    """Whether a code refuses the partner's key, which no user's token can mend."""
+    """Whether a code refuses the partner's key, which another user's token can't change."""
     return normal_code(code or "") == normal_code(INVALID_PARTNER_KEY)

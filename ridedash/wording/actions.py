@@ -1,4 +1,4 @@
-"""The words of actions on an order or a ride: the button, why it is off, the outcome, who acted."""
+"""The words of actions on an order or a ride: the button, why it is disabled, result and actor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ridedash.wording.say import lazy as _
 
 @dataclass(frozen=True)
 class ActionWords:
-    """A button's label and icon, and a line about what it does."""
+    """A button's label and icon, and a line about its effect."""
 
     label: str
     icon: str
@@ -139,7 +139,8 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
         "needs",
     ),
 }
-_UNTIL_REPAIRED: Final = frozenset({"RECONNECT", "KEY_MISSING"})  # no new try helps before
+# until then another attempt does not help
+_UNTIL_REPAIRED: Final = frozenset({"RECONNECT", "KEY_MISSING"})
 _MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 _AGAIN: Final[dict[str, Text]] = {
     "REJECTED": _("Fix and try again"),
@@ -151,7 +152,7 @@ _AGAIN: Final[dict[str, Text]] = {
 def action_words(name: str, state: str | None = None) -> ActionWords:
     """The words of a button in an order state or booking status.
 
-    Raises KeyError for a name that is no action.
+    Raises KeyError for an unknown action.
     """
     label, icon, about = _ACTIONS[name]
     if name == "again":
@@ -162,12 +163,12 @@ def action_words(name: str, state: str | None = None) -> ActionWords:
 
 
 def note_words(note: str | None) -> str:
-    """Why a button is off: the sentence for a key of _NOTES; any other text as it is."""
+    """Why a button is disabled: the sentence for a key of _NOTES; any other text unchanged."""
     return str(_NOTES.get(note or "", note or ""))
 
 
 def service_quote(text: str | None) -> str:
-    """What the service said, quoted; "" for nothing, or for a mere "SUCCESS"."""
+    """The service's words, quoted; "" for none, or for a mere "SUCCESS"."""
     if wire.normal_code(text or "") in ("", wire.SUCCESS):
         return ""
     return say(_("The ride company said: “{quote}”"), {"quote": text})
@@ -222,7 +223,7 @@ def outcome_words(
 
 
 def _unsent(name: str, code: str | None) -> Words:
-    """Why nothing was sent to the service; a retry is suggested only where it can help."""
+    """Why nothing was sent to the service; suggests a retry only if that can help."""
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
     words = str(detail)
     if code in _UNTIL_REPAIRED and name in ("cancel", "drop"):
@@ -236,7 +237,7 @@ def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -
     return Words(said.headline, " ".join(filter(None, told)), "bad", "cancelled")
 
 
-# Members of staff are called by their names, these by their kind; staff of another property too.
+# staff are called by their names, these actors by their kind; also staff of another property
 KINDS: Final[Mapping[ActorKind, Text]] = {
     ActorKind.STAFF: _("Somebody else"),
     ActorKind.GUEST: _("The guest"),
@@ -248,9 +249,9 @@ KINDS: Final[Mapping[ActorKind, Text]] = {
 
 
 def actor_words(written: str | None, people: Mapping[int, str]) -> str:
-    """Who an actor is, in the reader's language. `people` are the names of staff by id.
+    """The actor in words, in the reader's language. `people` are names of staff by id.
 
-    A text that names no actor is returned as it is.
+    A text that is not an actor is returned unchanged.
     """
     actor = actor_of(written)
     if actor is None:

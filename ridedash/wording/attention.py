@@ -31,14 +31,14 @@ _REASONS: Final[dict[str, Text]] = {
     "PLAN_REFUSED": _("The ride company refused, without saying why."),
 }
 
-# what the doorman says about a guest, for staff
+# the doorman's marks, in words for staff
 _AT_DOOR: Final[dict[str, Text]] = {
     "in": _("The guest is in the car"),
     "away": _("The guest is not at the door"),
 }
 
 
-# what a guest reads for some of these reasons, after a press that ordered nothing
+# words for guests for some of these reasons, after a press that ordered nothing
 _GONE: Final = _(
     "This car can't be had here just now. Nothing was ordered. Please ask at the desk."
 )
@@ -77,9 +77,9 @@ def reason_words(code: str | None) -> str:
 
 
 def not_started_words(code: str | None, price: str, ceiling: str) -> str:
-    """Why the last press ordered nothing, for the guest; "" when none did.
+    """Why the last press ordered nothing, for the guest; "" without such a press.
 
-    Accounts are not named.
+    It does not mention accounts.
     """
     if not code:
         return ""
@@ -179,5 +179,5 @@ def attention_words(name: str, detail: str | None) -> tuple[str, str]:
 
 
 def door_words(mark: str) -> str:
-    """What a mark of the doorman says: `in` or `away`."""
+    """The words for a mark of the doorman: `in` or `away`."""
     return str(_AT_DOOR[mark])

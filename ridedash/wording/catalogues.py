@@ -1,8 +1,8 @@
 """The compiled catalogues of translations/, from which Flask-Babel takes the words.
 
-A wheel brings them compiled. In a checkout they are compiled when a process starts, where a
-translator's text is newer or was never compiled. A catalogue that can't be read costs no page: its
-language stays as it was compiled last, or English, and the log says so once.
+A wheel contains them compiled. In a checkout a process compiles them at its start if a translator's
+text is newer. If a catalogue can't be read, its language stays as it was compiled last, or English,
+and the log says so once.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ log = logging.getLogger(__name__)
 
 TEXT: Final = "LC_MESSAGES/messages.po"
 COMPILED: Final = "LC_MESSAGES/messages.mo"
-FIGURES: Final = "X-Figures"  # how much is translated, and read by people (docs/languages.md 4)
+FIGURES: Final = "X-Figures"  # shares of translated and reviewed texts (docs/languages.md 4)
 
 
 def prepare(folder: Path, spare: Path) -> list[Path]:
-    """Compile what is not current, and return the folders of compiled catalogues.
+    """Compile outdated catalogues, and return the folders of compiled ones.
 
-    These are that of the texts and, if one could not be written there, `spare`.
+    These are the folder of the texts and, if one could not be written there, `spare`.
     """
     used = [folder]
     for text in sorted(folder.glob(f"*/{TEXT}")):
@@ -46,7 +46,7 @@ def prepare(folder: Path, spare: Path) -> list[Path]:
 
 
 def _is_current(made: Path, text: Path) -> bool:
-    """Whether a catalogue was made from its text as it is now: it then has the text's time."""
+    """Whether a catalogue was made from the present text: it has the text's modification time."""
     try:
         return made.is_file() and made.stat().st_mtime_ns == text.stat().st_mtime_ns
     except OSError:
@@ -54,7 +54,7 @@ def _is_current(made: Path, text: Path) -> bool:
 
 
 def compiled(text: Path) -> bytes:
-    """The catalogue of a translator's text, without what is fuzzy, with the figures of its head.
+    """The catalogue of a translator's text, without fuzzy entries, with the figures in its header.
 
     Raises OSError, ValueError or babel's PoFileError if it can't be read.
     """
@@ -63,13 +63,13 @@ def compiled(text: Path) -> bytes:
     figures = re.search(rb'^"(%s: [^"\\]*)\\n"$' % FIGURES.encode(), content, re.MULTILINE)
     made = BytesIO()
     line = figures[1].decode() if figures else ""
-    # write_mo uses of a catalogue only what _WithFigures has
+    # write_mo only uses the parts of a catalogue that _WithFigures has
     write_mo(made, cast(Catalog, _WithFigures(catalogue, line)))
     return made.getvalue()
 
 
 class _WithFigures:
-    """A catalogue whose head has one more line: Babel keeps none that it doesn't know."""
+    """A catalogue with one more header line, because Babel drops headers that it does not know."""
 
     def __init__(self, catalogue: Catalog, line: str) -> None:
         self.charset = catalogue.charset
@@ -91,8 +91,8 @@ def _readable(text: Path) -> bytes | None:
 
 
 def _write(made: bytes, target: Path, text: Path) -> bool:
-    """Write a catalogue in one step, since several processes start at once; False if it can't be
-    written.
+    """Write a catalogue in one step, because several processes may start at once; False if it can't
+    be written.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """The words of refusals: every code of the service, and our own codes (docs/wording.md 5).
 
 The service's codes are those of docs/service-interface.md Errors and of docs/field-notes.md. Each
-entry says what happened, what it means, and one next step. A headline never holds a code, and
+entry says what happened, what it means, and one next step. A headline never contains a code, and
 words for guests never mention accounts.
 """
 
@@ -315,8 +315,9 @@ def refusal(
 ) -> Refusal:
     """The words for a code of the service, one of our own, or the header of a drop change.
 
-    `ordering`: a booking was refused, else an action on a ride. Facts: fee, drop, old, new. A
-    `quoted` entry, as that of unlisted codes, quotes the service's message; without one, the code.
+    `ordering`: whether a booking was refused, or an action on a ride. Facts: fee, drop, old, new. A
+    `quoted` entry, such as the one for unlisted codes, quotes the service's message, or the code if
+    there is no message.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:

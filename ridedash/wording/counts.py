@@ -1,7 +1,7 @@
 """Texts with a count that a script fills in, in every plural form of the reader's language.
 
-A script knows the number, the server the words. The page gets all forms under the names of CLDR,
-and `Intl.PluralRules` says which one a number takes (static/js/shared/counts.js).
+The script knows the number, and the server knows the words. The page gets all forms under the names
+of CLDR, and `Intl.PluralRules` says which one a number takes (static/js/shared/counts.js).
 """
 
 import json
@@ -14,7 +14,8 @@ from babel.core import Locale
 
 from ridedash.wording.say import counted
 
-# each plural form is that of one of these: "many" of French and Spanish begins at a million
+# sample numbers, which include one of each plural form: "many" in French and Spanish begins at a
+# million
 _NUMBERS: Final = (*range(201), 1_000_000)
 
 
@@ -27,7 +28,7 @@ class Counted:
 
     @property
     def forms(self) -> dict[str, str]:
-        """In the reader's language: {"one": "{n} car", "other": "{n} cars"}."""
+        """The forms in the reader's language: {"one": "{n} car", "other": "{n} cars"}."""
         locale = flask_babel.get_locale() or "en"
         samples = _samples(str(locale))
         return {

@@ -1,4 +1,4 @@
-"""The words for a follower of another's ride: without places, prices and accounts."""
+"""The words for a follower of somebody else's ride: without places, prices and accounts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,7 +8,7 @@ from ridedash.wire import Kind
 from ridedash.wording.say import Text, say
 from ridedash.wording.say import lazy as _
 
-Sentence = tuple[Text, Text]  # headline, line below
+Sentence = tuple[Text, Text]  # headline and line below
 
 _FINDING: Final = (_("Finding a driver for {guest}"), _("Usually under a minute"))
 _HERE: Final = (_("The driver is waiting for {guest}"), _("The ride starts in a moment"))
@@ -56,7 +56,7 @@ def follower_words(
 ) -> tuple[str, str]:
     """The headline and the line below. Facts: guest (a first name), eta, due.
 
-    Tone and icon are those of the guest's own page.
+    Tone and icon are the same as on the guest's own page.
     """
     if status is None:
         headline, detail = _ORDERS[state]

@@ -1,7 +1,7 @@
-"""What a kiosk answers a guest: finished sentences, for one reader who stands before it.
+"""A kiosk's answers to a guest: complete sentences, for one reader who stands before it.
 
-Plain words, at most 12 in a sentence. Nothing tells of accounts, other guests or other rides.
-What the page says by itself stands in views/kiosk/words.py.
+Plain words, at most 12 in a sentence. They don't mention accounts, other guests or other rides. The
+page's own words are in views/kiosk/words.py.
 """
 
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ class Said:
     next: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """As the page reads it."""
+        """The words in the form that the page reads."""
         return asdict(self)
 
 
@@ -37,7 +37,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
     "no_pickup": (_("No car can come here now."), _NONE, _ASK),
     "no_prices": (_("We can't ask for cars now."), _NOTHING, _("Please try again in a minute.")),
     "slowly": (_("Please wait a moment."), _NONE, _("Then try again, or ask our staff.")),
-    # who it is for
+    # about the guest
     "name": (_("Who is the ride for?"), _NOTHING, _("Type a first name or a room number.")),
     "phone": (
         _("This phone number can't be right."),
@@ -103,7 +103,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
     "hours": (_("This screen is closed now."), _NOTHING, _("Our desk can help.")),
     # T: critical
     "not_here": (_("We can't book this here."), _NOTHING, _ASK),
-    # a ride by its number
+    # a ride found by its number
     "wrong": (
         _("We can't find that ride."),
         _("Check the number and the PIN."),
@@ -125,7 +125,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("Please try again, or ask our staff."),
     ),
 }
-# words of these codes are about accounts and keys, which are nobody's business in a lobby
+# the words of these codes are about accounts and keys, which don't concern people in a lobby
 _HOUSE: Final = frozenset(
     map(
         wire.normal_code,
@@ -160,14 +160,14 @@ def kiosk_words(case: str, **facts: str) -> Said:
 
 
 def declined_words(reason: str) -> Said:
-    """Why the desk said no, or nothing; `reason` as in rides/orders/kiosk_asks.py."""
+    """Why the desk declined, or did not answer; `reason` as in rides/orders/kiosk_asks.py."""
     if reason in ("full", "not_guest"):
         return kiosk_words(f"declined_{reason}")
     return kiosk_words("declined")
 
 
 def refused_words(code: str | None) -> Said:
-    """Why an order was refused. What is about accounts and keys says only whom to ask."""
+    """Why an order was refused. Reasons about accounts and keys only say whom to ask."""
     normal = wire.normal_code(code or "")
     if normal in _HOUSE:
         return kiosk_words("not_here")
@@ -180,7 +180,7 @@ def refused_words(code: str | None) -> Said:
 
 
 def cancel_words(fee: str = "", free_until: str = "", *, free: bool = False) -> str:
-    """What cancelling costs, asked before it is done. `fee` and `free_until` are words or ""."""
+    """The cost of cancelling, shown before it is done. `fee` and `free_until` are words or ""."""
     if free:
         return str(_FREE)
     if fee and free_until:
@@ -189,5 +189,5 @@ def cancel_words(fee: str = "", free_until: str = "", *, free: bool = False) -> 
 
 
 def pays_words(house_pays: bool) -> str:
-    """Who pays a ride, and how."""
+    """Who pays for a ride, and how."""
     return str(_HOUSE_PAYS if house_pays else _PAY_DRIVER)

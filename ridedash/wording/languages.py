@@ -1,7 +1,7 @@
 """The languages that pages are offered in (docs/languages.md 1).
 
-A row here and a catalogue in translations/ make a language; nothing else names one. English is the
-language of the texts in the code and has no catalogue.
+A language consists of a row here and a catalogue in translations/; no other code names languages.
+English is the language of the texts in the code and has no catalogue.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ ENGLISH: Final = "en"
 class Language:
     """A language of pages: its code, its name, and how it writes dates and amounts."""
 
-    code: str  # as Babel and the folder in translations/ name it: "zh_Hans"
-    own_name: str  # as its readers write it
-    formats: str = ""  # the locale of dates and amounts where it is not the code: "en_GB"
-    whole: bool = False  # every text that guests meet is translated, and must stay so
+    code: str  # the name used by Babel and for the folder in translations/: "zh_Hans"
+    own_name: str  # the name in the language itself
+    formats: str = ""  # the locale of dates and amounts if it is not the code: "en_GB"
+    whole: bool = False  # whether every text for guests is translated, and must stay so
 
     @property
     def tag(self) -> str:
@@ -29,11 +29,11 @@ class Language:
 
     @property
     def direction(self) -> str:
-        """How its lines run: "ltr" or "rtl"."""
+        """The direction of its lines: "ltr" or "rtl"."""
         return str(Locale.parse(self.code).text_direction)
 
 
-# English dates read "5 Mar", as they do where the program is at home
+# English dates read "5 Mar", as where the program is in use
 _ROWS: Final = (
     Language(ENGLISH, "English", "en_GB"),
     Language("hi", "हिन्दी", whole=True),
@@ -48,7 +48,7 @@ LANGUAGES: Final[dict[str, Language]] = {row.code: row for row in _ROWS}
 
 
 def with_catalogues() -> Iterator[Language]:
-    """Every language that has to be translated: all but English."""
+    """Every language that needs a translation: all except English."""
     return (row for row in LANGUAGES.values() if row.code != ENGLISH)
 
 

@@ -21,8 +21,8 @@ from ridedash.wording.catalogues import FIGURES
 from ridedash.wording.languages import with_catalogues
 
 log = logging.getLogger(__name__)
-STAFF_NEEDS: Final = Fraction(95, 100)  # of the texts of staff
-REVIEWED_NEEDS: Final = Fraction(95, 100)  # of the texts that guests meet
+STAFF_NEEDS: Final = Fraction(95, 100)  # share of the texts for staff
+REVIEWED_NEEDS: Final = Fraction(95, 100)  # share of the texts for guests
 _FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-9]{1,6})\b")
 
 
@@ -77,12 +77,12 @@ class Offered:
 
     @property
     def guests(self) -> tuple[str, ...]:
-        """The codes of what is offered to guests beside English."""
+        """The codes of the languages that are offered to guests beside English."""
         return tuple(code for code, found in self.figures.items() if found.for_guests)
 
     @property
     def staff(self) -> tuple[str, ...]:
-        """The codes of what is offered to staff beside English."""
+        """The codes of the languages that are offered to staff beside English."""
         return tuple(code for code, found in self.figures.items() if found.for_staff)
 
     def level(self, code: str) -> Level:
@@ -91,7 +91,7 @@ class Offered:
         return found.level if found else Level.REVIEWED
 
     def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
-        """The critical texts of each language in which no native reader has read them, by its code.
+        """The critical texts of each language that no native reader has read there, by its code.
 
         `read`: the codes of the languages that a native reader has read for the property.
         """
@@ -101,10 +101,10 @@ class Offered:
 
 
 def read(folders: Iterable[str | Path], texts: Path) -> Offered:
-    """The figures of the compiled catalogues in these folders; of a language, the first one found.
+    """The figures of the compiled catalogues in these folders; the first one found for a language.
 
-    A language whose catalogue can't be read, or has no figures, is offered to nobody. `texts` is
-    the folder of critical.txt.
+    A language whose catalogue can't be read, or has no figures, is not offered. `texts` is the
+    folder of critical.txt.
     """
     places, found = [str(folder) for folder in folders], {}
     for language in with_catalogues():
@@ -124,7 +124,7 @@ def _critical(path: Path) -> tuple[str, ...]:
 
 
 def _figures(path: str) -> Figures:
-    """The figures of a compiled catalogue, read once for each time it was written."""
+    """The figures of a compiled catalogue, cached until it is written again."""
     try:
         return _read_figures(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
@@ -144,7 +144,7 @@ def _read_figures(path: str, _written_ns: int) -> Figures:
 
 
 def figures_of(header: str) -> Figures:
-    """The figures of such a header; where there is no text, 0 of 0, the share is 0.
+    """The figures in such a header; the share of no texts, 0 of 0, is 0.
 
     >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)

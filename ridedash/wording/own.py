@@ -1,7 +1,7 @@
 """The sentences that a property may say in its own words (docs/languages.md 8). Pure.
 
-They greet, explain and thank, and say who is asked and who pays. States of a ride, refusals and
-what keeps guests safe are not among them: those mean the same in every property.
+They greet, explain, thank, and say whom to ask and who pays. States of a ride, refusals and safety
+texts are not among them, because they mean the same in every property.
 """
 
 import re
@@ -22,7 +22,7 @@ _SIGN: Final = re.compile(r"[\[\]{}%]")
 class Where(StrEnum):
     """Where guests read a sentence."""
 
-    PAGE = "page"  # the page of their link, and the message with it
+    PAGE = "page"  # the page behind a guest's link, and the message with the link
     PAPER = "paper"  # the card and the receipt
     PAYMENT = "payment"
     HELP = "help"
@@ -31,7 +31,7 @@ class Where(StrEnum):
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the list: its name as it is stored, and our English text.
+    """A sentence of the list: its name in the database, and our English text.
 
     A sentence without an English text ("") is shown only where a property has written it; `about`
     then says what it is for.
@@ -45,17 +45,17 @@ class Sentence:
 
     @property
     def key(self) -> str:
-        """What the code asks for: the English text, or the name of a sentence without one."""
+        """The key by which the code asks for it: the English text, or the name if there is none."""
         return self.text or self.name
 
     @property
     def english(self) -> str:
-        """The English text with its facts as `{slots}`, which is how people write and read it."""
+        """The English text with its facts as `{slots}`, as people write and read it."""
         return _NAME.sub(r"{\1}", self.text)
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The facts that its words must have, in the order of the English text."""
+        """The facts that its words must contain, in the order of the English text."""
         return tuple(dict.fromkeys(_SLOT.findall(self.english)))
 
 
@@ -93,7 +93,7 @@ _ROWS: Final = (
     Sentence("kiosk_name", Where.KIOSK, "Our staff use it to find you.", longest=80),
     Sentence("kiosk_coming", Where.KIOSK, "Somebody is coming to you.", longest=80),
     Sentence("kiosk_desk_helps", Where.KIOSK, "Our desk can help.", longest=80),
-    # the service tells no seats: only the property knows who fits in
+    # the service states no seats: only the property knows how many people fit in
     Sentence("kiosk_size_auto", Where.KIOSK, "", _("Who fits into an auto: “Up to 3”"), 24),
     Sentence("kiosk_size_bike", Where.KIOSK, "", _("Who fits onto a bike: “1, no bags”"), 24),
     Sentence("kiosk_size_hatch", Where.KIOSK, "", _("Who fits into a small car"), 24),
@@ -108,25 +108,25 @@ class Fault(StrEnum):
     """Why a sentence can't be used."""
 
     LONG = "long"
-    MISSING = "missing"  # a fact of ours is not in it
-    UNKNOWN = "unknown"  # it names a fact that does not exist
-    SIGN = "sign"  # a bracket, brace or percent sign, which the program would take for its own
+    MISSING = "missing"  # a fact of our sentence is missing
+    UNKNOWN = "unknown"  # it contains a fact that does not exist
+    SIGN = "sign"  # a bracket, brace or percent sign, which has a meaning in the program
 
 
 class Wrong(NamedTuple):
-    """A fault, and what it is about: the slot or the sign, "" for the length."""
+    """A fault, and where: the slot or the sign, "" for the length."""
 
     fault: Fault
     what: str = ""
 
 
 class Written(Protocol):
-    """What a property has written, as ridedash/store/wordings.py keeps it."""
+    """Own words of a property, as ridedash/store/wordings.py stores them."""
 
     language: str
-    name: str  # of a Sentence
-    text: str  # its own words
-    english: str  # our sentence by then
+    name: str  # the name of a Sentence
+    text: str  # the property's own words
+    english: str  # our sentence at the time
 
 
 def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
@@ -150,9 +150,9 @@ def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
 
 
 def texts_of(written: Iterable[Written]) -> dict[str, dict[str, str]]:
-    """What is shown of it: by language and by Sentence.key, as a translation of that text.
+    """The usable own words, by language and by Sentence.key, in the form of translations.
 
-    A sentence that is no longer in the list, or whose facts are others now, is ours again.
+    Words for a sentence that is no longer in the list, or whose facts have changed, are not used.
     """
     found: dict[str, dict[str, str]] = {}
     for each in written:
@@ -163,18 +163,18 @@ def texts_of(written: Iterable[Written]) -> dict[str, dict[str, str]]:
 
 
 def as_translation(sentence: Sentence, text: str) -> str:
-    """Own words with their facts as the code names them: "{phone}" as "%(phone)s" in some."""
+    """Own words with their facts in the code's notation: some have "%(phone)s" for "{phone}"."""
     for name in _NAME.findall(sentence.text):
         text = text.replace(f"{{{name}}}", f"%({name})s")
     return text
 
 
 def filled(text: str, facts: Mapping[str, str]) -> str:
-    """A sentence with facts, for a look at it; a fact that is not known stands as its slot."""
+    """A sentence with facts, for a preview; an unknown fact is shown as its slot."""
     return _SLOT.sub(lambda match: facts.get(match[1]) or match[0], text)
 
 
 def is_stale(each: Written) -> bool:
-    """Whether our English text has changed since these words were written."""
+    """Whether our English text has changed since the own words were written."""
     sentence = SENTENCES.get(each.name)
     return sentence is not None and bool(sentence.text) and sentence.english != each.english

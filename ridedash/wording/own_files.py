@@ -1,4 +1,4 @@
-"""A property's own words as a translator's file (gettext's .po), and back (docs/languages.md 8)."""
+"""Exports and imports a property's own words as gettext's .po files (docs/languages.md 8)."""
 
 import io
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ HEADER: Final = "# A property's own words for its guests. Empty: the words of ri
 
 
 class Unreadable(ValueError):
-    """A file that is no .po of this language."""
+    """The file is not a .po file for this language."""
 
 
 class Line(NamedTuple):
-    """A sentence of a file: its words, and the English that they stand for."""
+    """A sentence in a file: its words, and the English text that they replace."""
 
     text: str
     english: str
 
 
 def written(code: str, texts: Mapping[str, str]) -> bytes:
-    """Every sentence of the list with the own words for it, by its name, in this language."""
+    """Every sentence of the list with its own words in this language, by name."""
     catalogue = Catalog(locale=code, charset="utf-8", header_comment=HEADER, fuzzy=False)
     for sentence in SENTENCES.values():
         own, note = texts.get(sentence.name, ""), f"at most {sentence.longest} characters"
@@ -38,14 +38,14 @@ def written(code: str, texts: Mapping[str, str]) -> bytes:
 
 
 def english_of(sentence: Sentence) -> str:
-    """What a file has as the English text: where we say nothing, what the sentence is for."""
+    """The English text in a file; for a sentence without one, the description of its purpose."""
     return sentence.english or f"({sentence.about})"
 
 
 def lines_of(content: bytes, code: str) -> dict[str, Line]:
     """The sentences of a file by their names, fuzzy ones left out. Raises Unreadable.
 
-    Names that are in no list of ours are kept: the caller says so.
+    Unknown names are kept, so that the caller can report them.
     """
     if len(content) > MOST_BYTES:
         raise Unreadable
@@ -59,7 +59,7 @@ def lines_of(content: bytes, code: str) -> dict[str, Line]:
 
 
 def _line(message: Message) -> Line:
-    """A message in one line of text; one character more than may be is kept, to be refused."""
+    """A message as one line of text; it may be one character too long, which is then refused."""
     english, text = (each if isinstance(each, str) else "" for each in (message.id, message.string))
     sentence = SENTENCES.get(str(message.context))
     ours = "" if sentence is not None and not sentence.text else one_line(english, 300)

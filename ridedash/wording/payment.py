@@ -1,4 +1,4 @@
-"""How a ride that is over is paid, for staff and for guests (docs/wording.md 4).
+"""How a finished ride is paid, in words for staff and for guests (docs/wording.md 4).
 
 A ride that was booked on the wallet never asks anybody to pay the driver: that would be a second
 payment. Without a payment in the order the service takes the wallet (docs/service-interface.md 1).
@@ -11,8 +11,8 @@ from ridedash.wire import Kind
 from ridedash.wording.say import Audience, Text, say
 from ridedash.wording.say import lazy as _
 
-NOT_KNOWN: Final = "not_known"  # of an order that was lost with its database and taken up again
-# payment -> for staff, for guests; the first sentence whose facts are known
+NOT_KNOWN: Final = "not_known"  # for an order that was lost with its database and taken up again
+# payment -> sentences for staff and for guests; the first one whose facts are known is used
 _PAYS: Final[dict[str, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
     wire.CASH: (
         (
@@ -65,14 +65,14 @@ _NAMES: Final[dict[str | None, Text]] = {
 
 
 def payment_words(audience: Audience, payment: str | None, amount: str = "") -> str:
-    """Who pays whom after the ride; `amount` is the total in words, "" where none is known."""
+    """Who pays whom after the ride; `amount` is the total in words, "" if unknown."""
     for_staff, for_guest = _PAYS.get(payment or wire.SVC_MONEY, _PAYS[wire.SVC_MONEY])
     sentences = for_guest if audience is Audience.GUEST else for_staff
     return say(sentences, {"amount": amount})
 
 
 def price_told(kind: Kind, payment: str | None, amount: str) -> str:
-    """Where the price of a completed ride is, for staff; how it is paid if none was sent."""
+    """Where staff find the price of a completed ride; how it is paid if the service sent none."""
     if amount:
         return str(_("The price stands on this page, line by line."))
     if kind is Kind.AUTO:
@@ -81,5 +81,5 @@ def price_told(kind: Kind, payment: str | None, amount: str) -> str:
 
 
 def payment_name(payment: str | None) -> str:
-    """What pays for a ride, as `payment` of its order says."""
+    """The means of payment for a ride, from `payment` of its order."""
     return str(_NAMES.get(payment, _NAMES[None]))

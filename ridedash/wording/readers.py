@@ -1,4 +1,4 @@
-"""Which language a page speaks, by what is known about its reader (docs/languages.md 5). Pure."""
+"""Chooses the language of a page by what is known about its reader (docs/languages.md 5). Pure."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -11,22 +11,23 @@ from ridedash.wording.languages import ENGLISH, LANGUAGES
 
 
 class Surface(StrEnum):
-    """Where words stand, which says who chooses their language."""
+    """The kind of a page or document, which decides whose choice of language counts."""
 
     STAFF = "staff"  # a page of the desk
-    DOOR = "door"  # sign-in and invitation: nobody is known yet
+    DOOR = "door"  # sign-in and invitation: the reader is not known yet
     GUEST = "guest"  # the guest's own link
-    FOLLOWER = "follower"  # a link for others: it must not tell what the guest reads
-    PRINT = "print"  # what staff hand to the guest: the card, the receipt, a message
-    RECORD = "record"  # files, logs and figures, which programs read: English for good
+    FOLLOWER = "follower"  # a link for others: it must not reveal the guest's language
+    PRINT = "print"  # documents that staff hand to the guest: card, receipt, message
+    RECORD = "record"  # files, logs and figures, which programs read: always English
 
 
 GUESTS: Final = frozenset({Surface.GUEST, Surface.FOLLOWER, Surface.PRINT})
-MOST_PREFERENCES: Final = 12  # of a browser's list; people have two or three
+# languages of a browser's list that are read; people have two or three
+MOST_PREFERENCES: Final = 12
 
-# The polls of pages name their language by its tag, so that page and poll never differ.
+# The polls of pages name their language by its tag, so that a page and its polls never differ.
 TAGS: Final = {row.tag: row.code for row in LANGUAGES.values()}
-# What Babel doesn't find by itself
+# tags that Babel does not resolve by itself
 _ALIASES: Final = {
     "zh": "zh_Hans",
     "zh_cn": "zh_Hans",
@@ -35,22 +36,22 @@ _ALIASES: Final = {
     "zh_hans_cn": "zh_Hans",
     "zh_hans_sg": "zh_Hans",
 }
-# Their readers are better served by English than by a language that merely looks related
+# readers of these languages are better served by English than by a related language
 _ENGLISH_INSTEAD: Final = ("zh_tw", "zh_hk", "zh_mo", "zh_hant", "pt")
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What is known about a reader. "" and () where nothing is."""
+    """The facts about a reader; "" and () if unknown."""
 
-    asked: str = ""  # a tag in the address
-    own: str = ""  # the person's own choice: in their settings, or at the desk for a guest
-    accepts: tuple[str, ...] = ()  # the tags that their browser prefers, the best first
+    asked: str = ""  # the tag in the address
+    own: str = ""  # the person's own choice: in their settings; a guest's at the desk
+    accepts: tuple[str, ...] = ()  # the tags that the browser prefers, the best first
     house: str = ""  # the property's default
 
 
 def choose(surface: Surface, reader: Reader, offered: Collection[str]) -> str:
-    """The code of the language in which `surface` speaks to `reader`: an offered one, or "en".
+    """The code of the language in which `surface` addresses `reader`: an offered one, or "en".
 
     >>> choose(Surface.GUEST, Reader(own="ar", accepts=("de-AT", "en")), ["ar", "de"])
     'ar'
@@ -70,14 +71,15 @@ def choose(surface: Surface, reader: Reader, offered: Collection[str]) -> str:
         if found:
             return found
         if tags == [reader.own] and reader.own and surface in GUESTS:
-            return ENGLISH  # not the browser's: the desk was told that this guest reads English
+            # not the browser's language: the desk was told that this guest reads English
+            return ENGLISH
     return ENGLISH
 
 
 def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
     """The code of the first tag that is offered, English included; "" for none of them.
 
-    A region is left out where only its language is offered, but "zh-TW" and "pt" mean English.
+    Regions are ignored if only the language is offered, but "zh-TW" and "pt" mean English.
 
     >>> [negotiate([tag], ["de", "zh_Hans"]) for tag in ("de-AT", "zh-CN", "zh-TW", "pt", "ja")]
     ['de', 'zh_Hans', 'en', 'en', '']
@@ -93,5 +95,5 @@ def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
 
 
 def of_poll(tag: str) -> str:
-    """The code of the language that the address of a poll names: English without a known one."""
+    """The code of the language in a poll's address; English without a known one."""
     return TAGS.get(tag, ENGLISH)

@@ -1,4 +1,4 @@
-"""What a translation must keep of the English text: its gaps for facts (docs/languages.md 2).
+"""Checks that a translation keeps the placeholders of the English text (docs/languages.md 2).
 
 `make words-check` refuses a translation with a fault, and no page shows it.
 """
@@ -13,15 +13,15 @@ log = logging.getLogger(__name__)
 _SLOT: Final = re.compile(r"\{(\w*)\}")
 _OPTIONAL: Final = re.compile(r"\[[^\[\]]*\]")
 _NAME: Final = re.compile(r"%\((\w+)\)([\d.]*[a-z])")
-# a percent sign alone, in a text from which the doubled ones were removed
+# a single percent sign, in a text from which doubled ones were removed
 _PERCENT: Final = re.compile(r"%(?!%|\(\w+\)[\d.]*[a-z])")
 
 
 def faults(english: str, translated: str, *, plural: str = "") -> list[str]:
-    """What is wrong with a translation, in words for translators; [] when nothing is.
+    """The faults of a translation, in words for translators; [] for none.
 
-    `plural`: the English plural of a text that has one; each form of the translation may then leave
-    out what it says in words, as "two stars".
+    `plural`: the English plural of a text that has one; each form of the translation may then omit
+    a number that it says in words, as in "two stars".
     """
     return [
         *_slot_faults(english, translated),
@@ -31,7 +31,7 @@ def faults(english: str, translated: str, *, plural: str = "") -> list[str]:
 
 @lru_cache(maxsize=65536)
 def usable(english: str, translated: str, plural: str = "") -> bool:
-    """Whether a translation can be shown. One that can't is logged, once in a process."""
+    """Whether a translation can be shown. A faulty one is logged, once in a process."""
     found = faults(english, translated, plural=plural)
     if found:
         log.warning("the English text is shown for a translation of %r: %s", english, found[0])
@@ -39,7 +39,7 @@ def usable(english: str, translated: str, plural: str = "") -> bool:
 
 
 def _slot_faults(english: str, translated: str) -> list[str]:
-    """What is wrong with `{slots}` and `[optional parts]`."""
+    """The faults in `{slots}` and `[optional parts]`."""
     if not any(sign in english + translated for sign in "{}[]"):
         return []
     bare = _OPTIONAL.sub("", translated)
@@ -60,7 +60,7 @@ def _slot_faults(english: str, translated: str) -> list[str]:
 
 
 def _name_faults(english: str, translated: str, *, may_miss: bool) -> list[str]:
-    """What is wrong with `%(names)s` and percent signs."""
+    """The faults in `%(names)s` and percent signs."""
     if "%" not in english + translated:
         return []
     wanted, used = set(_NAME.findall(english)), set(_NAME.findall(translated))

@@ -35,7 +35,7 @@ OwnTexts = Mapping[str, Mapping[str, str]]  # by language, then by English text
 def gettext(text: str, **facts: object) -> str:
     """A text in the reader's language, with each %(name)s replaced by the fact of that name.
 
-    A property's own words for it win: see use_own_words().
+    A property's own words take precedence: see speak_for().
     """
     reading = _reading()
     translated = reading.own.get(text) or str(reading.words.gettext(text))
@@ -48,7 +48,7 @@ def gettext(text: str, **facts: object) -> str:
 
 
 def own_words(name: str) -> str:
-    """What a property says where we say nothing, by wording.own.Sentence.name; "" for nothing."""
+    """A property's own words where we have none, by wording.own.Sentence.name; "" without any."""
     return _reading().own.get(name, "")
 
 
@@ -61,12 +61,12 @@ def pgettext(context: str, text: str, **facts: object) -> str:
 
 
 def ngettext(one: str, many: str, num: int, **facts: object) -> str:
-    """A text with a count, in the form that the reader's language has for it; %(num)d is filled."""
+    """A text with a count, in the plural form of the reader's language; %(num)d is filled in."""
     return counted(one, many, num) % {"num": num, **isolated(facts)}
 
 
 def counted(one: str, many: str, num: int) -> str:
-    """Like ngettext(), but %(num)d and each %(name)s stay in the text: Jinja fills them in."""
+    """Like ngettext(), but %(num)d and each %(name)s stay in the text, for Jinja to fill."""
     translated = str(_reading().words.ngettext(one, many, num))
     if translated in (one, many) or usable(one, translated, many):
         return translated
@@ -86,8 +86,8 @@ def lazy_pgettext(context: str, text: str) -> Text:
 def install_words(templates: Environment) -> None:
     """Give templates `_()`, `ngettext()` and `pgettext()` in the reader's language.
 
-    Jinja escapes the facts of a sentence and fills them in; a text of ours is not escaped, a
-    property's own one is. Facts pass through isolated() first, as in gettext().
+    Jinja escapes the facts of a sentence and fills them in; our texts are not escaped, a property's
+    own words are. Facts go through isolated() first, as in gettext().
     """
     templates.install_gettext_callables(  # type: ignore[attr-defined] # of its extension i18n
         _as_markup, counted, newstyle=True, pgettext=pgettext
@@ -99,7 +99,7 @@ def install_words(templates: Environment) -> None:
 
 
 def _as_markup(text: str) -> str:
-    """Like gettext() without facts, for Jinja, which takes every text as markup."""
+    """Like gettext() without facts, for Jinja, which treats every text as markup."""
     translated = gettext(text)
     return str(escape(translated)) if text in _reading().own else translated
 
@@ -136,17 +136,17 @@ def speak(code: str) -> None:
 def speak_for(own: OwnTexts, unread: Mapping[str, Collection[str]]) -> None:
     """Speak to a property's guest for the rest of this request.
 
-    `own`: its own words. `unread`: by language, the English of critical sentences that nobody has
-    read there; english_beneath() has it then.
+    `own`: the property's own words. `unread`: for each language, the English of critical sentences
+    whose translation nobody has read; english_beneath() then returns it.
     """
     g.own_words, g.unread = own, unread
     g.pop("reading", None)
 
 
 def english_beneath(shown: str) -> str:
-    """The English of the critical sentences in a shown text that nobody has read in its language.
+    """The English of critical sentences in a shown text whose translation nobody has read.
 
-    Each as a sentence, in the order of the text. "" where there are none, and outside a request.
+    Each is a sentence, in the order of the text. "" if there are none, and outside a request.
     """
     said = critical_said()
     found = [sentence for sentence in said if sentence in str(shown)]
@@ -154,8 +154,8 @@ def english_beneath(shown: str) -> str:
 
 
 def critical_said() -> dict[str, str]:
-    """The critical sentences of this request that nobody has read in its language, as they are
-    shown, each with its English as a sentence. {} outside a request.
+    """The critical sentences that this request has shown in a translation that nobody has read,
+    each with its English as a sentence. {} outside a request.
     """
     said: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
     return {
@@ -166,7 +166,7 @@ def critical_said() -> dict[str, str]:
 
 
 def _remember(english: str, sentence: str) -> None:
-    """Keep the English of a critical sentence, with its facts, for english_beneath()."""
+    """Store the English of a critical sentence, with its facts, for english_beneath()."""
     if english != sentence:
         g.setdefault("english", {})[sentence] = english
 
@@ -197,9 +197,9 @@ def _known(code: str) -> str:
 class Reading:
     """The translations of a language, and whether it is written from right to left.
 
-    `own` has a property's own words by English text; `unread` the critical texts that nobody has
-    read in this language. `g.reading` is that of the request's language; `in_language` replaces it
-    for a while.
+    `own` has a property's own words by English text; `unread` the critical texts whose translation
+    nobody has read. `g.reading` belongs to the request's language; `in_language` replaces it
+    temporarily.
     """
 
     words: NullTranslations
@@ -237,27 +237,27 @@ def _log_once(locale: str, error: str) -> None:
 
 
 class Fact(str):
-    """A fact as the reader's language writes it; `english` as English does: "15 ₹" and "₹15".
+    """A fact in the notation of the reader's language, and of English: "15 ₹", "₹15".
 
-    `english` is for the English of a sentence, in which "15 ₹" would be in foreign order.
+    `english` is for the English version of a sentence.
     """
 
     english: str
 
     def __new__(cls, shown: str, english: str = "") -> "Fact":
-        """Without `english` it is `shown`: copies are made so, and get theirs afterwards."""
+        """Without `english` it equals `shown`: copies are made that way, and get it afterwards."""
         made = super().__new__(cls, shown)
         made.english = english or shown
         return made
 
 
 def _in_english(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of a sentence for its English."""
+    """The facts of a sentence in English notation."""
     return {name: getattr(fact, "english", fact) for name, fact in facts.items()}
 
 
 class Audience(StrEnum):
-    """Who reads a text. Guests read nothing about accounts."""
+    """The readers of a text. Guests read nothing about accounts."""
 
     STAFF = "staff"
     GUEST = "guest"
@@ -265,7 +265,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True)
 class Words:
-    """How a state is shown: headline, the line below it, tone (a colour in base.css), icon."""
+    """The words of a state: headline, line below, tone (a colour in base.css), icon."""
 
     headline: str
     detail: str
@@ -290,7 +290,7 @@ def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
 
 
 def _said(sentence: str, filled: str, facts: Mapping[str, str | None]) -> str:
-    """The sentence with its facts; a critical one keeps its English with the same facts."""
+    """The sentence with its facts; a critical one also stores its English with the same facts."""
     if _reading().unread:
         english = g.get("english", {}).get(sentence)
         if english:
@@ -312,7 +312,7 @@ def _fill(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
-    """The facts of a sentence, ready to be filled in.
+    """The facts of a sentence, ready to be inserted.
 
     A text with letters of the other writing direction gets Unicode isolates around it, so that it
     doesn't reorder the sentence. Values of other types, such as Markup, stay as they are.
@@ -327,7 +327,7 @@ def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
 def _isolate(fact: str, right_to_left: bool) -> str:
     """The fact, in isolates (U+2068, U+2069) if it has a character of the other direction.
 
-    In a sentence from right to left, that is any Latin letter or figure.
+    In a right-to-left sentence that is any Latin letter or digit.
     """
     if fact.isascii() and not right_to_left:
         return fact

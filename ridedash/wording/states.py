@@ -157,7 +157,7 @@ _NO_STATUS_YET: Final = _Entry(
     _("Waiting for the first news of your ride"),
 )
 
-# an order in a restored database, by its state
+# words for an order in a restored database, by its state
 _RESTORED: Final[dict[str, _Entry]] = {
     "SCHEDULED": _Entry(
         "warn",
@@ -293,14 +293,14 @@ _STEPS: Final[dict[str, Text]] = {
 
 
 def status_words(status: str, kind: Kind, audience: Audience, facts: Facts) -> Words:
-    """The words of a booking status; an unknown one has those of a booking without a status."""
+    """The words of a booking status; for an unknown one, those of a booking without a status."""
     if status == wire.INVOICE and kind is Kind.AUTO:
         return _words(_BILL, audience, facts)
     return _words(_STATUSES.get(status, _NO_STATUS_YET), audience, facts)
 
 
 def order_words(state: str, audience: Audience, facts: Facts, *, restored: bool = False) -> Words:
-    """The words of an order state, as long as the ride has no status of its own.
+    """The words of an order state, used as long as the ride has no status of its own.
 
     `restored`: the database was restored, and does not know whether the order was sent.
     """

@@ -1,7 +1,7 @@
-"""The words by which staff type a pickup time in their language, and examples of them.
+"""The words with which staff type a pickup time in their language, and examples.
 
-Weekdays and months are CLDR's; the other words are the catalogues'. English is always understood
-too (`TimeWords.and_english`).
+Weekdays and months come from CLDR, the other words from the catalogues. English is always
+understood too (`TimeWords.and_english`).
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ _TYPED: Final = {
 
 
 def time_words(locale: str) -> TimeWords:
-    """What may be typed on a page in that language, the reader's, with the English words."""
+    """The time words of the reader's language, with the English words."""
     if locale not in LANGUAGES or locale == CODE_OF_ENGLISH:
         return ENGLISH
     return _with_english(locale, tuple((name, str(text)) for name, text in _TYPED.items()))
@@ -65,13 +65,13 @@ def _with_english(locale: str, typed: tuple[tuple[str, str], ...]) -> TimeWords:
 
 
 def _forms(names: Any, number: int, on: Words = ()) -> Iterator[str]:
-    """A name of CLDR, in short and in full, without full stops; then with what stands before it."""
+    """A weekday or month of CLDR, short and in full, without full stops, alone and after `on`."""
     forms = [
         names[context][width][number].rstrip(".॰")
         for width in ("abbreviated", "wide")
         for context in ("stand-alone", "format")
     ]
-    forms = [each for each in forms if not each[0].isdigit()]  # 3月 is read as a figure
+    forms = [each for each in forms if not each[0].isdigit()]  # 3月 is read as digits instead
     forms += [each.removesuffix("日") for each in forms if each.endswith("曜日")]
     forms += [each.removeprefix("ال") for each in forms if each.startswith("ال")]
     yield from forms
@@ -80,7 +80,7 @@ def _forms(names: Any, number: int, on: Words = ()) -> Iterator[str]:
 
 
 def examples(words: TimeWords) -> dict[str, str]:
-    """Texts that are understood on the reader's page, as its hints show them."""
+    """Example texts that the parser understands, for the hints of the reader's page."""
     return {
         "tomorrow": f"{words.tomorrow[0]} 0615",
         "friday": f"{words.weekdays[4][0]} 14",

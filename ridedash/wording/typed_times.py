@@ -1,4 +1,4 @@
-"""A pickup time as a form has it, and why a typed one can't be read: what to type instead."""
+"""A pickup time in a form, and the messages for one that can't be read: what to type instead."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +17,9 @@ from ridedash.wording.time_words import examples
 def why_not(
     error: NotATime | NoSuchTime, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH
 ) -> str:
-    """The message for a text that is no time, with what to type instead, in the reader's words.
+    """The message for a text that is not a time, with what to type instead, in the reader's words.
 
-    An instant that the error is about is shown on the clock of the zone.
+    An instant in the error is shown in the zone's local time.
     """
     if isinstance(error, NoSuchTime):
         return _(
@@ -67,7 +67,7 @@ _MESSAGES: Final = {
 
 
 class TimeRefused(ValueError):
-    """A pickup time that can't be; the message says what to type, `control` where."""
+    """A pickup time that is not possible; the message says what to type, `control` where."""
 
     def __init__(self, control: str, message: str) -> None:
         super().__init__(message)
@@ -75,20 +75,20 @@ class TimeRefused(ValueError):
 
 
 def departure_text(departs_at: datetime, tz: ZoneInfo) -> str:
-    """The departure of a flight as a text that can be typed."""
+    """The departure of a flight as a text to type."""
     return f"{departs_at.astimezone(tz):%Y-%m-%d %H:%M}"
 
 
 @dataclass(frozen=True)
 class PickupTexts:
-    """A pickup time as a form has it: in words, or, where a clock is chosen, as day and clock."""
+    """A pickup time in a form: in words, or as day and clock if a clock is chosen."""
 
     words: str
     day: str
     clock: str
 
     def read(self, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
-        """The instant that is meant. Raises TimeRefused."""
+        """The instant that the texts mean. Raises TimeRefused."""
         if not self.clock:
             return self._read_words(now, tz, words)
         clock, day = time_of_day(self.clock), calendar_day(self.day)

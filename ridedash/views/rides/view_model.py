@@ -164,7 +164,7 @@ def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:
 
 
 def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
-    """states.actions() for a page's rows."""
+    """The actions that staff may take now, from the rows of a page."""
     state = OrderState(page.order.state)
     if state in (OrderState.SCHEDULED, OrderState.WAITING) and page.order.held_at is not None:
         return held_actions(state)
@@ -200,7 +200,7 @@ def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
 
 
 def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
-    """What the service says to the desk; it names other passengers and its own page of the ride."""
+    """The parts for staff only: the service's words and its page of the ride, fellow passengers."""
     live = facts.status in parts.MOVING
     return {
         "passengers": listed(facts.snapshot.passengers, facts.locale) if staff else "",
@@ -223,16 +223,16 @@ def distance_left(facts: RideFacts) -> str:
 
 
 def distance_label(facts: RideFacts) -> str:
-    """The label of that distance: the driver's to the pickup, or the guest's to the drop."""
+    """The label of that distance: the driver's way to the pickup, or the guest's to the drop."""
     if not distance_left(facts):
         return ""
     return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")
 
 
 def distance_and_time(facts: RideFacts) -> str:
-    """How far and how long a completed ride went, as far as known.
+    """Distance and duration of a completed ride, as far as they are known.
 
-    The time is the service's, else that between two instants of our timeline.
+    The duration is the service's, else the time between two events of our timeline.
     """
     if facts.status != wire.COMPLETED:
         return ""
@@ -273,7 +273,7 @@ def _stops(page: OrderPage) -> bool:
 
 
 def _may_come_back(page: OrderPage, now: datetime) -> bool:
-    """Whether staff may still undo its withdrawal: an open page of the guest waits for that."""
+    """Whether staff may still undo the withdrawal: then an open page of the guest keeps polling."""
     until = undo_until(page.order)
     return until is not None and now < until
 
@@ -303,7 +303,7 @@ def placed_text(facts: RideFacts) -> str:
 def kiosk_words(page: OrderPage) -> str:
     """The kiosk at which a guest placed an order, with the ride number: "Kiosk Lobby · K27".
 
-    An order of nobody that has no kiosk came from one before kiosks had names.
+    An order without staff and kiosk is from a kiosk before kiosks had names.
     """
     if page.kiosk is None:
         return _("kiosk")

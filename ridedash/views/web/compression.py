@@ -1,9 +1,9 @@
 """Compression of pages, for requests that no other site has caused.
 
-The length of a compressed page tells whether words in it repeat. Somebody who sees the network
-traffic, and who makes a signed-in browser open a page again and again with words of theirs in its
-address, could guess by that what else stands on the page (BREACH). docs/security.md ASVS 3.5 says
-why these answers give nothing away.
+The length of a compressed page shows whether words in it repeat. Somebody who can see the network
+traffic, and can make a signed-in browser open a page repeatedly with chosen words in its address,
+could guess other words of the page (BREACH). docs/security.md ASVS 3.5 says why these answers
+reveal nothing.
 """
 
 import gzip
@@ -13,11 +13,11 @@ from typing import Final
 
 from flask import Flask, Response, request
 
-# Values of Sec-Fetch-Site: a page of ours has caused the request, or none has. Without the header
-# the page is sent as it is.
+# Values of Sec-Fetch-Site for a request that our own page, or no page, has caused. Without the
+# header the page is not compressed.
 OURS: Final = frozenset({"same-origin", "none"})
-LEVEL: Final = 6  # of gzip
-PADDING: Final = 100  # bytes, at random up to so many: a length tells less then
+LEVEL: Final = 6  # gzip's compression level
+PADDING: Final = 100  # bytes of random padding at most, which hide the exact length
 
 
 def init_app(app: Flask) -> None:
@@ -40,7 +40,7 @@ def compressed(answer: Response) -> Response:
     """The answer, compressed if the client accepts gzip.
 
     Not for a body that holds both a secret and words from its address, which somebody else may have
-    chosen: the lengths of many such bodies would tell the secret (docs/operating.md, Behind a
+    chosen: the lengths of many such bodies would reveal the secret (docs/operating.md, Behind a
     proxy).
     """
     answer.vary.add("Accept-Encoding")

@@ -18,9 +18,10 @@ from ridedash.store.sign_ins import SignInFacts, sign_in_facts
 from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
 
-KNOWN: Final = "ridedash.known"  # where the sign-in of a request stands in its environ
+KNOWN: Final = "ridedash.known"  # the key of the request's sign-in in its WSGI environ
 NEXT: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_\-./~%?=&+]*")
-FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")  # the page of the forms posted below it
+# the page that contains the forms with addresses below it
+FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
 
     @property
     def actor(self) -> Actor:
-        """They as the actor of what they do."""
+        """The member of staff as the actor of an action."""
         return Actor(ActorKind.STAFF, self.id)
 
 
@@ -51,7 +52,8 @@ def load_staff(request: Request) -> SignedIn | None:
     known = request.environ.get(KNOWN)
     if known is None:
         sid = session.get("sid")
-        if not isinstance(sid, str) or g.get("error_page"):  # the database may be what failed
+        if not isinstance(sid, str) or g.get("error_page"):
+            # an error page is being shown: the database may be what failed
             return None
         s = services()
         with s.db.read() as db:
@@ -76,7 +78,7 @@ def current_sign_in() -> SignInFacts:
 
 @login_manager.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
-    """401 as JSON for scripts; for people a redirect to the sign-in page, which leads back."""
+    """401 as JSON for scripts; for people a redirect to the sign-in page, which then leads back."""
     if wants_json():
         return jsonify(error="signed_out", message=_("You are signed out.")), 401
     return redirect(sign_in_address(), code=303)

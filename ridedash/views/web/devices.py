@@ -1,8 +1,8 @@
-"""The paired device behind a request: a kiosk or a door display, known by its cookie alone.
+"""The paired device behind a request: a kiosk or a door display, identified only by its cookie.
 
-A browser may hold the cookies of both kinds, and the session of a member of staff beside them; none
-of the three knows of the others (docs/security.md 9). Each request asks the database, so a device
-that is revoked is unknown to the next one.
+A browser may hold the cookies of both kinds, and the session of a member of staff beside them; the
+three are independent (docs/security.md 9). Each request asks the database, so a device that is
+revoked is unknown to the next one.
 """
 
 from typing import Final
@@ -17,11 +17,11 @@ from ridedash.store.models.kiosks import Kiosk, KioskKind
 
 LASTS_S: Final = 400 * 24 * 3600  # no browser keeps a cookie for longer
 LONGEST_TOKEN: Final = 100
-SEEN_EVERY_S: Final = 30  # a door display has no beat: its polls show that it is alive
+SEEN_EVERY_S: Final = 30  # a door display sends no beats: its polls show that it is alive
 
 
 def init_app(app: Flask) -> None:
-    """Replace the tokens of devices once a day, with the answer to any of their requests."""
+    """Replace the tokens of devices once a day, in the answer to any of their requests."""
     app.after_request(_renew)
 
 
@@ -31,7 +31,7 @@ def cookie_name(kind: KioskKind) -> str:
 
 
 def token_of(kind: KioskKind) -> str:
-    """The token that this request brings; "" without one."""
+    """The token in this request; "" without one."""
     token = request.cookies.get(cookie_name(kind), "")
     return token if len(token) <= LONGEST_TOKEN else ""
 
@@ -52,7 +52,7 @@ def device(kind: KioskKind) -> Kiosk | None:
 
 
 def has_cookie() -> bool:
-    """Whether the request brings the cookie of a device, valid or not."""
+    """Whether the request has the cookie of a device, valid or not."""
     return any(token_of(kind) for kind in KioskKind)
 
 
@@ -67,9 +67,10 @@ def address() -> str:
 
 
 def cleared_at_sign_out() -> str:
-    """What a browser forgets when staff sign out: not its cookies, if it is a device as well.
+    """What a browser deletes when staff sign out; if it is also a device, not its cookies.
 
-    Not its cache: every page says `no-store`, and some browsers empty a cache for many seconds.
+    The cache is not deleted: every page says `no-store`, and some browsers take many seconds for
+    it.
     """
     return '"storage"' if has_cookie() else '"cookies", "storage"'
 
@@ -95,13 +96,13 @@ def take(answer: Response, kind: KioskKind) -> None:
 
 
 def _renew(answer: Response) -> Response:
-    """Give the device that was asked about a new token, if its own is a day old."""
+    """Give the device of this request a new token if its present one is a day old."""
     try:
         for kind, row in list(g.get("devices", {}).items()):
             if row is not None:
                 _look_after(answer, kind, row)
     except (DatabaseBusy, SQLAlchemyError):
-        pass  # the token is as good a minute later
+        pass  # a minute later the present token is still valid
     return answer
 
 

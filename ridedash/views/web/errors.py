@@ -60,8 +60,9 @@ PAGES: Final = {
         _("Try again in a minute, or call the cab desk."),
     ),
 }
-WITH_BAR: Final = frozenset({403, 404, 405})  # nothing has failed: the way on is the top bar
-WITHOUT_SIGN_IN: Final = ("/sign-in", "/kiosk/pair")  # forms of people who are not signed in
+# nothing has failed: the user can go on with the top bar
+WITH_BAR: Final = frozenset({403, 404, 405})
+WITHOUT_SIGN_IN: Final = ("/sign-in", "/kiosk/pair")  # forms for people who are not signed in
 EXPIRED_FORM: Final = (
     _("This page was open for too long"),
     _("Nothing was changed."),
@@ -72,13 +73,13 @@ OTHER_SITE: Final = (
     _("Nothing was changed."),
     _("Open ridedash at its own address and send it from there."),
 )
-# any other page, in a browser that is a device and where nobody is signed in
+# for any other page, in a browser that is a device and where nobody is signed in
 DEVICE: Final = (
     _("This browser is a kiosk or a door display"),
     _("It opens nothing else."),
     _("To sign in here, un-pair it first, or revoke it in the settings."),
 )
-# the documents of devices: in a lobby nobody reloads a page, or knows what a reference is
+# paths of devices' pages: in a lobby nobody reloads a page, or knows what a reference is
 DEVICE_PAGES: Final = ("/kiosk", "/door")
 AGAIN_S: Final = 10
 OUT_OF_ORDER: Final = (
@@ -86,7 +87,7 @@ OUT_OF_ORDER: Final = (
     _("It comes back by itself."),
     "",
 )
-# Flask-WTF's reasons that speak of the address of the page and not of its token
+# reasons of Flask-WTF that concern the address of the page, not its token
 OF_ADDRESS: Final = "The referrer"
 PASSED_ON: Final = "; does the proxy pass on the host as browsers send it, port included?"
 
@@ -120,8 +121,8 @@ def init_app(app: Flask) -> None:
 def on_csrf(error: CSRFError) -> Answer:
     """A form without its CSRF token, with one of an earlier sign-in, or sent after a sign-out.
 
-    Also one whose page has another address than the request: a proxy that passes on a host without
-    its port does that to every form (docs/operating.md, Behind a proxy).
+    Also a form whose page has another address than the request: a proxy that forwards the host
+    without its port causes that for every form (docs/operating.md, Behind a proxy).
     """
     why = error.description or ""
     of_address = why.startswith(OF_ADDRESS)
@@ -135,7 +136,7 @@ def on_csrf(error: CSRFError) -> Answer:
 
 
 def _signed_in() -> bool:
-    """Whether the user is signed in; assumed while the database can't be read."""
+    """Whether the user is signed in; True if the database can't be read."""
     try:
         return bool(current_user.is_authenticated) or request.path in WITHOUT_SIGN_IN
     except (DatabaseBusy, SQLAlchemyError):
@@ -151,7 +152,7 @@ def on_foreign_host(_error: SecurityError) -> BaseResponse:
 
 
 def on_http(error: HTTPException) -> BaseResponse:
-    """Any abort with a status; redirects pass. The headers Allow and Retry-After are kept."""
+    """Any HTTP error; redirects pass. The headers Allow and Retry-After are kept."""
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given
@@ -159,7 +160,8 @@ def on_http(error: HTTPException) -> BaseResponse:
         _answer(
             error.code,
             PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]),
-            ride=form_page() if error.code == 405 else "",  # a form's address, opened as a page
+            # the address of a form, opened as a page
+            ride=form_page() if error.code == 405 else "",
         )
     )
     for name in ("Allow", "Retry-After"):
@@ -169,7 +171,7 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 
 def on_database(error: Exception) -> BaseResponse:
-    """The database is busy, full or away: nothing is booked."""
+    """The database is busy, full or unreachable: nothing was booked."""
     log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
     words = PAGES[503]
     if isinstance(error, CommitUnknown):
@@ -199,7 +201,7 @@ def _answer(
     title, meaning, step = (str(word) for word in (OUT_OF_ORDER if unattended else words))
     if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
-    g.error_page = status not in WITH_BAR  # the top bar queries the database
+    g.error_page = status not in WITH_BAR  # such a page has no top bar, which queries the database
     facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
     facts |= {"reference": reference(), "again_s": str(AGAIN_S) if unattended else ""}
     return render_template("web/error.html", status=status, **facts), status

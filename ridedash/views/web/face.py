@@ -1,8 +1,8 @@
 """A property's own face on pages that guests see: its name, its logo, and its colour; their files.
 
-The files are open to whoever has their address. A logo's address is the SHA-256 of its bytes, so
+Everybody who has their address may load the files. A logo's address is the SHA-256 of its bytes, so
 browsers may keep it for good; a colour's address is the colour, and its style sheet is computed.
-Neither names a property.
+Neither address identifies a property.
 """
 
 import re
@@ -29,19 +29,22 @@ A_DAY, A_YEAR = 86_400, 31_536_000  # seconds
 
 @dataclass(frozen=True)
 class Face:
-    """What a page shows of a property. `logo` and `sheet` are addresses, "" where there is none."""
+    """The parts of a property's face on a page.
+
+    `logo` and `sheet` are addresses, "" without one.
+    """
 
     name: str
     logo: str = ""
     width: int = 0
     height: int = 0
-    ground: str = "light"  # what the logo stands on: "light" or "dark"
+    ground: str = "light"  # background of the logo: "light" or "dark"
     colour: str = ""
     sheet: str = ""
 
     @property
     def own(self) -> bool:
-        """Whether the property has more of a face than its name."""
+        """Whether the property has a logo or a colour."""
         return bool(self.logo or self.sheet)
 
 
@@ -62,7 +65,7 @@ def face_of(prop: Property) -> Face:
 @bp.get("/<name>")
 @needs(SHARED)
 def file(name: str) -> BaseResponse:
-    """A logo, or the style sheet of a colour."""
+    """Serve a logo, or the style sheet of a colour."""
     if match := SHEET.fullmatch(name):
         return _kept(Response(style_sheet(palette(f"#{match[1]}")), mimetype="text/css"), A_DAY)
     found = LOGO.fullmatch(name) or abort(404)
@@ -75,7 +78,7 @@ def file(name: str) -> BaseResponse:
 
 
 def _kept(answer: Response, seconds: int) -> BaseResponse:
-    """An answer that browsers and proxies keep; 304 for those that have it."""
+    """An answer that browsers and proxies may cache; 304 if they have it already."""
     answer.cache_control.public = True
     answer.cache_control.max_age = seconds
     answer.cache_control.immutable = seconds == A_YEAR

@@ -1,6 +1,6 @@
-"""How money, times, minutes and number plates are written.
+"""Formats money, times, durations and number plates.
 
-Pure; the locale and zone are handed in.
+Pure; locale and zone are parameters.
 """
 
 import re
@@ -25,8 +25,9 @@ from ridedash.wording.say import Fact
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 HUNDREDTH: Final = Decimal("0.01")
-_UNIT_STYLES: Final = ("unit", "unit-short", "standard")  # CLDR's root: each falls back on the next
-LONGEST_PLATE: Final = 16  # characters; a longer text is no plate and is not spelled out
+# the order of CLDR's root locale: each style falls back on the next one
+_UNIT_STYLES: Final = ("unit", "unit-short", "standard")
+LONGEST_PLATE: Final = 16  # characters; a longer text is not treated as a plate
 
 
 @lru_cache(maxsize=4096)
@@ -35,7 +36,7 @@ def money(
 ) -> str:
     """An amount in its currency; "" when unknown. Cents are shown when there are some, or always.
 
-    In another language a `Fact`, which knows how English writes it.
+    In another language it is a `Fact`, which also has the English form.
     """
     if amount is None:
         return ""
@@ -50,7 +51,7 @@ def has_cents(amount: Decimal) -> bool:
 
 
 def _money(amount: Decimal, currency: str | None, locale: str, cents: bool) -> str:
-    # as totals.minor does: a ride and the history that adds it up say the same cents
+    # rounded like totals.minor, so that a ride and the history show the same cents
     amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
     known, whole = _known(locale), not (cents or has_cents(amount))
     digits = (0, 0) if whole else (2, 2)
@@ -70,7 +71,7 @@ def _money(amount: Decimal, currency: str | None, locale: str, cents: bool) -> s
 def decimal(number: float, locale: str = "en") -> str:
     """A number with one decimal at most, as a language writes it: "16.7", "16,7" in German."""
     known = Locale.parse(formats_of(locale))
-    pattern = copy(known.decimal_formats[None])  # groups of two figures in Hindi
+    pattern = copy(known.decimal_formats[None])  # Hindi groups by two digits
     pattern.frac_prec = (0, 1)
     return str(pattern.apply(number, known))
 
@@ -91,10 +92,10 @@ def listed(parts: Iterable[str], locale: str = "en") -> str:
 
 
 def measured(parts: Iterable[str], locale: str = "en") -> str:
-    """What is said about one thing, side by side: "4 h, 40 km", "4 h 40 km" in Japanese."""
+    """Several measures of one thing, side by side: "4 h, 40 km", in Japanese "4 h 40 km"."""
     said, styles = list(parts), Locale.parse(formats_of(locale)).list_patterns
-    # Babel's `format_list` takes one style alone and ends in a KeyError where CLDR leaves a pattern
-    # of it to the next (Spanish from two parts on, German and Hindi from three).
+    # Babel's `format_list` uses a single style, and raises KeyError if CLDR takes one of its
+    # patterns from the next style (Spanish from two parts on, German and Hindi from three).
     known: ChainMap[str, str] = ChainMap(*(styles[name] for name in _UNIT_STYLES if name in styles))
     if len(said) < 2:
         return "".join(said)
@@ -108,7 +109,7 @@ def measured(parts: Iterable[str], locale: str = "en") -> str:
 
 
 def days_text(first: date, last: date, locale: str = "en") -> str:
-    """The days from one to another as a language writes them: "1 – 31 May 2026"."""
+    """A range of days in the notation of a language: "1 – 31 May 2026"."""
     if first == last:
         return day_text(first, "yMMMd", locale)
     if locale != "en":
@@ -133,7 +134,7 @@ def _sign(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _known(locale: str) -> Locale | str:
-    """A locale, parsed once. An unknown one stays text; Babel refuses it where it is used."""
+    """A parsed locale, cached. An unknown one stays text, which Babel refuses when it is used."""
     try:
         return Locale.parse(locale)
     except (UnknownLocaleError, ValueError):
@@ -154,7 +155,7 @@ def clock_time(
     """An instant as hours and minutes in the property's zone; "" when unknown."""
     if at is None:
         return ""
-    # every language of the program writes it so, hence `_locale` is not used
+    # all languages of the program use this form, so `_locale` is unused
     return at.astimezone(tz).strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
@@ -166,7 +167,7 @@ def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en
 
 
 def day_text(at: date, parts: str, locale: str = "en") -> str:
-    """A day as the language writes its parts: MMMd (5 Mar), MMMEd (Thu 5 Mar), yMMMd (5 Mar 2026).
+    """A day in the notation of the language: MMMd (5 Mar), MMMEd (Thu 5 Mar), yMMMd (5 Mar 2026).
 
     A datetime is written in its own time zone: convert it first.
     """
@@ -177,7 +178,7 @@ def joined(day: str, time: str, locale: str = "en") -> str:
     """A day and a time as the language puts them together: "5 Mar 16:05", "3月5日 16:05"."""
     known = _known(formats_of(locale))
     if isinstance(known, str) or known.language == "en":
-        return f"{day} {time}"  # without the comma of English, which only takes room in tables
+        return f"{day} {time}"  # without the comma of English, which only takes space in tables
     return str(get_datetime_format("short", known)).format(time, day)
 
 
@@ -207,8 +208,8 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     here, time = at.astimezone(tz), clock_time(at, tz, locale)
     on = day_text(here, "MMMEd", locale)
     days = (here.date() - now.astimezone(tz).date()).days
-    # Whole minutes that are left: a time typed as "in 17 min" is the first whole minute from which
-    # on 17 have passed, so it reads "in 17 min" again.
+    # The remaining whole minutes, rounded up: "in 17 min" means the first whole minute that is at
+    # least 17 minutes away, so the text reads "in 17 min" again.
     ahead = _ahead(int((at - now).total_seconds()) // 60, days)
     words = {"day": on, "time": time, "ahead": ahead}
     if days in (0, 1):
@@ -246,9 +247,9 @@ def _ahead(minutes: int, days: int) -> str:
 
 
 def belonging(car: tuple[int, int] | None, series: tuple[int, int] | None, *, back: bool) -> str:
-    """What tells an order apart from those of the same press: "Car 1/3", "Ride 2/12", "Way back".
+    """What distinguishes the orders of one press: "Car 1/3", "Ride 2/12", "Way back".
 
-    "" for an order that was made alone.
+    "" for a single order.
     """
     said = [
         _("Way back") if back else "",
@@ -265,7 +266,7 @@ def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     here, known = at.astimezone(tz), _known(formats_of(locale))
     on, clock = day_text(here, "yMMMd", locale), format_datetime(here, "HH:mm z", locale=known)
     if isinstance(known, Locale) and known.text_direction == "rtl":
-        clock = f"\u2066{clock}\u2069"  # else the plus of +0530 would stand behind it
+        clock = f"\u2066{clock}\u2069"  # otherwise the plus sign of +0530 would stand after it
     return f"{on}, {clock}" if locale == "en" else joined(on, clock, locale)
 
 
@@ -275,7 +276,7 @@ def stamp(at: datetime | None) -> str:
 
 
 def minutes(seconds: float | None) -> str:
-    """A short duration as people say it: "4 min", "under a minute"; "" when unknown."""
+    """A short duration in everyday words: "4 min", "under a minute"; "" when unknown."""
     if seconds is None or seconds < 0:
         return ""
     if seconds < 60:
@@ -284,7 +285,7 @@ def minutes(seconds: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """How long ago, in the words with which the page's script goes on counting."""
+    """How long ago something was, in the words that the page's script then updates."""
     whole = max(0, int(seconds))
     if whole < 5:
         return _("just now")
@@ -304,7 +305,7 @@ def span(seconds: float) -> str:
 def plate(text: str | None) -> str:
     """A number plate in groups, as it is painted: "KA 01 AB 1234".
 
-    Anything else stays as it came.
+    Any other text stays as it is.
     """
     raw = " ".join((text or "").split())
     match = _PLATE.fullmatch(re.sub(r"[ \-]", "", raw).upper())
@@ -340,7 +341,8 @@ TITLES: Final = frozenset(
         "captain",
     }
 )
-CALL_SIGNS: Final = frozenset({"driver", "guest", "rider"})  # "Driver Cedar" is one name
+# in "Driver Cedar" both words are the name
+CALL_SIGNS: Final = frozenset({"driver", "guest", "rider"})
 
 
 def first_name(name: str | None) -> str:
@@ -356,7 +358,7 @@ def first_name(name: str | None) -> str:
 
 
 def clock_held(at: str) -> str:
-    """The words, in a demo, that the service's clock stands still at this time; "" for ""."""
+    """In a demo, the message that the service's clock is held at this time; "" for ""."""
     return _("The demo's clock is held at %(at)s. All rides stand still.", at=at) if at else ""
 
 

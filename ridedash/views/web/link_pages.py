@@ -1,7 +1,8 @@
-"""Pages behind links, which their readers open without a sign-in: headers, languages, frame.
+"""Pages behind links, which are opened without a sign-in: headers, languages, base template.
 
-They extend guest/base.html. Whoever has such a link has all that it opens, so nobody keeps its
-answers, no search engine lists them, and no other site learns their addresses (docs/security.md 6).
+They extend guest/base.html. Everybody who has such a link can see its page, so the pages are not
+cached, not listed by search engines, and their addresses are not sent to other sites
+(docs/security.md 6).
 """
 
 from typing import Any, Final, NamedTuple
@@ -22,7 +23,7 @@ PRIVATE: Final = {
 
 
 class Choice(NamedTuple):
-    """A language in the row at the end of a page, by its own name."""
+    """A language in the list at the end of a page, with its own name."""
 
     tag: str
     own_name: str
@@ -31,7 +32,7 @@ class Choice(NamedTuple):
 
 
 def link_page(template: str, **facts: Any) -> str:
-    """A page without the context of staff pages: it depends on no sign-in and no session."""
+    """Render a page without the context of staff pages: it depends on no sign-in and no session."""
     known = {
         "csp_nonce": nonce() if "map" in facts else "",
         "demo_words": demo_words(services().settings),
@@ -43,7 +44,7 @@ def link_page(template: str, **facts: Any) -> str:
 
 
 def _choices() -> list[Choice]:
-    """The languages of this page; none where there is only English."""
+    """The languages of this page; none if there is only English."""
     here, current = g.get("guests", offered().guests), language()
     codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
     rows = [LANGUAGES[code] for code in codes]

@@ -1,6 +1,6 @@
 """A property's own words for its guests, and which languages a native reader has read for it.
 
-They are read from the database once for each change of them.
+They are read from the database again only after a change.
 """
 
 import hashlib
@@ -19,15 +19,16 @@ from ridedash.wording import gettext as _
 from ridedash.wording.own import texts_of
 from ridedash.wording.say import OwnTexts, in_language, speak_for
 
-EXTENSION: Final = "ridedash.own_words"  # where an app keeps them, by the id of the property
+# the key of an app's cache of them, by the id of the property
+EXTENSION: Final = "ridedash.own_words"
 NONE: Final[OwnTexts] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class HouseWords:
-    """The words of a property, as they are from this version of it on.
+    """The words of a property, valid from this version of the property on.
 
-    `marks`: by the code of a language, the digest of what a native reader has read.
+    `marks`: for each language code, the digest of the sentences that a native reader has read.
     """
 
     version: int
@@ -36,7 +37,7 @@ class HouseWords:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """The languages whose critical sentences are still as a native reader has read them."""
+        """The languages whose critical sentences are unchanged since a native reader read them."""
         return frozenset(
             code for code, seen in self.marks.items() if seen == digest_of(code, self.texts)
         )
@@ -45,20 +46,21 @@ class HouseWords:
 def speak_as(prop: Property, *, own: bool = True) -> None:
     """Speak to a guest of this property for the rest of this request.
 
-    In its own words, but for a follower (`own`), who must not be told where the guest stays; and
-    with English beneath the critical sentences of languages in which nobody has read them.
+    This uses the property's own words, except for a follower (`own` is false), who must not learn
+    where the guest stays. Critical sentences whose translation nobody has read get their English
+    beneath.
     """
     words = house_words(prop)
     speak_for(words.texts if own else NONE, offered().unread(words.read))
 
 
 def languages_for(prop: Property) -> tuple[str, ...]:
-    """The codes of what the property offers its guests beside English."""
+    """The codes of the languages that the property offers its guests beside English."""
     return guest_languages(prop.machine_words, house_words(prop).read)
 
 
 def house_words(prop: Property) -> HouseWords:
-    """The words of a property, from the database where this process has not read them yet."""
+    """The words of a property, from the database if this process lacks their latest version."""
     if not prop.words_version:
         return HouseWords(0, NONE, {})
     kept: dict[int, HouseWords] = current_app.extensions.setdefault(EXTENSION, {})
@@ -81,6 +83,6 @@ def critical_words(code: str, texts: OwnTexts) -> list[tuple[str, str]]:
 
 
 def digest_of(code: str, texts: OwnTexts) -> str:
-    """A digest of the critical sentences in a language: another one once any of them changes."""
+    """A digest of the critical sentences in a language, which changes with any of them."""
     said = "\n".join(f"{text}\t{words}" for text, words in critical_words(code, texts))
     return hashlib.sha256(said.encode()).hexdigest()

@@ -17,12 +17,12 @@ from ridedash.store.models.kiosks import KioskKind
 from ridedash.views.web import devices, errors
 
 View = TypeVar("View", bound=Callable[..., Any])
-# who may see a view without a role
-OPEN: Final = "open"  # everyone, signed in or not, but not a browser that is a paired device only
-SHARED: Final = "shared"  # everyone, paired devices too
+# permissions of views that need no role
+OPEN: Final = "open"  # everyone, signed in or not, except a browser that is only a paired device
+SHARED: Final = "shared"  # everyone, also paired devices
 KIOSK: Final = "kiosk"  # a paired kiosk, and nobody else
 DOOR: Final = "door"  # a paired door display, and nobody else
-# what roles permit
+# permissions that roles have
 SEE: Final = "see"
 BOOK: Final = "book"
 EXPORT: Final = "export"
@@ -30,11 +30,11 @@ MANAGE: Final = "manage"
 AUDIT: Final = "audit"
 ADMIN: Final = "admin"
 _CONCIERGE: Final = frozenset({SEE, BOOK})
-_MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # of the own property
-ROLES: Final = {  # each role may do what the one before may
+_MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # at the own property
+ROLES: Final = {  # each role has all permissions of the previous one
     "concierge": _CONCIERGE,
     "manager": _MANAGER,
-    "admin": _MANAGER | {ADMIN},  # of every property, one at a time
+    "admin": _MANAGER | {ADMIN},  # at every property, one at a time
 }
 DEVICES: Final = {KIOSK: KioskKind.KIOSK, DOOR: KioskKind.DOOR}
 KNOWN: Final = ROLES["admin"] | {OPEN, SHARED, *DEVICES}
@@ -43,12 +43,12 @@ KNOWN: Final = ROLES["admin"] | {OPEN, SHARED, *DEVICES}
 def needs(permission: str) -> Callable[[View], View]:
     """Declare the permission of a view: one of SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN, or OPEN.
 
-    A user who is not signed in is led to the sign-in page; one without the permission gets 403.
-    Rows of another property are for the view to check: it answers 404 for them.
+    A user who is not signed in is redirected to the sign-in page; one without the permission gets
+    403. Rows of another property are for the view to check: it answers 404 for them.
 
-    Views of devices declare KIOSK, DOOR or SHARED. They look at the device's cookie alone, and all
-    other views at the sign-in alone; in a browser that has no sign-in and is a device, those answer
-    404 (docs/security.md 9).
+    Views of devices declare KIOSK, DOOR or SHARED. These only check the device's cookie, and all
+    other views only check the sign-in; in a browser that is a device and has no sign-in, other
+    views answer 404 (docs/security.md 9).
     """
     if permission not in KNOWN:
         raise ValueError(f"no permission is called {permission!r}")
@@ -80,14 +80,14 @@ def outranks(role: str, other: str) -> bool:
 
 
 def may_invite(role: str, other: str) -> bool:
-    """Whether a user of `role` may let somebody in as `other`."""
+    """Whether a user of `role` may invite somebody as `other`."""
     return MANAGE in ROLES.get(role, frozenset()) and outranks(role, other)
 
 
 def may_reset_password(role: str, other: str) -> bool:
-    """Whether a user of `role` may make the link by which an `other` sets a new password.
+    """Whether a user of `role` may make the link with which an `other` sets a new password.
 
-    Whoever has the link can sign in as that person, so only an admin makes one for an equal.
+    Whoever has the link can sign in as that person, so only an admin may make one for an equal.
     """
     return may_invite(role, other) and (role != other or ADMIN in ROLES[role])
 
@@ -102,7 +102,7 @@ def init_app(app: Flask) -> None:
 def _check() -> BaseResponse | None:
     endpoint = request.endpoint
     if endpoint is None:
-        return None  # no such address: Flask answers 404
+        return None  # unknown address: Flask answers 404
     need = need_of(current_app, endpoint)
     if need in DEVICES:
         if devices.device(DEVICES[need]) is None:
@@ -112,8 +112,8 @@ def _check() -> BaseResponse | None:
         return None
     if need == OPEN and not devices.has_cookie():
         return None
-    user = current_user._get_current_object()  # looked up once: this runs for every request
-    # from here on no view is for devices
+    user = current_user._get_current_object()  # looked up once, because this runs for every request
+    # none of the following views is for devices
     if not user.is_authenticated and devices.is_paired():
         return current_app.make_response(errors.page(404, errors.DEVICE, back=devices.address()))
     if need == OPEN:

@@ -15,13 +15,13 @@ from ridedash.views.web.request_log import reference, route
 
 log = logging.getLogger(__name__)
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-# "none" is a request that no page caused, such as a form that the user sends again by reloading it;
-# a browser that doesn't know the header, and any other program, sends none of these
+# "none" is a request that no page caused, such as a form that the user sends again by reloading;
+# browsers without this header, and other programs, send no value
 OURS: Final = frozenset({"", "same-origin", "none"})
 
 
 class LimitedFormParser(FormDataParser):
-    """Werkzeug's parser with one limit of fields for both kinds of forms, not multipart alone."""
+    """Werkzeug's parser with a limit of fields for both kinds of forms, not only for multipart."""
 
     def parse(self, *args: Any, **named: Any) -> Any:
         """The stream, the fields and the files. Raises RequestEntityTooLarge for too many."""
@@ -39,13 +39,13 @@ class LimitedRequest(Request):
 
 
 def init_app(app: Flask) -> None:
-    """Check each request. Registered before the CSRF token is looked at."""
+    """Check each request. Registered to run before the CSRF token is checked."""
     app.request_class = LimitedRequest
     app.before_request(_refuse_other_sites)
 
 
 def _refuse_other_sites() -> errors.Answer | None:
-    """Refuse a form or a script of another site, of a neighbouring host name too."""
+    """Refuse a form or a script of another site, including other host names of the same domain."""
     site = request.headers.get("Sec-Fetch-Site", "")
     if request.method in READING or site in OURS:
         return None

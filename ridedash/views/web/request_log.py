@@ -1,6 +1,6 @@
 """Request ids, access log lines and request metrics.
 
-The id of a request stands in its answer's header, on its error page and in each of its log lines.
+The id of a request is in its answer's header, on its error page and in each of its log lines.
 """
 
 import logging
@@ -44,7 +44,7 @@ def init_app(app: Flask) -> None:
 
 
 def reference() -> str:
-    """The id of this request: from a trusted proxy, else made here on first use."""
+    """The id of this request: from a trusted proxy, or made here on first use."""
     name: str | None = g.get("reference")
     if name is None:
         given = request.headers.get(HEADER, "") if services().settings.trusted_proxies else ""
@@ -70,7 +70,7 @@ def _end(answer: Response) -> Response:
     req: Request = request._get_current_object()  # type: ignore[attr-defined] # looked up once
     answer.headers[HEADER] = reference()
     began = g.get("began")
-    # None: refused before the first hook
+    # None: refused before the first hook ran
     seconds = 0.0 if began is None else time.perf_counter() - began
     services().metrics.answered(req.method, _rule(req), answer.status_code, seconds)
     level = logging.DEBUG if req.endpoint in POLLS else logging.INFO
@@ -87,7 +87,7 @@ def _end(answer: Response) -> Response:
 
 
 def _log_fields(answer: Response, seconds: float) -> dict[str, object]:
-    # known only when the view has read the sign-in
+    # known only if the view has read the sign-in
     staff = getattr(request.environ.get(KNOWN), "staff_id", None)
     fields = {
         "method": request.method,
@@ -99,13 +99,13 @@ def _log_fields(answer: Response, seconds: float) -> dict[str, object]:
 
 
 def _of_device() -> dict[str, object]:
-    """The device that asked, and which visit of a kiosk: a random id, never what was typed."""
+    """The device of the request, and the id of a kiosk's visit: a random id, never typed text."""
     known = [row.id for row in g.get("devices", {}).values() if row is not None]
     if not known:
         return {}
     try:
         visit = request.values.get("visit", "")
-    except HTTPException:  # too large a form: that is what the answer says
+    except HTTPException:  # the form is too large, as the answer says
         visit = ""
     return {"kiosk": known[0], "visit": visit if VISIT.fullmatch(visit) else None}
 

@@ -1,5 +1,5 @@
-"""What answers have in common: their language, JSON or not, forms sent on, answers of polls, and
-pages without the indentation of their templates.
+"""What answers have in common: language, JSON or HTML, forwarded forms, answers to polls, and pages
+without the indentation of their templates.
 """
 
 import re
@@ -16,12 +16,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.views.web.formatting import stamp
 
-# of HTML, without the no-break space; where a line ends there is white space anyway
+# HTML's white space, without the no-break space
 _AROUND_A_LINE_END: Final = re.compile(r"[ \t\r\f]*\n[ \t\r\n\f]*")
 
 
 class Snapshot(NamedTuple):
-    """The body of a poll's answer as bytes, its ETag, and when the service was last heard."""
+    """The body of a poll's answer as bytes, its ETag, and when the service last answered."""
 
     body: bytes
     etag: str
@@ -34,29 +34,29 @@ def locale() -> str:
 
 
 def reading() -> dict[str, str]:
-    """`page_locale` and `page_dir` of base templates: how a page is marked, as "zh-Hans", "ltr"."""
+    """`page_locale` and `page_dir` for base templates: its lang and dir ("zh-Hans", "ltr")."""
     found = get_locale() or Locale("en")
     return {"page_locale": str(found).replace("_", "-"), "page_dir": found.text_direction}
 
 
 def wants_json() -> bool:
-    """Whether a script asks: by the path of a JSON answer, or because it rather accepts JSON."""
+    """Whether a script sent the request: its path is a JSON route, or it prefers JSON."""
     offered = ["text/html", "application/json"]
     preferred = request.accept_mimetypes.best_match(offered)
     return request.path.endswith(".json") or preferred == "application/json"
 
 
 def forward_form(endpoint: str, **values: Any) -> BaseResponse:
-    """Send a posted form on to another route, which checks its own permission.
+    """Forward a posted form to another route, which checks its own permission.
 
-    The browser posts the same body there: 307 keeps method and body. For the addresses of pages
-    that an earlier release rendered and that are still open.
+    The browser posts the same body there: 307 keeps method and body. This serves pages of an
+    earlier release that are still open.
     """
     return redirect(url_for(endpoint, **values), code=307)
 
 
 def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> BaseResponse:
-    """The answer of a poll: 304 for a browser that has it already.
+    """The answer to a poll: 304 if the browser has it already.
 
     `of_staff`: whether it depends on who is signed in.
     """
@@ -72,15 +72,15 @@ def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> B
 
 
 class NoIndentation(Extension):
-    """Writes white space around the end of a line, in a template's text, as the line end alone.
+    """Reduces white space around line ends in a template's text to the line end.
 
-    Done once, when a template is compiled; what a page fills in stays as it is. White space never
-    disappears: words that were apart are apart. No template has an element that keeps its white
-    space; a test holds that.
+    This is done once, when a template is compiled; inserted values stay as they are. White space
+    never disappears completely, so words stay separate. No template has an element that preserves
+    white space; a test checks that.
     """
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        """The tokens of a template, its texts without indentation."""
+        """The tokens of a template, with the indentation removed from its texts."""
         for token in stream:
             if token.type == "data":
                 yield Token(token.lineno, "data", _AROUND_A_LINE_END.sub("\n", token.value))

@@ -7,9 +7,9 @@ from flask import Flask, Response, g
 
 from ridedash.config import Settings
 
-# of everything that is no page: nothing may be loaded or run
+# CSP of answers that are not pages: nothing may be loaded or run
 INERT_POLICY = "default-src 'none'; frame-ancestors 'none'"
-# of a picture, which may be an SVG that is opened by itself: no script of it may run
+# CSP of a picture: it may be an SVG that is opened by itself, and its scripts must not run
 PICTURE_POLICY = f"{INERT_POLICY}; sandbox"
 
 ALWAYS = {
@@ -17,12 +17,12 @@ ALWAYS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-OF_DOCUMENTS = {  # JSON goes without them: they have no effect there, and polls stay short
+OF_DOCUMENTS = {  # not for JSON: they have no effect there, and polls stay short
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-OF_FRAMED = {"X-Frame-Options": "SAMEORIGIN"}  # in a demo: its stage shows pages side by side
+OF_FRAMED = {"X-Frame-Options": "SAMEORIGIN"}  # in a demo, whose stage shows pages side by side
 LIVE_ONLY = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 
 
@@ -62,7 +62,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def of_files(settings: Settings) -> dict[str, str]:
-    """The security headers of static files, which are answered before Flask.
+    """The security headers of static files, which are served before Flask.
 
     A page needs dozens of files, so each has only the headers that have an effect on it.
     """
@@ -94,16 +94,16 @@ def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
 
 
 def _with_frames(policy: str) -> str:
-    """The CSP of a page of a demo on our own sandbox: its own pages may frame it.
+    """The CSP of a page in a demo on our own sandbox: our own pages may frame it.
 
-    The stage, which calls `let_frames_in`, may have frames itself, of our pages alone.
+    The stage, which calls `let_frames_in`, may contain frames with our own pages.
     """
     policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     return f"{policy}; frame-src 'self'" if g.get("frames_in") else policy
 
 
 def let_frames_in() -> None:
-    """Let this page show pages of ours in frames; without effect outside of a demo."""
+    """Let this page contain frames with our own pages; without effect outside of a demo."""
     g.frames_in = True
 
 

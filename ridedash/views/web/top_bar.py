@@ -27,7 +27,7 @@ from ridedash.wording import ngettext
 class Alert:
     """Something that needs attention for the whole property.
 
-    `label` and `href` lead to where it is solved; "" when the user may not do that.
+    `label` and `href` link to the page that solves it; "" if the user may not open that page.
     """
 
     name: str
@@ -49,7 +49,7 @@ def demo_words(settings: Settings) -> str:
 
 
 def marked(name: str) -> str:
-    """The name of a file to be taken along; that of a demo or a rehearsal says so."""
+    """The name of a file to download; the name says so if it is of a demo or a rehearsal."""
     settings = services().settings
     return f"demo-{name}" if settings.demo or settings.rehearsal else name
 
@@ -64,14 +64,15 @@ class StaffBar:
     unknown_text: str
     unknown_since: str
     stopped: str  # the message that no worker runs, and since when; "" while one runs
-    # the message that the ride service does not answer, or refuses the key, and since when; or ""
+    # the message that the ride service does not answer or refuses the key, and since when; or ""
     silent: str
-    restored: str = ""  # the message that the database was restored, and what waits; or ""
-    held: str = ""  # of a demo: the message that its clock stands still, and when; or ""
-    decide: bool = False  # whether something waits for a decision since then
+    # the message that the database was restored, and what waits for a decision; or ""
+    restored: str = ""
+    held: str = ""  # in a demo: the message that its clock is held, and at which time; or ""
+    decide: bool = False  # whether something waits for a decision since the restore
     alerts: tuple[Alert, ...] = field(default=())
-    rings: tuple[Ring, ...] = field(default=())  # what asks for somebody at a kiosk
-    kiosk: str = ""  # how many do, in words; "" while none does
+    rings: tuple[Ring, ...] = field(default=())  # calls from kiosks
+    kiosk: str = ""  # their number, in words; "" without any
     shortcuts: bool = True  # whether the user has single-key shortcuts on
     sound: bool = False
 
@@ -98,10 +99,10 @@ class StaffBar:
 
 @dataclass(frozen=True)
 class BarFacts:
-    """What the top bar tells, in no language: the same to all of one role at a property.
+    """The facts of the top bar, without words: the same for all users of a role at a property.
 
-    `heartbeat_s`: the age of the last heartbeat of any worker. `rings`: of silent kiosks those
-    that are open at this hour, for who looks after them.
+    `heartbeat_s`: the age of the last heartbeat of any worker. `rings`: the calls from kiosks; a
+    silent kiosk is among them only if it is open at this hour, and only for managers.
     """
 
     at: datetime
@@ -140,7 +141,7 @@ def _is_missed(db: Session, ring: Ring, prop: Property | None, now: datetime) ->
 
 
 def staff_bar(facts: BarFacts) -> StaffBar:
-    """The bar of the signed-in user, as far as it can change while a page is open."""
+    """The bar of the signed-in user, with what can change while a page is open."""
     prop, found, now = facts.prop, facts.restored, facts.at
     text = _("%(n)d unknown", n=facts.unknown)
     asking = tuple(each for each in facts.rings if each.what != "silent")
@@ -168,7 +169,7 @@ def staff_bar(facts: BarFacts) -> StaffBar:
 
 
 def page_bar(db: Session, now: datetime) -> StaffBar:
-    """The bar with the user's preferences, which a page reads once."""
+    """The bar with the user's preferences, which a page reads only once."""
     prefers, bar = db.get_one(Staff, current_staff().id), staff_bar(bar_facts(db, now))
     return replace(bar, shortcuts=prefers.shortcuts, sound=prefers.sound)
 
@@ -209,7 +210,7 @@ def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
     since = wrong.silent_since or wrong.key_refused_since
     if since is None:
         return ""
-    time = services().time()  # beside the times of rides
+    time = services().time()  # in the same time as the rides
     at = day_time(time.shown(since), time.shown(now), zone(prop.timezone), locale())
     if wrong.silent_since is not None:
         return _(
@@ -228,7 +229,7 @@ def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
 
 
 def _restored(found: Waiting, prop: Property, now: datetime) -> str:
-    """The message that the database was restored from a backup, and how much waits for people."""
+    """The message that the database was restored from a backup, and how much is to be decided."""
     said = [_("The database was restored from a backup.")]
     if found.restored_to is not None:
         at = day_time(found.restored_to, now, zone(prop.timezone), locale())
@@ -251,7 +252,7 @@ def _restored(found: Waiting, prop: Property, now: datetime) -> str:
 
 
 def _asking(asking: tuple[Ring, ...]) -> str:
-    """How many guests at kiosks wait for somebody, in words; "" for none."""
+    """How many guests at kiosks wait for the desk, in words; "" for none."""
     helps = sum(each.what == "help" for each in asking)
     asks = len(asking) - helps
     if helps and asks:

@@ -1,5 +1,7 @@
-/** The property's face: a file that is too large is refused before it is sent, a chosen colour is
- * meant to be used, and a new logo to be shown. */
+/**
+ * The form of the property's face: refuses a file that is too large before it is sent, and selects
+ * the own colour, or the new logo, once the user chooses one.
+ */
 
 import { watchCopies } from "../shared/copy.js";
 

@@ -1,4 +1,7 @@
-/** The offered languages that this browser can't write: it alone knows its faces. */
+/**
+ * Marks the offered languages whose letters this browser can't display, which only the browser
+ * knows.
+ */
 
 import { canWrite } from "../shared/letters.js";
 

@@ -13,7 +13,7 @@ function wire(field) {
       return Array.isArray(body.places) ? body : { places: [], message: field.dataset.failed };
     },
     chosen: (place) => keep(part, place.lat, place.lng, place.name),
-    typed: () => keep(part, "", "", ""), // other words are searched again
+    typed: () => keep(part, "", "", ""), // a changed text is searched again
     say: () => {},
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The chosen ride on the board's map, with the methods of a map that a ride's view needs. The fleet
+ * The chosen ride on the board's map, with the map methods that a ride's view needs. The fleet
  * draws its cab.
  */
 
@@ -10,13 +10,13 @@ export class ChosenMap {
     this.pick = null;
     this.wants = () => false;
     map.onPick((lat, lng) => this.wants() && this.pick?.(lat, lng));
-    const { picking } = fleet; // another form may ask for a place
+    const { picking } = fleet; // another form may be waiting for a place
     fleet.picking = () => this.wants() || Boolean(picking?.());
   }
 
   /**
-   * Call `chosen` for clicks on the map while `wants()` is true: a form of the chosen ride asks for
-   * a place.
+   * Call `chosen` for clicks on the map while `wants()` is true, because a form of the chosen ride
+   * waits for a place.
    */
   onPick(chosen, wants = () => false) {
     this.pick = chosen;
@@ -61,7 +61,7 @@ export class ChosenMap {
     };
   }
 
-  /** Remove the ride: none is chosen any more. */
+  /** Remove the ride from the map: no ride is chosen any more. */
   clear() {
     for (const kind of ["pickup", "drop"]) this.map.unpin(kind);
     this.map.clearStops();

@@ -25,7 +25,7 @@ export class Detail {
     this.failed = failed;
     this.view = null;
     this.id = null;
-    this.coming = null; // the promise of the ride of that id
+    this.coming = null; // the promise of the ride with that id
     this.round = 0;
     box.addEventListener("submit", (event) => this.#submit(event));
     box.addEventListener("click", (event) => {
@@ -48,9 +48,9 @@ export class Detail {
     return this.view.root;
   }
 
-  /** What stands in the box until the ride has come is the board's: see peek.js. */
+  /** Until the ride has come, the box shows what the board knows: see peek.js. */
   async #fetch(id) {
-    this.#leave(); // the forms of the other ride must not be used for this one
+    this.#leave(); // the forms of the previous ride must not be used for this one
     this.id = id;
     const root = await this.#ask(`/rides/${id}`, { headers: HEADERS });
     if (root) this.#mount(root, true);
@@ -101,8 +101,8 @@ export class Detail {
   }
 
   /**
-   * The ride of a page of ours; null when it is not wanted any more, or did not come. That a press
-   * did nothing is said to a user who has gone on to another ride, too.
+   * Request a page of ours and return its ride; null if the ride is not wanted any more, or did not
+   * come. A failed action is reported even if the user has chosen another ride meanwhile.
    */
   async #ask(address, options) {
     const round = (this.round += 1);
@@ -110,7 +110,7 @@ export class Detail {
     const left = round !== this.round;
     if (left ? options.method === "POST" && !done : !root) this.failed();
     if (left) return null;
-    if (!root) this.coming = null; // the next press asks again
+    if (!root) this.coming = null; // the next press requests it again
     return root;
   }
 
@@ -136,7 +136,7 @@ export class Detail {
   }
 }
 
-/** A page of ours: {root: of its ride, or null; done: whether it says that all went well}. */
+/** A page of ours: {root: of its ride, or null; done: whether it reports success}. */
 async function ridePage(address, options) {
   try {
     const answer = await fetch(address, {
@@ -152,7 +152,7 @@ async function ridePage(address, options) {
       return { root, done: answer.ok && Boolean(root) };
     }
   } catch {
-    // no answer, or one that broke off
+    // no answer, or an incomplete one
   }
   return { root: null, done: false };
 }

@@ -1,16 +1,16 @@
 /**
- * The trip of the booking form on the board's map, while no ride is chosen; and a click on the map
- * for the end of the form that has no place yet.
+ * The trip of the booking form on the board's map, while no ride is chosen; and clicks on the map,
+ * which set an end of the trip that has no place yet.
  */
 
 export class DraftTrip {
-  /** `line` is shown with the words of an end (data-pickup, data-drop) while a click sets it. */
+  /** `line` shows the words for an end (data-pickup, data-drop) while a click sets that end. */
   constructor(map, fleet, line) {
     this.map = map;
     this.line = line;
     this.ends = [];
-    this.served = true; // whether the service goes there
-    this.asked = null; // the end that the form asks for
+    this.served = true; // whether the service goes to both ends
+    this.asked = null; // the end for which the form waits
     this.free = true; // whether no ride is chosen
     document.addEventListener("ridedash:trip", ({ detail }) => this.#take(detail));
     document.addEventListener("ridedash:aim", (event) => this.#aim(event));
@@ -66,8 +66,8 @@ export class DraftTrip {
     });
     if (points.length < 2) return;
     this.map.hint(points);
-    // there is nothing to see where no service is; at once, because Leaflet ignores a second fit
-    // while it zooms
+    // outside of the service area there is nothing to show; done at once, because Leaflet ignores a
+    // second fit during a zoom
     if (this.served && !this.map.frames(points)) this.map.fit(points, { animate: false });
   }
 

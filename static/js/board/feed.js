@@ -1,13 +1,13 @@
 /**
- * What the board knows, and the address to ask for the rest: one poll for rows, cabs and the chosen
+ * The data of the board, and the address to request changes: one poll for rows, cabs and the chosen
  * ride. No DOM.
  */
 
-const LONGEST = 3_500; // characters of an address; a longer one asks for all rows instead
+const LONGEST = 3_500; // characters of an address; instead of a longer one, all rows are requested
 
 export class Known {
   constructor() {
-    this.rows = new Map(); // id -> row as it was sent
+    this.rows = new Map(); // id -> row as received
     this.order = [];
     this.cabs = [];
     this.v = "";
@@ -21,7 +21,7 @@ export class Known {
     return `/board.json?since=${this.#since()}${query}`;
   }
 
-  /** Choose another ride, or none; its snapshot is not known. */
+  /** Choose another ride, or none; its snapshot is not known yet. */
   choose(id) {
     this.ride = id;
     this.rideV = "";

@@ -1,18 +1,18 @@
 /**
- * All cabs of the board on one canvas: each a sign with the guest's room in the colour of its row,
- * and one arrow that shows where the cab is heading. The chosen one stands out. Does not use
- * Leaflet.
+ * All cabs of the board on one canvas: each is a sign with the guest's room in the colour of its
+ * row, and an arrow in the direction of the cab. The chosen one stands out. Does not use Leaflet.
  */
 
 import { apart, overlaps, placed } from "./labels.js";
 
 const FONT = "system-ui, sans-serif";
 const SIZE = 13; // px: the text in a sign
-const SMALL = 10; // when there are many
+const SMALL = 10; // when there are many signs
 const MANY = 60;
-const NEAR = 12; // px beside a sign within which a click selects its cab
+const NEAR = 12; // px around a sign within which a click selects its cab
 const ARROW = 11; // px from the edge of a sign to the tip of its arrow
-const STANDS = 1e-4; // degrees, some ten metres: a cab that is known to move less than that stands
+// degrees, some ten metres: a cab that has moved less than this is treated as standing
+const STANDS = 1e-4;
 const MAX_SIGN = 7; // characters
 const MAX_LABEL = 36;
 
@@ -27,13 +27,13 @@ export class Fleet {
     this.chosen = chosen;
     this.cabs = [];
     this.shown = [];
-    this.stood = new Map(); // id -> where a cab was and how far its sign was moved
+    this.stood = new Map(); // id -> position of a cab, and how far its sign was moved
     this.current = null;
     this.over = null;
     this.colours = new Map();
-    this.widths = new Map(); // of texts, in px
+    this.widths = new Map(); // widths of texts, in px
     this.element = map.element;
-    this.picking = null; // whether a click on the map is meant for a form that asks for a place
+    this.picking = null; // whether a click on the map is for a form that waits for a place
     this.redraw = map.canvas(
       (pen, at, size) => this.#paint(pen, at, size),
       (kind, point) => this.#pointed(kind, point),
@@ -80,7 +80,7 @@ export class Fleet {
     for (const cab of last) this.#label(pen, cab, size);
   }
 
-  /** A cab with its look and the box of its sign. */
+  /** A cab with its appearance and the box of its sign. */
   #cab(pen, cab, text) {
     const look = this.look(cab.id);
     const room = [...look.sign].slice(0, MAX_SIGN).join("");
@@ -96,9 +96,8 @@ export class Fleet {
   }
 
   /**
-   * Move signs apart that would cover each other or the property. Those of cabs that stand come
-   * first and stay where they are until their cab drives on or the map is zoomed, whoever else
-   * comes or is chosen.
+   * Move signs apart that would cover each other or the property. Signs of standing cabs come first
+   * and stay in place until their cab moves or the map is zoomed.
    */
   #spread(size) {
     const zoom = this.map.zoom;
@@ -116,7 +115,7 @@ export class Fleet {
     );
   }
 
-  /** A line from a sign that was moved to where its cab is. */
+  /** A line from a sign that was moved to the position of its cab. */
   #leader(pen, { x, y, fromX, fromY, tone, stale }) {
     if (fromX === undefined) return;
     const colour = this.#colour(stale ? "hint" : tone);
@@ -132,7 +131,7 @@ export class Fleet {
   }
 
   #sign(pen, shown) {
-    // the chosen one is larger; for that no other has to move
+    // the chosen sign is larger, but other signs don't move because of that
     const cab = shown.id === this.current ? this.#sized(pen, shown, SIZE + 2) : shown;
     const { x, y, width, height } = cab;
     const tone = this.#colour(cab.stale ? "hint" : cab.tone);
@@ -157,7 +156,7 @@ export class Fleet {
     if (cab.needs) this.#badge(pen, x + width / 2 - 2, y - height / 2 + 1);
   }
 
-  /** The direction of the cab, outside its sign. */
+  /** The direction of the cab, drawn outside its sign. */
   #arrow(pen, { x, y, bearing, width, height }, colour) {
     const angle = (bearing * Math.PI) / 180;
     const [right, down] = [Math.sin(angle), -Math.cos(angle)];
@@ -186,7 +185,7 @@ export class Fleet {
     this.#write(pen, "!", x, y, { size: 12, colour: this.#colour("card") });
   }
 
-  /** The name of the property at its mark, where there is room for it. */
+  /** The name of the property at its marker, if there is room for it. */
   #home(pen, at, size) {
     const { home } = this.map;
     if (!home) return;
@@ -260,7 +259,7 @@ export class Fleet {
   }
 }
 
-/** A path around a box {x, y, width, height}, where x and y are its middle. */
+/** A path around a box {x, y, width, height}, where x and y are its centre. */
 function rounded(pen, { x, y, width, height }, radius) {
   pen.beginPath();
   pen.roundRect(x - width / 2, y - height / 2, width, height, radius);
@@ -271,12 +270,12 @@ function shortened(text) {
   return letters.length > MAX_LABEL ? `${letters.slice(0, MAX_LABEL - 1).join("")}…` : text;
 }
 
-/** Whether a cab has stayed where it was. */
+/** Whether a cab has stayed in place. */
 function stands(before, { lat, lng }) {
   return Math.abs(before.lat - lat) < STANDS && Math.abs(before.lng - lng) < STANDS;
 }
 
-/** The place of a cab whose sign was moved. */
+/** The stored position of a cab whose sign was moved, for the next spread. */
 function spot({ fromX, fromY }) {
   return { x: fromX, y: fromY, width: 1, height: 1 };
 }

@@ -1,14 +1,14 @@
 /**
- * The places of the rows in the list. A row is always in the group of its state. While the user
- * points at a row or works in one, the other rows keep their places: a row that moves to another
- * group leaves a mark of its own size.
+ * Places the rows in the list. A row is always in the group of its state. While the user points at
+ * or works in a row, the other rows stay in place: a row that moves to another group leaves a
+ * placeholder ("mark") of its own size.
  */
 
 import { setText } from "../shared/slots.js";
 
 const POINTED = ":is(.row, .row-left, .call, .alert):hover";
-const MARK_MS = 8_000; // how long a mark stays where nobody points
-const MOVED_MS = 2_500; // how long a row is highlighted: as in board.css
+const MARK_MS = 8_000; // how long a mark stays if nobody points at it
+const MOVED_MS = 2_500; // how long a moved row is highlighted, as in board.css
 
 export class Groups {
   /** `root` is the board. `nodes` are the nodes of the rows by id; this module only places them. */
@@ -21,8 +21,8 @@ export class Groups {
       [...root.querySelectorAll("[data-group]")].map((each) => [each.dataset.group, each]),
     );
     this.marks = new Map(); // id of a row that has moved -> {node, since} of its mark
-    this.slid = 0; // px by which the list was scrolled to keep a row where it was
-    this.room = 0; // px above all rows that keep them where they were
+    this.slid = 0; // px by which the list was scrolled to keep a row in place
+    this.room = 0; // px of space above all rows that keep them in place
   }
 
   /** Whether the user points at a row or a card above them, or works in one. */
@@ -31,8 +31,8 @@ export class Groups {
   }
 
   /**
-   * Make a change above the rows. What the user is about to press stays where it is, or else the
-   * first row in view of a list that was scrolled.
+   * Make a change above the rows. The element that the user is about to press stays in place, or
+   * otherwise the first visible row of a scrolled list.
    */
   steady(change) {
     const anchor = this.#aimed() ?? this.#inView();
@@ -41,7 +41,7 @@ export class Groups {
     if (anchor?.isConnected) this.#hold(anchor, before);
   }
 
-  /** Show again what was slid out of view, once nobody is about to press anything. */
+  /** Scroll back to what was moved out of view, once nobody is about to press anything. */
   release() {
     if (!this.#aimed()) this.#end();
   }
@@ -65,8 +65,8 @@ export class Groups {
   }
 
   /**
-   * Put the rows that stand in a wrong group, or nowhere, into theirs, and leave all others in
-   * place. Returns how many rows still have to move within their groups.
+   * Move the rows that are in a wrong group, or in none, into theirs; all others stay in place.
+   * Returns how many rows still have to move within their groups.
    */
   correct(rows) {
     const focus = document.activeElement;
@@ -77,7 +77,7 @@ export class Groups {
     this.#count(rows);
     this.#refocus(focus);
     if (anchor) {
-      // if the anchor itself has moved, its mark stands where it stood
+      // if the anchor itself has moved, its mark is at its old place
       const stayed = anchor.parentElement === list;
       const there = stayed ? anchor : this.marks.get(Number(anchor.dataset.id))?.node;
       if (there) this.#hold(there, before);
@@ -98,19 +98,22 @@ export class Groups {
     return this.sections.get(name).querySelector("[data-rows]");
   }
 
-  /** What stays while rows move: the row or card under the pointer, else the row with the focus. */
+  /**
+   * The element that stays in place while rows move: the row or card under the pointer, else the
+   * row with the focus.
+   */
   #anchor() {
     return this.body.querySelector(POINTED) ?? this.body.querySelector(".row:focus-within");
   }
 
-  /** What somebody is about to press: under the pointer, or reached by keys. */
+  /** The element that somebody is about to press: under the pointer, or focused by keys. */
   #aimed() {
     const focus = document.activeElement;
     const reached = this.body.contains(focus) && focus.matches(":focus-visible");
     return this.body.querySelector(POINTED) ?? (reached ? focus.closest(".row, .call") : null);
   }
 
-  /** The first row in view of a list that was scrolled. */
+  /** The first visible row of a scrolled list. */
   #inView() {
     if (!this.#scroller().scrollTop) return null;
     const top = Math.max(0, this.body.getBoundingClientRect().top);
@@ -163,18 +166,18 @@ export class Groups {
     const by = node.getBoundingClientRect().top - before;
     if (!by) return;
     const scroller = this.#scroller();
-    // room at the end: a short list could not scroll so far
+    // space at the end, because a short list could not scroll that far
     if (by > 0) this.body.style.paddingBlockEnd = `${scroller.clientHeight}px`;
     const at = scroller.scrollTop;
     scroller.scrollTop += by;
     this.slid += scroller.scrollTop - at;
     const lacks = before - node.getBoundingClientRect().top;
-    if (lacks < 1) return; // a scroll is whole pixels
+    if (lacks < 1) return; // scroll positions are whole pixels
     this.room += lacks; // at its beginning a list can't scroll further back
     this.body.style.paddingBlockStart = `${this.room}px`;
   }
 
-  /** The list stands where it would by itself. */
+  /** Remove the extra space, and let the list take its own position. */
   #end() {
     const scroller = this.#scroller();
     if (this.slid && scroller.scrollTop <= this.slid) scroller.scrollTop = 0;
@@ -224,9 +227,12 @@ function setCount(slot, n) {
   if (slot) setText(slot, String(n));
 }
 
-/** The length of the longest increasing subsequence: as many rows stay when the list is sorted. */
+/**
+ * The length of the longest increasing subsequence: the number of rows that can stay in place when
+ * the list is sorted.
+ */
 function longestIncrease(numbers) {
-  const ends = []; // at n: the least number that ends such a subsequence of length n + 1
+  const ends = []; // at index n: the smallest number that ends such a subsequence of length n + 1
   for (const number of numbers) {
     const at = ends.findIndex((end) => end >= number);
     ends[at < 0 ? ends.length : at] = number;

@@ -1,6 +1,6 @@
 /**
  * Guests at kiosks who need the desk: a card for each above the list, answered without leaving the
- * board; a desk code in a dialog; a tablet that is handed over.
+ * board; the dialog that makes a desk code; and handing over a tablet.
  */
 
 import { ageText, span } from "../shared/ages.js";
@@ -8,12 +8,12 @@ import { askQuietly, formData } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 import { setText } from "../shared/slots.js";
 
-const MOVED_MS = 700; // in which a person sees that cards have moved
+const MOVED_MS = 700; // how long a person needs to notice that cards have moved
 
 export class Kiosks {
   /**
-   * `root` is the board's element; `patterns` are those of ages; `done()` runs after an answer, and
-   * `say(words)` shows why one failed.
+   * `root` is the board's element; `patterns` are the texts of ages; `done()` runs after an answer,
+   * and `say(words)` shows why one failed.
    */
   constructor(root, { patterns, done, say }) {
     this.box = root.querySelector("[data-calls]");
@@ -31,7 +31,10 @@ export class Kiosks {
       });
   }
 
-  /** Show these calls. One that is shown stays as it is: somebody may be choosing a reason. */
+  /**
+   * Show these calls. The card of a call that is already shown stays unchanged, because somebody
+   * may be choosing a reason.
+   */
   show(calls) {
     const before = [...this.box.children];
     const pointed = this.box.querySelector(":scope > :hover"); // the list keeps it in place
@@ -47,14 +50,14 @@ export class Kiosks {
     if (before.some((node, at) => node !== this.box.children[at])) this.#shield();
   }
 
-  /** Cards have moved: a press that was meant for one of them must not answer another guest. */
+  /** After cards have moved, ignore presses for a moment, so that none answers another guest. */
   #shield() {
     this.box.classList.add("is-moved");
     clearTimeout(this.shielded);
     this.shielded = setTimeout(() => this.box.classList.remove("is-moved"), MOVED_MS);
   }
 
-  /** Write how long each has waited, or how long there is to answer. */
+  /** Update how long each guest has waited, or how much time is left to answer. */
   tick(now) {
     for (const node of this.box.children) {
       const { since, until } = node.dataset;
@@ -106,10 +109,10 @@ function wireCode(dialog, failed) {
   if (!dialog) return;
   const part = (name) => dialog.querySelector(`[data-kcode-${name}]`);
   const form = part("form");
-  let asked = null; // the press whose code is on its way
+  let asked = null; // the press whose code was requested
   findGuests(form, failed);
   dialog.addEventListener("ridedash:open", () => {
-    asked = null; // that code is another guest's
+    asked = null; // a code that is on its way is for another guest
     form.reset();
     form.elements.guest_id.value = "";
     form.hidden = false;
@@ -133,7 +136,10 @@ function wireCode(dialog, failed) {
   });
 }
 
-/** A field that finds the guest whose ride it is; words that name nobody bind the code to none. */
+/**
+ * The field that finds the guest of the ride. If its words match nobody, the code is not bound to a
+ * guest.
+ */
 function findGuests(form, failed) {
   const input = form.querySelector("#code-guest");
   const id = form.elements.guest_id;
@@ -158,7 +164,7 @@ function findGuests(form, failed) {
     },
     typed: () => (id.value = ""),
     say: () => {},
-    // whose ride it is: Enter before the list has come makes no code for nobody
+    // while the list is loading, Enter must not make a code without its guest
     waits: (words) => Boolean(words) && !id.value,
     settled: () => Boolean(id.value),
     best: (guests) => (guests.length ? 0 : -1),
@@ -182,7 +188,7 @@ function wireHand(dialog, failed, say) {
     const data = formData(form, event.submitter);
     const path = new URL(form.action, location.href).pathname;
     const { ok } = await askQuietly(path, Object.fromEntries(data));
-    if (mine === asked) dialog.close(); // it may be open again for another guest
+    if (mine === asked) dialog.close(); // the dialog may be open again for another guest
     say(ok ? "" : failed);
   });
 }

@@ -1,9 +1,12 @@
-/** Where labels have room on a map. Boxes are {x, y, width, height} in px around their middle. */
+/**
+ * Finds room for labels on a map. Boxes are {x, y, width, height} in px, with x and y at their
+ * centre.
+ */
 
 const GAP = 4; // px between boxes that were moved apart
 const EDGE = 4; // px between a label and the edge of the map
-const ASIDE = 3; // how many of its widths a box goes to a side at most
-const AWAY = 8; // and of its heights, up or down
+const ASIDE = 3; // how many times its own width a box may move sideways
+const AWAY = 8; // how many times its own height a box may move up or down
 const GRID = [...Array(2 * AWAY + 1).keys()]
   .flatMap((y) => [...Array(2 * ASIDE + 1).keys()].map((x) => [x - ASIDE, y - AWAY]))
   .filter(([x, y]) => x || y);
@@ -16,8 +19,9 @@ export function overlaps(a, b) {
 }
 
 /**
- * The box of a label of these sides beside a mark: to its right, left, above or below, moved into a
- * map of `size` {x, y}; where it covers fewest of `others`. `free` says whether it covers none.
+ * The box of a label of this size beside a marker: to its right, to its left, above or below, where
+ * it covers the fewest of `others`; it is moved into a map of `size` {x, y}. `free`: whether it
+ * covers none.
  */
 export function placed(mark, { width, height }, size, others) {
   const across = (mark.width + width) / 2 + 1;
@@ -37,9 +41,9 @@ export function placed(mark, { width, height }, size, others) {
 
 /**
  * Move boxes apart: each that overlaps an earlier one, or one of `fixed`, goes to the nearest free
- * place around its own, inside a map of `size` {x, y}. One with `kept` [x, y], by how many px it
- * was moved the last time, stays there if it can. Returns new boxes, with `fromX` and `fromY` where
- * a box had to move.
+ * place around its own, inside a map of `size` {x, y}. A box with `kept` [x, y] (by how many px it
+ * was moved last time) stays there if possible. Returns new boxes, with `fromX` and `fromY` where a
+ * box had to move.
  */
 export function apart(boxes, fixed, size) {
   const taken = [...fixed];
@@ -54,8 +58,8 @@ export function apart(boxes, fixed, size) {
 }
 
 /**
- * The place as far from the box's own as the last time; null where it is taken. It may overlap
- * others by half of a GAP: the position of a cab that stands still varies by some pixels.
+ * The place that is as far from the box's own as last time; null if it is taken. It may overlap
+ * others by half of a GAP, because the position of a standing cab varies by some pixels.
  */
 function stays(box, free) {
   if (!box.kept) return null;

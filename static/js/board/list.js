@@ -20,16 +20,16 @@ export class RideList {
       [...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]),
     );
     this.groups = new Groups(root, this.nodes);
-    this.cells = new WeakMap(); // node -> its cells by name
+    this.cells = new WeakMap(); // node -> its cells, by name
     this.rows = [];
     this.ticking = [];
     this.shown = "";
-    this.waits = false; // whether rows have yet to move
+    this.waits = false; // whether rows still have to move
     this.chosen = null;
     root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
     const body = root.querySelector(".list-body");
     body.addEventListener("pointerleave", () => setTimeout(() => this.#left(true)));
-    // a row that moves loses the focus, too, and goes nowhere
+    // a row that moves loses the focus too, without being left
     body.addEventListener("focusout", ({ relatedTarget: to }) =>
       setTimeout(() => this.#left(Boolean(to) && !body.contains(to))),
     );
@@ -67,7 +67,7 @@ export class RideList {
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
   }
 
-  /** Make a change above the rows, which moves nothing that somebody is about to press. */
+  /** Make a change above the rows that moves nothing which somebody is about to press. */
   steady(change) {
     this.groups.steady(change);
   }
@@ -164,7 +164,7 @@ export class RideList {
     if (row.do) this.#offer(cells, row);
   }
 
-  /** A row of the page has a button only if there was something to do. */
+  /** rows that the page was rendered with have a button only if there was something to do */
   #addAsk(node) {
     node.append(this.pattern.querySelector("[data-ask]").cloneNode(true));
     this.cells.delete(node);

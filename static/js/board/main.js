@@ -17,9 +17,11 @@ import { rideKeys } from "../rides/keys.js";
 import { isShown, setText } from "../shared/slots.js";
 
 const EVERY_MS = 2_500;
-const HIDDEN_MS = 10_000; // its title and sound are for users who look at another window
+// hidden pages poll too, because title and sound are for users who look at another window
+const HIDDEN_MS = 10_000;
 const TICK_MS = 1_000;
-const REST_MS = 120; // a user who goes through the list reads rows, and asks for no ride's page
+// a user who moves through the list quickly reads only rows, so no page of a ride is requested
+const REST_MS = 120;
 const LATE_S = 10; // four missed polls
 const root = document.querySelector("[data-board]");
 const wide = matchMedia("(min-width: 48rem)"); // narrower pages show one column at a time
@@ -31,7 +33,7 @@ class Board {
     this.known = new Known();
     this.list = new RideList(root, patterns);
     this.box = root.querySelector("[data-detail]");
-    const pressed = root.querySelector("[data-pressed]"); // of those who may book
+    const pressed = root.querySelector("[data-pressed]"); // only for users who may book
     if (pressed) new Pressed(pressed, this.list.pattern, (id) => this.list.nodes.get(id));
     this.kiosks = new Kiosks(root, {
       patterns,
@@ -42,9 +44,9 @@ class Board {
     this.offset = 0;
     this.answeredAt = clocks();
     this.stopped = false;
-    this.map = this.fleet = this.draft = this.chosenMap = null; // until the map is there
-    this.detail = null; // until a ride is chosen
-    this.asked = null; // the ride whose page was asked for
+    this.map = this.fleet = this.draft = this.chosenMap = null; // null until the map has loaded
+    this.detail = null; // null until a ride is chosen
+    this.asked = null; // the ride whose page was requested
     this.poller = new Poller(() => this.known.url(), {
       waitMs: EVERY_MS,
       hiddenMs: HIDDEN_MS,
@@ -97,7 +99,7 @@ class Board {
     this.resting = setTimeout(() => this.choose(id), REST_MS);
   }
 
-  /** Show at once what the list knows of a ride. */
+  /** Show at once what the list knows about a ride. */
   #turnTo(id) {
     this.known.choose(id);
     this.detail?.close();
@@ -142,15 +144,15 @@ class Board {
     if (back) this.list.focus(id);
   }
 
-  /** The ride that a shortcut is meant for: the row with the focus, else the chosen one. */
+  /** The ride that a shortcut applies to: the row with the focus, else the chosen one. */
   meant() {
     const id = this.list.focused() ?? this.known.ride;
     return id === null ? null : this.choose(id);
   }
 
   /**
-   * Poll for the whole snapshot of the chosen ride: its page may be older or newer than the last
-   * poll.
+   * Poll for the complete snapshot of the chosen ride, because its page may be older or newer than
+   * the last poll.
    */
   #askAnew() {
     this.known.choose(this.known.ride);
@@ -165,7 +167,10 @@ class Board {
     this.map?.resized();
   }
 
-  /** The list waits for no map: what was known or chosen meanwhile is drawn when it is there. */
+  /**
+   * Load the map; the list does not wait for it. When it comes, it shows all that is known and
+   * chosen by then.
+   */
   async #startMap() {
     const frame = root.querySelector("[data-map]");
     const parts = [import("./fleet.js"), import("./draft.js"), import("./chosen.js")];
@@ -192,7 +197,7 @@ class Board {
     this.detail?.drawOn(this.chosenMap);
   }
 
-  /** What shows a chosen ride is loaded with the first one. */
+  /** The modules that show a chosen ride are loaded with the first one. */
   async #startDetail() {
     const { Detail } = await later(() => import("./detail.js"), "ride");
     this.detail = new Detail(this.box, {
@@ -208,7 +213,7 @@ class Board {
     const row = this.known.rows.get(id);
     if (!row) return { sign: "", tone: "quiet", label: "", stale: false };
     return {
-      sign: row.room || initials(row.guest ?? ""), // a ride taken up again has no guest
+      sign: row.room || initials(row.guest ?? ""), // a recovered ride has no guest
       tone: row.tone,
       label: [row.guest, row.car].filter(Boolean).join(" · "),
       moves: row.icon === "coming" || row.icon === "riding",
@@ -249,7 +254,7 @@ class Board {
     ]);
   }
 
-  /** What stands above the rows: bands, cards, guests who call. */
+  /** Update the parts above the rows: bands, cards, guests who call. */
   #showBar(facts) {
     const key = JSON.stringify(facts);
     if (key === this.shownBar) return;
@@ -258,7 +263,7 @@ class Board {
       showBar(facts);
       this.#alerts(facts.alerts ?? []);
       this.kiosks.show(facts.calls ?? []);
-      this.kiosks.tick(Date.now() + this.offset); // their ages take a line
+      this.kiosks.tick(Date.now() + this.offset); // ages may add a line to a card
     });
   }
 
@@ -278,7 +283,9 @@ class Board {
     this.poller.now();
   }
 
-  /** Show all cabs and the property on the map; `asked` by a person, or because the page opened. */
+  /**
+   * Show all cabs and the property on the map; `asked`: by a person, not because the page opened.
+   */
   showAll(asked = false) {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
     const home = this.map?.home;
@@ -336,7 +343,7 @@ class Board {
     const row = event.target.closest(":is(.row, .row-left)[data-id]");
     if (!row) return;
     const id = Number(row.dataset.id);
-    // the page has it too: there may be no answer yet
+    // the page itself has it too, because there may be no answer yet
     if (offered) this.#do(event, id, offered.dataset);
     else if (wide.matches) {
       event.preventDefault();
@@ -344,7 +351,7 @@ class Board {
     }
   }
 
-  /** Do the suggested action on this page where that is possible; else follow its link. */
+  /** Do the suggested action on this page if possible; otherwise follow its link. */
   #do(event, id, { what, on }) {
     if (what === "open" && wide.matches) this.choose(id, { panel: on, focus: true });
     else if (what === "seen") this.#seen(id, on);
@@ -352,7 +359,7 @@ class Board {
     event.preventDefault();
   }
 
-  /** Lead to a part of the list without loading the page anew. */
+  /** Go to a part of the list without reloading the page. */
   #lead(event, part) {
     if (event.ctrlKey || event.metaKey || !isShown(root.querySelector(".list-body"))) return;
     event.preventDefault();

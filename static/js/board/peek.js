@@ -1,6 +1,6 @@
 /**
- * What the list knows of a ride, in place of its page while that is on its way: state, plate, guest
- * and destination are on the row already.
+ * Shows what the list knows of a ride while its page is loading: state, plate, guest and
+ * destination are on the row already.
  */
 
 import { setText } from "../shared/slots.js";

@@ -1,10 +1,10 @@
 /**
- * What was pressed and is not in the list yet: a row below the list, above what it hides, so that a
- * press is answered at once and no row moves. The form tells what becomes of it: `ridedash:press`
- * {state, guest, room, to, n, later, words, orders}; states: "sent"; "lost" while the same form is
- * asked for again; "unknown" when nobody knows; "placed" with the ids of the orders; "refused";
- * "over". The row goes when one of the orders is in the list (`ridedash:rows`), which then moves
- * from here to its place.
+ * Shows a press of Book that is not in the list yet, in a row over the bottom of the list, so that
+ * the press gets an answer at once and no row moves. The form reports its progress:
+ * `ridedash:press` {state, guest, room, to, n, later, words, orders}; states: "sent"; "lost" while
+ * the same form is sent again; "unknown" for an unknown outcome; "placed" with the ids of the
+ * orders; "refused"; "over". The row disappears when one of the orders is in the list
+ * (`ridedash:rows`), whose row then slides from here to its place.
  */
 
 import { counted } from "../shared/counts.js";
@@ -17,7 +17,7 @@ const LOOKS = {
   refused: ["bad", "cancelled"],
 };
 const MOVES_MS = 200;
-const UNLISTED_MS = 20_000; // a list that is full does not show each planned ride
+const UNLISTED_MS = 20_000; // a full list does not show every planned ride
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Pressed {
@@ -27,12 +27,12 @@ export class Pressed {
     this.say = list.dataset;
     this.pattern = pattern;
     this.rowOf = rowOf;
-    this.row = null; // of the last press
-    this.placed = new Map(); // rows whose orders are not in the list yet -> their ids
+    this.row = null; // the row of the last press
+    this.placed = new Map(); // rows whose orders are not in the list yet -> ids of the orders
     document.addEventListener("ridedash:press", ({ detail }) => this.#take(detail));
     document.addEventListener("ridedash:rows", () => this.#follow());
     document.addEventListener("input", ({ target }) => {
-      // a user who goes on in the form has read it
+      // a user who continues in the form has read it
       if (this.row?.dataset.state === "refused" && target.closest("[data-desk-form]")) this.#over();
     });
   }
@@ -103,7 +103,7 @@ export class Pressed {
   }
 }
 
-/** Move a row from a height of the page to where it stands: it is what was pressed. */
+/** Slide a row from a height on the page to its place, to show that it is what was pressed. */
 function slide(node, from) {
   if (still.matches) return;
   const by = from - node.getBoundingClientRect().top;

@@ -6,8 +6,8 @@
 const NOTES = [
   [880, 0],
   [1174.7, 0.14],
-]; // Hz, seconds
-// what lets a page make sounds: a touch does at its end, not at its start
+]; // frequency in Hz, duration in seconds
+// events that allow a page to play sounds: a touch allows it at its end, not at its start
 const PRESSES = ["pointerup", "click", "keydown"];
 const LASTS = 0.22;
 const LOUD = 0.12;
@@ -24,8 +24,8 @@ export class Chime {
   }
 
   /**
-   * Play the sound when `items`, all that need attention, has a new one. The first call only stores
-   * them.
+   * Play the sound when `items`, the ids of all rides that need attention, has a new one. The first
+   * call only stores them.
    */
   hear(items) {
     const fresh = this.known && items.some((item) => !this.known.has(item));

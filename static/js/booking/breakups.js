@@ -1,6 +1,6 @@
 /**
- * Fare breakups open below their card or above it, one at a time. Escape or a click elsewhere
- * closes them.
+ * Fare breakups open below or above their card, one at a time. Escape or a click elsewhere closes
+ * them.
  */
 
 const GAP = 12; // px to the edge of the visible area

@@ -1,6 +1,7 @@
 /**
- * Keys in the list of cars: a digit chooses the car of that number, S other seats. What is pressed
- * while cars are requested waits for them; where there is no trip yet, a digit is a favourite drop.
+ * Keys in the list of cars: a digit chooses the car of that number, S the next number of seats. A
+ * key pressed while cars are requested waits for them. Without a trip, a digit chooses a favourite
+ * drop.
  */
 
 import { onKey } from "../shared/keys.js";
@@ -8,7 +9,7 @@ import { onKey } from "../shared/keys.js";
 const LIST = "[data-cars]";
 
 export class CarKeys {
-  /** `form` has: settled, asking, cars, goTo(slot). */
+  /** The methods of `form` that are used: settled, asking, cars, goTo(slot). */
   constructor(form) {
     this.form = form;
     this.waiting = [];
@@ -19,7 +20,7 @@ export class CarKeys {
     onKey("s", () => this.#do(() => form.cars.nextSeats()), LIST);
   }
 
-  /** The cars have come: the focus that waited in their box goes to one of them. */
+  /** The cars have come: if the focus was waiting in their box, it moves to one of them. */
   arrived() {
     if (document.activeElement === this.form.cars.box) this.form.cars.focus();
     const acts = this.waiting;
@@ -27,7 +28,7 @@ export class CarKeys {
     if (this.form.settled) for (const act of acts) act();
   }
 
-  /** Forget what was pressed for another trip. */
+  /** Forget keys that were pressed for another trip. */
   forget() {
     this.waiting = [];
   }

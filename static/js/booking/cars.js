@@ -6,24 +6,24 @@
 import { ask } from "../shared/ask.js";
 import { clocks, passed } from "../shared/clocks.js";
 
-const SKELETON_MS = 300; // after this a skeleton is shown
+const SKELETON_MS = 300; // after this time a skeleton is shown
 const SLOW_MS = 4_000;
-const AGAIN_MS = 5_000; // after a renewal that nobody answered
-const EARLY_MS = 500; // how much earlier a timer may seem to end
+const AGAIN_MS = 5_000; // wait after a renewal without an answer
+const EARLY_MS = 500; // how much too early a timer may fire
 const CLEAR = 8; // px between the chosen card and the bar below it
 
 export class Cars extends EventTarget {
-  /** `skeleton`, `empty` and `unanswered` are the templates of what the box shows without cars. */
+  /** `skeleton`, `empty` and `unanswered` are templates for the box without cars. */
   constructor(box, { path, words, skeleton, empty, unanswered, status, signal }) {
     super();
     Object.assign(this, { box, path, words, skeleton, empty, unanswered, status });
     this.running = null;
     this.trip = null;
     this.timer = null;
-    // prices are renewed after this, before the offers expire
+    // prices are renewed after this time, before the offers expire
     this.freshMs = Number(box.dataset.freshMs);
-    this.usual = ""; // the guest's last category
-    // the category that the user chose; empty: the server's first choice
+    this.usual = ""; // the category of the guest's last ride
+    // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
     box.addEventListener("change", (event) => this.#changed(event.target));
     for (const [target, kind] of [
@@ -32,7 +32,7 @@ export class Cars extends EventTarget {
     ])
       target.addEventListener(kind, () => this.wake(), { signal });
     signal?.addEventListener("abort", () => this.#end());
-    this.at = box.querySelector("[data-products]") ? clocks() : null; // when prices came
+    this.at = box.querySelector("[data-products]") ? clocks() : null; // when the prices came
     if (this.at) this.#later();
   }
 
@@ -61,7 +61,7 @@ export class Cars extends EventTarget {
     this.reveal();
   }
 
-  /** Choose the car of a number, as the cards are numbered. */
+  /** Choose the car with this number, as the cards are numbered. */
   take(number) {
     const card = this.box.querySelectorAll("[data-product]")[number - 1];
     const radio = card?.querySelector("[name=offer]:enabled");
@@ -69,7 +69,7 @@ export class Cars extends EventTarget {
     radio?.focus();
   }
 
-  /** Choose the next number of seats of the chosen car, where it has one. */
+  /** Choose the next number of seats of the chosen car, if it has several. */
   nextSeats() {
     const card = this.chosen?.closest("[data-product]");
     const seats = [...(card?.querySelectorAll("[name=seats]:enabled") ?? [])];
@@ -77,7 +77,7 @@ export class Cars extends EventTarget {
     seats[(at + 1) % seats.length]?.click();
   }
 
-  /** Move the focus to the chosen car, else to the first; to the box while there is none. */
+  /** Move the focus to the chosen car, else to the first; without cars, to the box. */
   focus() {
     (this.chosen ?? this.box.querySelector("[name=offer]:enabled") ?? this.box).focus();
   }
@@ -126,7 +126,7 @@ export class Cars extends EventTarget {
         seats: before?.seats,
         before: trip.compare ? before?.offer : "",
         account: trip.account,
-        guest: drop ? "" : trip.guest, // for the drops that are suggested
+        guest: drop ? "" : trip.guest, // for the suggested drops
       },
       mine.signal,
     );
@@ -134,33 +134,33 @@ export class Cars extends EventTarget {
     if (stopped || mine !== this.running) return null;
     if (trip.compare && !body.html && status !== 401) return this.#keep();
     this.box.removeAttribute("aria-busy");
-    const now = this.choice; // the user may have chosen while the cards were on their way
+    const now = this.choice; // the user may have chosen meanwhile
     const listed = this.box.querySelector("[data-product]") !== null;
     this.#paint(ok, status, body, Boolean(trip.compare));
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
     else if (trip.compare && listed && !now) this.#unchoose();
-    // so may the guest, who has a usual car
+    // so may the choice of a guest with a usual car
     if (this.usual !== usual) this.prefer(this.usual);
     return { ok, ...body };
   }
 
   /**
-   * A renewal without an answer: what is shown stays, and is asked for again. A price that is too
-   * old by then is not ordered; the server asks for a new one.
+   * After a renewal without an answer the cards stay, and another one follows. A price that is too
+   * old by then is not ordered: the server asks for a new one.
    */
   #keep() {
     this.#later(AGAIN_MS);
     return null;
   }
 
-  /** A renewal chooses no car for a user who has chosen none. */
+  /** A renewal must not choose a car if the user has not chosen one. */
   #unchoose() {
     if (!this.chosen) return;
     this.chosen.checked = false;
     this.#tell();
   }
 
-  /** Choose the car and the seats of an earlier choice again, where the new cards have them. */
+  /** Choose the car and the seats of an earlier choice again, if the new cards have them. */
   #choose({ category, seats }) {
     const card = this.box.querySelector(`[data-product="${CSS.escape(category)}"]`);
     const car = card?.querySelector("[name=offer]:enabled");
@@ -177,7 +177,7 @@ export class Cars extends EventTarget {
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
     this.box.style.minBlockSize = "";
-    // a button in it may be pressed at this moment: leaving the empty drop has led here
+    // a button in the box may be pressed at this moment: leaving the empty drop field has led here
     if (!this.box.querySelector("[data-drops]"))
       this.box.replaceChildren(this.empty.content.cloneNode(true));
     this.#tell();
@@ -197,11 +197,11 @@ export class Cars extends EventTarget {
       line.querySelector("button").hidden = status === 401;
       this.box.replaceChildren(line);
     }
-    // outside of the box a digit key would choose a drop, and not a car: see car_keys.js
+    // outside of the box a digit key would choose a drop instead of a car: see car_keys.js
     if (inside && !this.box.contains(document.activeElement))
       this.box.focus({ preventScroll: true });
     const count = this.box.querySelectorAll("[data-product]").length;
-    this.status.classList.add("visually-hidden"); // the count is for screen readers
+    this.status.classList.add("visually-hidden"); // the count is only for screen readers
     if (!renewing)
       this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? clocks() : null;
@@ -209,10 +209,7 @@ export class Cars extends EventTarget {
     this.#tell();
   }
 
-  /**
-   * Where the form is a column that scrolls: bring the chosen card into view, above the bar, if it
-   * is not.
-   */
+  /** If the form is a column that scrolls, scroll the chosen card into view, above the bar. */
   reveal() {
     const column = this.box.closest("[data-desk-form]");
     const card = this.chosen?.closest("[data-product]");
@@ -222,10 +219,7 @@ export class Cars extends EventTarget {
     card.scrollIntoView({ block: "nearest" });
   }
 
-  /**
-   * Show progress without flicker: old cards stay, dimmed; a skeleton is shown where there are
-   * none.
-   */
+  /** Show progress without flicker: old cards stay, dimmed; without cards, a skeleton is shown. */
   #waiting() {
     this.box.setAttribute("aria-busy", "true");
     return [
@@ -234,7 +228,7 @@ export class Cars extends EventTarget {
         this.status.textContent = this.words.loading;
         if (!this.box.querySelector("[data-products]")) {
           this.box.replaceChildren(this.skeleton.content.cloneNode(true));
-          // what stands below stays there when fewer cars come
+          // elements below stay in place if fewer cars come
           this.box.style.minBlockSize = `${this.box.offsetHeight}px`;
         }
       }, SKELETON_MS),
@@ -249,10 +243,10 @@ export class Cars extends EventTarget {
       car.closest("[data-product]").querySelector(".product-price").textContent =
         radio.dataset.price;
     }
-    note(this.box)?.remove(); // the user who chooses has seen it
+    note(this.box)?.remove(); // a user who chooses has seen it
     this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
-    this.reveal(); // the card and the bar have grown
+    this.reveal(); // the card and the bar have become larger
   }
 
   #seatOf(car) {
@@ -263,7 +257,7 @@ export class Cars extends EventTarget {
     this.dispatchEvent(new Event("chosen"));
   }
 
-  /** Stop all requests: the form was removed. */
+  /** Stop all requests, because the form was removed. */
   #end() {
     clearTimeout(this.timer);
     this.running?.abort();
@@ -275,7 +269,7 @@ export class Cars extends EventTarget {
     this.timer = setTimeout(() => this.wake(), ms);
   }
 
-  /** Renew prices that are old, also those that grew old while the page was hidden. */
+  /** Renew old prices, including those that became old while the page was hidden. */
   wake() {
     if (document.hidden || !this.at) return;
     const left = this.freshMs - passed(this.at);
@@ -284,7 +278,7 @@ export class Cars extends EventTarget {
   }
 }
 
-/** The line about a changed price: it stays until the user chooses, or asks for another trip. */
+/** The line about a changed price; it stays until the user chooses a car, or another trip. */
 function note(box) {
   return box.querySelector("[data-changed]");
 }

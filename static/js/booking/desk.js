@@ -1,12 +1,12 @@
 /**
  * The booking form in the board's left column: it books without leaving the page, and is empty for
- * the next guest. Starts by itself where [data-desk-form] is.
- * Listens to `ridedash:refill` {order, how} and `ridedash:rows` {rows: id -> row}, after which its
- * words about an order that has left SENDING go. Sends `ridedash:booked` {order}, `ridedash:press`
- * about each press (board/pressed.js) and `ridedash:trip` {ends, served}: the two places of the
- * trip, or none before the user has set one, and whether the service goes there. Sends
- * `ridedash:aim` {end} while a field without a place is in use; a map that will set that end
- * prevents the default, and answers a click with `ridedash:picked` {end, lat, lng}.
+ * the next guest. It starts itself on pages with [data-desk-form]. It listens to `ridedash:refill`
+ * {order, how} and `ridedash:rows` {rows: id -> row}, after which it removes its words about an
+ * order that has left SENDING. Sends `ridedash:booked` {order}, `ridedash:press` about each press
+ * (board/pressed.js) and `ridedash:trip` {ends, served}: the ends of the trip, none before the user
+ * has set one, and whether the service goes there. Sends `ridedash:aim` {end} while a field without
+ * a place is in use; a map that can set that end prevents the default, and answers a click with
+ * `ridedash:picked` {end, lat, lng}.
  */
 
 import { ask, formData } from "../shared/ask.js";
@@ -15,10 +15,10 @@ import { BookForm } from "./form.js";
 import { guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
 
-const SAID_MS = 20_000; // after this the list shows the state of the ride
-// answers of a form that made nothing by this try; what an earlier try made, they don't know
+const SAID_MS = 20_000; // after this time the list shows the state of the ride
+// results of attempts that made no order; an earlier attempt may have made one
 const TURNED_AWAY = new Set(["limited", "out", "refused"]);
-const PREPARES = new Set(["show", "quick"]); // buttons that send the form and order nothing
+const PREPARES = new Set(["show", "quick"]); // buttons that send the form without ordering
 
 class DeskForm {
   constructor(root) {
@@ -38,7 +38,7 @@ class DeskForm {
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
       if (!this.sending) this.form.pin(end, lat, lng);
     });
-    document.addEventListener("ridedash:map", () => this.#tellTrip()); // the board's map is there
+    document.addEventListener("ridedash:map", () => this.#tellTrip()); // the board's map has loaded
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
     document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
   }
@@ -60,7 +60,7 @@ class DeskForm {
     this.#tellTrip();
   }
 
-  /** "New ride" in the bar leads to this form, where it is on the page. */
+  /** "New ride" in the bar leads to this form if it is on the page. */
   #here(event) {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !this.root.getClientRects().length)
       return;
@@ -68,7 +68,7 @@ class DeskForm {
     this.body.querySelector("#guest-find").focus();
   }
 
-  /** What "More" opens lies below the cut: it comes into sight when somebody asks for it. */
+  /** Scroll to what "More" opens, which is outside of the visible part of the column. */
   #lift({ target }) {
     const more = target.closest(".more > summary")?.parentElement;
     if (!more || more.open) return;
@@ -79,7 +79,7 @@ class DeskForm {
     more.addEventListener("toggle", lift, { once: true });
   }
 
-  /** Show above the button that the column has more below it. */
+  /** Show above the button that there is more of the column below. */
   #watchCut() {
     const look = () => {
       const { scrollHeight, clientHeight, scrollTop } = this.root;
@@ -93,13 +93,13 @@ class DeskForm {
   #tellTrip() {
     const { trip, priced } = this.form;
     const [pickup, drop] = ["pickup", "drop"].map((end) => trip.at(end));
-    // the property's own pickup is no trip
+    // the property's own pickup alone is not a trip
     const begun = drop || (pickup && pickup.name !== trip.ends.pickup.input.defaultValue);
     tell("trip", { ends: begun ? [pickup, drop] : [], served: priced });
     this.#aim(this.aimed);
   }
 
-  /** Let a click on the board's map set this end, while it has no place; null: none. */
+  /** Let a click on the board's map set this end while it has no place; null: no end. */
   #aim(end) {
     this.aimed = end;
     const open = end && !this.sending && !this.form.trip.at(end) ? end : null;
@@ -121,8 +121,8 @@ class DeskForm {
   }
 
   /**
-   * Send the form. Until the result is known no field can change, so that a retry sends the same
-   * bytes.
+   * Send the form. Until the result is known, no field can be changed, so that a retry sends the
+   * same bytes.
    */
   async #post() {
     this.form.busy();
@@ -141,7 +141,7 @@ class DeskForm {
     this.doubted = false;
     this.#lock(false);
     const here =
-      // a user who went elsewhere stays there
+      // the focus is not taken from a user who went elsewhere
       document.activeElement === document.body || this.root.contains(document.activeElement);
     if (result.html) this.#show(result.html);
     else this.form.ready();
@@ -165,12 +165,12 @@ class DeskForm {
     if (here) this.#focus();
   }
 
-  /** Tell the list what has become of the press; nothing of a form that only asked for prices. */
+  /** Tell the list the progress of the press, but not for a form that only requested prices. */
   #tellPress(state, facts = {}) {
     if (this.pressed) tell("press", { ...this.pressed, state, ...facts });
   }
 
-  /** Why the server sent the form back. */
+  /** The reason why the server returned the form. */
   #wrong() {
     const why = "[role=alert] .alert-title, .field-error:not([hidden]) span";
     return this.body.querySelector(why)?.textContent.trim() ?? "";
@@ -193,7 +193,8 @@ class DeskForm {
   }
 
   /**
-   * The list has news: words about orders that wait go when those are booked, refused or not known.
+   * After news of the list, remove words about waiting orders that are now booked, refused or
+   * unknown.
    */
   #follow(rows) {
     if (!this.placed) return;
@@ -234,7 +235,7 @@ class DeskForm {
       this.body.querySelector("[role=alert], [data-filled]");
     if (wrong && !wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
     (wrong ?? this.body.querySelector("#guest-find")).focus();
-    wrong?.scrollIntoView({ block: "center" }); // what is wrong stands below the field
+    wrong?.scrollIntoView({ block: "center" }); // the field with the error is below the line
   }
 
   async #refill({ order, how }) {
@@ -243,7 +244,7 @@ class DeskForm {
     const { ok, status, body } = await ask(this.form.book.action, {
       [how === "return" ? "return" : "again"]: order,
     });
-    // another ride fills the form, or what stands in it is on its way
+    // another ride fills the form, or the form is being sent
     if (mine !== this.refilling || this.sending) return;
     if (!ok || !body.html)
       return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed, true);
@@ -261,7 +262,7 @@ class DeskForm {
   }
 }
 
-/** What the list shows of a form that was pressed. */
+/** The data of a pressed form for the list. */
 function pressOf(data) {
   const listed = guestsOf(String(data.get("guests") ?? ""));
   return {
@@ -273,7 +274,7 @@ function pressOf(data) {
   };
 }
 
-/** The name of the guest of a form, or of the first one on its list. */
+/** The name of the guest in a form, or of the first guest on its list. */
 function firstGuest(data) {
   const [first = ""] = guestsOf(String(data.get("guests") ?? ""));
   const [listed] = first.trim().split(/[\t;,]/);

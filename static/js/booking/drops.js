@@ -5,7 +5,7 @@ import { setText } from "../shared/slots.js";
 
 export class Drops {
   /**
-   * `box` shows the cars; `empty` is the template of what it shows without a trip; `path` answers
+   * `box` shows the cars; `empty` is the template for the box without a trip; `path` answers
    * {places}.
    */
   constructor(box, empty, path) {
@@ -14,7 +14,7 @@ export class Drops {
     this.asked = 0;
   }
 
-  /** Show what is suggested for a guest, by id, "" is nobody, from a pickup: "lat,lng" or "". */
+  /** Show the suggestions for a guest (an id, "" for none) and a pickup ("lat,lng" or ""). */
   async of(guest, pickup) {
     const mine = (this.asked += 1);
     const { ok, body } = await ask(this.path, { end: "drop", guest, other: pickup });

@@ -1,6 +1,6 @@
 /**
- * A ride to a flight: asks the server when to pick up, and shows its arithmetic with a button. The
- * button is one of the quick choices of the pickup's time (when.js); nothing is set by itself.
+ * A ride to a flight: asks the server for a pickup time, and shows its calculation with a button.
+ * The button is one of the quick choices of the pickup's time (when.js); nothing is set by itself.
  */
 
 import { ask } from "../shared/ask.js";
@@ -9,7 +9,9 @@ import { setText } from "../shared/slots.js";
 const DEBOUNCE_MS = 200;
 
 export class Flight {
-  /** `box` has the fields; `cars()` is the list of cars, which knows the minutes of the way. */
+  /**
+   * `box` has the fields; `cars()` returns the list of cars, which knows the duration of the trip.
+   */
   constructor(box, path, cars) {
     Object.assign(this, { box, path, cars });
     this.wanted = box.querySelector("[name=for_flight]");
@@ -27,7 +29,7 @@ export class Flight {
     });
   }
 
-  /** Ask anew when the departure or the way has changed. */
+  /** Ask again if the departure or the duration has changed. */
   async propose() {
     const minutes = this.cars().querySelector("[data-travel-min]")?.dataset.travelMin ?? "";
     const departs = this.departs.value;

@@ -1,7 +1,7 @@
 /**
- * The booking form: connects guest, trip, cards and button, on any page. Knows nothing of a map.
- * Events: "ends" {end?} when an end moved or lost its place; "zone" {zone} when the pickup points
- * changed; "send" {event} (can be prevented) before a valid form is sent.
+ * The booking form: connects guest, trip, cards and button, on any page. It does not depend on a
+ * map. Events: "ends" {end?} when an end moved or lost its place; "zone" {zone} when the pickup
+ * points changed; "send" {event} (can be prevented) before a valid form is sent.
  */
 
 import { ask } from "../shared/ask.js";
@@ -21,20 +21,20 @@ import { When } from "./when.js";
 const DEBOUNCE_MS = 250; // between two requests for prices; the first is sent at once
 
 export class BookForm extends EventTarget {
-  mapped = false; // whether a click on the board's map sets the end that is searched
+  mapped = false; // whether a click on the board's map sets the end that is being searched
 
   failed = false; // whether no cars came for the trip
 
   openEnd = false; // whether the user wants cars without a drop
 
   /**
-   * `root` contains the form and has its texts; `body` is the part of it with this form; `signal`
-   * ends the form; `both` asks for cars only when both ends are known.
+   * `root` contains the form and has its texts; `body` is the part that contains this form;
+   * `signal` ends the form; `both` asks for cars only when both ends are known.
    */
   constructor(root, { body = root, signal, both = false } = {}) {
     super();
     this.both = both;
-    this.sending = false; // whether it was sent and the result is not known yet
+    this.sending = false; // whether the form was sent and its result is unknown
     const part = (name) => body.querySelector(`[data-${name}]`);
     this.say = root.dataset;
     this.signal = signal;
@@ -82,7 +82,7 @@ export class BookForm extends EventTarget {
     });
   }
 
-  /** Request the cars of a trip that is in the fields already. */
+  /** Request the cars of a trip that is already in the fields. */
   start() {
     if (
       this.#known &&
@@ -92,7 +92,7 @@ export class BookForm extends EventTarget {
       this.reload();
   }
 
-  /** Whether the service has priced the trip of the fields: it goes there. */
+  /** Whether the service has priced the trip in the fields, which means that it goes there. */
   get priced() {
     return Boolean(this.shownTrip) && this.shownTrip === this.trip.key;
   }
@@ -102,7 +102,7 @@ export class BookForm extends EventTarget {
     return this.priced && !this.cars.busy;
   }
 
-  /** Whether cars of the trip are requested, or are about to be. */
+  /** Whether cars for the trip are being requested, or will be in a moment. */
   get asking() {
     return Boolean(this.#known) && !this.trip.loose && !this.failed && !this.settled;
   }
@@ -127,7 +127,7 @@ export class BookForm extends EventTarget {
     const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
     this.failed = false;
-    if (!this.#known) this.shownTrip = ""; // the cards go
+    if (!this.#known) this.shownTrip = ""; // the cards are removed
     const guest = this.guests.guest?.id;
     const answering = this.cars.load(this.#known ? { ...asked, account, guest, compare } : null);
     this.button();
@@ -157,7 +157,7 @@ export class BookForm extends EventTarget {
 
   /**
    * Update the button. Cards belong to one trip: nothing can be booked while the fields have
-   * another one, or words without a place.
+   * another trip, or words without a place.
    */
   button() {
     if (this.sending) return; // a form that is being sent keeps its button
@@ -166,7 +166,7 @@ export class BookForm extends EventTarget {
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
     go.disabled = !choice || !this.linked || !when.ready;
     if (choice || !cars.chosen || !cars.busy)
-      // otherwise the answer is about to come
+      // otherwise the answer will come soon
       go.textContent = choice ? when.button(choice) : this.#missing();
     when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
@@ -174,7 +174,7 @@ export class BookForm extends EventTarget {
     if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
   }
 
-  /** Request the cars of the pickup alone, and go on among those that need no drop. */
+  /** Request the cars for the pickup alone, and continue with those that need no drop. */
   async #goOpen() {
     this.openEnd = true;
     await this.reload();
@@ -196,11 +196,11 @@ export class BookForm extends EventTarget {
       this.flight.propose();
     });
     this.when.addEventListener("changed", () => this.button());
-    // not while another trip is typed or its cars are on their way; `wake` comes back to it
+    // not while another trip is typed or its cars are being requested; `wake` checks again
     const renew = () =>
       this.sending || this.trip.loose || this.cars.busy || this.reload({ compare: true });
     this.cars.addEventListener("old", renew);
-    // the clock of a demo was turned: prices may be others
+    // the clock of a demo was turned, so prices may have changed
     document.addEventListener("ridedash:prices", renew, { signal: this.signal });
     this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
     this.body.addEventListener(
@@ -234,11 +234,11 @@ export class BookForm extends EventTarget {
         if (byKey && end === "drop") this.#onward(fields.input);
       },
       typed: () => this.trip.typed(end),
-      waits: () => !this.trip.at(end), // Enter in a field with a place leads on
+      waits: () => !this.trip.at(end), // Enter in a field with a place moves on
       settled: () => Boolean(this.trip.at(end)),
       say: (count) => this.#sayFound(this.say.sayFound, count),
     });
-    // its error line would move the button whose press has led out of the field
+    // its error line would move the button whose press has just left the field
     fields.input.addEventListener("blur", async () => {
       await released();
       if (!this.signal?.aborted && document.activeElement !== fields.input) this.trip.left(end);
@@ -254,7 +254,9 @@ export class BookForm extends EventTarget {
     return this.favourites.find((place) => place.slot === Number(slot)) ?? null;
   }
 
-  /** Set the drop to a favourite place by its number; false when there is none, or no form. */
+  /**
+   * Set the drop to a favourite place by its number; false if there is no such place, or no form.
+   */
   goTo(slot) {
     const place = this.sending || !isShown(this.go) ? null : this.#favourite(slot);
     if (place) this.trip.put("drop", place);
@@ -297,7 +299,7 @@ export class BookForm extends EventTarget {
     });
   }
 
-  /** The drops for the guest, none of them where the ride begins. */
+  /** Show the suggested drops for the guest, without the pickup itself. */
   #suggestDrops() {
     this.drops.of(this.guests.guest?.id ?? "", this.trip.point("pickup"));
   }
@@ -324,7 +326,7 @@ export class BookForm extends EventTarget {
       this.failed = false;
       this.openEnd &&= !this.trip.at("drop");
       if (end === "pickup") this.#pickupMoved();
-      // the trip of the shown cards again, while another is requested
+      // another trip is requested while the cards belong to this one
       if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon();
       else this.cars.wake();
     });
@@ -354,7 +356,7 @@ export class BookForm extends EventTarget {
     this.zoneList.replaceChildren(
       ...new DOMParser().parseFromString(markup, "text/html").body.childNodes,
     );
-    // the list box or the link that was used, for the next arrow key
+    // the list box or link that was used, so that the next arrow key works
     if (focused) [...this.zoneList.querySelectorAll("select, [aria-current]")].at(-1)?.focus();
     this.#tell("zone", { zone });
   }
@@ -371,7 +373,8 @@ export class BookForm extends EventTarget {
     });
     this.book.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
-      if (event.submitter?.name === "guest_starts") return; // a page of its own asks for more
+      // that button opens a page with further questions
+      if (event.submitter?.name === "guest_starts") return;
       if (!this.#tell("send", { event })) return event.preventDefault();
       // after the browser has read the form, so that a second press sends no second order
       setTimeout(() => this.busy());
@@ -392,7 +395,7 @@ export class BookForm extends EventTarget {
       onKey(key, () => this.sending || !isShown(this.go) || act());
   }
 
-  /** Move the focus to the next empty field, else to the cars; whether to a field. */
+  /** Move the focus to the next empty field, else to the cars. Returns whether it is a field. */
   #onward(field) {
     const next = following(this.book, field, this.cars.box);
     if (next) next.focus();
@@ -400,7 +403,7 @@ export class BookForm extends EventTarget {
     return Boolean(next);
   }
 
-  /** Move the focus to the cars, or to what stands in their place. */
+  /** Move the focus to the cars, or to the element in their place. */
   toCars() {
     const { box } = this.cars;
     if (this.settled) return this.cars.focus();

@@ -1,16 +1,16 @@
 /**
- * The pasted list of guests: counts its lines, points at those that are the same, and closes the
- * fields of one guest while it has any. The server reads and checks the lines.
+ * The pasted list of guests: counts its lines, points out duplicates, and disables the fields of a
+ * single guest while the list has lines. The server reads and checks the lines.
  */
 
 import { setText } from "../shared/slots.js";
 
 const MOST = 6; // cars of one press
-// what ends a line for the server too: lists of word processors have other ends than \n
+// line ends that the server recognises too: word processors use others than \n
 const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
 
 export class GuestList {
-  /** `part` is the form's part with the list; null where a form has none. */
+  /** `part` is the part of the form with the list; null for a form without one. */
   constructor(part) {
     this.text = part?.querySelector("[name=guests]") ?? null;
     this.hint = part?.querySelector("[data-list-hint]") ?? null;
@@ -30,12 +30,12 @@ export class GuestList {
     return (this.text?.value ?? "").split(LINE_ENDS);
   }
 
-  /** Whether lines are the same and nobody has said that they are meant. */
+  /** Whether the list has duplicates that nobody has confirmed. */
   get doubtful() {
     return this.#repeats.length > 0 && !this.twice.firstElementChild.checked;
   }
 
-  /** Pairs of a line's number, from 1, and that of the first one that is the same. */
+  /** Pairs of line numbers, from 1: a duplicate, and the first line that it repeats. */
   get #repeats() {
     const first = new Map();
     const pairs = [];
@@ -48,12 +48,12 @@ export class GuestList {
     return pairs;
   }
 
-  /** Whether there is a list that one press can't book. */
+  /** Whether the list is too long for one press. */
   get tooLong() {
     return this.count > MOST;
   }
 
-  /** What was typed into `target`; a list that is another one by now is asked about anew. */
+  /** Handle typing in `target`; a changed list has to be confirmed again. */
   edited(target) {
     if (target === this.text) {
       this.twice.firstElementChild.checked = false;
@@ -87,7 +87,7 @@ export function guestsOf(text) {
   return text.split(LINE_ENDS).filter(isGuest);
 }
 
-/** Whether anything of a line is seen, but for what separates or quotes its cells. */
+/** Whether a line contains more than separators and quotes of cells. */
 function isGuest(line) {
   return /[^\s;,"\p{C}]/u.test(line);
 }

@@ -30,7 +30,7 @@ export class GuestFinder extends EventTarget {
       guest_note: field("guest_note"),
     };
     this.about = book.querySelector("[data-guest-about]");
-    // the server filled them in
+    // the server has filled them in
     this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null;
     this.brought = this.guest
       ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value]))
@@ -50,12 +50,11 @@ export class GuestFinder extends EventTarget {
     fitWords(this.name);
   }
 
-  /** What to show in place of guests; empty when the answer is a list of guests. */
+  /** The message in place of guests; empty when the answer is a list of guests. */
   #problem(status, body) {
     if (status === 200) return "";
     if (status === 401) return this.signedOut;
-    // A 400 means that the page belongs to an earlier sign-in; the server's message says what to
-    // do.
+    // 400 means that the page belongs to an earlier sign-in; the server's message says what to do.
     if (status === 400 && body.error) return `${body.error}. ${body.message}`;
     return this.failed;
   }
@@ -94,7 +93,7 @@ export class GuestFinder extends EventTarget {
   }
 
   /**
-   * Another name is another guest: remove the facts of the chosen one, and keep what was typed
+   * Another name means another guest: remove the facts of the chosen one, and keep what was typed
    * since.
    */
   #typed() {
@@ -113,7 +112,9 @@ export class GuestFinder extends EventTarget {
     this.#say("");
   }
 
-  /** Move a room or a phone number from the name's field to its own, unless a guest was chosen. */
+  /**
+   * Move a room or a phone number from the name field to its own field, unless a guest was chosen.
+   */
   #sort() {
     const typed = this.name.value.trim();
     let to = null;

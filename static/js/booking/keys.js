@@ -1,7 +1,7 @@
 /**
  * The Enter key in the booking form: it moves to the next empty field, then to the cars, and never
- * sends the form; Ctrl+Enter books. Where it cannot, and beside the form, it leads to what is
- * missing.
+ * sends the form; Ctrl+Enter books. If that is not possible, and outside of the form, it moves to
+ * what is missing.
  */
 
 import { isShown } from "../shared/slots.js";
@@ -11,8 +11,8 @@ const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 
 /**
  * `around` contains the form and the alerts beside it, where the same keys work. `hint` is the line
- * beside the button; it shows `words` where Enter leads to no field. `onward(field)` moves the
- * focus on and returns whether to a field.
+ * beside the button; it shows `words` if Enter leads to no field. `onward(field)` moves the focus
+ * on and returns whether to a field.
  */
 export function wireKeys(around, book, go, { hint, words, signal, onward }) {
   hint.hidden = false;
@@ -24,14 +24,14 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
       const asked = event.ctrlKey || event.metaKey;
       if (asked || (book.contains(field) && field.matches("input"))) event.preventDefault();
       if (asked && !go.disabled) book.requestSubmit(go);
-      else if (asked) say(go.textContent); // it says what is missing
+      else if (asked) say(go.textContent); // says what is missing
       if (asked || !book.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
       say(words);
     },
     { signal },
   );
-  // Beside the form it orders nothing: it leads to the button, or to the first empty field.
+  // outside of the form Enter orders nothing: it moves to the button, or to the first empty field
   document.addEventListener(
     "keydown",
     (event) => {
@@ -52,10 +52,7 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
   }
 }
 
-/**
- * The next visible text field that is empty; none that stands behind the cars for a field before
- * them.
- */
+/** The next visible empty text field; for a field before the cars, none that comes after them. */
 export function following(book, field, cars) {
   const fields = [...book.querySelectorAll(TYPED)].filter(isShown);
   const next = fields.slice(fields.indexOf(field) + 1).find((each) => !each.value);

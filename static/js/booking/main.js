@@ -1,4 +1,4 @@
-/** The booking page: the form, and the map beside it, which comes later. It works without. */
+/** The booking page: the form, and the map beside it, which loads later and is optional. */
 
 import { openMap } from "../shared/map_frame.js";
 import { floatBreakups } from "./breakups.js";
@@ -9,7 +9,7 @@ const say = page.dataset;
 page.classList.add("has-script");
 const form = new BookForm(page);
 const { trip, book } = form;
-let map = null; // until it is there
+let map = null; // until it has loaded
 
 floatBreakups(form.cars.box);
 
@@ -20,7 +20,7 @@ if (!trip.at("pickup")) aimAt("pickup");
 for (const end of ["pickup", "drop"])
   trip.ends[end].input.addEventListener("focus", () => aimAt(end));
 
-let shown = ""; // the trip that the view was moved to
+let shown = ""; // the trip that the view shows
 
 form.addEventListener("ends", ({ detail: { end } }) => {
   drawEnds();
@@ -39,7 +39,7 @@ function other(end) {
   return end === "pickup" ? "drop" : "pickup";
 }
 
-/** Draw the pins of both ends. The request for cars brings the name of a pin without one. */
+/** Draw the pins of both ends. The answer with the cars has the name of a nameless pin. */
 function drawEnds() {
   if (!map) return;
   for (const [end, word] of [
@@ -58,8 +58,8 @@ function drawEnds() {
 }
 
 /**
- * Move the view when an end is outside of it, once the service has priced the trip: there is
- * nothing to see where it does not go.
+ * Move the view if an end is outside of it, once the service has priced the trip: outside of the
+ * service area there is nothing to show.
  */
 function show() {
   if (!map) return;
@@ -71,7 +71,7 @@ function show() {
 
 /* ---- the pickup points of a zone ---- */
 
-let newZone; // what the service said since the page was made; null: no zone
+let newZone; // the zone from the service since the page was rendered; null: no zone
 
 form.addEventListener("zone", ({ detail: { zone } }) => {
   newZone = zone ?? null;
@@ -130,6 +130,6 @@ if (wrong) {
   wrong.focus();
   wrong.scrollIntoView({ block: "center" });
 } else if (matchMedia("(hover: hover) and (pointer: fine)").matches) {
-  // the focus would open the keyboard of a touch screen
+  // on a touch screen the focus would open the keyboard
   book.querySelector("[name=guest_name]").focus({ preventScroll: true });
 }

@@ -1,6 +1,6 @@
 /**
  * Posts a booking form, and repeats it when there is no answer. The same bytes have the same form
- * token, so that at most one order is made. Knows no page.
+ * token, so that at most one order is made. It does not depend on a page.
  */
 
 import { bodyOf } from "../shared/ask.js";
@@ -32,7 +32,7 @@ async function once(url, data) {
       headers: { Accept: "application/json" },
       credentials: "same-origin",
       redirect: "manual",
-      keepalive: true, // sent even when the user opens another page
+      keepalive: true, // sent even if the user opens another page
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     return read(answer.status, (await bodyOf(answer)) ?? {});

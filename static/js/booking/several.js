@@ -1,21 +1,21 @@
 /**
- * Several rides of one press: the way back, with its price of now, and the dates of a series, which
- * are shown before the button plans them. The server computes both.
- * Event: "changed" when the button may read otherwise.
+ * Several rides by one press: the way back with its current price, and the dates of a series, which
+ * are shown before the button plans them. The server computes both. Event: "changed" when the
+ * button's text may have to change.
  */
 
 import { ask } from "../shared/ask.js";
 
 const PAUSE_MS = 250; // while somebody types a date
-const AGAIN_MS = 3_000; // after a question that nobody answered
+const AGAIN_MS = 3_000; // wait after a request without an answer
 
 export class Several extends EventTarget {
-  /** `part` is the form's part with these fields; null where a form has none. */
+  /** `part` is the part of the form with these fields; null for a form without them. */
   constructor(part, { signal } = {}) {
     super();
     this.part = part;
     this.say = part?.dataset ?? {};
-    this.offer = ""; // whose way back was priced
+    this.offer = ""; // the offer whose way back was priced
     this.signal = signal;
     if (!part) return;
     const find = (name) => part.querySelector(`[data-${name}]`);
@@ -31,7 +31,7 @@ export class Several extends EventTarget {
     this.form.addEventListener("input", ({ target }) => this.#typed(target.name), { signal });
   }
 
-  /** Whether a series is asked for. */
+  /** Whether the form is for a series. */
   get isSeries() {
     return Boolean(this.part?.querySelector("[name=days]:checked"));
   }
@@ -40,13 +40,13 @@ export class Several extends EventTarget {
     return Boolean(this.back?.checked);
   }
 
-  /** Whether all that was begun is complete. */
+  /** Whether everything that the user began to fill in is complete. */
   get ready() {
     if (this.isSeries) return this.planned > 0;
     return !this.#wantsBack || Boolean(this.#value("back_date") && this.#value("back_time"));
   }
 
-  /** The button's text, `usual` without a series and a way back. */
+  /** The button's text; `usual` if there is no series and no way back. */
   button(usual, car) {
     if (!this.isSeries && !this.#wantsBack) return usual;
     if (!this.ready) return this.isSeries ? this.say.sayChooseDates : this.say.sayBack;
@@ -55,7 +55,7 @@ export class Several extends EventTarget {
     return sayPlan.replace("{car}", () => car);
   }
 
-  /** Show what the way back of this offer costs now; what is shown is kept with the ride. */
+  /** Show the current price of this offer's way back; the shown price is stored with the ride. */
   async priceOf(offer) {
     if (!this.#wantsBack || !offer || offer === this.offer) return;
     this.offer = offer;
@@ -67,7 +67,7 @@ export class Several extends EventTarget {
     this.seen.value = (ok && body.offer) || "";
   }
 
-  /** The pickup's day or time may be another one by now: the dates follow it. */
+  /** The pickup's day or time may have changed: update the dates. */
   follow() {
     if (!this.part) return;
     const at = `${this.#value("pickup_date")} ${this.#value("pickup_time")}`;
@@ -81,7 +81,7 @@ export class Several extends EventTarget {
     return this.form.elements.namedItem(name)?.value ?? "";
   }
 
-  /** The way back is not proposed for a day before the way there. */
+  /** Don't propose a day for the way back before the way there. */
   #backAfter() {
     const [there, back] = ["pickup_date", "back_date"].map((name) =>
       this.form.elements.namedItem(name),

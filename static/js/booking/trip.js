@@ -1,6 +1,6 @@
 /**
  * The two ends of the trip and their fields. Events: "moved" when an end has another place, "loose"
- * when its words are typed and are no place yet. No map, no network.
+ * when typed words don't have a place yet. Uses neither map nor network.
  */
 
 const ROUNDED = 1e-6; // degrees; less is a difference of rounding: the server sends 7 decimals
@@ -38,7 +38,7 @@ export class Trip extends EventTarget {
     return lat.value && lng.value ? `${lat.value},${lng.value}` : "";
   }
 
-  /** Both positions as one text, by which cards are told to belong to this trip. */
+  /** Both positions as one text, which shows whether cards belong to this trip. */
   get key() {
     return ["pickup", "drop"]
       .map((end) => `${this.ends[end].lat.value},${this.ends[end].lng.value}`)
@@ -46,8 +46,8 @@ export class Trip extends EventTarget {
   }
 
   /**
-   * Take over the server's name, position and error of an end. `asked` is the place that the server
-   * was asked about: an end that has another place since is left alone.
+   * Take over the server's name, position and error of an end. `asked` is the place in the request:
+   * an end that has changed since stays as it is.
    */
   corrected(end, asked, { lat, lng, name, error }) {
     const here = this.at(end);
@@ -73,7 +73,10 @@ export class Trip extends EventTarget {
     this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
   }
 
-  /** The user leaves the field: no words remove the place, coordinates set it, others are wrong. */
+  /**
+   * The user leaves the field: empty words remove the place, coordinates set it, other words are an
+   * error.
+   */
   left(end) {
     const { input, error } = this.ends[end];
     if (this.at(end)) return;
@@ -81,10 +84,10 @@ export class Trip extends EventTarget {
     if (!input.value.trim()) this.put(end, null);
     else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
       this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
-    else if (error.hidden) this.#showError(end); // an error that is shown may be the server's
+    else if (error.hidden) this.#showError(end); // a visible error may be the server's
   }
 
-  /** The first end that has words and no place, or null. */
+  /** The first end whose words have no place, or null. */
   get loose() {
     return (
       Object.keys(this.ends).find((end) => this.ends[end].input.value.trim() && !this.at(end)) ??
@@ -105,7 +108,7 @@ export class Trip extends EventTarget {
     input.setAttribute("aria-describedby", error.id);
   }
 
-  /** Swap pickup and drop, words that are no place yet included. One event tells of both. */
+  /** Swap pickup and drop, also words without a place. One event reports both. */
   swap() {
     const [pickup, drop] = ["pickup", "drop"].map(
       (end) => this.at(end) ?? { name: this.ends[end].input.value },
@@ -114,13 +117,14 @@ export class Trip extends EventTarget {
     this.put("drop", pickup);
   }
 
-  /** Set or clear the coordinates of an end; what was wrong with it is settled then. */
+  /** Set or clear the coordinates of an end, which also removes its error. */
   #setPoint(end, place) {
     const fields = this.ends[end];
     fields.lat.value = place?.lat ?? "";
     fields.lng.value = place?.lng ?? "";
     fields.input.removeAttribute("aria-invalid");
-    fields.input.removeAttribute("aria-describedby"); // a hidden description is still read out
+    // screen readers read a hidden description too
+    fields.input.removeAttribute("aria-describedby");
     fields.error.hidden = true;
     this.#update(end);
   }
@@ -128,7 +132,7 @@ export class Trip extends EventTarget {
   #update(end) {
     const fields = this.ends[end];
     fields.clear.hidden = !fields.input.value;
-    // sent with the form: to which name the coordinates belong
+    // sent with the form: the name to which the coordinates belong
     fields.named.value = fields.lat.value ? fields.input.value : "";
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Now or later: the pickup's time as typed words, as a quick choice or by a calendar. The server
- * reads what is typed; here it is shown in full before anybody presses, and the day and clock that
- * were shown are what is sent. Days are those of the property's time zone.
+ * parses the words; this module shows the result in full before the press, and sends the day and
+ * time that it has shown. Days are in the property's time zone.
  */
 
 import { ask } from "../shared/ask.js";
@@ -13,8 +13,8 @@ import { Several } from "./several.js";
 const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
 const DEBOUNCE_MS = 150;
-const EVERY_MS = 30_000; // "in 40 min" grows old
-const AGAIN_MS = 3_000; // after a question that nobody answered
+const EVERY_MS = 30_000; // "in 40 min" has to be read again from time to time
+const AGAIN_MS = 3_000; // wait after a request without an answer
 
 export class When extends EventTarget {
   /** `signal` ends the form. */
@@ -32,7 +32,7 @@ export class When extends EventTarget {
     this.said = box.querySelector("[data-when-said]");
     this.quick = box.querySelector("[data-when-quick]");
     this.wrong = this.said.classList.contains("is-wrong");
-    this.asked = 0; // number of the last question: older answers are ignored
+    this.asked = 0; // number of the last request: older answers are ignored
     box.addEventListener("input", ({ target }) => this.#edited(target));
     box.addEventListener("click", (event) => this.#chosen(event));
     this.signal = signal;
@@ -46,7 +46,7 @@ export class When extends EventTarget {
     if (this.later && this.words.value && !this.time.value) this.#read();
   }
 
-  /** What the user types or chooses is not known until the server has read it. */
+  /** The meaning of what the user types or chooses is unknown until the server has read it. */
   #edited(target) {
     target.removeAttribute("aria-invalid");
     this.list.edited(target);
@@ -70,7 +70,7 @@ export class When extends EventTarget {
     this.words.focus();
   }
 
-  /** Plan for a time in words. */
+  /** Plan for a time given in words. */
   choose(words) {
     const later = this.box.querySelector("[name=when][value=later][type=radio]");
     if (later) later.checked = true;
@@ -79,7 +79,7 @@ export class When extends EventTarget {
     this.#read();
   }
 
-  /** The same time again, now that it is nearer; the words may mean another one by now. */
+  /** Read the same words again: meanwhile the time is nearer, or the words mean another one. */
   #renew() {
     if (this.time.value || !this.words.value) this.#read();
   }
@@ -98,7 +98,7 @@ export class When extends EventTarget {
     if (mine !== this.asked) return;
     if (!ok && status !== 401 && this.later && !this.signal?.aborted)
       this.pause = setTimeout(() => this.#read(), AGAIN_MS);
-    // the clock of this machine may have been set since
+    // the clock of this machine may have been corrected since
     if (body.now) this.#follow(body.now);
     this.wrong = Boolean(body.error);
     const words = (ok ? (body.error ?? body.said) : this.say.sayUnread) ?? "";
@@ -113,7 +113,7 @@ export class When extends EventTarget {
     this.#tell();
   }
 
-  /** The time is now this, in the property: a form that stood overnight begins with today. */
+  /** The property's present time is now this: a form that was open overnight starts with today. */
   #follow(now) {
     this.offset = Date.parse(now) - Date.now();
     const today = this.#day(0);
@@ -168,12 +168,12 @@ export class When extends EventTarget {
     return at !== this.say.kept && at < this.#clock(SOONEST_MS);
   }
 
-  /** The number of cars; each is a ride of its own. */
+  /** The number of cars; each is a separate ride. */
   get cars() {
     return this.list.count || Number(this.box.querySelector("[name=cars]")?.value ?? 1);
   }
 
-  /** Choose Later, and lead to its time. */
+  /** Choose Later, and move to its time. */
   open() {
     const later = this.box.querySelector("[name=when][value=later][type=radio]");
     if (later && !later.checked) later.click();
@@ -197,7 +197,7 @@ export class When extends EventTarget {
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
   }
 
-  /** The text for several cars: their prices are the server's, from two cars on. */
+  /** The text for several cars; their prices come from the server. */
   #group(choice) {
     const sum = choice.group[this.cars - 2] ?? "";
     return this.#counted(sum ? this.say.sayGroup : this.say.sayGroupUnpriced)
@@ -222,7 +222,7 @@ export class When extends EventTarget {
     return pattern.replace("{time}", this.time.value.slice(0, 5)).replace("{day}", named(day));
   }
 
-  /** The date `later` days from today in the property's zone, as the date field has it. */
+  /** The date in `later` days in the property's zone, in the format of the date field. */
   #day(later) {
     const today = this.#clock(0).slice(0, 10);
     return new Date(Date.parse(`${today}T00:00:00Z`) + later * DAY_MS).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** The line that says how far the day of a new demo is: renewed every second, gone at its end. */
+/** The progress of making a new demo's rides: updated every second, removed at the end. */
 
 import { Poller } from "../shared/poller.js";
 

@@ -1,23 +1,24 @@
 /**
- * Asks and books at the desk of the stage as a person does: types into its form, takes the first
- * place that is found, chooses the car and presses Book. The audience sees each letter.
+ * Requests prices and books at the desk of the stage like a person: types into its form, takes the
+ * first place found, chooses the car and presses Book. The audience sees each letter.
  */
 
 import { PATIENCE_MS, byHand, pause, until } from "./hand.js";
 import { isTheirs, note } from "./typed.js";
 
 const LETTER_MS = 45;
-const NEWS_MS = 4_000; // for prices that may be others by now
-const FOUND_MS = 2_000; // for a list of places; then it is asked for anew, and given twice as long
+const NEWS_MS = 4_000; // how long to wait for changed prices
+// how long to wait for a list of places; then the request is repeated with twice the time
+const FOUND_MS = 2_000;
 const TIMES = 4;
-const ON_THE_WAY = new Set(["sent", "lost"]); // states of a press that is not answered yet
+const ON_THE_WAY = new Set(["sent", "lost"]); // states of a press that has no answer yet
 const NOTHING = { booked: false, refused: "" };
 
 /**
  * Book {guest, room, drop, car, form_token}. Resolves to {booked, refused}: whether an order was
- * made, and in which words the form was refused, if it was; without either nothing was pressed, or
- * nobody knows. `page()` is the document of the desk, which may be on its way. `stands()`, asked
- * before the press, resolves to whether the ride is still to be booked.
+ * made, and the words of a refusal; without either, nothing was pressed, or the outcome is unknown.
+ * `page()` returns the document of the desk, which may still be loading. `stands()` is called
+ * before the press and resolves to whether the ride is still to be booked.
  */
 export function book(page, wanted, stands) {
   return byHand(page, (desk) => booked(desk, wanted, stands), NOTHING);
@@ -34,7 +35,7 @@ async function booked(desk, wanted, stands) {
   return { booked: state === "placed", refused: state === "refused" ? words : "" };
 }
 
-/** The button of the form that has all this; null where it can't be filled in. */
+/** The button of the form once it has all these values; null if it can't be filled in. */
 async function filled(desk, wanted) {
   const form = await until(() => ready(desk()));
   if (!form) return null;
@@ -49,8 +50,9 @@ async function filled(desk, wanted) {
 }
 
 /**
- * Ask for the price of {drop, car}, and book nothing. Of a trip that stands there already the
- * prices are asked for anew. Resolves to whether there is an answer: a price, or why there is none.
+ * Ask for the price of {drop, car}, and book nothing. If the form already has the trip, its prices
+ * are requested again. Resolves to whether there is an answer: a price, or the reason why there is
+ * none.
  */
 export function ask(page, wanted) {
   return byHand(page, (desk) => answered(desk, wanted), false);
@@ -65,7 +67,7 @@ async function answered(desk, wanted) {
   return true;
 }
 
-/** The place and the car, where the form has others. False where that car is not offered. */
+/** Choose the place and the car if the form has others. False if that car is not offered. */
 async function choose(desk, form, { drop, car }) {
   if (!leadsTo(form, drop)) {
     const place = form.querySelector('[data-place="drop"]');
@@ -83,13 +85,13 @@ async function choose(desk, form, { drop, car }) {
   return Boolean(radio());
 }
 
-/** The empty form of a page that has loaded its script. */
+/** The empty form of a page whose script has loaded. */
 function ready(document) {
   const form = document?.querySelector("#book");
   return document?.querySelector(".has-script #book") && form.elements.guest_name ? form : null;
 }
 
-/** Whether the form has this place, with the cars that go there. */
+/** Whether the form has this place, and the cars for it. */
 function leadsTo(form, drop) {
   const place = form.querySelector('[data-place="drop"]');
   const isNamed = place.querySelector("[data-for]").value === drop;
@@ -103,8 +105,8 @@ function named(place, name) {
 }
 
 /**
- * The option of the list with this name; null where none comes. A field that loses the focus closes
- * its list, and hears no answer: then it is typed into anew.
+ * The option of the list with this name; null if none comes. A field that loses the focus closes
+ * its list and ignores answers: then the words are typed again.
  */
 async function listed(desk, place, field, name) {
   for (let time = 0; time < TIMES && field.isConnected && !isTheirs(field); time += 1) {
@@ -118,7 +120,7 @@ async function listed(desk, place, field, name) {
   return null;
 }
 
-/** Type letter by letter. False where somebody else types: what they typed stays. */
+/** Type letter by letter. False if a person types too: their text stays. */
 async function type(desk, field, words) {
   if (field.value === words) return true;
   if (isTheirs(field)) return false;
@@ -136,7 +138,7 @@ async function type(desk, field, words) {
   return true;
 }
 
-/** What comes of a press: {state, words} as the desk tells it, or null after a while. */
+/** The result of a press: {state, words} as the desk reports it, or null after a while. */
 function pressed(document) {
   return new Promise((done) => {
     const ending = new AbortController();

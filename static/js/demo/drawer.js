@@ -9,7 +9,7 @@ import { watchCopies } from "../shared/copy.js";
 import { keep, kept } from "./lens.js";
 
 const EVERY_MS = 1_000;
-const STEP = 5; // of the height, in hundredths of the window
+const STEP = 5; // step of the height, in percent of the window
 const LEAST = 20;
 const MOST = 90;
 const KEPT_ROWS = 400;
@@ -23,12 +23,12 @@ const body = lens.querySelector("[data-lens-body]");
 const files = lens.querySelector("[data-lens-files]");
 const openers = document.querySelectorAll("[data-lens-open]");
 
-let turn = 0; // of the last change that is shown
-let listed = ""; // what the list is of: a tab, and a ride
+let turn = 0; // number of the last change that is shown
+let listed = ""; // what the list shows: a tab and a ride
 let timer = 0;
-let round = 0; // a later question makes an earlier answer void
+let round = 0; // later requests make the answers of earlier ones void
 
-/** The order whose ride the page shows now, or on the stage the phone beside it; "" for none. */
+/** The order of the ride on the page, or on the stage on the phone beside it; "" for none. */
 export function ride() {
   const own = document.querySelector("[data-ride]")?.dataset.ride;
   if (own || parent === window) return own ?? "";
@@ -36,7 +36,7 @@ export function ride() {
   return phone?.dataset.ride ?? "";
 }
 
-/** Open the drawer at a call, with the field of a JSON pointer lit up. */
+/** Open the drawer at a call, with the field of a JSON pointer highlighted. */
 export async function showCall(number, pointer = null) {
   setOpen(true);
   const shown = detail.querySelector("[data-number]");
@@ -45,7 +45,7 @@ export async function showCall(number, pointer = null) {
   if (pointer !== null) light(pointer);
 }
 
-/** Light up the field of the call that is shown; null for none. Whether it is there. */
+/** Highlight a field of the shown call; null for none. Returns whether the field exists. */
 export function light(pointer) {
   for (const lit of detail.querySelectorAll(".is-lit")) lit.classList.remove("is-lit");
   if (pointer === null) return false;
@@ -94,7 +94,7 @@ function setTab(tab) {
   refresh();
 }
 
-/** Bring the list up to date, now and every second. */
+/** Update the list, now and every second. */
 async function refresh() {
   clearTimeout(timer);
   const mine = ++round;
@@ -124,7 +124,7 @@ async function list(order, tab, mine) {
   const { ok, body: found } = await ask("/demo/lens/calls.json", wanted);
   if (mine !== round) return;
   if (!ok || !found.calls) {
-    // no answer, or one that broke off
+    // no answer, or an incomplete one
     note.textContent = lens.dataset.silent;
     return;
   }
@@ -137,7 +137,7 @@ async function list(order, tab, mine) {
   if (follows && found.calls.length) rows.parentElement.scrollTop = rows.parentElement.scrollHeight;
 }
 
-/** Add a call to the list, or bring its row up to date. */
+/** Add a call to the list, or update its row. */
 function put(call) {
   const row = rowOf(call);
   const old = rows.querySelector(`[data-number="${Number(call.number)}"]`);
@@ -199,7 +199,7 @@ async function load(address, how = {}) {
   else note.textContent = lens.dataset.silent;
 }
 
-/** The nodes of a part of a page; null when it did not come. */
+/** The nodes of a part of a page; null if it did not come. */
 async function fragment(address, headers, how = {}) {
   try {
     const answer = await fetch(address, { ...how, headers, credentials: "same-origin" });

@@ -1,8 +1,8 @@
 /**
- * The lens on the elements of a ride: hovering or focusing one outlines it, says which fields of
- * which answers it comes from and lights them up in the drawer; a field in the drawer lights up its
- * elements. On while the drawer is open and its switch is pressed. On the stage the drawer is in
- * the desk's frame, and the phone's and the kiosk's pages are pointed at as well.
+ * The lens on the elements of a ride: hovering over or focusing an element outlines it, names the
+ * fields of answers that it comes from, and highlights them in the drawer; a field in the drawer
+ * highlights its elements. This is active while the drawer is open and its switch is on. On the
+ * stage the drawer is in the desk's frame, and the pages of the phone and the kiosk are included.
  */
 
 import { ask } from "../shared/ask.js";
@@ -26,14 +26,14 @@ const looks = lens.querySelector("[data-lens-elements]");
 const said = lens.querySelector("[data-lens-origin]");
 const lookSheet = document.querySelector('link[href*="demo/elements"]');
 const known = new Map(); // "surface order" -> {at, elements}
-const left = new AbortController(); // ends with this page; the frames beside it stay
+const left = new AbortController(); // aborted with this page, because the other frames live longer
 const watched = new WeakSet();
 let lit = null;
 let waits = 0;
-let round = 0; // a later look makes an earlier one void
-let made = []; // elements that the keyboard reaches only while the lens is on
+let round = 0; // later requests make the answers of earlier ones void
+let made = []; // elements that can be focused only while the lens is on
 
-/** The frames of the stage beside this page; none elsewhere. */
+/** The frames of the stage beside this page; none on other pages. */
 function frames() {
   const others = "[data-stage] [data-surface]:not([data-surface=desk]) iframe";
   return parent === window ? [] : [...parent.document.querySelectorAll(others)];
@@ -43,18 +43,18 @@ function beside(name) {
   return frames().find((frame) => frame.name === name);
 }
 
-/** The order of a ride's number at the kiosk; the stage knows it. */
+/** The order with a ride number of the kiosk, from the stage. */
 function ticketOf(number) {
   return JSON.parse(beside("kiosk")?.dataset.tickets ?? "{}")[number];
 }
 
-/** The documents whose elements are pointed at: this one, and what is shown beside it. */
+/** The documents whose elements are included: this one, and the frames beside it. */
 function pages() {
   const others = frames().map((frame) => frame.contentDocument);
   return [document, ...others.filter((page) => page?.body)];
 }
 
-/** Which element a node is in: its own node, name, surface and order; null for none. */
+/** The element that contains a node: its own node, name, surface and order; null for none. */
 function elementOf(node) {
   const element = node?.closest?.(NAMED);
   if (!element || lens.contains(element)) return null;
@@ -73,12 +73,12 @@ async function originsOf(surface, order) {
   const kept = known.get(key);
   if (kept && Date.now() - kept.at < FRESH_MS) return kept.elements;
   const { ok, body } = await ask(`/demo/lens/rides/${order}/elements.json`, { on: surface });
-  const elements = (ok && body.elements) || {}; // none of an answer that broke off
+  const elements = (ok && body.elements) || {}; // no elements from an incomplete answer
   known.set(key, { at: Date.now(), elements });
   return elements;
 }
 
-/** Outline an element and say where it comes from. */
+/** Outline an element and show where it comes from. */
 async function look(found) {
   clear();
   lit = found.element;
@@ -155,7 +155,7 @@ function pointed({ target }) {
     waits = setTimeout(() => back(target), WAIT_MS);
 }
 
-/** While the lens is on, Tab reaches the elements too, but for those in a link or a button. */
+/** While the lens is on, Tab also reaches elements, except those inside a link or a button. */
 function reach(on) {
   for (const element of made) element.removeAttribute("tabindex");
   made = [];
@@ -173,7 +173,7 @@ function reach(on) {
   }
 }
 
-/** Listen to a page: this one, or one beside it, which has no styles of the lens of its own. */
+/** Listen to a page: this one, or a frame beside it, which lacks the styles of the lens. */
 function watch(page) {
   if (!page?.body || watched.has(page)) return;
   watched.add(page);
@@ -194,7 +194,7 @@ function set(on) {
   if (!on) clear();
 }
 
-/** Point at elements, or no more; nothing while the drawer is closed. */
+/** Switch the lens on elements on or off; does nothing while the drawer is closed. */
 export function toggle() {
   if (isOpen()) looks.click();
 }

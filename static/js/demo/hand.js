@@ -1,30 +1,35 @@
 /**
- * What the hands of the stage wait for: they press nothing that is not there yet. One of them moves
- * at a time: the one that began last.
+ * Shared functions of the "hands", the scripts that operate the screens of the stage: they wait
+ * until something is there before they press it. Only one hand is active at a time: the one that
+ * began last.
  */
 
 const LOOK_MS = 50;
 export const PATIENCE_MS = 20_000;
-const LATE_MS = 3_000; // so long nobody wonders
-const STILL = matchMedia("(prefers-reduced-motion: reduce)"); // what is typed stands there at once
+const LATE_MS = 3_000; // a shorter wait needs no message
+// with reduced motion, typed text appears at once
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const LEFT = new Error("the hand has left its work");
 
 let tell = () => {};
-let present = 0; // the hand that moves
+let present = 0; // number of the active hand
 
-/** Call `told(late)` with true when a hand has waited for seconds, with false when it goes on. */
+/**
+ * Call `told(late)` with true when a hand has waited for seconds, and with false when it continues.
+ */
 export function whenLate(told) {
   tell = told;
 }
 
-/** Let the hand that moves stop where it is, if there is one. */
+/** Let the active hand stop, if there is one. */
 export function leave() {
   present += 1;
 }
 
 /**
- * Resolves to what `work(screen)` comes to, or to `left` once another hand has begun or this one
- * was told to leave. It looks at its page through `screen()` each time: that ends it then.
+ * Resolves to the result of `work(screen)`, or to `left` once another hand has begun or this one
+ * was stopped. The work must get its page from `screen()` each time, because that call ends it when
+ * it is stopped.
  */
 export async function byHand(page, work, left) {
   leave();
@@ -41,7 +46,7 @@ export async function byHand(page, work, left) {
   }
 }
 
-/** What `look` finds, as soon as it does; null after a while. */
+/** Resolves to what `look` finds, as soon as it finds something; to null after a while. */
 export async function until(look, patience = PATIENCE_MS) {
   const late = setTimeout(() => tell(true), LATE_MS);
   try {
@@ -61,7 +66,7 @@ async function found(look, end) {
   return null;
 }
 
-/** So long the audience sees what there is. */
+/** A pause in which the audience can see the screen. */
 export function pause(ms) {
   return wait(STILL.matches ? 0 : ms);
 }

@@ -1,23 +1,24 @@
 /**
  * A guest at the kiosk of the stage: presses its buttons and keys one after the other, so that the
- * audience sees each. A press is the kiosk's own, as that of a keyboard's Enter.
+ * audience sees each. A press goes through the kiosk's own code, like the Enter key of a keyboard.
  */
 
 import { byHand, pause, until } from "./hand.js";
 
-const SEEN_MS = 900; // a screen, before somebody goes on
-const DOWN_MS = 180; // a button, before it is let go
+const SEEN_MS = 900; // how long a screen is shown before the next press
+const DOWN_MS = 180; // how long a button is held down
 const KEY_MS = 60;
-const PAGES = 4; // of a list, at most
+const PAGES = 4; // pages of a list, at most
 const PRESSES = 3;
-const HEARD_MS = 2_000; // within which a screen goes on
-const VISITS = 3; // until one is not cut short
-const BEFORE = new Set(["start", "trouble", "broken"]); // screens of no visit
+const HEARD_MS = 2_000; // how long a screen may take to change
+const VISITS = 3; // attempts until a visit is not interrupted
+const BEFORE = new Set(["start", "trouble", "broken"]); // screens without a visit
 
 /**
- * Book {language, drop, car, name} under the references {visit, form_token}: one order, however
- * often. Resolves to whether the ticket is shown. `page()` is the kiosk's document, which may be on
- * its way. `stands()`, asked before the press, resolves to whether the ride is still to be booked.
+ * Book {language, drop, car, name} with the references {visit, form_token}, so that repetitions
+ * make only one order. Resolves to whether the ticket is shown. `page()` returns the kiosk's
+ * document, which may still be loading. `stands()` is called before the press and resolves to
+ * whether the ride is still to be booked.
  */
 export function book(page, wanted, stands) {
   return byHand(page, (kiosk) => bookedAtLast(kiosk, wanted, stands), false);
@@ -26,7 +27,8 @@ export function book(page, wanted, stands) {
 async function bookedAtLast(page, wanted, stands) {
   for (let visit = 0; visit < VISITS; visit += 1) {
     if (await booked(page, wanted, stands)) return true;
-    if (!isBefore(page)) return false; // it stands where it was left: no visit was cut short
+    // the screen is still the one where it stopped: the visit was not interrupted
+    if (!isBefore(page)) return false;
   }
   return false;
 }
@@ -63,7 +65,7 @@ async function looked(page, wanted) {
   return Boolean(await until(() => page()?.querySelector('[data-from="code"]')));
 }
 
-/** The start screen in a language; whoever stood there before is gone, and so is any trouble. */
+/** Show the start screen in a language; ends an earlier visit, and any trouble. */
 async function begin(page, language) {
   const isReady = () => (isAt(page, "start") ? find(page, "bar-help") : find(page, "bar-over"));
   if (!(await until(isReady))) return false;
@@ -74,7 +76,7 @@ async function begin(page, language) {
   return Boolean(await until(() => page()?.documentElement.lang === language));
 }
 
-/** Press a button of the start screen; once more if it was being drawn anew. */
+/** Press a button of the start screen; again if the screen was being redrawn. */
 async function leaveStart(page, name) {
   for (let pressed = 0; pressed < PRESSES; pressed += 1) {
     if (!(await press(page, name))) return false;
@@ -83,7 +85,7 @@ async function leaveStart(page, name) {
   return false;
 }
 
-/** Press the card of a list that has this name; on another page of it, if need be. */
+/** Press the card with this name in a list, on another page of the list if necessary. */
 async function choose(page, kind, part, name) {
   const cards = () => [...(page()?.querySelectorAll(`[data-press^="${kind}"]`) ?? [])];
   const isIt = (card) =>
@@ -97,7 +99,7 @@ async function choose(page, kind, part, name) {
   return false;
 }
 
-/** Letters that the guest's own script lacks stand behind a key. */
+/** Type a text; letters that the guest's script lacks are on another set of keys. */
 async function type(page, text) {
   await pause(SEEN_MS / 2);
   for (const letter of text.toLowerCase()) {
@@ -114,12 +116,13 @@ async function press(page, name) {
   });
   if (!node) return false;
   await pause(SEEN_MS);
-  const now = find(page, name); // the screen may have been drawn anew
+  const now = find(page, name); // the screen may have been redrawn
   if (!now) return false;
   now.classList.add("is-down");
   await pause(DOWN_MS);
   now.classList.remove("is-down");
-  const last = find(page, name) ?? now; // drawn anew while it was down: the other one hears nothing
+  // redrawn while it was held down: the new button has not noticed
+  const last = find(page, name) ?? now;
   last.click();
   return true;
 }
@@ -136,7 +139,7 @@ function isBefore(page) {
   return BEFORE.has(page()?.body?.dataset.screen);
 }
 
-/** As `until`, for what a visit shows; null at once where the visit was cut short. */
+/** Like `until`, for something that a visit shows; null at once if the visit was interrupted. */
 async function during(page, shown) {
   const found = await until(() => shown() || isBefore(page));
   return found === true && !shown() ? null : found;

@@ -1,6 +1,6 @@
 /**
- * The key and the buttons of the lens, and what this browser remembers of it. The lens itself is
- * loaded when it is opened for the first time on a page, or where it was left open.
+ * The key and the buttons of the lens, and its settings stored in this browser. The lens itself is
+ * loaded when it is opened for the first time on a page, or at once if it was left open.
  */
 
 import { onKey } from "../shared/keys.js";
@@ -9,9 +9,9 @@ import { later } from "../shared/later.js";
 const PLACE = "ridedash.lens";
 
 export const kept = read();
-let parts = null; // the drawer and what points at elements, once they are asked for
+let parts = null; // the modules of the drawer and of elements, once they are requested
 
-/** What this browser remembers; a broken or closed storage remembers nothing. */
+/** The stored settings; empty if the storage is broken or not available. */
 function read() {
   const usual = { open: false, height: 45, tab: "ride" };
   try {
@@ -26,11 +26,11 @@ export function keep(changed) {
   try {
     localStorage.setItem(PLACE, JSON.stringify(kept));
   } catch {
-    // a private window: nothing is remembered
+    // in a private window nothing is stored
   }
 }
 
-/** The parts of the lens; null when they did not come: the next press asks again. */
+/** The modules of the lens; null if they did not come: the next press requests them again. */
 async function loaded() {
   parts ??= later(() => Promise.all([import("./drawer.js"), import("./elements.js")]), "lens");
   try {

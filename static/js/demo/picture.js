@@ -1,20 +1,21 @@
 /**
- * A picture of the stage, drawn by this browser out of the pages in its frames: no permission is
- * asked for, and nothing leaves this machine. Each page is copied with its styles into an SVG,
- * which a canvas draws. An SVG that is drawn loads nothing, so images are put into it as data:
- * URLs; those of another origin are left out.
+ * A picture of the stage, drawn by this browser out of the pages in its frames: this needs no
+ * permission, and nothing leaves this machine. Each page is copied with its styles into an SVG,
+ * which a canvas draws. A drawn SVG loads nothing, so images are embedded as data: URLs; images of
+ * other origins are left out.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 const XHTML = "http://www.w3.org/1999/xhtml";
-const WIDE_PX = 1_600; // of the picture, at most twice what is on screen
-const HEAD_PX = 44; // the line of words above the screens
-const QUALITIES = [0.9, 0.8, 0.65, 0.5, 0.3]; // of the JPEG; the first that is small enough
-const MOST_BYTES = 250_000; // the server takes no larger request
+const WIDE_PX = 1_600; // width of the picture, at most twice the width on the screen
+const HEAD_PX = 44; // height of the line of words above the screens
+// qualities of the JPEG; the first one is used whose file is small enough
+const QUALITIES = [0.9, 0.8, 0.65, 0.5, 0.3];
+const MOST_BYTES = 250_000; // the server accepts no larger request
 const GROUND = "#1c2230";
-const BAND = "#ffd60a"; // as the band of a demo
+const BAND = "#ffd60a"; // the colour of a demo's band
 const BAND_WORDS = "#2b1d00";
-const files = new Map(); // address -> data: URL, of icons, logos and tiles
+const files = new Map(); // address -> data: URL, for icons, logos and tiles
 
 /**
  * A JPEG of the visible screens on the floor, under a line of words. Rejects when a page can't be
@@ -71,7 +72,7 @@ async function drawing(view) {
   inner.append(copy);
   svg.append(inner);
   const image = new Image();
-  // the styles are written into the text: as a node of this page its CSP would refuse them
+  // the styles are inserted as text: as a node of this page, CSP would refuse them
   const style = document.createTextNode(await styles(page));
   const [text, rules] = [svg, style].map((node) => new XMLSerializer().serializeToString(node));
   const whole = text.replace(">", () => `><style>${rules}</style>`);
@@ -80,7 +81,7 @@ async function drawing(view) {
   return image;
 }
 
-/** Complete a clone: with what was typed, drawn and scrolled to, and with its images. */
+/** Complete a clone with typed values, canvases, scroll positions and images. */
 async function complete(root, copy, view) {
   const nodes = [...root.querySelectorAll("*")];
   const twins = [...copy.querySelectorAll("*")];
@@ -105,21 +106,21 @@ async function complete(root, copy, view) {
   if (scrollY) copy.querySelector("body").style.marginBlockStart = `${-scrollY}px`;
 }
 
-/** Put what a canvas shows beside its copy, as an image. */
+/** Insert the contents of a canvas beside its copy, as an image. */
 function addImage(canvas, twin) {
   const image = document.createElementNS(XHTML, "img");
   for (const { name, value } of twin.attributes)
     if (name !== "style") image.setAttribute(name, value);
-  image.style.cssText = twin.style.cssText; // as an attribute the page's CSP would refuse it
+  image.style.cssText = twin.style.cssText; // set by script, because CSP would refuse the attribute
   try {
     image.setAttribute("src", canvas.toDataURL());
     twin.before(image);
   } catch {
-    // it holds an image of another origin, and may not be read
+    // it contains an image of another origin, so it can't be read
   }
 }
 
-/** Put the image of an attribute in as a data: URL; without it the attribute is removed. */
+/** Replace the image in an attribute by a data: URL, or remove the attribute if there is none. */
 async function inline(node, name, address) {
   node.removeAttribute("srcset");
   const found = await dataOf(address);
@@ -153,7 +154,8 @@ async function styles(page) {
     const rules = [...sheet.cssRules].map((rule) => rule.cssText).join("\n");
     text += await withPictures(rules, sheet.href ?? page.location.href);
   }
-  return text.replaceAll(/\bsystem-ui\b/g, "sans-serif"); // which a drawn SVG does not know
+  // a drawn SVG does not know this font name
+  return text.replaceAll(/\bsystem-ui\b/g, "sans-serif");
 }
 
 async function withPictures(rules, base) {
@@ -171,7 +173,7 @@ async function textOf(address) {
   return answer.ok ? answer.text() : "";
 }
 
-/** A file of ours as a data: URL; "" for one that does not come. */
+/** A file of ours as a data: URL; "" if it can't be loaded. */
 async function dataOf(address) {
   if (!address || address.startsWith("data:")) return address;
   if (!files.has(address)) files.set(address, await read(address));

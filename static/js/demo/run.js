@@ -5,7 +5,7 @@ import { isFinal, isOver, play } from "./story.js";
 const page = document.querySelector("[data-run]");
 const form = document.querySelector("[data-run-form]");
 
-/** Why nothing goes on; "" while all is well. */
+/** Show why the story does not continue; "" removes the message. */
 function refuse(words) {
   const refused = page.querySelector("[data-run-refused]");
   refused.textContent = words;
@@ -52,7 +52,7 @@ if (form) {
         const went = moment.step !== latest.step;
         latest = moment;
         if (isOver(moment)) {
-          // the list at the end, and what went wrong, are in the page as the server makes it
+          // the server renders the list at the end, and an error, into the page
           location.reload();
           return;
         }

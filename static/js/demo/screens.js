@@ -1,13 +1,13 @@
 /**
  * The screens of the stage: frames of our own pages, each scaled to its place. A phone and a kiosk
- * keep the size of their device; the desk has as much room as its page needs side by side.
+ * keep the size of their device; the desk is as wide as its page needs for all its columns.
  */
 
 import { until } from "./hand.js";
 import { typedInto, watch } from "./typed.js";
 
-const DESK_PX = 1_180; // from here on the board shows form, list and map beside each other
-const SMALLEST = 0.62; // of the desk's text: below that nobody at the back can read it
+const DESK_PX = 1_180; // from this width on the board shows form, list and map side by side
+const SMALLEST = 0.62; // smallest scale of the desk's text that can be read from the back of a room
 const PROJECTED = 1.25;
 const LOADED_WITHIN_MS = 10_000;
 const TABBED = matchMedia("(max-width: 1279px)");
@@ -66,15 +66,15 @@ export class Screens {
     frame.src = address ?? "about:blank";
   }
 
-  /** Note whose rides the phone and the kiosk show: the lens of the desk asks for it. */
+  /** Store the orders that the phone and the kiosk show, for the lens in the desk's frame. */
   rides({ link, order, tickets }) {
     this.frame("phone").dataset.ride = link ? order : "";
     this.frame("kiosk").dataset.tickets = JSON.stringify(tickets ?? {});
   }
 
   /**
-   * Load an address anew, also where it is shown already. Resolves once its page can be read, or
-   * has not come for a while: nobody waits for the tiles of a map.
+   * Load an address, even if it is shown already. Resolves once its page can be read, or after a
+   * while; it does not wait for images such as map tiles.
    */
   async reload(name, address) {
     const before = this.page(name);
@@ -87,18 +87,18 @@ export class Screens {
     if (page && name === "desk") watch(page);
   }
 
-  /** The frames that are to be seen and show a page. */
+  /** The frames that are visible and show a page. */
   get seen() {
     const frames = [...this.parts.keys()].filter((name) => this.isShown(name) && this.page(name));
     return frames.map((name) => this.frame(name)).filter((frame) => !frame.hidden);
   }
 
-  /** Whether a screen is to be seen on the stage. */
+  /** Whether a screen is visible on the stage. */
   isShown(name) {
     return this.parts.get(name).getClientRects().length > 0;
   }
 
-  /** Make the kiosk's frame a kiosk, unless it is one. Resolves to whether it is there. */
+  /** Pair the kiosk's frame as a kiosk, if it is not paired. Resolves to whether it is paired. */
   async pair() {
     const form = this.parts.get("kiosk").querySelector("[data-pair]");
     if (this.frame("kiosk").hidden) {
@@ -108,7 +108,10 @@ export class Screens {
     return Boolean(await until(() => this.page("kiosk")?.body?.dataset.screen));
   }
 
-  /** Layout 1 desk and phone, 2 with the kiosk, 3 desk and lens, 4 one screen alone. */
+  /**
+   * Arrange the screens. Layout 1: desk and phone; 2: with the kiosk; 3: desk and lens; 4: one
+   * screen.
+   */
   arrange(layout) {
     this.root.dataset.layout = layout;
     for (const button of document.querySelectorAll("[data-to-layout]"))
@@ -119,7 +122,7 @@ export class Screens {
     this.lensed = layout === "3";
   }
 
-  /** The one screen where only one has room; elsewhere nothing changes. */
+  /** In the layout with one screen, choose that screen; other layouts don't change. */
   onlyShow(name) {
     this.alone = name;
     for (const [each, part] of this.parts) part.classList.toggle("is-alone", each === name);
@@ -129,7 +132,10 @@ export class Screens {
     this.fit();
   }
 
-  /** Turn the audience to a screen, and to an element of it: of a ride, where one is named. */
+  /**
+   * Turn the audience's attention to a screen and an element of it, of a certain ride if one is
+   * given.
+   */
   show(name, selector = "", order = null) {
     const now = [name, selector, selector && order].join();
     if (this.shown === now) return;
@@ -150,14 +156,14 @@ export class Screens {
       this.reload("desk", ride);
   }
 
-  /** No screen is more important than another. */
+  /** Remove the emphasis from all screens. */
   calm() {
     this.shown = "";
     this.#unpoint();
     for (const part of this.parts.values()) part.classList.remove("is-shown");
   }
 
-  /** Frame the element that is pointed at; again after its page has drawn it anew or changed it. */
+  /** Outline the element that is pointed at, again after its page has redrawn or changed it. */
   point() {
     if (!this.pointed) return;
     const { screen, selector } = this.pointed;
@@ -186,7 +192,7 @@ export class Screens {
     }
   }
 
-  /** Scale each screen to the room that it has. */
+  /** Scale each screen to the available room. */
   fit() {
     const style = getComputedStyle(this.floor);
     const room = (...sides) => sides.reduce((sum, side) => sum - parseFloat(style[side]), 0);
@@ -225,7 +231,7 @@ export class Screens {
     this.point();
   }
 
-  /** Where somebody presses, so that the room sees it. */
+  /** Show a ring where somebody presses, for the audience. */
   #ring(x, y) {
     if (!this.projected) return;
     const ring = document.createElement("i");
@@ -236,7 +242,7 @@ export class Screens {
     document.body.append(ring);
   }
 
-  /** The drawer of the desk's page: its own button opens and closes it. */
+  /** Open or close the drawer on the desk's page, by its own button. */
   #turnLens(open) {
     const page = this.page("desk");
     const drawer = page?.querySelector("[data-lens]");
@@ -244,7 +250,10 @@ export class Screens {
   }
 }
 
-/** Scroll down from the top of its page to an element: the same is seen, whatever was before. */
+/**
+ * Scroll from the top of the page down to an element, so that the result does not depend on the
+ * position before.
+ */
 function reveal(element) {
   element.ownerDocument.scrollingElement.scrollTop = 0;
   element.scrollIntoView({ block: "nearest" });

@@ -10,14 +10,14 @@ import { Screens } from "./screens.js";
 import { StageStory } from "./stage_story.js";
 
 const EVERY_MS = 1_000;
-const SPEEDS = { 1: "1", 2: "5", 3: "20", 4: "60" }; // by their keys
+const SPEEDS = { 1: "1", 2: "5", 3: "20", 4: "60" }; // speeds by their keys
 const root = document.querySelector("[data-stage]");
 const said = root.querySelector("[data-said]");
 const screens = new Screens(root);
 const more = document.querySelector(".stage-more");
 let speed = document.querySelector('[data-press="speed"] [aria-pressed="true"]')?.value ?? "";
 
-/** A sentence below the screens. */
+/** Show a sentence below the screens. */
 function say(words) {
   if (said.textContent !== words) said.textContent = words;
 }
@@ -38,13 +38,13 @@ function showQr(code) {
   figure.querySelector("path").setAttribute("d", code.path);
 }
 
-let away = false; // whether nothing answers
+let away = false; // whether no request gets an answer
 let out = false; // whether nobody is signed in
 
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: 0,
   got(body) {
-    if (out) location.reload(); // forms of another sign-in are refused
+    if (out) location.reload(); // forms of another sign-in would be refused
     if (away) story.tell();
     away = false;
     showClock(body.clock);
@@ -69,7 +69,7 @@ const story = new StageStory(root, screens, {
   hold: () => button("0").click(),
 });
 
-/** Send a form of the bar, and say what its page says: the page of the director. */
+/** Send a form of the bar, and show the message of the director's page in the answer. */
 async function press(form, submitter) {
   const body = new URLSearchParams(new FormData(form));
   if (submitter?.name) body.append(submitter.name, submitter.value);
@@ -80,7 +80,7 @@ async function press(form, submitter) {
     const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const told = page.querySelector("main [role=alert], main [role=status]");
-    const words = told ?? page.querySelector("h1"); // the latter of a page that says what failed
+    const words = told ?? page.querySelector("h1"); // the second one is for error pages
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
     done = new URL(answer.url).searchParams.get("said");
   } catch {
@@ -91,7 +91,10 @@ async function press(form, submitter) {
   if (done === "reset") begunAnew();
 }
 
-/** A story that plays turns the clock itself: Hold pauses it, a speed is its own from now on. */
+/**
+ * While a story plays it turns the clock itself: Hold pauses it, and a speed becomes the story's
+ * speed.
+ */
 function turned(value) {
   if (!story.leads) return false;
   if (value === "0") story.pause();
@@ -99,7 +102,7 @@ function turned(value) {
   return value !== "0";
 }
 
-/** After a Reset the desk shows the empty board, whatever it showed. */
+/** After a Reset the desk shows the empty board, whatever it showed before. */
 function begunAnew() {
   more.open = false;
   story.forget();
@@ -122,7 +125,7 @@ root.querySelector("[data-pair]")?.addEventListener("submit", (event) => {
   part.querySelector("[data-empty]").hidden = true;
 });
 
-/** Draw the screens that are to be seen, and keep the picture for the package. */
+/** Draw the visible screens, and store the picture for the package. */
 async function photograph(button) {
   const { words, failed } = button.dataset;
   button.setAttribute("aria-busy", "true");

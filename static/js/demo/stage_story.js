@@ -1,6 +1,6 @@
 /**
- * Stories on the stage: Play, Step, Skip and End, and each sentence below the screens. The run
- * stands on the server; this only asks it to go on, and turns the audience to the right screen.
+ * Stories on the stage: Play, Step, Skip and End, and each sentence below the screens. The state of
+ * the run is on the server; this script only asks it to continue, and shows the right screen.
  */
 
 import { ask, askQuietly } from "../shared/ask.js";
@@ -10,12 +10,14 @@ import * as kiosk from "./kiosk_hand.js";
 import { isFinal, isOver, play } from "./story.js";
 import { typedInto } from "./typed.js";
 
-const USUAL = 20; // times as fast, while something is to come
-const HANDS = { desk, kiosk }; // what screens do by themselves
+const USUAL = 20; // how many times as fast as real time, while a step waits
+const HANDS = { desk, kiosk }; // what screens can do by themselves
 const AFTER_HAND_S = 0.4;
-const BETWEEN_MS = 3_500; // for a sentence to be read
+const BETWEEN_MS = 3_500; // time to read a sentence
 
-/** The answer to a form that takes long: a Reset waits for the ride company, and for a new day. */
+/**
+ * The answer to a slow form: a Reset waits for the ride company, and for the rides of a new day.
+ */
 async function asked(address, form) {
   try {
     const answer = await fetch(address, {
@@ -43,10 +45,10 @@ export class StageStory {
     this.moment = null;
     this.stop = null;
     this.done = null; // the step that a screen has done, as far as it could
-    this.refused = ""; // in which words the desk's form refused that step
-    this.beginning = null; // a story that is on its way
-    this.wanted = null; // the one of these that no Reset has ended meanwhile
-    this.again = null; // what goes on once the desk's form may be cleared
+    this.refused = ""; // the words in which the desk's form refused that step
+    this.beginning = null; // the start of a story that is under way
+    this.wanted = null; // the same, unless a Reset has ended it meanwhile
+    this.again = null; // continues once the desk's form may be cleared
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.hold() : this.play()));
     on("step", () => this.step());
@@ -59,7 +61,8 @@ export class StageStory {
     });
     this.form.elements.seed.addEventListener("change", () => this.#rehearsed());
     whenLate((late) => this.#waits(late ? this.root.dataset.sayHand : ""));
-    for (const name of ["play", "step"]) this.#part(name).disabled = false; // a press is heard now
+    // shows that the press was noticed
+    for (const name of ["play", "step"]) this.#part(name).disabled = false;
     if (this.bar.dataset.run) this.#resume(this.bar.dataset.run);
   }
 
@@ -67,12 +70,12 @@ export class StageStory {
     return this.stop !== null;
   }
 
-  /** Whether the clock is the story's: it plays, or is about to. */
+  /** Whether the story controls the clock: it plays, or is about to. */
   get leads() {
     return this.playing || this.beginning !== null;
   }
 
-  /** Go on at another speed of the clock, if a story plays. */
+  /** Continue with another speed of the clock, if a story plays. */
   at(speed) {
     this.speed = speed;
     if (this.playing) this.play();
@@ -85,22 +88,22 @@ export class StageStory {
 
   pause() {
     this.stop?.();
-    leave(); // the hand that types does not type on
+    leave(); // the hand stops typing
     this.stop = null;
     this.#show();
   }
 
-  /** One step, to its end: the clock leaps to what must be seen. */
+  /** Take one step to its end: the clock leaps to what must be seen. */
   async step() {
     this.pause();
     const from = await this.#standing(() => this.step());
     if (from) this.#play(from, from.step);
   }
 
-  /** A Reset has ended it. */
+  /** A Reset has ended the story. */
   forget() {
     this.again = this.wanted = null;
-    this.moment = null; // first: what a Reset says is not said over
+    this.moment = null; // first, so that the message of the Reset is not overwritten
     this.pause();
   }
 
@@ -108,14 +111,14 @@ export class StageStory {
     return this.bar.querySelector(`[data-${name}]`);
   }
 
-  /** Say again how the story stands; for when something else was said in between. */
+  /** Show the progress of the story again, after another message. */
   tell() {
     if (this.again) this.say(this.root.dataset.sayTyped);
     else if (this.moment) this.say(this.#words(this.moment));
     else this.say(this.root.dataset.sayReady);
   }
 
-  /** Where the story stands; a new one is begun where none does, once however often it is asked. */
+  /** The current run; begins a new one if there is none, only once even if called repeatedly. */
   async #standing(again) {
     if (this.moment && !isOver(this.moment)) return this.moment;
     if (!this.#isFree(again)) return null;
@@ -139,15 +142,16 @@ export class StageStory {
     this.moment = answer;
     this.done = null;
     this.screens.calm();
-    if (this.root.dataset.layout === "3") this.screens.arrange("1"); // the calls cover the desk
+    // the list of calls covers the desk
+    if (this.root.dataset.layout === "3") this.screens.arrange("1");
     await this.screens.reload("desk", "/");
     this.changed();
     return this.moment;
   }
 
   /**
-   * Whether the desk may be used. What somebody has typed there goes only when they say so: the
-   * story rests, and one press clears the form and goes on with `again`.
+   * Whether the desk may be used. Text that a person has typed there is only removed with their
+   * consent: the story pauses, and one press clears the form and continues with `again`.
    */
   #isFree(again) {
     const field = typedInto(this.screens.page("desk"));
@@ -200,7 +204,7 @@ export class StageStory {
       const page = () => this.screens.page(screen);
       const result = await HANDS[screen][what](page, moment.hand, stands);
       if (this.stop !== mine) return;
-      this.done = moment.step; // the server does what the hand could not
+      this.done = moment.step; // the server does what the hand could not do
       this.refused = result.refused ?? "";
       moment.again_s = AFTER_HAND_S;
       return;
@@ -209,9 +213,9 @@ export class StageStory {
     if (isOver(moment) || isTaken) this.pause();
   }
 
-  /** The screen that does the coming step by itself, once the audience sees it. */
+  /** The screen that does the coming step by itself, once it is visible. */
   async #hands({ state, step, hand }) {
-    const screen = hand?.screen ?? hand; // one that was to move has more to tell
+    const screen = hand?.screen ?? hand; // a hand that is to act has more data
     if (!screen || state === "waiting") return {};
     if (this.done === step) return this.refused ? { [screen]: "1", refused: this.refused } : {};
     this.screens.show(screen);
@@ -219,7 +223,7 @@ export class StageStory {
     return { [screen]: "1" };
   }
 
-  /** Whether a step is still to be taken: it may be paused, or others have ended the story. */
+  /** Whether a step is still to be taken: the story may be paused, or ended by somebody else. */
   async #stands({ run, step }, mine) {
     const { ok, body } = await ask(`/demo/runs/${run}`, {});
     return ok && this.stop === mine && body.step === step && body.state === "todo";
@@ -231,7 +235,7 @@ export class StageStory {
     if (!isFinal(status)) return;
     this.stop?.();
     this.stop = null;
-    if (status === 404) this.moment = null; // its file was deleted
+    if (status === 404) this.moment = null; // the file with its run was deleted
     this.#show({ silently: true });
   }
 
@@ -284,14 +288,14 @@ export class StageStory {
     return say || next;
   }
 
-  /** What the desk reads that no ride shows, such as a price. */
+  /** What the desk was told that no ride shows, such as a price. */
   #told(words) {
     const line = this.#part("told");
     line.hidden = !words;
     line.textContent = words;
   }
 
-  /** What is waited for, and until when. */
+  /** Show what the story waits for, and until when. */
   #waits(words) {
     this.#part("waits").hidden = !words;
     this.#part("waits-words").textContent = words ?? "";

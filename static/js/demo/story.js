@@ -1,30 +1,30 @@
 /**
- * Plays a story: takes step after step of a run, and asks again while something is to come. The
- * run stands on the server, so a page that is loaded anew, or a second one, does nothing twice.
+ * Plays a story: takes one step of a run after the other, and asks again while a step waits. The
+ * state of the run is on the server, so a reloaded page, or a second one, repeats nothing.
  */
 
 import { askQuietly } from "../shared/ask.js";
 
-const BETWEEN_MS = 2_500; // for the sentence to be said
-const SAME_MS = 300; // where the next step says the same, such as the next of ten bookings
+const BETWEEN_MS = 2_500; // time to say the sentence
+const SAME_MS = 300; // if the next step has the same sentence, such as the next of ten bookings
 const AFTER_ERROR_MS = 2_000;
 
 const OVER = new Set(["ended", "failed", "dropped"]);
 const FINAL = new Set([400, 401, 403, 404]);
 
-/** Whether nothing more comes of a run. */
+/** Whether a run has ended. */
 export function isOver(moment) {
   return OVER.has(moment.state);
 }
 
-/** Whether an answer of this status is final: asking again would change nothing. */
+/** Whether an answer with this status is final: asking again would change nothing. */
 export function isFinal(status) {
   return FINAL.has(status);
 }
 
 /**
  * One press of Step: {ok, status, body}, the body being the moment after it. `hands` names the
- * screens that do by themselves what they can: {desk: "1"}.
+ * screens that can do steps by themselves: {desk: "1"}.
  */
 export function take(run, step, speed, hands = {}) {
   return askQuietly(`/demo/runs/${run}/step`, {
@@ -36,11 +36,11 @@ export function take(run, step, speed, hands = {}) {
 }
 
 /**
- * Play a run from a moment on. `speed` is that of the clock while something is to come, 0 to leap.
- * `onMoment(moment)` is called for each moment, `hands(moment)` before each step is taken: see
- * `take`; what they promise is waited for. `onTrouble(words, status)` is called when there was no
- * moment, with "" for no answer at all; it is asked again, unless that is final. Returns a function
- * that ends the playing; the story stays where it is then.
+ * Play a run from a moment on. `speed` is the speed of the clock while a step waits, 0 to leap.
+ * `onMoment(moment)` is called for each moment, and `hands(moment)` before each step (see `take`);
+ * both may return promises, which are awaited. `onTrouble(words, status)` is called for an answer
+ * without a moment, with "" for no answer at all; then the request is repeated, unless the status
+ * is final. Returns a function that stops the playing; the run stays as it is.
  */
 export function play(moment, how) {
   const { speed, onMoment, onTrouble, hands = () => ({}), between = BETWEEN_MS } = how;

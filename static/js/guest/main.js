@@ -9,9 +9,9 @@ import { openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { at, paintBill, setIcon, setText, tel } from "../shared/slots.js";
 
-const TICK_MS = 1_000; // the ages on the page are counted on this often
-const SILENT_MS = 15_000; // without an answer; then the page says that it is cut off
-const AGAIN_MS = 2_000; // until a first 404 is asked about again
+const TICK_MS = 1_000; // how often the ages on the page are updated
+const SILENT_MS = 15_000; // after this time without an answer the page says that it is disconnected
+const AGAIN_MS = 2_000; // wait after a first 404 before the check is repeated
 const root = document.querySelector("[data-guest]");
 const patterns = patternsOf(document.body);
 
@@ -21,10 +21,10 @@ class GuestPage {
     this.offset = Date.parse(root.dataset.serverNow) - Date.now();
     this.seenAt = Date.parse(root.dataset.seen);
     this.lastAnswerAt = Date.now();
-    this.missing = 0; // 404s since the last good answer
+    this.missing = 0; // 404 answers since the last good answer
     this.card = root.querySelector("[data-map-card]");
     this.map = null;
-    this.drawnStatus = undefined; // the status of the ride when the map was drawn last
+    this.drawnStatus = undefined; // the status of the ride when the map was last drawn
     this.cab = new Cab(null);
     this.poller = new Poller(`${root.dataset.address}/snapshot.json`, {
       waitMs: this.snapshot.poll_ms,
@@ -37,9 +37,10 @@ class GuestPage {
     this.#focusLanguage();
     root.querySelector("[data-ready]")?.addEventListener("submit", ({ target }) => {
       const button = target.querySelector("button");
-      setTimeout(() => (button.disabled = true)); // after the form is sent, so not a second time
+      // after the form is sent, so that it can't be sent twice
+      setTimeout(() => (button.disabled = true));
     });
-    // a hidden page does not poll: the silence counts from when it is seen again
+    // a hidden page does not poll: the silence counts from when it is visible again
     document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     this.#draw();
@@ -56,7 +57,7 @@ class GuestPage {
     history.replaceState(history.state, "", location.pathname + location.search);
   }
 
-  /** Draw on the map once it is loaded; without one, its card is removed. */
+  /** Draw on the map once it has loaded; without a map, remove its card. */
   #drawOn(map) {
     this.map = map;
     this.cab = new Cab(map);
@@ -76,7 +77,8 @@ class GuestPage {
   }
 
   /**
-   * Reload when the link has ended. One 404 alone may be another program's: ask once more first.
+   * Reload when the link has ended. A single 404 may come from another program, so the request is
+   * repeated first.
    */
   #failed(status) {
     if (status !== 404) return undefined;
@@ -93,9 +95,10 @@ class GuestPage {
     const steps = (this.snapshot.steps ?? []).length;
     const ready = JSON.stringify(this.snapshot.ready);
     this.snapshot = body;
-    // The start button changes: the ride waits for it no longer, or the last press ordered nothing.
+    // Reload if the start button changes: the ride no longer waits for it, or the last press
+    // ordered nothing.
     if (JSON.stringify(body.ready) !== ready) return void location.reload();
-    // Other steps have a markup of their own.
+    // Reload for other steps, because their markup differs.
     if ((body.steps ?? []).length !== steps) return void location.reload();
     for (const slot of root.querySelectorAll("[data-slot]"))
       this.#fill(slot, at(body, slot.dataset.slot) ?? "");

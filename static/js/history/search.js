@@ -102,7 +102,7 @@ async function ask() {
   if (!words) return close();
   const mine = (asking = new AbortController());
   try {
-    // so that no URL names a guest
+    // posted, so that no URL contains a guest's name
     const body = new URLSearchParams({ q: words, csrf_token: form.elements.csrf_token.value });
     const answer = await fetch("/search.json", {
       method: "POST",
@@ -162,5 +162,5 @@ list.addEventListener("click", (event) => {
   if (line) location.assign(line.dataset.href);
 });
 form.addEventListener("submit", (event) => !field.value.trim() && event.preventDefault());
-// somebody may have typed while this was on its way
+// somebody may have typed while the script was loading
 if (document.activeElement === field && field.value !== field.defaultValue) typed();

@@ -1,21 +1,22 @@
 /**
- * One document at a time: a second one would show the visit of another guest, or take two orders.
- * Web Locks where the address is secure, a BroadcastChannel elsewhere.
+ * One document at a time: a second one could show another guest's visit, or order twice. Uses Web
+ * Locks if the address is secure, otherwise a BroadcastChannel.
  */
 
 const NAME = "ridedash-kiosk";
 const ANSWER_WITHIN_MS = 300;
 
 /**
- * Call `first()` once this is the only document, and `second()` when another one is open. By locks
- * `first()` follows when that one has gone; by a channel this document stays the second.
+ * Call `first()` once this is the only document, and `second()` when another one is open. With Web
+ * Locks `first()` is called when the other document has closed; with a channel this document stays
+ * the second.
  */
 export async function alone(first, second) {
   if (navigator.locks) return byLock(first, second);
   return byChannel(first, second);
 }
 
-/** The lock is held as long as the document lives; who comes second waits for it. */
+/** The document holds the lock as long as it is open; a second document waits for it. */
 async function byLock(first, second) {
   const held = () => {
     first();
@@ -30,8 +31,8 @@ async function byLock(first, second) {
 }
 
 /**
- * Ask whether another document is there, and be the first after a while without an answer. Of two
- * that ask at the same time the one with the lower number is the first.
+ * Ask whether another document is open, and become the first one after a while without an answer.
+ * If two ask at the same time, the one with the lower number is the first.
  */
 function byChannel(first, second) {
   const channel = new BroadcastChannel(NAME);

@@ -1,6 +1,6 @@
 /**
- * What the screens of a visit do: cars, the order, a ride found again. Every answer that comes
- * after the end of its visit is forgotten.
+ * The requests behind the screens of a visit: cars, the order, a ride that is looked up. Answers
+ * that come after the end of their visit are ignored.
  */
 
 import { cancelSheet, goneSheet, phoneSheet } from "./sheets.js";
@@ -15,14 +15,16 @@ const UNKNOWN_S = 20;
 const ASKING_S = 180;
 const WAITED_MS = { sending: UNKNOWN_S * 1_000, asking: (ASKING_S + UNKNOWN_S) * 1_000 };
 const CODE_MS = 10_000;
-const SLOW_MS = 4_000; // after which a press that changes nothing yet says so
-const GONE_MS = 5_000; // as long as somebody needs to read where to go on
+const SLOW_MS = 4_000; // wait after which a pressed button shows that it is working
+const GONE_MS = 5_000; // time to read where the visit continues
 const TYPED_MS = 200;
-const LOOK_AGAIN_MS = 3_000; // after a search that could not be made
-const GRACE_MS = 5_000; // a server that restarts is back by then
-const PRESSED_MS = 3_000; // the same after Book, whose 20 s run
-const CARS_AGAIN_S = 5; // after a question about cars that our server has not answered
-/** Screens that show what the cars cost, in the guest's language. */
+const LOOK_AGAIN_MS = 3_000; // wait before a search that failed is repeated
+// how long a request is repeated without an answer: a restarting server is back by then
+const GRACE_MS = 5_000;
+const PRESSED_MS = 3_000; // the same after Book, which has only 20 s
+// wait before cars are requested again, after a request that our server did not answer
+const CARS_AGAIN_S = 5;
+/** Screens that show prices of cars, in the guest's language. */
 const OF_CARS = new Set(["car", "meet", "people", "who", "check"]);
 
 export class Booking {
@@ -31,13 +33,13 @@ export class Booking {
     this.timers = new Set();
     this.round = 0;
     this.finding = false;
-    this.parts = null; // of the place screen as it is drawn now
-    this.offers = null; // the latest question about cars: nobody hears the answer to an older one
-    this.looked = null; // the same of a ride
-    this.sent = false; // whether the order may have been heard
+    this.parts = null; // nodes of the place screen as it is now
+    this.offers = null; // the latest request for cars: answers to older ones are ignored
+    this.looked = null; // the same for the view of a ride
+    this.sent = false; // whether the server may have received the order
   }
 
-  /** Nothing of this visit happens any more. */
+  /** Stop everything that this visit has under way. */
   stop() {
     this.round += 1;
     this.finding = this.sent = false;
@@ -46,12 +48,12 @@ export class Booking {
     this.timers.clear();
   }
 
-  /** What every request of a visit carries. */
+  /** The fields that every request of a visit has. */
   get said() {
     return { visit: this.k.visit.id, lang: this.k.visit.language };
   }
 
-  /** What opens a ride: number and PIN; and the page that booked it by what it alone knows. */
+  /** The fields that open a ride: number and PIN; for the page that booked it, also its secret. */
   get ticket() {
     const { number, pin, formToken } = this.k.visit;
     return { number, pin, form_token: formToken };
@@ -67,8 +69,8 @@ export class Booking {
   }
 
   /**
-   * What `asked` resolves to. A server that does not answer is asked again for `grace` ms; then,
-   * and once the visit is over, what it has thrown is thrown.
+   * The result of `asked`. Without an answer of the server it is repeated for `grace` ms. After
+   * that, and once the visit is over, its error is thrown.
    */
   async #patiently(asked, grace = GRACE_MS) {
     const { round } = this;
@@ -85,8 +87,8 @@ export class Booking {
   }
 
   /**
-   * The answer to a form; null when the visit is over, when it is not `wanted` any more, or when
-   * the visit has come to the screen that says that there is none.
+   * The answer to a form; null if the visit is over, if the answer is not `wanted` any more, or if
+   * the visit now shows the screen for a missing answer.
    */
   async #post(path, fields, { grace, wanted = () => true } = {}) {
     const { k, round } = this;
@@ -103,7 +105,7 @@ export class Booking {
 
   // ---- places ----
 
-  /** Look a typed place up, once the guest pauses. */
+  /** Search for a typed place, once the guest pauses. */
   search() {
     const { visit } = this.k;
     this.#unasked();
@@ -125,7 +127,7 @@ export class Booking {
     this.#look({ tab });
   }
 
-  /** What was looked for before is not wanted any more. */
+  /** Cancel the previous search. */
   #unasked() {
     this.asked = null;
     clearTimeout(this.pause);
@@ -133,8 +135,8 @@ export class Booking {
   }
 
   /**
-   * Look places up and show them on the screen as it is drawn by then. A search that could not be
-   * made is made again, as long as nobody looks for anything else.
+   * Search for places and show them on the present screen. A search that fails is repeated until
+   * another one begins.
    */
   async #look(query) {
     const { k, round } = this;
@@ -145,7 +147,7 @@ export class Booking {
         k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said }),
       );
     } catch {
-      if (round === this.round) k.pulse.beat(); // it says whether our server is away
+      if (round === this.round) k.pulse.beat(); // the beat shows whether our server can be reached
     }
     if (round !== this.round || asked !== this.asked || k.visit.screen !== "place") return;
     const { unfound } = k.visit;
@@ -161,13 +163,13 @@ export class Booking {
     this.k.speak(this.k.spoken, true);
   }
 
-  /** Open the list of a kind of place. */
+  /** Open the list for a kind of place. */
   listKind(tab) {
     this.#unsaid(false, tab);
     this.k.go("place");
   }
 
-  /** The place screen begins anew: by typing or from the lists. */
+  /** Reset the place screen: no typed words, no chosen list. */
   #unsaid(typing, tab = "") {
     this.#unasked();
     Object.assign(this.k.visit, { typing, tab, places: null, unfound: "", typed: "" });
@@ -182,7 +184,7 @@ export class Booking {
     if (await this.#offered((screen) => screen === "car")) this.#listed();
   }
 
-  /** Nobody answered the question about cars although our server lives: that ends at a person. */
+  /** The request for cars failed although our server is alive: the guest is sent to the staff. */
   unlisted() {
     const { visit } = this.k;
     const before = visit.answer;
@@ -190,7 +192,10 @@ export class Booking {
     this.#listed(before);
   }
 
-  /** Show the cars, or why there are none. `before` is shown already: it is not said twice. */
+  /**
+   * Show the cars, or why there are none. `before` is the answer that is shown already and is not
+   * read aloud again.
+   */
   #listed(before = null) {
     const { k } = this;
     const { answer } = k.visit;
@@ -201,13 +206,13 @@ export class Booking {
     if (answer.again_s) this.later(() => this.#listAgain(answer), answer.again_s * 1_000);
   }
 
-  /** What was chosen is not offered any more: back to what is. */
+  /** The chosen car is not offered any more: go back to the list of cars. */
   #toCars() {
     this.k.leap("car");
     this.#listed(this.k.visit.answer);
   }
 
-  /** Cars that could not be asked for are asked for again, as long as the guest waits for them. */
+  /** Request cars again after a failure, as long as the guest waits for them. */
   async #listAgain(before) {
     const { visit } = this.k;
     const waits = () => visit.screen === "car" && visit.answer === before;
@@ -215,8 +220,8 @@ export class Booking {
   }
 
   /**
-   * Ask for cars; their answer is the visit's from then on. Null once nobody waits for it: the
-   * guest has gone to a screen that is not `wanted`, or cars to another place were asked for.
+   * Request cars; the answer is stored in the visit. Null once nobody waits for it: the guest has
+   * left the `wanted` screen, or cars to another place were requested.
    */
   async #offered(wanted, grace) {
     const { visit } = this.k;
@@ -231,13 +236,13 @@ export class Booking {
     return answer;
   }
 
-  /** What is chosen by then among new offers: see `Visit.renew`; "over" without an answer. */
+  /** Find the chosen car among new offers: see `Visit.renew`; "over" without an answer. */
   async again(wanted, grace) {
     const answer = await this.#offered(wanted, grace);
     return answer ? this.k.visit.renew(answer) : "over";
   }
 
-  /** Another language was chosen: the server's words in it. */
+  /** After a change of language, request the server's words in the new language. */
   async spoken() {
     const { k } = this;
     const { screen } = k.visit;
@@ -249,7 +254,7 @@ export class Booking {
     } else if (screen === "ride" || screen === "booked") this.#live(0);
     else if (screen === "place" && k.visit.typed) {
       k.visit.places = null;
-      k.draw(); // which looks for it again
+      k.draw(); // drawing the screen searches again
     }
   }
 
@@ -275,12 +280,15 @@ export class Booking {
     await this.#order();
   }
 
-  /** Our server was lost before anything was ordered: nobody waits for that. */
+  /** Our server was lost before anything was ordered, so nobody has to wait. */
   #unsent(visit) {
     if (this.k.visit === visit && visit.screen === "sending") this.k.leap("check");
   }
 
-  /** What is waited for begins: after 4 s what is usual is said, and in time that it is unknown. */
+  /**
+   * Start the timers of a wait: after 4 s the usual duration is shown, later that the result is
+   * unknown.
+   */
   #begin(state) {
     const { k } = this;
     for (const timer of [this.usual, this.late]) clearTimeout(timer);
@@ -298,25 +306,27 @@ export class Booking {
     const { k, round } = this;
     let answer = null;
     try {
-      // who was told to ask the desk gets no car here later: from then on this page only looks
+      // a guest who was told to ask the desk gets no car here later: from then on this page only
+      // reads the state
       const look = k.visit.screen === "unknown" ? { look: "1" } : {};
       answer = await k.server.post("/kiosk/order", { ...this.said, ...k.visit.wish, ...look });
     } catch (error) {
-      // the order may have been heard: the same form is sent again, and makes no second one
+      // the server may have received the order: the same form is sent again, and makes no second
+      // one
       if (round !== this.round) return;
       if (!(error instanceof Lost)) return this.#refused();
       this.sent = true;
     }
     if (round !== this.round) return;
-    // the desk goes on confirming, whatever becomes of one answer
+    // the desk still decides, even if one answer is lost
     this.#came(answer ?? { state: k.visit.screen === "asking" ? "asking" : "sending" });
   }
 
-  /** A form that is not taken books nothing; one before it may have. */
+  /** A form that the server refuses books nothing; an earlier one may have. */
   #refused() {
     const { k } = this;
     if (!this.sent) return void k.pulse.refused();
-    k.pulse.beat(); // which brings a new token
+    k.pulse.beat(); // the beat brings a new token
     k.visit.words = null;
     return this.#unknown();
   }
@@ -338,7 +348,7 @@ export class Booking {
     }
     if (answer.field) {
       visit.unfit = true;
-      visit.field = answer.field; // which has to be typed again, and nothing else
+      visit.field = answer.field; // the only field that has to be typed again
       return k.leap("who");
     }
     if (state === "changed") {
@@ -356,7 +366,7 @@ export class Booking {
     const { screen } = k.visit;
     this.later(() => this.#order(), AGAIN_MS);
     if (screen === "unknown" || screen === state) return;
-    this.#begin(state); // once the desk has confirmed, a booking has its own 20 s
+    this.#begin(state); // after the desk's approval the booking has its own 20 s
     k.leap(state);
   }
 
@@ -373,7 +383,7 @@ export class Booking {
     this.#live(LIVE_MS);
   }
 
-  // ---- a ride found again ----
+  // ---- a ride that is looked up ----
 
   async find() {
     const { k, round } = this;
@@ -398,7 +408,7 @@ export class Booking {
       k.draw();
       return void k.speak([visit.problem], true);
     }
-    Object.assign(visit, { number, pin }); // whatever was typed meanwhile
+    Object.assign(visit, { number, pin }); // replaces whatever was typed meanwhile
     this.#seen(answer);
     k.go("ride");
     this.#live(LIVE_MS);
@@ -412,16 +422,17 @@ export class Booking {
       if (screen !== "ride" && screen !== "booked") return;
       try {
         const answer = await this.k.server.post("/kiosk/ride", { ...this.said, ...this.ticket });
-        if (asked !== this.looked) return; // it was cancelled, or is asked for in another language
+        // the ride was cancelled, or requested in another language
+        if (asked !== this.looked) return;
         if (answer.state === "ok") this.#seen(answer);
       } catch {
-        // what was known stays; the beat says when our server is away
+        // the known facts stay; the beat reports it if our server can't be reached
       }
       if (asked === this.looked) this.#live(LIVE_MS);
     }, ms);
   }
 
-  /** A new view; the screen is drawn anew only when a word of it changed. */
+  /** Take a new view of the ride; the screen is drawn again only if a word has changed. */
   #seen(answer) {
     const { k } = this;
     const { visit } = k;
@@ -436,13 +447,13 @@ export class Booking {
     }
   }
 
-  /** The start code for ten seconds: nobody reads it over a shoulder later. */
+  /** Show the start code for only ten seconds, so that nobody reads it later. */
   async showCode() {
     const { k } = this;
     const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });
     if (!answer?.code) return;
     k.visit.start = { code: answer.code };
-    k.visit.page = 0; // where it stands
+    k.visit.page = 0; // the page on which the code is
     k.draw();
     k.speak(spokenCode(k), true);
     this.later(() => {
@@ -472,14 +483,14 @@ export class Booking {
 
   async ownPhone() {
     const { k } = this;
-    const wanted = () => k.visit.screen === "where"; // a place was chosen meanwhile
+    const wanted = () => k.visit.screen === "where"; // the guest may have chosen a place meanwhile
     const answer = await this.#post(k.data.kiosk.own_phone, { own: "new" }, { wanted });
     if (!answer?.phone) return;
     k.lay(phoneSheet(k, answer));
     this.#opened();
   }
 
-  /** Once a phone has opened the link, the visit goes on there and ends here. */
+  /** Once a phone has opened the link, the visit continues there and ends here. */
   #opened() {
     this.later(async () => {
       const { k } = this;

@@ -1,4 +1,4 @@
-/** Screen C: which car, where to meet it, and for how many a shared one is. */
+/** Screen C: the choice of a car, the meeting point, and the number of people in a shared car. */
 
 import { noCars } from "./check.js";
 import { carPicture, control, fact, icon, make, named, working } from "./el.js";
@@ -58,7 +58,7 @@ function card(k, each, i) {
   return named(node, each.name, each.size, tag && k.t(tag), busy, price, away);
 }
 
-/** Where the car comes to; Change where the ride company has several points. */
+/** The meeting point; with the button Change if the ride company has several points. */
 function meet(k, where) {
   if (!where) return null;
   const words = make(
@@ -81,7 +81,7 @@ function walk({ walk: way, steps }) {
   return text ? make("span", "k-walk", fact(text)) : null;
 }
 
-/** The pickup points by name; nobody drags a pin. */
+/** The choice of a pickup point by its name. */
 export function meetAt(k) {
   const { points } = k.visit.answer.meet;
   const list = make("div", "k-results");
@@ -108,7 +108,7 @@ export function meetAt(k) {
   };
 }
 
-/** Seats of a shared car: two cards. */
+/** The choice of the number of seats in a shared car: two cards. */
 export function people(k) {
   const cards = k.visit.car.seats.map(({ seats, people: words, price }) =>
     control(

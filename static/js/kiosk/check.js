@@ -1,11 +1,11 @@
-/** Screens E and F, and all that can come of a press of Book except a booking. */
+/** Screens E and F, and all screens that can follow a press of Book, except the ticket. */
 
 import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 
 const OWN_WORDS = new Set(["pay", "cancelling"]);
 const ON_PAGES = ["to", "cancelling", "car", "from", "for", "price", "pay"];
 
-/** E. All of it once more, with the money, and the one button that books. */
+/** Screen E: a summary with the price, and the one button that books. */
 export function check(k) {
   const { visit } = k;
   const { car, drop, answer } = visit;
@@ -14,11 +14,11 @@ export function check(k) {
     ["from", answer?.meet?.name],
     ["car", car.name],
     ["for", visit.name],
-    ["price", visit.changed ? "" : visit.price], // a changed one stands above, with the old one
+    ["price", visit.changed ? "" : visit.price], // a changed price is shown above, with the old one
     ["pay", car.pays],
     ["cancelling", car.fee],
   ];
-  // the button says the price and who pays, so on pages those are what comes last
+  // the button has the price and who pays, so with several pages those come last
   if (k.crowded) rows.sort(([one], [other]) => ON_PAGES.indexOf(one) - ON_PAGES.indexOf(other));
   const list = make(
     "dl",
@@ -48,7 +48,7 @@ function shownAs(visit, key, text) {
   return OWN_WORDS.has(key) ? text : fact(text);
 }
 
-/** The price with what it is called; its sign stands where it does alone. */
+/** The price with its label; its sign is shown only if it has no label. */
 function priced({ car, price }) {
   return [car.price_kind ? `${car.price_kind} ` : "", price ? fact(price) : ""];
 }
@@ -68,7 +68,7 @@ function bookButton(k) {
   );
 }
 
-/** A price is never taken silently: the old one and the new one. */
+/** A changed price is never accepted silently: the old and the new one are shown. */
 function changed(k) {
   const { old, new: now } = k.visit.changed;
   const node = make(
@@ -83,21 +83,26 @@ function changed(k) {
   return node;
 }
 
-/** F. After 4 seconds it says what is usual; after 20 the screen is another one. */
+/**
+ * Screen F: booking. After 4 seconds it says how long this usually takes; after 20 another screen
+ * follows.
+ */
 export function sending(k) {
   const usual = k.waited >= 4 ? k.t("booking_usual") : "";
   return { question: k.t("booking"), facts: [working(usual)], look: "still" };
 }
 
-/** The desk confirms; the bar counts the three minutes down. */
+/** The desk is asked to approve; the bar counts down the three minutes. */
 export function asking(k) {
   const line = working(k.t("asking_lead"));
   return { question: k.t("asking"), facts: [line], look: "still" };
 }
 
-/** UNKNOWN, in its own colour: the one screen that asks not to book again. */
+/**
+ * The outcome is UNKNOWN, in its own colour: the only screen that asks guests not to book again.
+ */
 export function unknown(k) {
-  const number = k.visit.ride?.number; // without one nobody has heard of it yet
+  const number = k.visit.ride?.number; // without a number the server has not received the order yet
   return {
     question: k.visit.words?.headline || k.t("unknown"),
     facts: [
@@ -109,7 +114,9 @@ export function unknown(k) {
   };
 }
 
-/** X. What was not booked and why, and the next step: again, another car, or a person. */
+/**
+ * Screen X: what was not booked and why, and the next step: try again, another car, or a person.
+ */
 export function sorry(k) {
   const { visit } = k;
   const kind = visit.sorry ?? "not_booked";
@@ -140,7 +147,7 @@ export function sorry(k) {
   };
 }
 
-/** There is no car, or none can be asked for now. */
+/** There is no car, or cars can't be requested now. */
 export function noCars(k, answer) {
   const words = answer.words ?? {};
   const usual = { limited: "limited", trouble: "trouble" }[answer.state] ?? "no_cars";
@@ -153,14 +160,17 @@ export function noCars(k, answer) {
   };
 }
 
-/** The way on: asking once more, which the screen does by itself too, or another place. */
+/** The next steps: another request, which the screen also makes by itself, or another place. */
 function way(k, { again_s: again, state }) {
   if (again) return control("again", "k-button k-main", () => k.booking.cars(), k.t("try_again"));
   if (state !== "none" && state !== "refused") return null;
   return control("another", "k-button k-main", () => k.anotherPlace(), k.t("another_way"));
 }
 
-/** Before B: nobody fills in six screens for nothing. Also when this screen is out of order. */
+/**
+ * The kiosk can't take orders. Shown before screen B, so that nobody fills in six screens in vain;
+ * also if the kiosk is out of order.
+ */
 export function broken(k, kind) {
   const trouble = kind === "trouble";
   return {

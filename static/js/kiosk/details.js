@@ -1,4 +1,4 @@
-/** Screens with fields to fill in: D, who the ride is for; the desk's code; a ride's number. */
+/** Screens with text fields: D, the guest's details; the desk code; the number of a ride. */
 
 import { control, make } from "./el.js";
 import { Keyboard } from "./keyboard.js";
@@ -9,10 +9,10 @@ const PHONE_DIGITS = 16;
 const CODE_DIGITS = 6;
 const PIN_DIGITS = 4;
 const NUMBER_DIGITS = 4;
-const LEAST_PHONE = 5; // digits of any phone's number
-const NAMES = /[\p{L}\p{N}]/u; // somebody, and no row of points
+const LEAST_PHONE = 5; // digits; no phone number is shorter
+const NAMES = /[\p{L}\p{N}]/u; // a name has a letter or digit
 
-/** D. A name or a room number, and a phone number if the guest likes. */
+/** Screen D: a name or a room number, and optionally a phone number. */
 export function who(k) {
   const { visit } = k;
   return form(k, {
@@ -48,7 +48,7 @@ export function who(k) {
   });
 }
 
-/** The desk's code, where the property's rule asks for one. */
+/** The desk code, if the property's rule requires one. */
 export function code(k) {
   const { visit } = k;
   return form(k, {
@@ -70,7 +70,7 @@ export function code(k) {
   });
 }
 
-/** H, its first half: number and PIN. */
+/** The first part of screen H: number and PIN of a ride. */
 export function find(k) {
   const { visit } = k;
   return form(k, {
@@ -94,8 +94,8 @@ export function find(k) {
 }
 
 /**
- * A screen with fields and one keyboard, which writes into the field that is chosen. `fields` are
- * {key, label, why, before, kind, most, masked, optional}; `key` is where the visit holds the text.
+ * A screen with fields and one keyboard, which writes into the chosen field. `fields` are {key,
+ * label, why, before, kind, most, masked, optional}; `key` is where the visit holds the text.
  */
 class Form {
   constructor(k, { fields, missing, problem = "", go }) {
@@ -105,7 +105,7 @@ class Form {
     this.go = go;
     this.note = make("p", "k-note k-problem", problem);
     this.note.setAttribute("role", problem ? "alert" : "status");
-    this.said = make("p", "k-said"); // on a small screen, in place of both
+    this.said = make("p", "k-said"); // on a small screen, in place of hint and label
     this.said.setAttribute("aria-hidden", "true");
     this.parts = fields.map((each, i) => part(k, each, () => this.#choose(i)));
     this.at = Math.max(
@@ -117,7 +117,7 @@ class Form {
     this.#mark();
   }
 
-  /** Where the keyboard writes: into the visit, through the field that is chosen. */
+  /** The target of the keyboard: it writes into the visit, through the chosen field. */
   #target() {
     const { visit } = this.k;
     const { key, kind, most, masked } = this.fields[this.at];
@@ -161,7 +161,7 @@ class Form {
     this.#say();
   }
 
-  /** Enter leads to the next field that is needed, and from the last one on. */
+  /** Enter moves to the next required field, and from the last one to the next screen. */
   #written() {
     const { visit } = this.k;
     const needed = ({ key, optional }, i) => i > this.at && !optional && !visit[key];
@@ -193,15 +193,15 @@ function form(k, { question, lead, next, ...rest }) {
   };
 }
 
-/** A field that is a control too: pressing it chooses it. */
+/** A field that is also a control: pressing it chooses it. */
 function part(k, { key, label, why, masked, before = "" }, choose) {
   const field = make("input", "k-field");
   describe(field, key, label, "");
-  field.placeholder = label; // where large letters leave no room for a line above (kiosk.css)
+  field.placeholder = label; // used if large letters leave no room for a label above (kiosk.css)
   const made = { field, before };
   const title = make("span", "k-label", label);
   const node = control(`field-${key}`, "k-part", choose, title, field);
-  field.inert = true; // the control around it is what is pressed and read
+  field.inert = true; // the control around it is pressed and read aloud
   Object.assign(made, { label, star: masked ? k.t("star") : "" });
   if (why) {
     const reason = make("span", "k-why", why);
@@ -214,7 +214,7 @@ function part(k, { key, label, why, masked, before = "" }, choose) {
   return made;
 }
 
-/** What is typed, for the eye and in the control's name: a PIN as so many stars. */
+/** Show the typed text in the field and in the control's name; a PIN as stars. */
 function show({ node, field, before, label, star }, text) {
   field.value = text ? before + text : before;
   toEnd(field);

@@ -1,6 +1,6 @@
 /**
  * The display at the door: polls the next cars and shows them. A row is made once for each car and
- * changed in place; the listeners are those of the page, however long it is open.
+ * then updated in place, without new listeners, however long the page is open.
  */
 
 import { ageText, freshness, patternsOf, timerText } from "../shared/ages.js";
@@ -12,11 +12,13 @@ const TICK_MS = 1_000;
 const SILENT_MS = 15_000;
 const AGAIN_MS = 2_000;
 const PLATE_MM = 20;
-const PLATE_PX = 40; // on a screen that nobody has measured
-const OF_WIDTH = 0.042; // a plate beside the words, as a share of the width: door.css has it too
-const OF_STACKED = 0.081; // the same for a plate beside the time alone
-const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2, pressed: 2.75 }; // of a row, in plates
-const LEAST = 4; // rows that are shown on any screen that nobody has measured
+const PLATE_PX = 40; // for a screen that was not measured
+// width of a plate beside the words, as a share of the screen's width: door.css has the same value
+const OF_WIDTH = 0.042;
+const OF_STACKED = 0.081; // the same for a plate above the words, with only the time beside it
+// height of a row, in heights of a plate
+const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2, pressed: 2.75 };
+const LEAST = 4; // rows that are always shown on a screen that was not measured
 const root = document.querySelector("[data-door]");
 const portrait = matchMedia("(orientation: portrait)");
 const patterns = patternsOf(document.body);
@@ -28,7 +30,7 @@ class Door {
     this.nodes = new Map(); // by order: { item, cells }
     this.offset = Date.parse(root.dataset.serverNow) - Date.now();
     this.lastAnswerAt = Date.now();
-    this.missing = 0; // answers in a row that said that this is no display
+    this.missing = 0; // consecutive answers that this is not a display any more
     this.clock = new Intl.DateTimeFormat("en-GB", {
       hour: "2-digit",
       minute: "2-digit",
@@ -64,7 +66,7 @@ class Door {
     return Number(root.dataset.pollMs);
   }
 
-  /** The display was revoked, if it is told so twice: its page then asks to be paired. */
+  /** After two such answers the display was revoked: reload, which shows the page for pairing. */
   #failed(status) {
     if (status !== 404) return undefined;
     this.missing += 1;
@@ -141,7 +143,7 @@ class Door {
     }
   }
 
-  /** The age of old facts, or for how long the driver has waited. */
+  /** The age of old facts, or how long the driver has waited. */
   #note({ cells, row }) {
     let text = "";
     const now = Date.now() + this.offset;
@@ -155,8 +157,8 @@ class Door {
   }
 
   /**
-   * As many rows as have room for a plate of 20 mm; the others are counted. On a tablet such a
-   * plate has a line of its own, as wide as the row.
+   * Choose a layout with as many rows as have room for a plate of 20 mm; further rows are only
+   * counted. On a tablet the plate is on a separate line, as wide as the row.
    */
   #fit() {
     const { rows, more } = this.body;
@@ -201,22 +203,22 @@ class Door {
       mark: button.dataset.mark,
       csrf_token: document.querySelector("meta[name=csrf-token]").content,
     });
-    if ([400, 401].includes(answer.status)) return void loadAnew(); // its key is too old
+    if ([400, 401].includes(answer.status)) return void loadAnew(); // its CSRF token has expired
     this.poller.anew();
     for (const each of item.querySelectorAll("button")) each.disabled = false;
   }
 }
 
 /**
- * Load the page again once it comes. A proxy's error would hang at the door until somebody noticed:
- * what is shown stays meanwhile, and is asked for again.
+ * Reload, but only once the page can be loaded: otherwise an error page of a proxy would stay at
+ * the door until somebody noticed. Until then the present page stays, and this is repeated.
  */
 async function loadAnew() {
   const answer = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);
   if (answer?.ok) location.reload();
 }
 
-/** A line below the rows, from its pattern; hidden when there is nothing to say. */
+/** A line below the rows, from its pattern; hidden without a text. */
 function line(name, shown, slots) {
   const node = document.querySelector(`[data-${name}-line]`);
   node.hidden = !shown;

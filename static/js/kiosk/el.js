@@ -1,8 +1,11 @@
-/** Nodes of the kiosk's screens. Every text goes in as a text: no answer can become markup. */
+/**
+ * Makes nodes of the kiosk's screens. All texts are inserted as text nodes, so no answer can become
+ * markup.
+ */
 
 const SVG = "http://www.w3.org/2000/svg";
-const OWN_ICONS = /^(aid-.*|ask|erase|globe)$/; // in a sprite that other pages don't load
-const TILE_PX = 257; // 256, and one more so that no hairline shows between two
+const OWN_ICONS = /^(aid-.*|ask|erase|globe)$/; // in a sprite that only the kiosk loads
+const TILE_PX = 257; // 256, plus one so that no hairline shows between two tiles
 const PIN = [
   [
     "k-map-pin",
@@ -11,14 +14,14 @@ const PIN = [
   ],
   ["k-map-mark", "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z"],
 ];
-// what runs the other way: in a sentence from right to left any Latin letter or figure
+// characters of the other direction: in a right-to-left sentence, any Latin letter or digit
 const AGAINST = {
   ltr: /[\p{sc=Arab}\p{sc=Hebr}]/u,
   rtl: /\p{Nd}|(?![\p{sc=Arab}\p{sc=Hebr}])\p{L}/u,
 };
-const acts = new WeakMap(); // what a control does when it is pressed
+const acts = new WeakMap(); // control -> function to call when it is pressed
 
-/** An element with a class and children, which are nodes or texts; null and "" are left out. */
+/** An element with a class and children (nodes or texts); null and "" are left out. */
 export function make(tag, className = "", ...children) {
   const node = document.createElement(tag);
   if (className) node.className = className;
@@ -26,18 +29,20 @@ export function make(tag, className = "", ...children) {
   return node;
 }
 
-/** A node that shows a fact of the ride, under the name by which a demo asks where it is from. */
+/**
+ * A node that shows a fact of the ride, with the name by which the lens of a demo finds its origin.
+ */
 export function from(name, node) {
   node.dataset.from = name;
   return node;
 }
 
-/** A fact inside a sentence, in its own direction. */
+/** A fact inside a sentence, isolated with its own direction. */
 export function fact(text, className = "") {
   return make("bdi", className, text ?? "");
 }
 
-/** The English beneath what nobody has read in the guest's language; null where there is none. */
+/** The English below a text whose translation nobody has read; null if it is not needed. */
 export function beneath(english, tag = "p") {
   if (!english) return null;
   const node = make(tag, "k-english", english);
@@ -46,7 +51,7 @@ export function beneath(english, tag = "p") {
   return node;
 }
 
-/** A line of a screen, and its English beneath where nobody has read it. */
+/** A line of a screen, with its English below if nobody has read its translation. */
 export function lines(k, ...texts) {
   return texts
     .filter(Boolean)
@@ -54,7 +59,7 @@ export function lines(k, ...texts) {
     .filter(Boolean);
 }
 
-/** A symbol of a sprite, silent for screen readers. */
+/** A symbol of a sprite, hidden from screen readers. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   const use = document.createElementNS(SVG, "use");
@@ -66,7 +71,7 @@ export function icon(name) {
   return svg;
 }
 
-/** The drawing of a kind of car, as at the desk; null where its kind is not told. */
+/** The drawing of a kind of car, as at the desk; null if the kind is unknown. */
 export function carPicture(drawing) {
   if (!drawing) return null;
   const svg = icon(drawing);
@@ -76,8 +81,8 @@ export function carPicture(drawing) {
 }
 
 /**
- * A control: touches, the five keys and screen readers all press it through touch.js. `name` finds
- * it again after the screen was drawn anew.
+ * A control: touches, the five keys and screen readers all press it through touch.js. `name`
+ * identifies it after the screen was redrawn.
  */
 export function control(name, className, act, ...children) {
   const node = make("button", `k-press ${className}`, ...children);
@@ -93,12 +98,12 @@ export function named(node, ...facts) {
   return node;
 }
 
-/** Do what a control does; what is disabled does nothing. */
+/** Do the action of a control; a disabled one does nothing. */
 export function press(node) {
   if (!node.disabled && node.isConnected) acts.get(node)?.();
 }
 
-/** The picture of the start: a way through a town, in the property's colour. */
+/** The picture of the start screen: a road through a town, in the property's colour. */
 export function motif() {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "k-motif");
@@ -119,7 +124,7 @@ export function motif() {
   return svg;
 }
 
-/** A QR code of the server's: {size, path} in modules, drawn dark on white in every theme. */
+/** A QR code from the server: {size, path} in modules, drawn dark on white in every theme. */
 export function qrCode(qr, label) {
   const svg = document.createElementNS(SVG, "svg");
   const ground = document.createElementNS(SVG, "rect");
@@ -136,7 +141,7 @@ export function qrCode(qr, label) {
   return svg;
 }
 
-/** A map of the server's around one place, with a pin in its middle: {width, height, tiles}. */
+/** A map from the server around one place, with a pin in its middle: {width, height, tiles}. */
 export function stillMap({ width, height, tiles }, label) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${Number(width)} ${Number(height)}`);
@@ -162,7 +167,7 @@ export function stillMap({ width, height, tiles }, label) {
   return svg;
 }
 
-/** A text whose signs are read one by one: a plate, a PIN. */
+/** A text that is read character by character: a plate, a PIN. */
 export function spelled(text, className, label = "") {
   const node = make("p", className, text);
   node.setAttribute("role", "img");
@@ -177,8 +182,8 @@ export function apart(text) {
 }
 
 /**
- * The text of a pattern with its slots filled: "{n} of {of}". A fact that runs against a sentence
- * of this direction is set apart in Unicode isolates, as in `ridedash/wording/say.py`.
+ * The text of a pattern with its slots filled: "{n} of {of}". A fact of the other direction than
+ * `direction` is put in Unicode isolates, as in `ridedash/wording/say.py`.
  */
 export function filled(pattern, slots = {}, direction = "ltr") {
   const against = AGAINST[direction];
@@ -187,7 +192,7 @@ export function filled(pattern, slots = {}, direction = "ltr") {
   return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => text(slots[name] ?? slot));
 }
 
-/** Something is on its way: a quiet ring, still where motion is not wanted. */
+/** Shows that something is in progress: a quiet ring, which does not move with reduced motion. */
 export function working(text) {
   const line = make("p", "k-working", make("span", "k-ring"), make("span", "", text));
   line.setAttribute("role", "status");

@@ -2,7 +2,7 @@
 
 import { beneath, control, fact, icon, make } from "./el.js";
 
-// screens whose facts all count, and what a page of them may hold or not
+// screens that must show all facts, if necessary on several pages
 const PAGED = new Set(["check", "ticket", "ride"]);
 const FACTS =
   ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
@@ -19,15 +19,15 @@ export class Frame {
     this.place = root.querySelector("[data-place]");
     this.sheets = root.querySelector("[data-sheets]");
     this.covered = root.querySelector("[data-frame]");
-    this.dark = null; // what covers the screen of a guest who listens
-    this.clocks = {}; // how each language writes a time
+    this.dark = null; // the dark cover over the screen, for a guest who listens
+    this.clocks = {}; // time formats by language
     this.setClock(k.data.clock);
     setInterval(() => this.tick(), 1_000);
   }
 
   /**
-   * Draw a screen: {question, facts, controls, look}; `shown`, a node, in place of a question that
-   * is a name. `anew`: it is another one than before.
+   * Draw a screen: {question, facts, controls, look}; the node `shown` replaces a question that is
+   * a name. `anew`: whether the screen differs from the previous one.
    */
   draw(view, anew) {
     const held = anew ? null : document.activeElement?.dataset.press;
@@ -36,7 +36,7 @@ export class Frame {
     document.documentElement.lang = language;
     document.documentElement.dir = this.k.directionOf(language);
     this.root.dir = this.k.directionOf(language);
-    const demo = this.k.data.demo[language]; // none where rides are real
+    const demo = this.k.data.demo[language]; // undefined if rides are real
     if (demo) this.demo.textContent = demo;
     this.root.dataset.screen = this.k.screen;
     this.root.dataset.look = view.look ?? "";
@@ -57,7 +57,7 @@ export class Frame {
     this.#focus(question, held, anew || atQuestion);
   }
 
-  /** Nothing of a visit is left in the document. */
+  /** Remove everything of a visit from the document. */
   clear() {
     this.stage.replaceChildren();
     this.sheets.replaceChildren();
@@ -67,12 +67,12 @@ export class Frame {
     this.unplaced();
   }
 
-  /** Where the arrows stand is of one screen, in one language. */
+  /** The position of the arrows is only valid for one screen in one language. */
   unplaced() {
     this.place.textContent = "";
   }
 
-  /** Lay a sheet over the screen; it takes the focus and gives it back. */
+  /** Open a sheet over the screen; it takes the focus and gives it back. */
   lay(node) {
     this.remove(node.dataset.sheet);
     this.back ??= document.activeElement;
@@ -91,7 +91,7 @@ export class Frame {
     this.back = null;
   }
 
-  /** Cover all of it: the guest listens, and nobody reads along. Its controls go on. */
+  /** Cover everything: the guest listens, and nobody can read along. The controls still work. */
   darken(node) {
     this.dark = node;
     this.root.append(node);
@@ -106,7 +106,10 @@ export class Frame {
     return Boolean(this.sheets.querySelector(`[data-sheet="${name}"]`));
   }
 
-  /** What the server's clock shows now. A demo's may leap or stand still; ours may be set. */
+  /**
+   * Set the time of the server's clock. A demo's clock may leap or stand still; this device's may
+   * be wrong.
+   */
   setClock({ now, speed }) {
     this.shown = { now: Date.parse(now), speed, from: performance.now() };
   }
@@ -123,13 +126,13 @@ export class Frame {
     return new Intl.DateTimeFormat(language, {
       hour: "2-digit",
       minute: "2-digit",
-      hourCycle: "h23", // a car at 7:10 must not be read as one in the evening
+      hourCycle: "h23", // otherwise 7:10 could be read as evening
       numberingSystem: "latn",
       timeZone: this.k.data.property.timezone || undefined,
     });
   }
 
-  /** On its control again; where that is gone, or the screen is another one, on the question. */
+  /** Focus the same control as before; if it is gone, or on another screen, focus the question. */
   #focus(question, held, asked) {
     if (this.covered.inert) return;
     const again = held && this.root.querySelector(`[data-press="${CSS.escape(held)}"]`);
@@ -142,7 +145,7 @@ export class Frame {
     const begins = k.visit.screen === "start";
     const parts = [
       begins ? null : this.#way("back", "back", () => k.back(), !k.visit.mayGoBack),
-      // a press of Book can't be taken back by it, and must not look as if it could
+      // Back can't undo a press of Book, and must not look as if it could
       begins ? null : this.#way("over", "again", () => k.end("left"), k.visit.screen === "sending"),
       begins ? null : this.#language(),
       this.#aids(),
@@ -186,7 +189,7 @@ export class Frame {
   }
 }
 
-/** A sheet over the screen: `name` finds it, `title` says what it asks, `parts` are below. */
+/** A sheet over the screen: `name` identifies it, `title` has its question, `parts` are below. */
 export function sheet(name, title, ...parts) {
   const id = `sheet-${name}`;
   const heading = make("h2", "k-sheet-title", title);
@@ -202,8 +205,8 @@ export function sheet(name, title, ...parts) {
 }
 
 /**
- * A list that never scrolls: as many of its items as fit, from the page that is open, and a control
- * that leads to the next ones. `label(n)` names it by what is left.
+ * A list without scrolling: as many items as fit on the open page, and a control for the next page.
+ * `label(n)` is its text for n remaining items.
  */
 export function pages(list, items, { from, most = Infinity, turn, label }) {
   const start = from < items.length ? from : 0;
@@ -218,7 +221,7 @@ export function pages(list, items, { from, most = Infinity, turn, label }) {
   more.textContent = label(items.length - start - fit);
 }
 
-/** Facts that have no room beside large letters follow on another page: none is left out. */
+/** Facts that don't fit beside large letters follow on another page; none is left out. */
 function turnFacts(k, words, controls) {
   const facts = [...words.querySelectorAll(FACTS)];
   const start = k.visit.page < facts.length ? k.visit.page : 0;
@@ -229,10 +232,13 @@ function turnFacts(k, words, controls) {
     k.draw();
   };
   controls.prepend(control("facts", "k-button k-facts-more", turn, k.t("more")));
-  end = showFacts(words, facts, start); // its control takes room too
+  end = showFacts(words, facts, start); // the control for pages takes space too
 }
 
-/** Show the facts from one on, as many as fit, one at least; the first that has no room. */
+/**
+ * Show as many facts as fit, at least one, starting with the given one. Returns the index of the
+ * first fact that did not fit.
+ */
 function showFacts(words, facts, start) {
   for (let end = facts.length; ; end -= 1) {
     facts.forEach((each, i) => {
@@ -244,7 +250,7 @@ function showFacts(words, facts, start) {
   }
 }
 
-/** Whether all that is shown stands inside of its part. */
+/** Whether everything that is shown lies inside its area. */
 function holds(part) {
   const { top, bottom } = part.getBoundingClientRect();
   return [...part.children].every((each) => {
@@ -253,7 +259,7 @@ function holds(part) {
   });
 }
 
-/** Put in as many as fit into the list's own height, at least one; returns how many. */
+/** Insert as many items as fit into the list's height, at least one; returns how many. */
 function place(list, items, last) {
   const end = last ? [last] : [];
   for (let count = items.length; count > 1; count -= 1) {
@@ -264,7 +270,7 @@ function place(list, items, last) {
   return Math.min(items.length, 1);
 }
 
-/** Whether no item reaches below the list; their sensitive areas may. */
+/** Whether no item reaches below the list, apart from sensitive areas. */
 function fits(list) {
   const end = list.getBoundingClientRect().bottom + 1;
   return [...list.children].every((item) => item.getBoundingClientRect().bottom <= end);

@@ -1,4 +1,4 @@
-/** Watches whether anybody is there: "Still there?", and the end of a visit that nobody goes on. */
+/** Detects that nobody is there: asks "Still there?", then ends the visit. */
 
 import { clocks, passed } from "../shared/clocks.js";
 
@@ -6,30 +6,30 @@ const TICK_MS = 250;
 
 export class Idle {
   /**
-   * `asks(s)` shows the question with the seconds left, and null takes it away; `over()` ends the
-   * visit. `last` are the seconds that the question stands.
+   * `asks(s)` shows the question with the seconds left, and null removes it; `over()` ends the
+   * visit. `last` is the number of seconds for which the question is shown.
    */
   constructor({ asks, over, last = 20 }) {
     this.asks = asks;
     this.over = over;
     this.last = last;
     this.wait = 0;
-    this.quiet = false; // ends without a question: nothing was begun that anybody would miss
+    this.quiet = false; // ends without a question, because nothing would be lost
     this.from = clocks();
     this.asked = null;
     setInterval(() => this.#tick(), TICK_MS);
   }
 
   /**
-   * Somebody is there: the time begins anew, as often as they like. Who wakes a device after that
-   * time is somebody else.
+   * Somebody is there: the wait starts again. If it had ended already while the device slept, the
+   * visit ends first, because the person is another guest.
    */
   touched() {
     this.#tick();
     this.#begin();
   }
 
-  /** Watch with this wait in seconds before the question; 0: nobody has to be there. */
+  /** Watch with a wait in seconds before the question; 0: never. */
   watch(wait, quiet = false) {
     this.wait = wait;
     this.quiet = quiet;
@@ -59,7 +59,7 @@ export class Idle {
   }
 }
 
-/** A short tone, so that "Still there?" is heard too; browsers may refuse it before a touch. */
+/** A short tone, so that "Still there?" is also audible; browsers may refuse it before a touch. */
 export class Tone {
   constructor() {
     this.context = null;
@@ -78,7 +78,7 @@ export class Tone {
       tone.start(now);
       tone.stop(now + 0.5);
     } catch {
-      // a device without sound
+      // the device has no sound
     }
   }
 }

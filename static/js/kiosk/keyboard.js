@@ -14,24 +14,25 @@ const LATIN = {
 };
 const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
 const ARABIC_LAST = "جدذأ";
-const ARABIC_RARE = /[ئءؤأ]/; // beside the digits, where a screen is narrow
-// signs that stand with a letter are written on a ring, so that they can be seen alone
+const ARABIC_RARE = /[ئءؤأ]/; // Arabic letters that are beside the digits on a narrow screen
+// combining marks are shown on a ring, so that they are visible alone
 const HINDI = [
   ["कखगघचछजझटठ", "डढणतथदधनपफ", "बभमयरलवशषस"],
   ["ा ि ी ु ू े ै ो ौ ्".replaceAll(" ", ""), "अआइईउऊएऐओऔ", "ंँःृ़ङञळऋह"],
 ];
 const DIGITS = ["1234567890", "-'./&,()"];
-const MOST_OTHERS = 4; // keys in the last row that are no letters, the space two wide
-const OWN = new Set(["ar", "hi"]); // scripts of their own, with Latin letters behind a key
+const MOST_OTHERS = 4; // other keys in the last row; the space has the width of two
+// languages with a script of their own; Latin letters are behind a key
+const OWN = new Set(["ar", "hi"]);
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SIGN = /\p{M}/u;
-const MOST_SIGNS = 3; // on one letter, as `ridedash/text.py` leaves them
-// what a real keyboard may send and nobody reads: controls, signs of direction, halves of a letter
+const MOST_SIGNS = 3; // marks on one letter, the limit of `ridedash/text.py`
+// characters from a real keyboard that are ignored: controls, marks of direction, lone surrogates
 const SEEN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \u200c\u200d]$/u;
 
 export class Keyboard {
   /**
-   * `field`: {value, kind: "text" | "digits" | "phone", most, masked}; what is masked is not read
+   * `field`: {value, kind: "text" | "digits" | "phone", most, masked}; a masked field is not read
    * aloud. `changed()` is called after each key, `written()` after the Enter of a real keyboard.
    */
   constructor(k, field, changed, written) {
@@ -46,7 +47,7 @@ export class Keyboard {
     this.draw();
   }
 
-  /** Write into another field. */
+  /** Write into another field from now on. */
   turn(field) {
     this.field = field;
     this.page = "letters";
@@ -56,12 +57,12 @@ export class Keyboard {
   draw() {
     const pad = this.field.kind !== "text";
     this.node.classList.toggle("is-pad", pad);
-    // digits, and the rows that people know from their own keyboards, begin at the left everywhere
+    // digits, and letters in the usual keyboard order, begin at the left in every language
     this.node.dir = "ltr";
     this.node.replaceChildren(...(pad ? this.#pad() : this.#text()));
   }
 
-  /** A letter, from a key of ours or of a real keyboard. */
+  /** Type a letter, from this keyboard or a real one. */
   type(letter) {
     const { field } = this;
     const phone = field.value ? /[0-9]/ : /[0-9+]/;
@@ -98,7 +99,7 @@ export class Keyboard {
     const last = rows === ARABIC ? ARABIC_LAST : "";
     if (rows.every((row) => [...row].length <= columns))
       return [...this.#lines(rows, columns), ...this.#bottom(columns, [...last])];
-    // an alphabet begins where its script does
+    // an alphabet begins at the side where its script begins
     if (this.page === "letters") this.node.dir = this.k.directionOf(this.k.visit.language);
     const sorted = inOrder([...rows, last].join(""));
     const over = sorted.length % columns;
@@ -113,7 +114,7 @@ export class Keyboard {
     return lines.flatMap((line) => this.#line([...line], columns));
   }
 
-  /** The letters of the guest's script; ja and zh have Latin ones, and lists beside. */
+  /** The rows of letters for the guest's script; ja and zh have Latin letters and lists. */
   #rows() {
     const base = this.#base();
     if (this.page === "latin") return QWERTY;
@@ -123,7 +124,7 @@ export class Keyboard {
     return LATIN[base] ?? QWERTY;
   }
 
-  /** A row, moved to the middle by half keys: the grid has two tracks for each key. */
+  /** A row, centred in steps of half a key: the grid has two tracks per key. */
   #line(letters, columns) {
     const free = columns - letters.length;
     return letters.map((letter, i) => {
@@ -134,11 +135,11 @@ export class Keyboard {
     });
   }
 
-  /** The last row: other letters, the space, and a way to take a letter back. */
+  /** The last row: other letters, the space, and the key that deletes a letter. */
   #bottom(columns, letters) {
     const base = this.#base();
     const signs = base === "hi" ? [this.#switch(this.page === "signs" ? "क" : "ा", "signs")] : [];
-    // a narrow Hindi row has no room for it: there it stands beside the digits
+    // a narrow Hindi row has no room for it: there it is beside the digits
     const room = base === "ar" || columns >= 10 || ["digits", "latin"].includes(this.page);
     if (OWN.has(base) && room) signs.push(this.#switch(this.page === "latin" ? "" : "Aa", "latin"));
     const digits = this.#switch(this.page === "digits" ? "" : "123", "digits");
@@ -170,7 +171,7 @@ export class Keyboard {
     return key;
   }
 
-  /** What the key back to letters shows: the first of them. */
+  /** The label of the key that returns to the letters: the first of them. */
   #first() {
     return { ar: "ابت", hi: "कखग" }[this.#base()] ?? "ABC";
   }
@@ -198,13 +199,16 @@ function shown(letter) {
   return SIGN.test(letter) && [...letter].length === 1 ? `◌${letter}` : letter;
 }
 
-/** Whether a text ends in a letter that can have one more sign: a pile of them covers lines. */
+/**
+ * Whether a text ends in a letter that may have one more mark, since many marks would cover other
+ * lines.
+ */
 function carries(text) {
   const [, letter, signs] = /([\p{L}\p{N}]?)((?:\p{M}|\u200c|\u200d)*)$/u.exec(text);
   return Boolean(letter) && [...signs].length < MOST_SIGNS;
 }
 
-/** The letters of a narrow screen by their order, which everybody knows. */
+/** The letters in alphabetical order, for a narrow screen. */
 function inOrder(letters) {
   return [...letters].filter((each) => !ARABIC_RARE.test(each)).sort((a, b) => a.localeCompare(b));
 }

@@ -1,6 +1,7 @@
 /**
- * Five keys: two arrows or four, Enter, Back and Help. Every screen is one list of its controls in
- * reading order; before the first stand its words, which are read again there.
+ * The assistive keypad: two or four arrows, Enter, Back and Help. The controls of a screen are one
+ * list in reading order; the position before the first control stands for the screen's words, which
+ * are read again there.
  */
 
 import { press } from "./el.js";
@@ -9,20 +10,20 @@ const HELP_HELD_MS = 5_000;
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const BACK = new Set(["Escape", "Backspace", "BrowserBack", "GoBack"]);
 const HELP = new Set(["F1", "Help"]);
-const HEADPHONES = "F15"; // what their jack sends
-// what opens, reloads, prints or searches in a browser, and nothing on a kiosk
+const HEADPHONES = "F15"; // the key code that the headphone jack sends
+// keys that open, reload, print or search in a browser; disabled on a kiosk
 const BROWSER = /^(F\d+|ContextMenu|(Browser|Launch|Zoom|Print|Find|Open|Save|New|Close).*)$/;
 
 export class Keys {
   /**
    * `act` has touched, hush, back, help, staff, typed, written, headphones and moved. touched()
-   * returns whether it has used the key up, typed() whether there was a field to write in.
+   * returns whether it has consumed the key, typed() whether there was a field to write in.
    */
   constructor(root, act) {
     this.root = root;
     this.act = act;
     this.held = 0;
-    this.writing = false; // with the letters of a real keyboard
+    this.writing = false; // whether somebody is typing on a real keyboard
     addEventListener("keydown", (event) => this.#down(event));
     addEventListener("keyup", (event) => this.#up(event));
     const touched = () => {
@@ -32,7 +33,7 @@ export class Keys {
     addEventListener("pointerdown", touched, true);
   }
 
-  /** Nobody writes any more: Enter presses what has the focus. */
+  /** Typing has ended: Enter presses the focused control again. */
   rest() {
     this.#write(false);
   }
@@ -50,7 +51,7 @@ export class Keys {
     );
   }
 
-  /** Where the focus is: {n, of}; n is 0 on the words of the screen. */
+  /** The position of the focus: {n, of}; n is 0 on the words of the screen. */
   get position() {
     const { list } = this;
     return { n: list.indexOf(document.activeElement) + 1, of: list.length };
@@ -58,7 +59,7 @@ export class Keys {
 
   #down(event) {
     const { key } = event;
-    // whatever key answers "Still there?" does nothing else: it must not press what lies below
+    // a key that answers "Still there?" does nothing else, because it must not press what is below
     if (this.act.touched()) return void event.preventDefault();
     if (isShortcut(event)) return void event.preventDefault();
     this.act.hush();
@@ -84,7 +85,7 @@ export class Keys {
     if (!event.repeat) this.held = event.timeStamp;
   }
 
-  /** On a control the space presses it, as everywhere, unless somebody is writing. */
+  /** Whether the space key presses: it does on a control, unless somebody is typing. */
   #presses(key) {
     return key === " " && !this.writing && Boolean(document.activeElement?.dataset.press);
   }
@@ -93,7 +94,7 @@ export class Keys {
     this.#write(this.act.typed(letter));
   }
 
-  /** Written is written: it leads on. On the words of a screen Enter reads them again. */
+  /** The Enter key: after typing it moves on; on the words of a screen it reads them again. */
   #enter(event) {
     const { activeElement } = document;
     event.preventDefault();
@@ -104,7 +105,7 @@ export class Keys {
     else this.act.moved(null);
   }
 
-  /** Lead to a control, as the arrows do. */
+  /** Move to a control, as the arrows do. */
   point(node) {
     if (!node) return;
     this.rest();
@@ -127,13 +128,16 @@ export class Keys {
     this.act.moved(node);
   }
 
-  /** Left and right follow the way a line is read. */
+  /** Left and right follow the direction of reading. */
   #step(key) {
     const mirrored = this.root.dir === "rtl" && (key === "ArrowLeft" || key === "ArrowRight");
     return mirrored ? -STEPS[key] : STEPS[key];
   }
 
-  /** The nearest key of the row above or below; beyond the keyboard the list goes on. */
+  /**
+   * Up and down: the nearest key in the row above or below; outside of the keyboard, the next
+   * control.
+   */
   #row(list, at, step) {
     const from = list[at].getBoundingClientRect();
     const middle = from.left + from.width / 2;
@@ -157,7 +161,9 @@ export class Keys {
   }
 }
 
-/** Ctrl+P, Alt+Left and the like; a third letter of a key (AltGr) is typed. */
+/**
+ * Whether it is a shortcut such as Ctrl+P or Alt+Left; the third letter of a key (AltGr) is typed.
+ */
 function isShortcut(event) {
   const held = event.ctrlKey || event.altKey || event.metaKey;
   return held && !event.getModifierState("AltGraph");

@@ -1,4 +1,4 @@
-/** One kiosk: its visit, its screens, and the end of a visit, after which nothing is left. */
+/** The kiosk: its visit, its screens, and the end of a visit, which removes all data. */
 
 import { Booking } from "./booking.js";
 import { car, meetAt, people } from "./cars.js";
@@ -22,11 +22,11 @@ const LAST_S = 20;
 const START_S = 45;
 const CORNER_MS = 3_000;
 const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no visit has begun
-// what is read of a screen after its question
+// parts of a screen that are read after its question
 const SPOKEN =
   ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why, .k-problem";
 
-/** Each takes the kiosk and gives {question, facts, controls, look, spoken, placed}. */
+/** Each function takes the kiosk and returns {question, facts, controls, look, spoken, placed}. */
 const SCREENS = {
   start,
   where,
@@ -47,7 +47,7 @@ const SCREENS = {
 };
 
 export class Kiosk {
-  /** `data` is what the document holds; `root` is its body. */
+  /** `data` is the JSON in the document; `root` is its body. */
   constructor(data, root) {
     this.data = data;
     this.root = root;
@@ -55,7 +55,7 @@ export class Kiosk {
     this.status = { open: true, soonest: null, trouble: "" };
     const { id } = data.kiosk;
     this.server = new Server(data.csrf, id, (answer) => this.visit.hear(answer));
-    this.beats = new Server(data.csrf, id); // they outlive visits
+    this.beats = new Server(data.csrf, id); // requests that are independent of visits
     this.speech = new Speech({ changed: () => this.draw() });
     this.tone = new Tone();
     this.visit = this.#fresh(this.#usual);
@@ -68,7 +68,7 @@ export class Kiosk {
     });
     this.booking = new Booking(this);
     this.pulse = new Pulse(this);
-    this.panel = null; // staff's
+    this.panel = null; // the panel for staff
     this.keyboard = null;
     this.drawn = "";
   }
@@ -84,18 +84,21 @@ export class Kiosk {
     this.pulse.start();
   }
 
-  /** Load what staff alone use, which no guest waits for. Throws without a network. */
+  /**
+   * Load the modules that only staff use, so that no guest waits for them. Throws without a
+   * network.
+   */
   async loadPanel() {
     if (this.panel) return;
     const { Panel } = await import("./panel.js");
-    if (this.panel) return; // two beats asked for it
+    if (this.panel) return; // two beats may have requested it
     this.panel = new Panel(this);
     this.panel.watch(CORNER_MS);
   }
 
-  // ---- what screens ask ----
+  // ---- values that screens read ----
 
-  /** The screen that is shown: out of order and closed stand before any visit. */
+  /** The current screen: "out of order" and "closed" take precedence over a visit. */
   get screen() {
     if (this.status.broken && !this.visit.holds) return "broken";
     const before = this.visit.screen === "start" || this.visit.screen === "where";
@@ -103,7 +106,7 @@ export class Kiosk {
     return this.visit.screen;
   }
 
-  /** Large letters on a tablet: what does not fit beside them goes on another page. */
+  /** Whether letters are so large on a tablet that parts of a screen go to another page. */
   get crowded() {
     return !this.measures.roomy && this.visit.aids.has("large");
   }
@@ -114,7 +117,9 @@ export class Kiosk {
     return filled(pattern, slots, this.directionOf(this.visit.language));
   }
 
-  /** The English of the critical sentences in a text, where nobody has read them; "" for none. */
+  /**
+   * The English of the critical sentences in a text whose translation nobody has read; "" for none.
+   */
   english(text = "") {
     const known = { ...this.data.english, ...this.visit.english };
     const found = Object.keys(known).filter((said) => text.includes(said));
@@ -126,7 +131,7 @@ export class Kiosk {
     return this.choices.find((each) => each.tag === tag)?.dir ?? "ltr";
   }
 
-  /** How the desk is called, where the property has a number. */
+  /** The desk's telephone in words, if the property has a number. */
   get deskPhone() {
     const phone = this.data.kiosk.desk_phone || this.data.property.phone;
     if (!phone) return null;
@@ -140,7 +145,7 @@ export class Kiosk {
 
   // ---- drawing ----
 
-  /** Draw the screen as it is now; the focus stays on its control. */
+  /** Draw the present screen; the focus stays on its control. */
   draw() {
     const screen = this.screen;
     const anew = screen !== this.drawn;
@@ -190,7 +195,7 @@ export class Kiosk {
     return new Visit(language, Date.now());
   }
 
-  /** Somebody is there. */
+  /** Handle a sign that somebody is there. */
   touched() {
     if (!this.visit.begun) {
       this.visit.begun = true;
@@ -202,7 +207,10 @@ export class Kiosk {
     this.frame.lighten();
   }
 
-  /** A key leaves a dark screen dark. Whether it has answered "Still there?", and is done. */
+  /**
+   * Handle a key without lighting up a dark screen. Returns whether it answered "Still there?" and
+   * is consumed.
+   */
   #keyed() {
     const asked = this.frame.has("there");
     const { dark: cover } = this.frame;
@@ -211,7 +219,7 @@ export class Kiosk {
     return asked;
   }
 
-  /** What somebody chose on a start screen and left, a language or an aid, is forgotten too. */
+  /** Also forget a language or an aid that somebody chose on a start screen and then left. */
   #watch() {
     const { screen, visit } = this;
     if (!visit.begun && visit.language === this.#usual) this.idle.watch(0);
@@ -223,7 +231,7 @@ export class Kiosk {
     this.touched();
   }
 
-  /** A property without places of its own asks at once which place it is. */
+  /** Begin a visit. A property without favourite places asks at once for a kind of place. */
   begin(screen = "where") {
     const { favourites = [], kiosk } = this.data;
     const typed = screen === "where" && !favourites.length && !kiosk.own_phone;
@@ -252,8 +260,8 @@ export class Kiosk {
   }
 
   /**
-   * The end, by this device alone: first the screen is another one and nothing of the guest is in
-   * the document, then our server hears of it.
+   * End the visit, which needs no answer: first the screen changes and all data of the guest leave
+   * the document, then our server is informed.
    */
   end(how) {
     const { visit } = this;
@@ -264,7 +272,8 @@ export class Kiosk {
     this.frame.clear();
     this.keyboard = null;
     this.drawn = "";
-    // who stands there reads in their own language that nothing works; nobody else does for long
+    // the guest reads in their own language that the kiosk is out of order; other languages return
+    // soon
     const stays = this.status.broken && how !== "idle";
     this.visit = this.#fresh(stays ? visit.language : this.#usual);
     this.#resized();
@@ -289,7 +298,7 @@ export class Kiosk {
     this.speak([this.t("there"), left, this.t("there_why")], true);
   }
 
-  /** The line of a ticket that counts down: seen each second, heard once. */
+  /** The line of a ticket that counts down: updated each second, read aloud once. */
   #clears(line, seconds) {
     const begins = line.hidden && seconds !== null;
     line.hidden = seconds === null;
@@ -314,21 +323,21 @@ export class Kiosk {
     this.here();
   }
 
-  /** Nothing that was said is lost; words of the server are asked for again. */
+  /** Change the language without losing answers; the server's words are requested again. */
   speakIn(tag) {
     const began = this.visit.screen === "start";
     this.visit.language = tag;
-    this.visit.words = null; // a sentence of the language before: the page has its own
+    this.visit.words = null; // a sentence in the previous language: the page has its own words
     this.visit.problem = this.visit.unfound = "";
     this.frame.remove("language");
     this.frame.unplaced();
     this.drawn = began ? this.drawn : "";
     this.draw();
-    if (began) this.speak(this.spoken, true); // in the language that was chosen
+    if (began) this.speak(this.spoken, true); // read in the chosen language
     this.booking.spoken();
   }
 
-  /** An aid on or off. */
+  /** Turn an aid on or off. */
   turn(name) {
     const { aids } = this.visit;
     if (aids.has(name)) aids.delete(name);
@@ -358,8 +367,8 @@ export class Kiosk {
   }
 
   /**
-   * A real keyboard takes a letter back with the key that is Back elsewhere. Held down it takes all
-   * of them back, and leaves no screen.
+   * The Back key, which on a real keyboard also deletes a letter. Held down it deletes all of them,
+   * and does not leave the screen.
    */
   #backKey(key, held) {
     const open = this.frame.sheets.lastElementChild?.dataset.sheet;
@@ -370,7 +379,7 @@ export class Kiosk {
     else this.back();
   }
 
-  /** Whether there is anything to write in. */
+  /** Pass on typed text. Returns whether there was a field for it. */
   #typed(letter) {
     if (this.frame.covered.inert || !this.keyboard) return false;
     this.keyboard.type(letter.toLowerCase());
@@ -401,7 +410,7 @@ export class Kiosk {
     this.speak([...before, ...words, this.#standing(document.activeElement)], true);
   }
 
-  /** Headphones are in: speech begins, and the screen may go dark. */
+  /** Headphones were plugged in: speech begins, and the screen may go dark. */
   #headphones() {
     if (!this.speech.can(this.visit.language)) return;
     this.speech.on = true;
@@ -422,7 +431,7 @@ export class Kiosk {
     this.pulse.ask();
   }
 
-  // ---- what the guest chooses ----
+  // ---- the guest's choices ----
 
   choosePlace(chosen) {
     this.visit.choose(chosen);
@@ -446,7 +455,7 @@ export class Kiosk {
     this.booking.cars();
   }
 
-  /** After a try that came to nothing: fresh prices, and another order. */
+  /** Request cars after a failed attempt: with fresh prices, for another order. */
   askCars() {
     this.visit.anew(["start", "where"]);
     this.visit.leap("car");
@@ -461,7 +470,9 @@ export class Kiosk {
   }
 }
 
-/** What is read of a node: its label, or its text in one line, in the guest's language alone. */
+/**
+ * The text to read for a node: its label, or its text in one line, in the guest's language only.
+ */
 function wordsOf(node) {
   const label = node.getAttribute("aria-label");
   if (label !== null) return label;

@@ -1,4 +1,7 @@
-/** The kiosk's document: reads what it holds, and starts the kiosk once it is the only one. */
+/**
+ * The entry of the kiosk's document: reads its JSON, and starts the kiosk once it is the only
+ * document.
+ */
 
 import { alone } from "./alone.js";
 import { make } from "./el.js";
@@ -11,7 +14,7 @@ alone(
   () => {
     const kiosk = new Kiosk(data, root);
     kiosk.start();
-    // the stage of a demo leads a visit by references of its own: one order, however often
+    // the stage of a demo sets references for a visit, so that repetitions make only one order
     document.addEventListener("ridedash:visit", ({ detail }) => Object.assign(kiosk.visit, detail));
   },
   () => {

@@ -1,6 +1,6 @@
 /**
- * A guest's own phone waits for an answer to its press: the page asks again, as it does without
- * scripts. Nothing else of these pages needs one.
+ * Reloads the page on a guest's own phone while it waits for the result of a press, as it does
+ * without scripts. It is the only script of these pages.
  */
 
 const AGAIN_MS = 2_000;

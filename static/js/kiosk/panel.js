@@ -1,6 +1,6 @@
 /**
- * For staff: behind two opposite corners held for three seconds, or the Help key held for five, and
- * a PIN. It never shows a page of the desk.
+ * The panel for staff: opened by holding two opposite corners for three seconds, or the Help key
+ * for five, and a PIN. It never shows a page of the desk.
  */
 
 import { control, make } from "./el.js";
@@ -24,7 +24,7 @@ export class Panel {
     return this.k.frame.has("panel");
   }
 
-  /** Watch the corners; `ms` is how long two opposite ones are held. */
+  /** Watch the corners; `ms` is how long two opposite corners must be held. */
   watch(ms) {
     const { fingers } = this;
     addEventListener("pointerdown", (event) => {
@@ -48,7 +48,10 @@ export class Panel {
     this.touched();
   }
 
-  /** Somebody is at it: measuring a screen takes longer than a minute, and a guest finds none. */
+  /**
+   * Somebody is using the panel: measuring a screen takes longer than a minute, and a guest does
+   * not get here.
+   */
   touched() {
     if (!this.isOpen) return;
     clearTimeout(this.closing);
@@ -76,7 +79,7 @@ export class Panel {
     this.#lay(k.t("staff_pin"), dots, note, digits, this.#deeds());
   }
 
-  /** What a device's keeper may do; each deed is sent with the PIN, and recorded. */
+  /** The actions of the panel; each one is sent with the PIN, and recorded. */
   #menu(note = "") {
     const { k } = this;
     const out = k.status.broken;
@@ -106,9 +109,9 @@ export class Panel {
     try {
       answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed, ...fields });
     } catch {
-      // said below
+      // shown below
     }
-    if (!this.isOpen) return null; // nobody is there any more
+    if (!this.isOpen) return null; // the panel was closed meanwhile
     if (!answer) return this.#menuOrPin(k.t("staff_failed"), deed);
     if (answer.state === "wrong" || answer.state === "blocked") {
       this.pin = "";
@@ -127,7 +130,7 @@ export class Panel {
     return this.#ask(words);
   }
 
-  /** A frame that becomes as wide as a bank card laid on the screen. */
+  /** A frame that is adjusted to the width of a bank card held against the screen. */
   #calibrate() {
     const { k } = this;
     let px = Math.round(CARD_MM * k.measures.mm);
@@ -149,7 +152,7 @@ export class Panel {
     this.#lay(k.t("deed_calibrate"), words, card, below, this.#deeds(next));
   }
 
-  /** How high the screen hangs: what nobody reaches holds no control. */
+  /** The height of the screen above the floor, so that no control is placed out of reach. */
   #height(mmPerPx) {
     const { k } = this;
     let bottom = String(k.data.kiosk.bottom_mm ?? "");
@@ -169,7 +172,7 @@ export class Panel {
     return make("div", "k-deeds", close, ...more);
   }
 
-  /** Ten digits and a way back; `act(null)` takes one away. */
+  /** Ten digit keys and a key to delete; `act(null)` deletes a digit. */
   #digits(act) {
     const each = [..."1234567890"].map((digit) =>
       control(`pin-${digit}`, "k-key", () => act(digit), digit),
@@ -177,7 +180,7 @@ export class Panel {
     const erase = control("pin-erase", "k-key k-key-other", () => act(null), "×");
     erase.setAttribute("aria-label", this.k.t("key_delete"));
     const node = make("div", "k-digits", ...each, erase);
-    node.dir = "ltr"; // as on every telephone
+    node.dir = "ltr"; // digits run from left to right on every telephone
     return node;
   }
 

@@ -1,7 +1,7 @@
 /**
- * The beat: every 20 s the kiosk says that it lives and hears how the house is, every 2 s while
- * help is asked. Without an answer it says "Out of order" from local words, and comes back by
- * itself.
+ * Sends the beat: every 20 s the kiosk reports its health and gets the state of the house, every 2
+ * s while help is requested. Without an answer it shows "Out of order" from local words, and
+ * recovers by itself.
  */
 
 import { Refused } from "./server.js";
@@ -27,12 +27,12 @@ export class Pulse {
   constructor(k) {
     this.k = k;
     this.began = Date.now();
-    // a demo's clock leaps, and its rides with it
+    // a demo's clock may leap, and its rides with it
     this.usual = k.root.dataset.pollWithin ? HELP_MS : BEAT_MS;
-    this.fonts = null; // the languages that this device can write; null until it is known
-    this.missed = 0; // since when no beat was answered
-    this.doubted = -Infinity; // when a beat was refused that told nothing
-    this.help = null; // {at, state} while help is asked
+    this.fonts = null; // languages that this device can display; null until known
+    this.missed = 0; // since when beats are not answered
+    this.doubted = -Infinity; // when a beat was last refused for an unclear reason
+    this.help = null; // {at, state} while help is requested
     this.timer = null;
     this.shifted = 0;
   }
@@ -59,7 +59,7 @@ export class Pulse {
     if (this.fonts !== null) fields.fonts = this.fonts;
     try {
       const answer = await k.beats.post("/kiosk/beat", fields, GRACE_MS);
-      if (visit !== k.visit) answer.help = ""; // it was somebody else who called
+      if (visit !== k.visit) answer.help = ""; // another guest has requested help
       this.#heard(answer);
     } catch (error) {
       await this.#unheard(error);
@@ -92,33 +92,42 @@ export class Pulse {
     if (this.#wantsReload(answer)) this.#loadAnew(answer);
   }
 
-  /** The scripts that no start waits for; where one does not come the next answer asks again. */
+  /**
+   * Load the scripts that the start does not need; if one does not come, the next answer tries
+   * again.
+   */
   async #loadRest() {
     try {
       await this.k.loadPanel();
       this.fonts ??= await fonts(this.k.choices);
     } catch {
-      // nothing that a guest would miss
+      // only if no guest would notice it
     }
   }
 
-  /** Nobody mends a screen that was left on a proxy's error: first it is seen that a page comes. */
+  /**
+   * Reload, but first check that the page can be loaded: nobody repairs a kiosk that shows an error
+   * page of a proxy.
+   */
   async #loadAnew(answer) {
     try {
       await this.k.beats.document(GRACE_MS);
     } catch {
-      return; // a beat will say it again
+      return; // the next beat tries again
     }
-    if (this.#wantsReload(answer)) location.reload(); // nobody has come meanwhile
+    if (this.#wantsReload(answer)) location.reload(); // only if nobody has come meanwhile
   }
 
-  /** Nothing moves under a finger: a screen in use is left as it is. */
+  /** Whether the screen may be redrawn: not while it is in use. */
   #mayRedraw() {
     const { k } = this;
     return k.visit.screen === "start" || k.screen === "broken" || k.drawn === "broken";
   }
 
-  /** A new release, or a page that has stood for a day: at an idle start screen alone. */
+  /**
+   * Whether to reload: for a new release, or a page that is open for a day; only at an idle start
+   * screen.
+   */
   #wantsReload(answer) {
     const { k } = this;
     if (k.visit.begun || k.panel?.isOpen) return false;
@@ -141,9 +150,9 @@ export class Pulse {
   }
 
   /**
-   * A beat was refused. Whether this device is no kiosk any more, or another one, its document's
-   * own address says: what stands between us and the server may refuse once too, and nobody's
-   * visit is for that. The token that comes with the document mends a form that was not taken.
+   * A beat was refused. A proxy may refuse a single request too, and that must not end a visit. So
+   * the document is requested again, which shows whether this device is still this kiosk; its new
+   * token also repairs a form that was refused.
    */
   async #isNoKiosk() {
     const { k } = this;
@@ -154,14 +163,15 @@ export class Pulse {
       if (found?.kiosk.id !== k.data.kiosk.id) return true;
       k.server.csrf = k.beats.csrf = found.csrf;
     } catch {
-      // nobody knows: it is as if no beat had been answered
+      // unknown: treated like a beat without an answer
     }
     return false;
   }
 
   /**
-   * No network: local words at once, and nothing that was typed is left. Who has booked, or waits
-   * for it, keeps number and PIN, or the words that ask not to book again, for their usual time.
+   * No network: show local words at once, and remove everything that was typed. A guest who has
+   * booked, or waits for the result, keeps number and PIN, or the words that ask not to book again,
+   * for their usual time.
    */
   lost() {
     const { k } = this;
@@ -175,8 +185,8 @@ export class Pulse {
   }
 
   /**
-   * A question had no answer. Where the beat has one our server lives, and a person can help,
-   * unless the guest wants no answer to it any more: `over()`.
+   * A request got no answer. If the beat gets one, our server is alive, and `over()` sends the
+   * guest to a person, if the answer is still wanted.
    */
   async unanswered(over) {
     const { k } = this;
@@ -186,7 +196,7 @@ export class Pulse {
     return this.missed ? this.lost() : this.#sorry();
   }
 
-  /** Our server does not take this form: a new token may help, and a person always does. */
+  /** Our server refuses this form: a new token may help, and a person always does. */
   refused() {
     this.beat();
     return this.#sorry();
@@ -208,7 +218,7 @@ export class Pulse {
 
   // ---- help ----
 
-  /** Ring at the desk. */
+  /** Call the desk. */
   async ask() {
     const { k } = this;
     k.visit.begun = true;
@@ -223,7 +233,7 @@ export class Pulse {
     } catch {
       this.#helped("failed");
     }
-    // an order may be on its way: whoever waits for it keeps the screen
+    // an order may be under way: its guest keeps the screen
     if (k.visit.id !== id || k.visit.holds) return;
     if (!k.idle.wait || k.idle.quiet) k.idle.watch(HELP_WAIT_S, true);
   }
@@ -239,13 +249,13 @@ export class Pulse {
     if (first || k.frame.has("help") || state === "coming") k.lay(helpSheet(k, state));
   }
 
-  /** A visit is over, and with it its call for help. */
+  /** A visit has ended, and with it its call for help. */
   ended() {
     this.help = null;
     this.#again(this.missed ? AGAIN_MS : this.usual);
   }
 
-  /** Two pixels a minute, so that nothing burns in while nobody is there. */
+  /** Move the screen by two pixels a minute, so that nothing burns in while nobody is there. */
   #shift() {
     this.shifted = this.k.visit.begun ? 0 : (this.shifted + 1) % SHIFTS.length;
     const [x, y] = SHIFTS[this.shifted];
@@ -254,7 +264,7 @@ export class Pulse {
   }
 }
 
-/** The languages whose script this device can write. */
+/** The languages that this device can display. */
 async function fonts(choices) {
   const { canWrite } = await import("../shared/letters.js");
   return choices

@@ -1,22 +1,22 @@
 /**
- * Sizes in millimetres and the part of the screen that everybody reaches. CSS gets
- * them as custom properties; everything that is touched or read is a multiple of --mm.
+ * Computes sizes in millimetres, and the part of the screen that everybody can reach. CSS gets them
+ * as custom properties; the sizes of controls and texts are multiples of --mm.
  */
 
 const INCH_MM = 25.4;
-const GUESSED_MM = INCH_MM / 96; // a screen that nobody has measured yet
+const GUESSED_MM = INCH_MM / 96; // for a screen that was not measured
 const REACH = { low: 380, top: 1220 }; // mm above the floor: EN 301 549 8.3.2, ADA 308
 const LOWERED = { low: 700, top: 1100 };
-const KEY_MM = 22; // with the gap to the next key
+const KEY_MM = 22; // including the gap to the next key
 const MOST_COLUMNS = 10;
-// widths from which a bar has words for all; a low screen has less room for more
+// minimum widths for a bar with words, by content; a low screen has less room for other controls
 const ROOMY_MM = { landscape: 420, portrait: 240 };
 const ROOMY_WITH_AIDS_MM = { landscape: 600, portrait: 240 };
 
 /**
- * What a screen of `width` by `height` px can hold: `mm` px in a millimetre, `top` and `low` px of
- * its upper and lower edge that no control may use, columns of its keyboard, and its layout.
- * `aids` are the guest's.
+ * The measures of a screen of `width` by `height` px: `mm` is px per millimetre, `top` and `low`
+ * are the px at its upper and lower edge that no control may use; also the columns of its keyboard,
+ * and its layout. `aids` are the guest's.
  */
 export function measures({ width, height, mmPerPx, bottomMm, aids }) {
   const lower = aids.has("lower");
@@ -35,16 +35,17 @@ export function measures({ width, height, mmPerPx, bottomMm, aids }) {
     layout,
     roomy: widthMm >= roomyMm[layout],
     tall: height * size >= 260,
-    typed: Math.min(width, height) * 0.03, // px: a large screen has larger texts than it must
+    // px; on a large screen texts are larger than the minimum
+    typed: Math.min(width, height) * 0.03,
   };
 }
 
-/** Nothing below 0, and never more than leaves half of the screen to use. */
+/** Limit a value to 0 or more, and so that at least half of the screen remains usable. */
 function clamp(px, most) {
   return Math.round(Math.min(Math.max(px, 0), most));
 }
 
-/** Give a document these sizes and the guest's aids. */
+/** Set these sizes and the guest's aids on a document. */
 export function apply(root, found, aids) {
   root.style.setProperty("--mm", `${found.mm}px`);
   root.style.setProperty("--reach-top", `${found.top}px`);
@@ -58,7 +59,7 @@ export function apply(root, found, aids) {
     root.classList.toggle(`is-${aid}`, aids.has(aid));
 }
 
-/** The shades of the property's colour (ridedash/face/colour.py), where it has one. */
+/** Set the shades of the property's colour (ridedash/face/colour.py), if it has one. */
 export function paint(root, found) {
   if (!found) return;
   root.style.setProperty("--k-light", found.light);

@@ -1,17 +1,20 @@
-/** Screens A and B: the start, where to, and another place by typing or from a list. */
+/** Screens A and B: the start, the destination, and another place by typing or from a list. */
 
 import { control, fact, icon, make, motif, named } from "./el.js";
 import { pages } from "./frame.js";
 import { Keyboard } from "./keyboard.js";
 
-// where a keyboard is none of ours, or of another script than most places' names: lists come first
+// languages without a keyboard of ours, or with another script than most names of places: lists
+// come first
 const LISTED = new Set(["ja", "zh", "ar", "hi"]);
 const LATIN_ONLY = new Set(["ja", "zh"]);
 const TABS = ["airport", "stations", "hospitals", "sights"];
 const LEAST_LETTERS = 2;
 
-/** A. Nobody has to read anything to begin: a picture, one large button, eight languages.
- * Who reads a machine's words is told so here, where English is one touch away. */
+/**
+ * Screen A: the start. A guest need not read anything to begin: a picture, one large button, eight
+ * languages. Readers of a machine translation are told so here, where English is one touch away.
+ */
 export function start(k) {
   const { status, data } = k;
   const closed = status.open === false;
@@ -47,7 +50,7 @@ export function start(k) {
   return { question: name, shown: fact(name), facts, controls, look: "hero" };
 }
 
-/** The languages in their own scripts. */
+/** The languages, in their own scripts. */
 export function languages(k) {
   const each = k.choices.map(({ tag, name, dir }) => {
     const words = make("span", "", name);
@@ -63,7 +66,7 @@ export function languages(k) {
   return group;
 }
 
-/** B. Six of the property's own places, and the ways to any other. */
+/** Screen B: six of the property's own places, and the ways to find any other. */
 export function where(k) {
   const favourites = (k.data.favourites ?? []).slice(0, 6);
   const cards = favourites.map((each, i) => card(k, each, `place-${i}`));
@@ -99,7 +102,7 @@ export function where(k) {
   };
 }
 
-/** A kind of place, where the property has no favourites: its list is one press away. */
+/** A kind of place; if the property has no favourites, its list is one press away. */
 function kind(k, tab) {
   const act = () => k.booking.listKind(tab);
   return control(
@@ -119,7 +122,7 @@ function card(k, to, name) {
   return named(node, to.name, address, away);
 }
 
-/** B2. Own keyboard, six results at most, or lists by kind. */
+/** Screen B2: the kiosk's keyboard with at most six results, or lists by kind. */
 export function place(k) {
   const { visit } = k;
   const base = visit.language.split("-")[0];
@@ -141,7 +144,7 @@ export function place(k) {
       toEnd(field);
       k.booking.search();
     };
-    // the first place has the focus: nothing is chosen that nobody has seen
+    // the first place gets the focus, so that nothing is chosen that nobody has seen
     const written = () => k.keys.point(list.querySelector("[data-press]"));
     k.keyboard = new Keyboard(k, held, changed, written);
     below.push(k.keyboard.node);
@@ -160,13 +163,13 @@ export function place(k) {
   };
 }
 
-/** Show the end of what a narrow field holds: there it is written. */
+/** Scroll a narrow field to its end, where the text is typed. */
 export function toEnd(field) {
   const { direction } = getComputedStyle(field);
   field.scrollLeft = direction === "rtl" ? -field.scrollWidth : field.scrollWidth;
 }
 
-/** A field that no device keeps: readonly, so that nothing offers to fill it in. */
+/** Make a field that no device offers to fill in: it is readonly. */
 export function describe(field, name, label, value) {
   const set = { "aria-label": label, autocomplete: "off", inputmode: "none", spellcheck: "false" };
   for (const [key, text] of Object.entries(set)) field.setAttribute(key, text);
@@ -177,7 +180,7 @@ export function describe(field, name, label, value) {
   field.value = value;
 }
 
-/** Draw the found places, or what there is to say instead. */
+/** Draw the found places, or a message in their place. */
 export function showPlaces(k, { list, field }) {
   const { visit } = k;
   const found = visit.places;
@@ -198,7 +201,7 @@ export function showPlaces(k, { list, field }) {
   pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });
 }
 
-/** What was found is heard too: its names, or what there is to say instead. */
+/** Read the result aloud: the names of places, or the message. */
 export function tellPlaces(k, { list }) {
   const names = (k.visit.places ?? []).map(({ name }) => name);
   k.speak(names.length ? names : [list.textContent]);

@@ -1,4 +1,4 @@
-/** The kiosk's requests. Each ends within seconds, and none outlives the visit that made it. */
+/** The kiosk's requests. Each has a time limit of seconds, and none outlives its visit. */
 
 const WITHIN_MS = 8_000;
 const HOME = "/kiosk";
@@ -7,7 +7,7 @@ const DOCUMENT = /data-kiosk>(.*?)<\/script>/s;
 /** Our server did not answer. */
 export class Lost extends Error {}
 
-/** Our server answered with a status that is no answer to the question. */
+/** Our server answered with an error status. */
 export class Refused extends Error {
   constructor(status) {
     super(`status ${status}`);
@@ -16,7 +16,10 @@ export class Refused extends Error {
 }
 
 export class Server {
-  /** `kiosk` is the one of this document: each request names it. `heard` is given each answer. */
+  /**
+   * `kiosk` is the id of this document's kiosk, which each request sends. `heard` is called with
+   * each answer.
+   */
   constructor(csrf, kiosk, heard = () => {}) {
     this.csrf = csrf;
     this.kiosk = kiosk;
@@ -24,13 +27,13 @@ export class Server {
     this.ending = new AbortController();
   }
 
-  /** Give up on all that is under way: its visit is over. */
+  /** Abort all requests, because their visit is over. */
   drop() {
     this.ending.abort();
     this.ending = new AbortController();
   }
 
-  /** Post a form; the answer's JSON. Throws Lost or Refused. */
+  /** Post a form; resolves to the answer's JSON. Throws Lost or Refused. */
   post(path, fields, within = WITHIN_MS) {
     return this.#ask(path, { method: "POST", body: this.#form(fields) }, within);
   }
@@ -41,8 +44,8 @@ export class Server {
   }
 
   /**
-   * What the document holds that this device would get now; null where it is told to be paired.
-   * Throws Lost for an answer that is somebody else's, such as a proxy's.
+   * The data that this device's document would contain now; null if it has to be paired. Throws
+   * Lost for an answer from elsewhere, such as a proxy.
    */
   async document(within) {
     const answer = await this.#fetched(HOME, { headers: { Accept: "text/html" } }, within);
@@ -53,7 +56,7 @@ export class Server {
     return JSON.parse(found[1]);
   }
 
-  /** The last word of a visit, which needs no answer and survives the page. */
+  /** Report the end of a visit; needs no answer, and is sent even if the page is closed. */
   tell(path, fields) {
     const body = this.#form(fields);
     fetch(path, { method: "POST", body, keepalive: true, cache: "no-store" }).catch(() => {});

@@ -1,10 +1,10 @@
-/** What lies over a screen: "Still there?", languages, help, a question before a deed. */
+/** Sheets over a screen: "Still there?", languages, help, a question before an action. */
 
 import { control, lines as said, make, qrCode } from "./el.js";
 import { sheet } from "./frame.js";
 import { languages } from "./screens.js";
 
-/** "Still there?" with the seconds left and a ring that shrinks. */
+/** "Still there?", with the seconds left and a ring that shrinks. */
 export function stillThere(k, seconds, of) {
   const number = make("span", "k-there-s num", String(seconds));
   const ring = make("div", "k-there-ring", number);
@@ -14,14 +14,15 @@ export function stillThere(k, seconds, of) {
   const left = make("span", "visually-hidden", k.t("clears", { s: seconds }));
   const why = make("p", "k-lead", left, " ", k.t("there_why"));
   why.id = "there-why";
-  ring.setAttribute("aria-hidden", "true"); // said once: counting down aloud would drown the rest
+  // read once: a spoken countdown would cover everything else
+  ring.setAttribute("aria-hidden", "true");
   const node = sheet("there", k.t("there"), ring, why, make("div", "k-deeds", here));
   node.setAttribute("role", "alertdialog");
   node.setAttribute("aria-describedby", why.id);
   return node;
 }
 
-/** Change its seconds, and nothing else: nothing moves under a finger. */
+/** Change only the seconds, so that nothing moves under a finger. */
 export function countDown(root, seconds, of) {
   const ring = root.querySelector(".k-there-ring");
   if (!ring) return;
@@ -36,7 +37,7 @@ export function languageSheet(k) {
   return sheet("language", k.t("choose_language"), group, make("div", "k-deeds", close));
 }
 
-/** Help was called: the desk's answer stands here. */
+/** Help was called: the desk's answer is shown here. */
 export function helpSheet(k, state) {
   const words = {
     asked: "help_asked",
@@ -53,7 +54,7 @@ export function helpSheet(k, state) {
   return node;
 }
 
-/** A question before a deed that can't be undone; the safe answer has the focus. */
+/** A question before an action that can't be undone; the safe answer has the focus. */
 export function ask(k, { name, title, lines = [], yes, no, act }) {
   const keep = control(`${name}-no`, "k-button k-main", () => k.closeSheet(name), no);
   keep.dataset.first = "";
@@ -73,14 +74,14 @@ export function cancelSheet(k, act) {
   return ask(k, { name: "cancel", title: k.t("cancel_ask"), lines, ...texts, act });
 }
 
-/** The screen is dark for everybody but the ear; any touch brings it back. */
+/** The dark screen, for a guest who only listens; any touch ends it. */
 export function dark(k) {
   const node = make("div", "k-dark", make("p", "", k.t("blanked")));
   node.setAttribute("role", "status");
   return node;
 }
 
-/** The way to the guest's own phone: {words, phone: {qr}}. */
+/** The link to the guest's own phone: {words, phone: {qr}}. */
 export function phoneSheet(k, { words, phone }) {
   const close = control("close", "k-button", () => k.closeSheet("phone"), k.t("close"));
   close.dataset.first = "";

@@ -1,11 +1,12 @@
 /**
- * Reads the screen aloud. Only voices of this device speak: others would send the guest's words to
- * somebody else's computer. A document without one for the language has no speech, and no button.
+ * Reads the screen aloud. Only local voices are used: others would send the guest's words to
+ * another computer. Without a local voice for the language there is no speech, and no button for
+ * it.
  */
 
-const EVENT = "ridedash:spoken"; // for tests: browsers without a screen have no voice
+const EVENT = "ridedash:spoken"; // for tests: headless browsers have no voice
 
-const MARKS = /[\u200e\u200f\u2066-\u2069]/g; // of directions, which have no sound
+const MARKS = /[\u200e\u200f\u2066-\u2069]/g; // marks of direction, which have no sound
 
 export class Speech {
   constructor({ changed }) {
@@ -15,7 +16,7 @@ export class Speech {
     globalThis.speechSynthesis?.addEventListener?.("voiceschanged", () => changed());
   }
 
-  /** The languages in which this device speaks by itself. */
+  /** The languages for which this device has a local voice. */
   get languages() {
     return [...new Set(local().map((voice) => base(voice.lang)))];
   }
@@ -24,7 +25,7 @@ export class Speech {
     return Boolean(voiceFor(tag));
   }
 
-  /** Say these sentences after what is said now, or instead of it. */
+  /** Say these sentences after the present ones, or instead of them. */
   say(sentences, tag, { instead = false } = {}) {
     if (!this.on) return;
     if (instead) this.hush();
@@ -40,7 +41,7 @@ export class Speech {
     }
   }
 
-  /** Be silent at once: what waits is forgotten. */
+  /** Be silent at once, and drop all waiting sentences. */
   hush() {
     globalThis.speechSynthesis?.cancel();
   }

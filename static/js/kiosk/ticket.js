@@ -1,4 +1,4 @@
-/** Screens G and H: the ticket of a ride just booked, and a ride found again by number and PIN. */
+/** Screens G and H: the ticket after booking, and a ride that was found by number and PIN. */
 
 import {
   apart,
@@ -14,9 +14,9 @@ import {
 } from "./el.js";
 
 const LAST_S = 20;
-const LEAST_MAP_MM = 40; // a smaller one shows nobody where to stand
+const LEAST_MAP_MM = 40; // a smaller map shows nobody where to stand
 
-/** G. All that is needed to meet the car; the next person in line sees none of it. */
+/** Screen G: everything that is needed to find the car; hidden before the next guest comes. */
 export function booked(k) {
   const { visit } = k;
   const { number, pin = "" } = visit.ride;
@@ -24,7 +24,8 @@ export function booked(k) {
   const live = make("p", "k-live", icon("search"), from("headline", make("span", "", headline(k))));
   live.setAttribute("role", "status");
   const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
-  const beside = k.measures.layout === "landscape"; // where the code stands over the buttons
+  // the layout in which the code is above the buttons
+  const beside = k.measures.layout === "landscape";
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
   const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
   const english = beneath(k.english(headline(k)));
@@ -76,13 +77,13 @@ function ticketPin(k, pin) {
   );
 }
 
-/** What stands beside PIN and code where letters are smaller. */
+/** The facts that stand beside PIN and code if letters are smaller. */
 function besideCode(k, code) {
   const lines = [k.t("pin_why"), code ? k.t("scan") : ""];
   return lines.filter(Boolean).map((text) => make("p", "k-lead", text));
 }
 
-/** The code by which a phone follows the ride, and its address for those who type. */
+/** The QR code with which a phone follows the ride, and its address to type. */
 function follow(k, { qr, short }) {
   return make(
     "div",
@@ -93,12 +94,12 @@ function follow(k, { qr, short }) {
   );
 }
 
-/** What is known now of the ride that was just booked. */
+/** The present facts about the ride that was just booked. */
 function headline(k) {
   return k.visit.view?.headline || k.t("finding");
 }
 
-/** In a demo: its clock stands still, and so does the car. */
+/** In a demo: its clock is held, and so is the car. */
 function heldLine(k) {
   const { held } = k.visit.view ?? {};
   if (!held) return null;
@@ -128,8 +129,8 @@ function meetLine(k, where) {
 }
 
 /**
- * Where to stand, where the screen has room for it: once its pictures come. One that does not come
- * takes it away.
+ * The map of the meeting point, if the screen has room; shown once its pictures have come. A
+ * picture that does not come removes the map.
  */
 function mapOf(k, map) {
   if (!map) return null;
@@ -147,7 +148,7 @@ function mapOf(k, map) {
   return box;
 }
 
-/** The map has what the other facts leave of the screen, or is not there. */
+/** Give the map the space that the other facts leave, or remove it. */
 function fitMap(k, box) {
   if (!box) return;
   const words = box.parentElement;
@@ -156,7 +157,7 @@ function fitMap(k, box) {
   if (over || height < LEAST_MAP_MM * k.measures.mm) box.remove();
 }
 
-/** The line that says how soon the screen clears itself; kiosk.js counts it down. */
+/** The line that counts down until the screen clears itself; updated by kiosk.js. */
 function countdown(k) {
   const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
@@ -183,7 +184,7 @@ function plateOf(k) {
   return make("div", "k-plates", ...parts);
 }
 
-/** H. The guest's own view of their ride. */
+/** Screen H: a short form of the guest's own page. */
 export function ride(k) {
   const { visit } = k;
   const view = visit.view ?? {};
@@ -195,7 +196,7 @@ export function ride(k) {
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
   let facts = [...said, plateOf(k), minutes, where, code];
-  // what must be found in the street stands on the first page, and what was asked for just now
+  // facts for finding the car, and what was just requested, are on the first page
   if (k.crowded) facts = [plateOf(k), minutes, code, ...said, where];
   if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
   const deeds = [];
@@ -235,7 +236,7 @@ function codeButton(k) {
   );
 }
 
-/** The code for ten seconds, then dots of its length. */
+/** The start code for ten seconds, then dots. */
 function codeLine(k) {
   const { code } = k.visit.start ?? {};
   const shown = code

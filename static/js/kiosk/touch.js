@@ -1,40 +1,43 @@
 /**
- * How a touch becomes a press: on release, inside the control where it began. A second finger, and
- * a touch on another control within 400 ms, is a palm or a piece of luggage.
+ * Turns touches into presses: a control is pressed on release, if the touch began on it. A second
+ * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage.
  */
 
 import { press } from "./el.js";
 
 const PALM_MS = 400;
-// menus, marked words, and what is dropped or pasted: a page that was left by a file is lost
+// events of the browser that are suppressed: menus, text selection, drag and drop (dropping a file
+// would replace the page)
 const OF_BROWSER =
   "contextmenu dblclick selectstart gesturestart dragstart dragover drop copy cut paste".split(" ");
 
 export class Touches {
   constructor(root, { touched }) {
-    this.touched = touched; // each touch, wherever it is: the guest is there
-    this.begun = null; // {node, id}: the finger that is down, and the control under it
+    // called for each touch anywhere, because it shows that the guest is there
+    this.touched = touched;
+    this.begun = null; // the finger that is down: its control and its id {node, id}
     this.last = { control: null, at: -Infinity };
     root.addEventListener("pointerdown", (event) => this.#down(event));
     root.addEventListener("pointerup", (event) => this.#up(event));
     root.addEventListener("pointercancel", () => (this.begun = null));
-    // a click without a touch is a screen reader's, or the Enter of a keyboard
+    // a click without a touch comes from a screen reader, or from Enter on a keyboard
     root.addEventListener("click", (event) => event.detail === 0 && this.#click(event));
     for (const kind of OF_BROWSER) root.addEventListener(kind, prevent);
     for (const kind of ["wheel", "touchmove"])
-      root.addEventListener(kind, prevent, { passive: false }); // zoom, and pulling to reload
+      // prevents zooming, and reloading by pulling down
+      root.addEventListener(kind, prevent, { passive: false });
   }
 
-  /** The visit is over, and its controls with it: a palm is still a palm. */
+  /** Forget the touches of an ended visit, but still ignore a palm that follows. */
   forget() {
     this.begun = null;
     if (this.last.control) this.last.control = document.body;
   }
 
   #down(event) {
-    const node = controlAt(event); // before: a touch may take a sheet away
+    const node = controlAt(event); // determined first, because touched() may remove a sheet
     this.touched();
-    // a finger that begins again was lifted where nobody told us
+    // if the same finger begins again, its release was not reported
     const busy = this.begun && this.begun.id !== event.pointerId && !event.isPrimary;
     if (busy || event.button > 0) return;
     this.begun = { node, id: event.pointerId };
@@ -57,7 +60,7 @@ export class Touches {
     if (node) press(node);
   }
 
-  /** Two letters of a keyboard may follow each other as fast as a guest can type. */
+  /** Whether a touch is ignored as a palm. Two letters of a keyboard may follow each other fast. */
   #isPalm(node, at) {
     const { control } = this.last;
     if (!control || control === node || at - this.last.at >= PALM_MS) return false;
@@ -73,7 +76,7 @@ function isKey(node) {
   return node?.classList.contains("k-key");
 }
 
-/** The control under a finger; its sensitive area reaches below it (kiosk.css). */
+/** The control under a finger; the sensitive area of a control reaches below it (kiosk.css). */
 function controlAt(event) {
   return document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-press]") ?? null;
 }

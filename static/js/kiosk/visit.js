@@ -1,10 +1,10 @@
 /**
- * All that is known of one guest's visit, in one object that dies with it: no cookie, no storage,
- * no address holds any of it. Knows neither DOM nor network.
+ * All data of one guest's visit, in one object that is dropped at its end: nothing is in a cookie,
+ * storage or address. Independent of DOM and network.
  */
 
 const USUAL_S = 60;
-/** Seconds without a touch after which a screen asks "Still there?". 0: never. */
+/** Seconds without a touch after which a screen asks "Still there?"; 0: never. */
 const WAITS = {
   start: 0,
   where: 60,
@@ -23,22 +23,25 @@ const WAITS = {
   sorry: 45,
   unknown: 45,
 };
-/** In the order in which a guest meets them: the furthest one is counted, and nothing else. */
+/** The screens in the order of a visit; only the furthest one of a visit is reported. */
 const ORDER = Object.keys(WAITS);
-/** What follows a press of Book has no way back: an order may be on its way. */
+/** Screens after Book, which have no way back: an order may be under way. */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
-/** An order may be on its way: these end by themselves, and no lost network takes them away. */
+/**
+ * Screens with an order that may be under way: they end by themselves, and a lost network does not
+ * replace them.
+ */
 const HOLDS = new Set(["sending", "asking", "booked", "unknown"]);
-const FORGET_OFFERS_MS = 110_000; // the server takes an offer for two minutes
+const FORGET_OFFERS_MS = 110_000; // the server accepts an offer for two minutes
 
 export class Visit {
   constructor(language, now) {
     this.id = random();
-    this.formToken = random(); // one order, however often Book is pressed
+    this.formToken = random(); // makes one order, however often Book is pressed
     this.language = language;
     this.aids = new Set();
     this.began = now;
-    this.begun = false; // whether anybody has touched anything
+    this.begun = false; // whether anybody has touched the screen
     this.screen = "start";
     this.furthest = "start";
     this.trail = [];
@@ -49,31 +52,32 @@ export class Visit {
     this.number = "";
     this.pin = "";
     this.ride = null; // {number, pin, link, qr, …} after Book
-    this.view = null; // what is known of the ride now
-    this.mapped = false; // whether a picture of its map has come
-    this.words = null; // of the last refusal
-    this.unfit = false; // whether that was about who it is for
-    this.english = {}; // of critical sentences that nobody has read in another language
+    this.view = null; // the present facts of the ride
+    this.mapped = false; // whether a picture of the map has loaded
+    this.words = null; // the words of the last refusal
+    this.unfit = false; // whether that refusal was about the guest's details
+    this.english = {}; // the English of critical sentences whose translation nobody has read
   }
 
-  /** An answer of the server's brings the English of what it says. */
+  /** Take the English of an answer's sentences. */
   hear({ english }) {
     Object.assign(this.english, english);
   }
 
-  /** Nothing is chosen: where to, by which car, from where. */
+  /** Forget the chosen destination, car and pickup. */
   forget() {
     this.drop = null;
     this.point = "";
     this.typed = "";
     this.places = null;
-    this.unfound = ""; // why a search could not be made
+    this.unfound = ""; // why a search failed
     this.unchosen();
   }
 
   /**
-   * What a search has found, null for no answer; whether it could be made at all. One that could
-   * not has not found that there is no such place: `why` says so where the answer does not.
+   * Store the result of a search, null for no answer. Returns whether the search worked; a search
+   * that failed does not mean that the place does not exist, so `why` is shown unless the answer
+   * has words.
    */
   find(found, why) {
     const failed = !found || ["limited", "trouble"].includes(found.state);
@@ -82,24 +86,24 @@ export class Visit {
     return !failed;
   }
 
-  /** The cars are asked for anew. */
+  /** Drop the offers: cars have to be requested again. */
   unchosen() {
-    this.answer = null; // of /kiosk/cars
+    this.answer = null; // the answer of /kiosk/cars
     this.asked = 0;
     this.car = null;
     this.seats = 0;
-    this.changed = null; // {old, new}: a price that is not the one that was shown
+    this.changed = null; // {old, new}: a price that differs from the one that was shown
     this.page = 0;
   }
 
-  /** Go on to another screen; the one left is where Back leads. */
+  /** Go on to another screen; Back returns to the present one. */
   go(screen) {
     if (screen === this.screen) return;
     this.trail.push(this.screen);
     this.#at(screen);
   }
 
-  /** Go on without a way back to the screen that is left; or go back to one on the way. */
+  /** Go to a screen without a way back to the present one; or back to an earlier one. */
   leap(screen) {
     const on = this.trail.indexOf(screen);
     if (on >= 0) this.trail.length = on;
@@ -110,7 +114,7 @@ export class Visit {
     return !NO_WAY_BACK.has(this.screen) && this.trail.length > 0;
   }
 
-  /** Whether the guest has a booking here, or waits for it. */
+  /** Whether the guest has a booking here, or waits for one. */
   get holds() {
     return HOLDS.has(this.screen);
   }
@@ -129,7 +133,7 @@ export class Visit {
     this.drop = drop;
   }
 
-  /** Another try is another order: the last one came to nothing, and is known to. */
+  /** Prepare another attempt with a new order, after one that is known to have failed. */
   anew(trail) {
     this.formToken = random();
     this.code = "";
@@ -144,8 +148,8 @@ export class Visit {
   }
 
   /**
-   * The car that is chosen, among new offers: its name is the ride company's, in every language.
-   * "gone" without it, "same" at its price, else {old, new}.
+   * Find the chosen car among new offers by its name, which is the same in every language. Returns
+   * "gone", "same" if its price is the same, else {old, new}.
    */
   renew({ state, cars }) {
     const { car, seats, price } = this;
@@ -161,37 +165,40 @@ export class Visit {
     return this.price === price ? "same" : { old: price, new: this.price };
   }
 
-  /** Whether the prices that are shown can still be booked. */
+  /** Whether the shown prices are too old to be booked. */
   stale(now) {
     return now - this.asked > FORGET_OFFERS_MS;
   }
 
-  /** The price of what is chosen, as it is shown. */
+  /** The price of the chosen car, as it is shown. */
   get price() {
     if (this.changed) return this.changed.new;
     return this.car?.seats?.find((each) => each.seats === this.seats)?.price ?? this.car?.price;
   }
 
-  /** What `/kiosk/cars` is asked. */
+  /** The fields of a request to `/kiosk/cars`. */
   get trip() {
     const { drop, point } = this;
     return { drop_lat: drop.lat, drop_lng: drop.lng, drop_name: drop.name, point };
   }
 
-  /** What `/kiosk/order` is asked. */
+  /** The fields of a request to `/kiosk/order`. */
   get wish() {
     const { car, formToken, seats, name, phone, code } = this;
     return { form_token: formToken, offer: car.offer, seats: seats || "", name, phone, code };
   }
 
-  /** What the end of a visit tells: counts and times. */
+  /** The report at the end of a visit: counts and times. */
   tally(how, now) {
     const seconds = Math.round((now - this.began) / 1000);
     return { how, screen: this.furthest, aids: [...this.aids].join(","), seconds };
   }
 }
 
-/** Seconds that a screen waits for a touch; `usual` is the kiosk's own for a screen of 60 s. */
+/**
+ * The seconds for which a screen waits for a touch; `usual` is the kiosk's own value for screens of
+ * 60 s.
+ */
 export function waitOf(screen, usual) {
   return Math.round(((WAITS[screen] ?? 0) * (usual || USUAL_S)) / USUAL_S);
 }

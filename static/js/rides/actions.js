@@ -9,7 +9,7 @@ import { released } from "../shared/press.js";
 export class ActionPanels {
   /**
    * `address` is the page's own; `shown` is the snapshot that its panels belong to; `replaced()` is
-   * called after new panels were inserted. `signal` ends them: another ride takes their place.
+   * called after new panels were inserted. `signal` ends them when another ride replaces this one.
    */
   constructor(root, address, shown, replaced, { headers = {}, signal } = {}) {
     this.root = root;
@@ -19,28 +19,28 @@ export class ActionPanels {
     this.headers = { Accept: "text/html", ...headers };
     this.signal = signal;
     this.asking = false;
-    this.off = false; // whether panels are hidden that could not be fetched
+    this.off = false; // whether panels that could not be fetched are hidden
     root.addEventListener("click", (event) => this.#click(event));
     root.addEventListener("keydown", (event) => this.#escape(event));
   }
 
   /**
-   * Fetch the panels again when they don't belong to the allowed actions. Called after each poll,
-   * so a failure is retried.
+   * Fetch the panels again if they don't match the allowed actions. Called after each poll, so a
+   * failure is retried.
    */
   async follow(now) {
     if (this.asking || (!this.off && key(this.shown) === key(now))) return;
     this.asking = true;
     try {
       const page = await this.#page();
-      await released(); // a button that is pressed stays
+      await released(); // a pressed button must stay
       if (this.signal?.aborted) return;
       const theirs = JSON.parse(page.querySelector("[data-points]").textContent).snapshot;
       this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);
       this.shown = theirs;
       this.off = false;
     } catch {
-      this.#switchOff(now); // there was no answer: hide what is not allowed any more
+      this.#switchOff(now); // no answer: hide the actions that are not allowed any more
     } finally {
       this.asking = false;
     }
@@ -99,9 +99,9 @@ export class ActionPanels {
 
   #escape(event) {
     const panel = event.key === "Escape" && event.target.closest("details.action[open]");
-    // that of an input method ends the letters that are being chosen
+    // Enter in an input method only confirms letters
     if (!panel || event.defaultPrevented || event.isComposing) return;
-    event.preventDefault(); // the ride stays open
+    event.preventDefault(); // otherwise Escape would also close the ride
     this.#close(panel);
   }
 
@@ -115,7 +115,7 @@ function key(snapshot) {
   return JSON.stringify([snapshot.order_state, (snapshot.actions ?? []).map(signature)]);
 }
 
-/** An action as one text, whatever the order of its fields. */
+/** An action as one text, independent of the order of its fields. */
 function signature({ name, label, allowed = false, note = "" }) {
   return JSON.stringify([name, label, allowed, note]);
 }

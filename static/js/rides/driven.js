@@ -5,16 +5,16 @@
 
 import { patience } from "../shared/ask.js";
 
-const MOST = 600; // points of a page that stays open; a thinned path is asked for then
+const MOST = 600; // points of a page that stays open; beyond that a thinned path is requested
 
 export class Driven {
-  /** `address` is the ride's. */
+  /** `address` is the address of the ride's page. */
   constructor(address) {
     this.map = null;
     this.address = `${address}/path.json`;
     this.points = [];
-    this.newest = null; // where the cab is now; null once the ride is over
-    this.known = false; // whether the points have no gap
+    this.newest = null; // the cab's latest position; null once the ride is over
+    this.known = false; // whether the path has no gap
     this.asking = false;
     this.plate = null;
     this.ended = false;
@@ -25,12 +25,12 @@ export class Driven {
     this.map = map;
   }
 
-  /** Positions were missed: a straight line would say where nobody drove. */
+  /** Positions were missed: a straight line would show a way that nobody drove. */
   gap() {
     this.known = false;
   }
 
-  /** Take a snapshot: its position is the newest point. */
+  /** Take a snapshot, whose position is the latest point. */
   take({ position, cab, booking_status: status }) {
     const plate = cab?.plate ?? "";
     if (plate !== this.plate) this.gap(); // another cab has another path
@@ -60,19 +60,19 @@ export class Driven {
       const answer = await fetch(this.address, { credentials: "same-origin", signal: patience() });
       if (!answer.ok) return;
       const { path } = await answer.json();
-      if (this.ended || plate !== this.plate) return; // another cab's by now
+      if (this.ended || plate !== this.plate) return; // the path of an earlier cab
       this.points = path;
       this.known = true;
       if (this.newest) this.#add(this.newest);
       this.#draw();
     } catch {
-      // no answer: the next poll asks again
+      // no answer: the next poll requests it again
     } finally {
       this.asking = false;
     }
   }
 
-  /** A cab that glides to its newest position has not driven there yet. */
+  /** The line ends at the previous position, because the cab still glides to the latest one. */
   #draw() {
     if (this.ended || !this.known) return;
     this.map.line(this.glides ? this.points.slice(0, -1) : this.points);

@@ -1,6 +1,6 @@
 /**
  * The form for another drop: a place from the list of the booking form, a favourite by its number,
- * or a click on the map while the panel is open; and its price before the press.
+ * or a click on the map while the panel is open; and the price, which is shown before the press.
  */
 
 import { ask } from "../shared/ask.js";
@@ -18,12 +18,12 @@ export class DropForm {
     this.price = form.querySelector("[data-drop-price]");
     this.favourites = JSON.parse(form.dataset.favourites);
     this.asked = null;
-    // from a form with an error; "Keep the old drop" does not go back to it
+    // the form came back with an error; "Keep the old drop" must not restore its contents
     const typed = this.input.value;
     this.input.defaultValue = "";
     this.input.value = typed;
     this.#wireList();
-    // Enter in the field leads to the button; the button changes the drop
+    // Enter in the field moves to the button; the button changes the drop
     this.input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
       event.preventDefault();
@@ -52,7 +52,7 @@ export class DropForm {
       say: () => list.scrollIntoView({ block: "nearest" }),
       quick: (words) =>
         /^[1-9]$/.test(words) ? this.favourites.find(({ slot }) => slot === Number(words)) : null,
-      // a chosen place: the next Enter leads to the button
+      // a place was chosen: the next Enter moves to the button
       waits: () => !this.form.elements.lat.value,
       settled: () => Boolean(this.form.elements.lat.value),
     });
@@ -61,7 +61,7 @@ export class DropForm {
   async #find(words) {
     const { ok, body } = await ask("/places.json", { q: words, end: "drop", map: 1 });
     const places = body.places ?? [];
-    // beside the field, because a list would lie over the buttons
+    // shown beside the field, because a list would cover the buttons
     if (words && !places.length && words === this.input.value.trim())
       this.#show({ words: body.message || (ok ? "" : this.form.dataset.trouble) });
     return { places, credit: body.credit };
@@ -80,7 +80,7 @@ export class DropForm {
     this.#put({ lat, lng, name: words });
   }
 
-  /** Take a place, or none while the user types: other words have no price and no error. */
+  /** Set a place, or none while the user types: then price and error are removed. */
   #put(place) {
     const { lat, lng } = this.form.elements;
     lat.value = place?.lat ?? "";

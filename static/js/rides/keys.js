@@ -8,8 +8,8 @@ const SAID_MS = 6_000;
 let saying = null;
 
 /**
- * `current()` returns the root of the ride that is meant, or a promise of it; null when there is
- * none.
+ * `current()` returns the root of the ride that the keys apply to, or a promise of it; null when
+ * there is none.
  */
 export function rideKeys(current) {
   const on = (key, act) =>
@@ -41,8 +41,8 @@ export function rideKeys(current) {
 }
 
 /**
- * Open a panel of a ride and focus its safe answer, or its first field; false when it is not
- * offered.
+ * Open a panel of a ride and focus its safe answer, or its first field; false if there is no such
+ * panel.
  */
 export function openPanel(root, name) {
   const panel = root.querySelector(`[data-action="${name}"]`);
@@ -52,7 +52,7 @@ export function openPanel(root, name) {
   const first =
     panel.querySelector(grave ? "[data-close]" : "input:not([type=hidden]), [type=submit]") ??
     panel.querySelector("button");
-  // what is not known is read before it is answered
+  // for an unknown outcome, the text has to be read before it is answered
   if (name === "resolve") root.querySelector(".state").scrollIntoView({ block: "start" });
   else panel.scrollIntoView({ block: "nearest" });
   first?.focus({ preventScroll: true });
@@ -66,7 +66,7 @@ function press(button) {
   return true;
 }
 
-/** Say for a moment why a key did nothing. */
+/** Show for a moment why a key did nothing. */
 function say(root, words) {
   const line = root.querySelector("[data-key-said]");
   clearTimeout(saying);

@@ -8,13 +8,14 @@ import { RideView } from "./view.js";
 
 const root = document.querySelector("[data-ride]");
 const headline = root.querySelector("#headline").textContent.trim();
-const restOfTitle = document.title.slice(headline.length); // whose ride, and that it is a demo's
+// the rest of the title: the guest, and that it is a demo
+const restOfTitle = document.title.slice(headline.length);
 document.documentElement.classList.add("scripted");
 
 const view = new RideView(root, {
   changed: (snapshot) => (document.title = snapshot.headline + restOfTitle),
 });
-// a reload shows the page, and does not send a form again
+// so that a reload shows the page instead of sending a form again
 history.replaceState(null, "", view.address + location.hash);
 const panel =
   location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));

@@ -1,9 +1,9 @@
 /**
- * Ready words for the guest. Links open the desk's own SMS, WhatsApp or mail program with the words
- * as they stand in the field; following one, or copying the words, is recorded as prepared.
+ * Prepared messages to the guest. Links open the desk's own SMS, WhatsApp or mail program with the
+ * words in the field; following a link, or copying the words, is recorded as prepared.
  */
 
-const LEFT = /[!'()*]/g; // what encodeURIComponent leaves as it is
+const LEFT = /[!'()*]/g; // characters that encodeURIComponent does not encode
 
 function encoded(text, way) {
   const lines = way === "mail" ? text.replace(/\r?\n/g, "\r\n") : text;
@@ -25,7 +25,7 @@ export function showMessage(box, message) {
   address(box);
 }
 
-/** Let the links follow what is typed, and record their use; `csrf` answers the form's token. */
+/** Let the links follow what is typed, and record their use; `csrf` returns the form's token. */
 export function watchMessage(box, { csrf, said }) {
   field(box).addEventListener("input", () => address(box));
   box.addEventListener("click", (event) => {
@@ -54,6 +54,6 @@ function record(box, how, csrf) {
     headers: { Accept: "application/json" },
     body: new URLSearchParams({ csrf_token: csrf, how }),
     credentials: "same-origin",
-    keepalive: true, // the program that opens may take the page's place
-  }).catch(() => {}); // the words are ready all the same
+    keepalive: true, // sent even if the opened program replaces the page
+  }).catch(() => {}); // the words can be sent nevertheless
 }

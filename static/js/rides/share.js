@@ -1,6 +1,6 @@
 /**
- * The links of a ride: a press makes one and copies it, where the browser allows that after an
- * answer; it is shown too, with a button that copies it.
+ * The links of a ride: a press makes a link and copies it, if the browser allows that after a
+ * request; the link is also shown, with a button that copies it.
  */
 
 import { patience } from "../shared/ask.js";
@@ -10,7 +10,7 @@ import { showMessage, watchMessage } from "./message.js";
 export function watchLinks(root) {
   const box = root.querySelector("[data-out]");
   box?.addEventListener("submit", (event) => {
-    if (!event.submitter?.dataset.linkUse) return; // the guest card is a page of its own
+    if (!event.submitter?.dataset.linkUse) return; // the guest's card is a page of its own
     event.preventDefault();
     press(box, event.target, event.submitter);
   });

@@ -1,6 +1,6 @@
 /**
  * The start code: requested by a press, shown for the time that the server sets, then masked again.
- * A screen that is turned to the guest shows it as long as the panel does.
+ * The screen turned to the guest shows it as long as the panel does.
  */
 
 import { patience } from "../shared/ask.js";
@@ -8,7 +8,8 @@ import { setText } from "../shared/slots.js";
 
 const MASK = "••••";
 let hiding = null;
-let asked = null; // the press whose code is on its way: one that comes after it has no place
+// the press whose code was requested: a code that comes after a change of status is dropped
+let asked = null;
 
 export function watchCode(root) {
   const form = root.querySelector("[data-code]");
@@ -28,7 +29,7 @@ export function hideCode(root) {
   show(root, "", form.dataset.show_label);
 }
 
-/** Show a code, or the mask in place of none, and what the buttons do now. */
+/** Show a code, or the mask without one, and adapt the buttons. */
 function show(root, code, label) {
   root.querySelector("[data-code-digits]").textContent = code || MASK;
   for (const button of root.querySelectorAll("[data-code-button] span")) button.textContent = label;
@@ -51,7 +52,7 @@ async function reveal(root, form) {
     });
     if (!answer.ok) throw new Error(String(answer.status));
     const { code, seconds } = await answer.json();
-    if (mine !== asked) return; // the ride was left, or has a new status
+    if (mine !== asked) return; // the user has left the ride, or it has a new status
     asked = null;
     show(root, code, form.querySelector("[data-code-button]").dataset.hide);
     hiding = setTimeout(() => hideCode(root), seconds * 1000);

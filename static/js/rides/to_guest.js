@@ -14,7 +14,7 @@ export class ToGuest {
       if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
       left();
     });
-    // Esc ends the full screen first, and the page hears nothing else of it
+    // Esc ends the full screen first, and no other handler receives it
     this.follow = () => document.fullscreenElement || this.close();
     document.addEventListener("fullscreenchange", this.follow);
   }
@@ -23,19 +23,19 @@ export class ToGuest {
     if (this.dialog.open) this.dialog.close();
   }
 
-  /** The ride is taken from the page. */
+  /** Leave the full screen, because the ride is removed from the page. */
   end() {
     document.removeEventListener("fullscreenchange", this.follow);
     this.close();
   }
 
-  /** Without leave for the full screen, the window is filled. */
+  /** Show it; without permission for the full screen, fill the window. */
   async #show() {
     if (this.dialog.open) return;
     try {
       await document.documentElement.requestFullscreen({ navigationUI: "hide" });
     } catch {
-      // refused, or not known to this browser
+      // the full screen was refused, or the browser does not have it
     }
     if (this.dialog.isConnected && !this.dialog.open) this.dialog.showModal();
   }

@@ -14,7 +14,7 @@ import { watchCopies } from "../shared/copy.js";
 import { RideSlots, setText } from "../shared/slots.js";
 
 const TICK_MS = 500;
-const MISSED_MS = 7_000; // a page polls every five seconds at least
+const MISSED_MS = 7_000; // a page polls at least every five seconds
 const SILENT_MS = 12_000;
 
 export class RideView {
@@ -34,10 +34,10 @@ export class RideView {
     this.intervalMs = Number(this.root.dataset.interval);
     this.slots = new RideSlots(root);
     this.cab = new Cab(null);
-    this.answeredAt = clocks(); // the last answer of our own server
+    this.answeredAt = clocks(); // when our own server last answered
     this.missed = 0;
     this.cabAt = 0; // when the position last changed
-    // the page of the ride, also after a form came back with an error
+    // the address of the ride's page, also after a form came back with an error
     this.address = `/rides/${this.root.dataset.ride}`;
     this.driven = new Driven(this.address);
     this.ending = new AbortController();
@@ -74,7 +74,7 @@ export class RideView {
     this.#moveCab(0);
   }
 
-  /** Stop: another ride takes its place. */
+  /** Stop, because another ride replaces this one. */
   end() {
     this.ending.abort();
     this.toGuest.end();
@@ -131,7 +131,8 @@ export class RideView {
       JSON.stringify(before.route) !== JSON.stringify(body.route)
     )
       this.#drawTrip({ fit: false });
-    if (before.live && !body.live) this.driven.gap(); // its last points: polls may miss some
+    // requests its last points, because polls may have missed some
+    if (before.live && !body.live) this.driven.gap();
     this.#moveCab(body.poll_ms);
     if (before.live && !body.live) this.#drawTrip();
     if (before.booking_status !== body.booking_status || before.order_state !== body.order_state)
@@ -169,8 +170,8 @@ export class RideView {
   }
 
   /**
-   * The duration of the motion: the time since the last position, so that the marker neither waits
-   * nor jumps; at most two intervals.
+   * The duration of the motion: the time since the last position, at most two intervals, so that
+   * the marker neither waits nor jumps.
    */
   #glideMs({ lat, lng }, ms) {
     const key = `${lat},${lng}`;
@@ -202,7 +203,7 @@ export class RideView {
     this.#tickUndo();
   }
 
-  /** Show the seconds in which a cancelled plan can still be restored. */
+  /** Show the seconds in which a cancelled planned ride can still be restored. */
   #tickUndo() {
     if (!this.snapshot.undo_until) return;
     const left = Math.ceil((Date.parse(this.snapshot.undo_until) - this.#now()) / 1000);
@@ -258,7 +259,7 @@ export class RideView {
   }
 
   /**
-   * Keep a form from being sent while our server is silent: the page and what was typed would be
+   * Keep a form from being sent while our server is silent: the page and the typed text would be
    * lost.
    */
   #holdBack(event) {

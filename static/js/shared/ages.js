@@ -1,5 +1,6 @@
 /**
- * Ages and running timers as text, from patterns that the page supplies. Has neither DOM nor clock.
+ * Ages and running timers as text, from patterns that the page supplies. Uses neither DOM nor
+ * clock.
  */
 
 const JUST_NOW_S = 5;
@@ -25,7 +26,7 @@ export function span(seconds) {
 /**
  * The text of a timer {pattern, since, until, speed} at an instant in ms. In the pattern, {up} is
  * the time since the start, {down} the time until the end, {total} the time between them. It counts
- * `speed` seconds in one: a demo's clock may run fast.
+ * `speed` seconds per second, because a demo's clock may run fast.
  */
 export function timerText({ pattern, since, until, speed = 1 }, nowMs) {
   const began = Date.parse(since);

@@ -1,12 +1,12 @@
 /**
- * A page that comes back from the browser's memory of pages (Back, Forward) is loaded anew: it may
- * belong to an ended sign-in, and a browser restores only a part of a form. Browsers keep no page
- * with `no-store` that came over https; some keep those that came over plain http.
+ * Reloads a page that the browser restores from memory (Back, Forward): it may belong to an ended
+ * sign-in, and browsers restore only parts of a form. Over https, browsers don't keep pages with
+ * `no-store`; over plain http some do.
  */
 
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   document.documentElement.hidden = true;
-  // not reload(): that sends a form again, and restores what was in the fields
+  // not reload(), which sends a form again and restores the contents of fields
   location.replace(document.body.dataset.anew ?? location.pathname + location.search);
 });

@@ -1,6 +1,6 @@
 /**
- * Requests to our own server. Their promises never reject: they resolve to {ok, status, body}, and
- * not while a button is pressed that the answer could move away.
+ * Requests to our own server. Their promises never reject: they resolve to {ok, status, body}, but
+ * not while a button is pressed, because the answer could move it.
  */
 
 import { released } from "./press.js";
@@ -13,8 +13,7 @@ export function ask(path, params, signal) {
 }
 
 /**
- * POST the parameters, with the CSRF token among them, so that words that name a person are in no
- * URL.
+ * POST the parameters, including the CSRF token, so that words that name a person are not in a URL.
  */
 export function askQuietly(path, params, signal) {
   return answered(path, { method: "POST", body: filled(params), signal });
@@ -28,7 +27,7 @@ function filled(params) {
   );
 }
 
-/** The fields of a form with the button that sends it, which older browsers leave out. */
+/** The fields of a form including the button that sends it, which older browsers leave out. */
 export function formData(form, submitter) {
   const data = new FormData(form);
   if (submitter?.name) data.append(submitter.name, submitter.value);
@@ -36,8 +35,7 @@ export function formData(form, submitter) {
 }
 
 /**
- * A body as JSON; null when it is none. Rejects when it breaks off: nobody knows what it would have
- * said.
+ * A body as JSON; null for anything else. Rejects an incomplete body, whose contents are unknown.
  */
 export async function bodyOf(answer) {
   const text = await answer.text();
@@ -48,7 +46,7 @@ export async function bodyOf(answer) {
   }
 }
 
-/** What ends a request that nobody answers; `signal` ends it earlier. */
+/** A signal that ends a request without an answer; `signal` ends it earlier. */
 export function patience(signal) {
   const limits = [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean);
   return AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1);
@@ -70,7 +68,7 @@ async function fetched(address, { signal, ...how }) {
       signal: patience(signal),
     });
     const body = await bodyOf(answer);
-    // a page of some proxy says nothing about what was asked, whatever its status
+    // a proxy's page says nothing about the request, whatever its status is
     if (answer.ok && !body) return { ok: false, status: 0, body: {} };
     return { ok: answer.ok, status: answer.status, body: body ?? {} };
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * How long something is ago. A device's wall clock may be set back, and its other clock may stand
- * still while it sleeps: the one that has gone on for longer is right.
+ * Measures elapsed time. A device's wall clock may be set back, and its monotonic clock may stand
+ * still during sleep: the larger difference of the two is right.
  */
 
 /** This moment, for `passed`. */

@@ -36,10 +36,10 @@ export class Combobox {
     Object.assign(this, { quick, eager });
     this.short = null; // the place that the typed words stand for
     this.places = [];
-    this.words = ""; // the words that the shown list answers
+    this.words = ""; // the words that the shown list belongs to
     this.dirty = false; // whether the user typed since the last focus or choice
     this.active = -1; // the marked option
-    this.moved = false; // whether the user moved the mark: Tab takes no other
+    this.moved = false; // whether the user moved the mark: only then Tab takes the marked option
     this.asked = 0; // number of the last request: older answers are ignored
     this.timer = null;
     this.#wire();
@@ -66,9 +66,9 @@ export class Combobox {
     input.addEventListener("click", () => !this.open && this.#ask());
     input.addEventListener("keydown", (event) => this.#key(event));
     input.addEventListener("blur", () => this.close());
-    // a press in the list leaves the focus in the field
+    // a press in the list keeps the focus in the field
     list.addEventListener("pointerdown", (event) => event.preventDefault());
-    // a list that opens below a resting pointer has no movement, and shows no hover
+    // a list that opens below a resting pointer causes no movement, and shows no hover
     list.addEventListener("pointermove", ({ movementX, movementY }) => {
       if (movementX || movementY) list.classList.add("is-pointed");
     });
@@ -83,7 +83,7 @@ export class Combobox {
   }
 
   /**
-   * Whether the shown list answers the words in the field; nothing is chosen from an older list.
+   * Whether the shown list belongs to the words in the field; nothing is chosen from an older list.
    */
   get #fresh() {
     return this.words === this.input.value.trim();
@@ -105,14 +105,17 @@ export class Combobox {
       : setTimeout(() => this.#ask(), DEBOUNCE_MS);
   }
 
-  /** `first` takes the best place of the answer: the user pressed Enter before the list came. */
+  /**
+   * `first`: take the best place of the answer, because the user pressed Enter before the list
+   * came.
+   */
   async #ask({ first = false } = {}) {
     clearTimeout(this.timer);
     const mine = (this.asked += 1);
     const words = this.input.value.trim();
     const { places, message, credit } = await this.find(words);
     if (mine !== this.asked || document.activeElement !== this.input) return;
-    if (words !== this.input.value.trim()) return; // typed on: the next answer is on its way
+    if (words !== this.input.value.trim()) return; // the user typed on: the next answer is coming
     this.words = words;
     this.#show(places, places.length ? credit : message);
     if (!first || !words) return;
@@ -175,7 +178,7 @@ export class Combobox {
       event.key
     ];
     if (go !== undefined && this.open && last >= 0 && this.#fresh) {
-      // they move the caret
+      // these keys move the caret
       if ((event.key === "Home" || event.key === "End") && !this.moved) return;
       event.preventDefault();
       this.#mark((go + last + 1) % (last + 1));
@@ -200,12 +203,12 @@ export class Combobox {
   #enter(event) {
     const index = this.active;
     const answered = this.open && this.#fresh;
-    // a list that was only looked at takes nothing away from what was chosen before
+    // looking at the list does not remove an earlier choice
     const meant = answered && index >= 0 && (this.moved || !this.settled());
     if (!meant && !this.waits(this.input.value.trim())) return;
     event.preventDefault();
     if (meant) this.#choose(index, true);
-    // search for words that were not typed, but do not choose
+    // search for words that were not typed, without choosing
     else if (!answered) this.#ask({ first: this.dirty });
     else if (this.none()) this.close();
   }

@@ -1,21 +1,22 @@
 /**
  * Buttons that copy. `data-copy` is the selector of the field or text, `data-copied` and
- * `data-by-hand` are what the button then says for a moment. Safari copies only while a press is
- * handled, so a link that an answer brings has such a button beside it.
+ * `data-by-hand` are texts that the button then shows for a moment. Safari only copies while it
+ * handles a press, so a link from an answer has such a button beside it.
  */
 
 const SAID_MS = 4_000;
-const labels = new WeakMap(); // button -> its own words
-const timers = new WeakMap(); // button -> the timer that puts them back
+const labels = new WeakMap(); // button -> its own text
+const timers = new WeakMap(); // button -> the timer that restores its text
 
 /**
- * Copy a field or a text; resolves to whether that worked. It is selected, so that the user can
- * copy it in another way.
+ * Copy a field or a text; resolves to whether that worked. It is also selected, so that the user
+ * can copy it by hand.
  */
 export async function copy(source) {
   if (source.select) source.select();
   else getSelection().selectAllChildren(source);
-  if (!navigator.clipboard) return document.execCommand("copy"); // the page came over plain http
+  // over plain http there is no clipboard
+  if (!navigator.clipboard) return document.execCommand("copy");
   try {
     await navigator.clipboard.writeText(source.value ?? source.textContent);
     return true;
@@ -24,7 +25,7 @@ export async function copy(source) {
   }
 }
 
-/** Let the buttons below `root` copy, also those that come later. */
+/** Make the buttons below `root` copy, including buttons that are added later. */
 export function watchCopies(root) {
   for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
   root.addEventListener("click", (event) => {
@@ -38,7 +39,7 @@ async function press(button) {
   if (!labels.has(button)) labels.set(button, label.textContent);
   const copied = await copy(document.querySelector(button.dataset.copy));
   label.textContent = copied ? button.dataset.copied : button.dataset.byHand;
-  clearTimeout(timers.get(button)); // of an earlier press: it would end this one's words
+  clearTimeout(timers.get(button)); // the timer of an earlier press would remove this text
   const back = () => (label.textContent = labels.get(button));
   timers.set(button, setTimeout(back, SAID_MS));
 }

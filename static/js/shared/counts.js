@@ -1,8 +1,8 @@
-/** Texts with a count, whose words agree with it as the page's language has it. */
+/** Texts with a count, in the plural form of the page's language. */
 
 /**
  * The text for a number, from the forms of its language: {"one": "{n} car", "other": "{n} cars"}.
- * A language's own rule says which form a number takes.
+ * The language's plural rule chooses the form.
  */
 export function counted(forms, n, language = document.documentElement.lang) {
   const form = new Intl.PluralRules(language).select(n);

@@ -1,6 +1,6 @@
 /**
- * What an empty field says, as far as it has room for it: all of it, the short words of its
- * `data-short`, or nothing. Half a word says less than none.
+ * Fits the placeholder of a field to its width: the whole text, the shorter one in `data-short`, or
+ * none, but never a part of a word.
  */
 export function fitWords(field) {
   const ways = [field.placeholder, field.dataset.short, ""];
@@ -8,7 +8,7 @@ export function fitWords(field) {
   new ResizeObserver(() => {
     const style = getComputedStyle(field);
     const written = getComputedStyle(field, "::placeholder");
-    // not its `font`: that is empty where a part of it has no short form
+    // not `font`, which is empty if a part of it has no short form
     pen.font = `${written.fontWeight} ${written.fontSize} ${written.fontFamily}`;
     const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
     const room = field.clientWidth - padding;

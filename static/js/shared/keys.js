@@ -4,14 +4,15 @@
 
 import { isShown } from "./slots.js";
 
-const acts = new Map([["", new Map()]]); // a selector, or "" for the page -> key -> act
-// WCAG 2.1.4; Esc and the button for help still work
+const acts = new Map([["", new Map()]]); // a selector, or "" for the page -> key -> function
+// as WCAG 2.1.4 requires; Esc and the button for help still work
 const off = document.body.dataset.shortcuts === "off";
 const help = document.querySelector("[data-keys-help]");
 
 /**
  * Run `act` when a key is pressed outside of text fields; `key` as in KeyboardEvent, letters in
- * lower case. Inside of what the selector `within` matches, its keys go before those of the page.
+ * lower case. Inside elements that match `within`, these keys take precedence over those of the
+ * page.
  */
 export function onKey(key, act, within = "") {
   if (!acts.has(within)) acts.set(within, new Map());

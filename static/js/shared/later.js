@@ -1,10 +1,10 @@
 /**
- * Files that a page needs only after a press: it names them in its head as <link rel="later">, with
- * what they are for, and nothing of them is loaded with the page.
+ * Files that a page needs only after a press: its head lists them as <link rel="later"> with their
+ * purpose, and they are not loaded with the page.
  */
 
 /**
- * Load all those for `what` (data-for) at once, then the module of `load()`, which may rely on the
+ * Load all files for `what` (data-for) at once, then the module of `load()`, which may rely on the
  * styles.
  */
 export async function later(load, what) {
@@ -15,7 +15,7 @@ export async function later(load, what) {
   return module;
 }
 
-/** A style sheet that did not come costs the looks alone. */
+/** a missing style sheet only affects the appearance */
 function styled(link) {
   return new Promise((done) => {
     for (const end of ["load", "error"]) link.addEventListener(end, done);

@@ -1,12 +1,14 @@
-/** Whether this device can write a language, or would show boxes instead of its letters. */
+/**
+ * Checks whether this device can display a language, or would show boxes instead of its letters.
+ */
 
 const SIZE = 24;
-const NO_LETTERS = ["\uFDD0", "\uFDD1"]; // by Unicode these never are letters, so no face has them
+const NO_LETTERS = ["\uFDD0", "\uFDD1"]; // in Unicode these are never letters, so no font has them
 
 /**
- * Whether each letter of a text has a picture of its own here. A missing one is as wide as all
- * missing ones and looks like them, but in Firefox, whose boxes hold the letter's number: there the
- * width alone tells. Without a canvas the answer is yes.
+ * Whether this device has a glyph for each letter of a text. A missing glyph has the width and the
+ * pixels of all missing glyphs, except in Firefox, whose boxes contain the letter's code: there
+ * only the width is compared. Without a canvas the result is true.
  */
 export function canWrite(text, language) {
   const canvas = document.createElement("canvas");
@@ -24,7 +26,7 @@ export function canWrite(text, language) {
     .every(({ width, picture }) => width !== box.width || (!numbered && picture !== box.picture));
 }
 
-/** How wide a letter is, and its pixels. */
+/** The width of a letter, and its pixels. */
 function look(pen, letter) {
   const { width, height } = pen.canvas;
   pen.clearRect(0, 0, width, height);

@@ -6,14 +6,14 @@
  * WGS84 degrees.
  */
 
-// px: room for the controls on the map
+// px of space for the controls on the map
 const FIT = { paddingTopLeft: [40, 84], paddingBottomRight: [48, 36], maxZoom: 16 };
 const PIN_SIZE = 36; // px; the tip of a pin is at the middle of its bottom edge
 const STOP_SIZE = 18;
 const POINT_SIZE = 28;
 const CAB_SIZE = 44;
 const HOME_SIZE = 26;
-const LEAST_SHARE = 0.3; // a trip that fills less of the view is fitted anew
+const LEAST_SHARE = 0.3; // a trip that fills less than this share of the view is fitted again
 const MOTION_MS = 600; // longer than Leaflet's motions
 const NEAR_ZOOM = 15; // from this zoom on, numbered points have room
 const SVG = "http://www.w3.org/2000/svg";
@@ -44,8 +44,8 @@ export class RideMap {
    * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
    * With data-home, {lat, lng, name} as JSON, the property is marked. With data-by-night, another
    * address of tiles, the layer data-tiles changes to it when the page becomes dark. With a button
-   * [data-map-again] the view follows what happens until a person moves it: then it stays, and the
-   * button follows again.
+   * [data-map-again] the view follows the ride until a person moves it; then it stays, until the
+   * button is pressed.
    */
   constructor(element) {
     this.element = element;
@@ -199,12 +199,12 @@ export class RideMap {
     const animate = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.fitting = true;
     this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
-    // a motion ends with moveend; a view that fits already has none
+    // a motion ends with moveend; if the view fits already, there is no motion
     if (options.animate === false) this.fitting = false;
     else setTimeout(() => (this.fitting = false), MOTION_MS);
   }
 
-  /** Call `show()` when a person asks for all that there is to see. */
+  /** Call `show()` when a person asks to see everything. */
   onAll(show) {
     this.element.querySelector("[data-map-all]")?.addEventListener("click", show);
   }
@@ -219,7 +219,7 @@ export class RideMap {
     return Math.max(part.x / whole.x, part.y / whole.y) >= LEAST_SHARE;
   }
 
-  /** What labels must not cover, as boxes {x, y, width, height} in px around their middle. */
+  /** Areas that labels must not cover, as boxes {x, y, width, height} in px around their centre. */
   boxes() {
     const around = this.element.getBoundingClientRect();
     const parts = this.element.querySelectorAll(
@@ -242,8 +242,8 @@ export class RideMap {
 
   /**
    * The marker of a cab. `place(lat, lng, bearing)` moves it at once and turns it to its bearing;
-   * the caller animates. `say(words)` writes beside it. `element` is its node (for the stale look),
-   * `remove()` removes it.
+   * the caller animates. `say(words)` writes beside it. `element` is its node (for styling old
+   * positions), `remove()` removes it.
    */
   cab() {
     const turn = node("span", "map-cab-turn");
@@ -269,7 +269,8 @@ export class RideMap {
         }
         element.style.transform = this.#rest([lat, lng]);
         if (Number.isFinite(bearing)) {
-          angle += ((((bearing - angle) % 360) + 540) % 360) - 180; // the shorter turn
+          // rotate in the shorter direction
+          angle += ((((bearing - angle) % 360) + 540) % 360) - 180;
           turn.style.transform = `rotate(${angle}deg)`;
         }
       },
@@ -281,10 +282,10 @@ export class RideMap {
   }
 
   /**
-   * Add a canvas over all other marks, for those too many to be nodes. `paint(pen, at, size)` draws
-   * all of it, where `at(lat, lng)` is a position in px {x, y}. It runs whenever the map moves, and
-   * when the returned function is called. Clicks and pointer moves call `pointed(kind, {x, y})`
-   * with "click" or "mousemove".
+   * Add a canvas over all other markers, for markers that are too many to be nodes. `paint(pen, at,
+   * size)` draws all of it, where `at(lat, lng)` is a position in px {x, y}. It runs whenever the
+   * map moves, and when the returned function is called. Clicks and pointer moves call
+   * `pointed(kind, {x, y})` with "click" or "mousemove".
    */
   canvas(paint, pointed) {
     const canvas = node("canvas", "map-canvas leaflet-zoom-hide");
@@ -317,7 +318,7 @@ export class RideMap {
   }
 
   /**
-   * The fraction of a pixel that Leaflet rounds away from a marker, so that a slow cab moves
+   * The fraction of a pixel that Leaflet rounds off a marker's position, so that a slow cab moves
    * smoothly.
    */
   #rest(position) {
@@ -329,7 +330,7 @@ export class RideMap {
   /** Leave the view alone once a person has moved it, until the button is pressed. */
   #yieldToPeople() {
     this.following = true;
-    this.fitting = false; // a motion of ours is under way
+    this.fitting = false; // whether a motion of our own is under way
     this.wanted = [];
     this.again = this.element.querySelector("[data-map-again]");
     if (!this.again) return;
@@ -347,7 +348,7 @@ export class RideMap {
     if (this.again) this.again.hidden = on || !this.wanted.length;
   }
 
-  /** Leaflet names its buttons in English. */
+  /** Translate the names of Leaflet's buttons, which are English. */
   #nameZoom() {
     const { zoomIn, zoomOut } = this.element.dataset;
     for (const [way, words] of Object.entries({ in: zoomIn, out: zoomOut })) {

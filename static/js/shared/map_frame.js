@@ -1,6 +1,6 @@
 /**
- * Makes the map of a page once the page itself is there: Leaflet and the map's own modules weigh
- * more than all other scripts together, and nothing but the map waits for them, nor for its styles.
+ * Loads the map of a page after the page itself: Leaflet and the map's modules are larger than all
+ * other scripts together, so nothing else waits for them, or for their styles.
  */
 
 import { later } from "./later.js";
@@ -24,7 +24,7 @@ export async function openMap(frame) {
   }
 }
 
-/** Say in its place that a map, or what draws on it, did not come. */
+/** Show a message in place of a map that could not be loaded, with its modules. */
 export function noMap(frame, problem) {
   console.warn("There is no map:", problem);
   if (!frame?.dataset.failed || frame.querySelector(".map-none")) return;

@@ -1,7 +1,7 @@
 /**
  * Polls one address: one request at a time, none while the page is hidden or offline, fewer after
  * errors. An answer that comes after a newer request is ignored; one that comes while a button is
- * pressed waits, for it could move the button away. Knows HTTP and time, not what it fetches.
+ * pressed waits, because it could move the button. Independent of the contents that it fetches.
  */
 
 import { released } from "./press.js";
@@ -9,8 +9,8 @@ import { released } from "./press.js";
 const BACKOFF_MAX_MS = 30_000;
 const ANSWER_WITHIN_MS = 8_000;
 const DEFAULT_MS = 4_000;
-const ASKED_MAX_MS = 120_000; // a longer wait that somebody asks for would look like a standstill
-// the longest wait of a page that must follow quickly (a demo whose clock leaps); 0: no such page
+const ASKED_MAX_MS = 120_000; // a longer Retry-After would look like a standstill
+// longest wait of a page that must follow quickly (a demo whose clock leaps); 0: no limit
 const WITHIN_MS = Number(document.body.dataset.pollWithin ?? 0);
 
 export class Poller {
@@ -38,12 +38,12 @@ export class Poller {
     this.#later(this.#shown(this.waitMs));
   }
 
-  /** Poll at once, whatever was planned. */
+  /** Poll at once, regardless of the schedule. */
   now() {
     if (!this.stopped) this.#later(0);
   }
 
-  /** Poll at once for the whole answer; a request under way is ignored. */
+  /** Poll at once for the complete answer; the result of a running request is ignored. */
   anew() {
     this.round += 1;
     this.etag = null;
@@ -66,7 +66,7 @@ export class Poller {
   }
 
   async #ask() {
-    // #wake continues
+    // #wake continues it
     if (this.stopped || (document.hidden && !this.hiddenMs) || !navigator.onLine) return;
     const round = (this.round += 1);
     let wait = null;
@@ -101,7 +101,7 @@ export class Poller {
     if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile
     const wait = this.got(body, answer);
     this.errors = 0;
-    // an answer that could not be shown is asked for again, and so is one after anew()
+    // after an answer that could not be shown, and after anew(), the complete answer is requested
     if (round === this.round) this.etag = answer.headers.get("ETag") ?? this.etag;
     if (wait !== null) this.waitMs = wait;
     return wait;
@@ -117,7 +117,7 @@ export class Poller {
   }
 }
 
-/** The address in the language of the page, whoever reads it: English is the usual one. */
+/** The address with the language of the page; English is the default. */
 function spoken(url) {
   const { lang } = document.documentElement;
   if (!lang || lang === "en") return url;

@@ -1,10 +1,11 @@
 /**
- * A press of the pointer, from down to the click that follows. What moves meanwhile takes the click
- * away from what was meant: what changes a page by itself waits for `released()`.
+ * Tracks a press of the pointer, from down to the click that follows. If an element moves
+ * meanwhile, the click misses it; so code that changes the page by itself waits for `released()`.
  */
 
-const MOST_MS = 1_000; // a longer one is a drag, or its end is not told: a list box of the system
-let press = null; // {over, done, limit} of the press under way
+// a longer press is a drag, or its end is not reported: a list box of the system
+const MOST_MS = 1_000;
+let press = null; // {over, done, limit} of the current press
 
 /** Resolves when no press is under way: at once, or after the click. */
 export function released() {
@@ -23,7 +24,7 @@ function end() {
   press = null;
 }
 
-// a touch is a press twice: by its pointer, and by the mouse that it stands for
+// a touch causes two presses: by its pointer, and by the emulated mouse
 for (const kind of ["pointerdown", "mousedown"])
   document.addEventListener(kind, begin, { capture: true });
 for (const kind of ["pointerup", "mouseup", "pointercancel", "dragend"])

@@ -1,5 +1,7 @@
-/** Printable pages: a button that prints; copy.js adds the one that copies the link. A tile of the
- * card's map that does not arrive is taken away: browsers draw a torn picture in its place. */
+/**
+ * Printable pages: a button that prints; copy.js adds the one that copies the link. A tile of the
+ * card's map that can't be loaded is removed: otherwise browsers show a broken image.
+ */
 
 import { watchCopies } from "./copy.js";
 

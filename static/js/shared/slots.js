@@ -45,7 +45,7 @@ export class RideSlots {
         else setText(slot, value ?? "");
         return undefined;
       case "share_url":
-        if (value) slot.href = value; // an https address: the server lets no other one through
+        if (value) slot.href = value; // an https address: the server sends no other
         return undefined;
       case "drop.name":
         if (value) setText(slot, value);
@@ -80,7 +80,7 @@ export class RideSlots {
   #notices(list) {
     const box = this.root.querySelector("[data-notices]");
     const key = JSON.stringify(list);
-    // without a key they are those that the page came with
+    // without a key, the texts are those that the page was rendered with
     const areShown = box.dataset.key
       ? box.dataset.key === key
       : box.children.length === list.length;
@@ -126,7 +126,7 @@ export class RideSlots {
   }
 }
 
-/** Write a ride's price, line by line, where the page has room for it. */
+/** Write a ride's price, line by line, if the page has a place for it. */
 export function paintBill(root, invoice) {
   const rows = root.querySelector("[data-lines] tbody");
   if (!invoice || !rows) return;
@@ -183,8 +183,8 @@ function iconNode(href) {
 }
 
 /**
- * Whether an element is displayed; null is not. Safari before 17.4 lacks checkVisibility(). In
- * Chromium what a closed details element hides has rectangles.
+ * Whether an element is displayed; false for null. Safari before 17.4 lacks checkVisibility(). In
+ * Chromium, elements hidden by a closed details element have rectangles.
  */
 export function isShown(node) {
   return Boolean(node?.getClientRects().length) && !node.closest(FOLDED);

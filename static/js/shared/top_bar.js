@@ -1,6 +1,6 @@
 /**
- * The top bar of all staff pages and the bands below it: orders of unknown outcome, kiosks that
- * ask, a restored database, stopped updates, a silent service, an offline device. The search is
+ * The top bar of all staff pages and the bands below it: orders of unknown outcome, calls from
+ * kiosks, a restored database, stopped updates, a silent service, an offline device. The search is
  * loaded when its field gets the focus.
  */
 
@@ -8,13 +8,14 @@ import { fitWords } from "./fit_words.js";
 import { Poller } from "./poller.js";
 import { released } from "./press.js";
 
-const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its detection included
+// then a silent service is shown within ten seconds, including the time to detect it
+const EVERY_MS = 4_000;
 const unknown = document.querySelector("[data-unknown]");
 const unknownText = document.querySelector("[data-unknown-text]");
 const kiosk = document.querySelector("[data-kiosk-asks]");
 const stopped = document.querySelector("[data-stopped-band]");
 const restored = document.querySelector("[data-restored-band]");
-const held = document.querySelector("[data-clock-held-band]"); // in a demo
+const held = document.querySelector("[data-clock-held-band]"); // only in a demo
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 const search = document.querySelector("[data-search]");
@@ -30,7 +31,7 @@ export function showBar(facts) {
   }
   showBand(kiosk, facts.kiosk);
   showBand(restored, facts.restored);
-  // the link to the orders about which staff have to decide
+  // the link to the orders on which staff have to decide
   if (restored) restored.querySelector("a").hidden = !facts.decide;
   showBand(held, facts.held);
   showBand(stopped, facts.stopped);
@@ -48,7 +49,7 @@ function showBand(band, words) {
   if (words && text.textContent !== words) text.textContent = words;
 }
 
-/** Not while a button is pressed: the band moves the page. */
+/** Show the offline band, but not while a button is pressed, because the band moves the page. */
 async function showOffline() {
   await released();
   const away = !navigator.onLine;
@@ -75,9 +76,9 @@ if (search) {
 }
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
-// No form is sent while the device is offline: what was typed stays, and no button waits for an
-// answer. Captured, so that it runs before the scripts of the forms. The form of a dialog only
-// closes it.
+// While the device is offline no form is sent, so that typed text stays and no button waits for an
+// answer. This listener captures, so that it runs before the scripts of forms. A form with
+// method="dialog" is allowed, because it only closes its dialog.
 const holdBack = (event) => {
   if (navigator.onLine || event.target.getAttribute("method") === "dialog") return;
   event.preventDefault();

@@ -76,7 +76,7 @@ def _ways(s: Session, city: City, station: Kiosk) -> None:
 
 
 def _favourites(s: Session, city: City, property_id: int) -> None:
-    """The destinations that a kiosk offers first; a property that has favourites keeps its own."""
+    """Add the destinations that a kiosk offers first, unless the property already has some."""
     if favourites_of(s, property_id):
         return
     places = {place.name: place.position for place in city.places}

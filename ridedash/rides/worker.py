@@ -38,7 +38,8 @@ Job = Callable[[], object]
 # called with the present time; returns how many rows it changed
 RetentionJob = Callable[[datetime], int]
 
-LOOK_EVERY_S: Final = 0.25  # for an indexed query that finds what another process made due
+# the interval of an indexed query that finds what another process made due
+LOOK_EVERY_S: Final = 0.25
 RECOVER_EVERY_S: Final = 1.0
 RETENTION_EVERY_S: Final = 3600.0
 PLAN_EVERY_S: Final = 1.0
@@ -285,7 +286,7 @@ class Worker:
     def _leave(self) -> None:
         try:
             health.write_end(self.runtime.db, self.name)
-        # a new worker counts as alive until it has been silent for long enough
+        # until its last heartbeat is old enough, this worker still counts as alive
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's end is not written: %s", reason(error))
 

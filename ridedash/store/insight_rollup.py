@@ -84,7 +84,7 @@ class Rollup:
 
 @contextmanager
 def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator[Rollup]:
-    """Yields a read session and the stored figures of these spans.
+    """Yields the stored figures of these spans, to be read in a session inside the block.
 
     Missing figures are stored at the end. Writes nothing if the database is busy or full.
     """

@@ -362,7 +362,7 @@ def _place(name: str | None, known: Any) -> Destination:
 
 
 def _of_one(row: Any) -> Figures:
-    """The keys of one ride, and its figures."""
+    """The figures of one ride."""
     outcome = outcome_of(row.state, row.ended_as)
     priced = outcome is Outcome.COMPLETED and row.total_minor is not None
     figures = Figures(

@@ -15,7 +15,7 @@ from ridedash.store.models.orders import Order
 
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
-LONGEST: Final = timedelta(hours=2)  # no visit lasts as long
+LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
 KEPT_IN_SIGHT: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
 # after this time without a request from the visit or its kiosk it is ended
 LOST_AFTER: Final = timedelta(minutes=10)
@@ -77,7 +77,10 @@ def note_order(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
 
 
 def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
-    """Record that the page has shown this order's ticket: it asks by number and PIN."""
+    """Record that the page has shown this order's ticket.
+
+    The page is known to show it when it requests the ride by number and PIN.
+    """
     row = touch(s, visit, now)
     if row is not None and row.order_id == order_id:
         row.screen = _furthest(row.screen, BOOKED)
@@ -138,7 +141,7 @@ def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> li
 
 
 def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
-    """Visits that nobody has ended, whose kiosk is silent, or that began too long ago."""
+    """Open visits that began too long ago, or whose kiosk is silent."""
     silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
     quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)
     query = (

@@ -153,7 +153,7 @@ def is_due(kiosk: Kiosk, token: str, now: datetime) -> bool:
         return False
     if secret_hash(token) == kiosk.token_hash:
         return kiosk.confirmed_at is None or now >= kiosk.replaced_at + REPLACED_AFTER
-    # otherwise the device may have lost the answer with the new token
+    # if the device has not used the new token, the answer that brought it was probably lost
     return kiosk.confirmed_at is None and now >= kiosk.replaced_at + OLD_LASTS
 
 

@@ -33,7 +33,7 @@ class Language:
         return str(Locale.parse(self.code).text_direction)
 
 
-# English dates read "5 Mar", as where the program is in use
+# English dates have the form "5 Mar", which is usual where the program is in use
 _ROWS: Final = (
     Language(ENGLISH, "English", "en_GB"),
     Language("hi", "हिन्दी", whole=True),

@@ -51,7 +51,8 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
         order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
-    # no kiosk page says that it shows the ticket; otherwise the desk would be alerted
+    # here no kiosk page reports that it has shown the ticket; without this the desk would be
+    # alerted
     with s.db.write() as session:
         _note_ticket(session, run, deed.ride, kiosk_id, order_id)
     s.wake()

@@ -207,7 +207,7 @@ def _settle(
 
 
 def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
-    """The new state of an action after its call, and when to call it again, if ever."""
+    """Set the new state of an action after its call, and when to call it again, if ever."""
     if action.calls > 1 and result.outcome == "not_sent":
         # the previous call may have taken effect
         action.state, action.calls = "unconfirmed", action.calls - 1
@@ -220,7 +220,7 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
 
 
 def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> None:
-    """Whether to send feedback again: for a day if it can't be sent, else three calls in all."""
+    """Set when to send feedback again: for a day if it can't be sent, else three calls in all."""
     if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
         action.state, action.calls = "unconfirmed", action.calls - 1
         action.next_try_at = now + LATER

@@ -72,7 +72,7 @@ def _watch_ended(s: Session, kiosk_id: int, now: datetime) -> int:
 def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
     """Tell the desk of an order whose ticket was never shown: its guest may stand there without it.
 
-    The power of the kiosk may have gone between Book and the ticket. Returns the rows changed.
+    The power of the kiosk may have failed between Book and the ticket. Returns the rows changed.
     """
     order = s.get_one(Order, order_id)
     visits = select(KioskVisit).where(KioskVisit.order_id == order_id).with_for_update()

@@ -430,7 +430,7 @@ class _SecondCar:
 def _record(
     s: Session, request: BookingRequest, part: Part, order: Order, second: _SecondCar
 ) -> None:
-    """The audit entry: the actor, the order, and why the guest may have a second car."""
+    """Write the audit entry: the actor, the order, and why the guest may have a second car."""
     facts: dict[str, Any] = {
         "offer": order.offer_id,
         "override": request.override_guard,

@@ -26,7 +26,7 @@ FILE_LASTS: Final = timedelta(days=5)  # after this time a worker begins another
 # how long the clock must run evenly before old files are deleted: a clock that was set wrong must
 # not delete new ones
 EVEN_S: Final = 3000.0
-STEP_S: Final = 60.0  # by how much it may deviate from the monotonic clock in that time
+STEP_S: Final = 60.0  # by how much the clock may deviate from the monotonic clock in that time
 MARK: Final = 512  # bytes of each of the two copies of a mark
 # fields of an outcome that prove or identify a booking, without the service's words and evidence
 KEPT_OF_OUTCOME: Final = frozenset(
@@ -179,7 +179,7 @@ class SentJournal:
                     self._read_on(path)
 
     def write_mark(self, mark: Mark) -> None:
-        """Store how far the database is.
+        """Store the mark of the database.
 
         Not synced, because an older mark only detects fewer restores.
         """

@@ -94,7 +94,7 @@ _reading = threading.Lock()
 
 
 def _entries() -> tuple[_Entry, ...]:
-    with _reading:  # a search waits for this thread instead of reading the names too
+    with _reading:  # one thread reads the names, the others wait for it
         return _read_entries()
 
 

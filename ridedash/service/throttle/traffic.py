@@ -100,7 +100,7 @@ class Traffic:
         self._breakers = {True: Breaker(self._chance), False: Breaker(self._chance)}
         self._budget = RetryBudget()
         self._silence = Silence()
-        # of the partner's key; a refusal holds until a call proves the contrary
+        # refusals of the partner's key; one holds until a call proves the contrary
         self._refusals = Silence(math.inf)
         self._limited_in_a_row = 0  # consecutive 429 answers without Retry-After
         self._limited_at = -math.inf

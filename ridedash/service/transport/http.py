@@ -165,8 +165,8 @@ class Http:
         """
         deadline = Deadline(request.connect_s, request.total_s)
         prepared = self._prepared(request, deadline)
-        # raised outside the except block: a chain of causes would keep the request, and with it the
-        # tokens
+        # the error is raised outside the except block: a chain of causes would keep the request,
+        # and with it the tokens
         try:
             with active(deadline):
                 return self._exchange(request, prepared, deadline)

@@ -47,11 +47,10 @@ Reading = tuple[datetime, float]  # the database's time, and the monotonic time 
 # primary result codes of SQLite for a database that is busy or full
 SQLITE_BUSY: Final = 5
 SQLITE_FULL: Final = 13
-# SQLSTATEs of PostgreSQL for the same; codes that begin with "57P" mean that the server ends the
-# connection
+# SQLSTATEs of PostgreSQL; "57P" is the prefix of those with which the server ends a connection
 DEADLOCK: Final = "40P01"
 GOING_DOWN: Final = "57P"
-# connections that PostgreSQL reserves for superusers
+# how many connections PostgreSQL leaves to clients that are not superusers
 CONNECTION_LIMIT: Final = """SELECT CAST(current_setting('max_connections') AS integer)
     - CAST(current_setting('superuser_reserved_connections') AS integer)"""
 LOCKED_TABLE: Final = "orders"

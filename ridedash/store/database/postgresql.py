@@ -79,7 +79,7 @@ def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
             cursor.execute(SETTINGS, tuple(map(str, limits)))
             limit_ms = cursor.execute(LIMIT).fetchone()[0]
         connection.commit()
-        if limit_ms > STATEMENT_MS:  # a lower limit of the operator stays
+        if limit_ms > STATEMENT_MS:  # a lower limit that the operator has set stays
             connection.answer_s = limit_ms / 1000 + ANSWER_S
 
     event.listen(engine, "do_connect", _bounded)

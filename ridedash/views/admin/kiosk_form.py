@@ -87,7 +87,7 @@ def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> K
 
 
 def read_position(read: KioskForm, form: Form, geocoder: Geocoder) -> None:
-    """The device's own pickup point; None for an empty field, which means the property's."""
+    """Read the device's own pickup point; None for an empty field, which means the property's."""
     read.place = TypedPlace.typed(form, "position")
     try:
         if read.place.name:
@@ -147,7 +147,7 @@ def _typed_hours(form: Form) -> dict[str, list[str]]:
 
 
 def _read_hours(read: KioskForm) -> None:
-    """The opening hours by day; a day without hours is closed.
+    """Read the opening hours by day; a day without hours is closed.
 
     If not `timed`, it is always open.
     """

@@ -94,7 +94,7 @@ def _check(read: HintForm) -> None:
 
 
 def _find(read: HintForm, form: MultiDict[str, str]) -> None:
-    """The position of the point; None for an empty field: then its name identifies it."""
+    """Find the position of the point; None for an empty field: then its name identifies it."""
     read.place = TypedPlace.typed(form, "where")
     try:
         if read.place.name:

@@ -38,7 +38,8 @@ PASSWORD_MAX: Final = 128
 DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 STAGE: Final = "/demo/stage"  # for this target the page of a demo fills in name and password
 DEMO_NAME: Final = "desk"  # the sign-in name that `ridedash up` creates
-_verifying = threading.BoundedSemaphore(4)  # one at a time, because scrypt takes 16 MB each
+# at most four at a time, because scrypt takes 16 MB each
+_verifying = threading.BoundedSemaphore(4)
 # sessions are stored on the server, so Flask-Login need not bind them to the browser
 login_manager.session_protection = None
 

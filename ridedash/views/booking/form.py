@@ -183,7 +183,7 @@ def calendar(picker: Picker) -> dict[str, Any]:
         "last": last.isoformat(),
         "dates": dates_of(picker.form.series_rides, tz),
         "dates_key": dates_key(picker.form.series_rides) if picker.form.series_rides else "",
-        # late enough that every hour of that day is near enough
+        # the last day of which every hour is within the limit
         "series_last": f"{(now + SERIES_LATEST).astimezone(tz) - timedelta(days=1):%Y-%m-%d}",
         "zone": tz.key,
         "now": formatting.stamp(now),

@@ -2,7 +2,7 @@
 
 Our own templates draw them, because chart libraries for Python write styles, scripts and colours
 into a picture, which our pages must not contain (docs/security.md). A bar is a number from 0 to
-100; colours and dark are those of the style sheet.
+100; its colour, and the darkness of a square, are set by the style sheet.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class Bar:
     x: float
     width: float
     height: float
-    part: float  # in the same scale
+    part: float  # the height of the lower part, in the same scale
     before: float | None  # the height of the line for the period before
     words: str
 
@@ -189,9 +189,10 @@ def nice(most: int) -> int:
 
 
 def _some(days: Sequence[date]) -> list[date]:
-    """At most LABELS of these labels, always with the first and the last one, at equal distances:
-    each then stands below its bar. If no number divides them, it is the first, a middle and the
-    last one.
+    """At most LABELS of these days, for labels that stand below their bars at equal distances.
+
+    The first and the last day are always among them. If equal distances are impossible, the third
+    is one in the middle.
     """
     if len(days) <= LABELS:
         return list(days)

@@ -14,7 +14,7 @@ LOOK = "look"  # asks whether a phone has opened the link; without it, a new lin
 
 
 def phone_link(at: Here, wanted: str) -> Response:
-    """`phone`: the address and its QR code; or `opened`: whether a phone continues the visit."""
+    """A new link and its QR code (`phone`); or whether a phone has opened the link (`opened`)."""
     s, visit = services(), the_visit(at)
     if visit is None:
         return answer("none", kiosk_words("slowly"))

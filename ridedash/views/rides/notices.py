@@ -19,7 +19,7 @@ from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words, door_words
 
-# icons by headline or notice
+# attention items that the headline or another notice already mentions
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
 # for this long a failed order needs attention
 STOPS_NEEDING: Final = timedelta(minutes=30)
@@ -198,7 +198,7 @@ def _under_way(facts: RideFacts) -> list[Notice]:
 
 
 def _matched() -> Notice:
-    """Notices of actions that waited for a booking number, without those that have one now."""
+    """The notice that a cancel which waited for a booking number is being made now."""
     return Notice(
         "cancel_armed",
         "info",
@@ -231,7 +231,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
 
 
 def _not_booked(facts: RideFacts) -> Notice | None:
-    """Whether the order failed lately, and nobody has acknowledged it or booked again."""
+    """The notice about an order that failed lately, if nobody has acknowledged or repeated it."""
     page, ride = facts.page, facts.page.ride
     failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (

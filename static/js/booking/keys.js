@@ -24,7 +24,7 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
       const asked = event.ctrlKey || event.metaKey;
       if (asked || (book.contains(field) && field.matches("input"))) event.preventDefault();
       if (asked && !go.disabled) book.requestSubmit(go);
-      else if (asked) say(go.textContent); // says what is missing
+      else if (asked) say(go.textContent); // the button's text says what is missing
       if (asked || !book.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
       say(words);

@@ -17,7 +17,7 @@ const EVERY_MS = 30_000; // "in 40 min" has to be read again from time to time
 const AGAIN_MS = 3_000; // wait after a request without an answer
 
 export class When extends EventTarget {
-  /** `signal` ends the form. */
+  /** `signal` aborts when the form is removed. */
   constructor(box, signal) {
     super();
     this.box = box;

@@ -61,7 +61,7 @@ export class StageStory {
     });
     this.form.elements.seed.addEventListener("change", () => this.#rehearsed());
     whenLate((late) => this.#waits(late ? this.root.dataset.sayHand : ""));
-    // shows that the press was noticed
+    // from here on presses are handled
     for (const name of ["play", "step"]) this.#part(name).disabled = false;
     if (this.bar.dataset.run) this.#resume(this.bar.dataset.run);
   }

@@ -19,11 +19,9 @@ const SLOW_MS = 4_000; // wait after which a pressed button shows that it is wor
 const GONE_MS = 5_000; // time to read where the visit continues
 const TYPED_MS = 200;
 const LOOK_AGAIN_MS = 3_000; // wait before a search that failed is repeated
-// how long a request is repeated without an answer: a restarting server is back by then
-const GRACE_MS = 5_000;
+const GRACE_MS = 5_000; // repeats last this long: a restarting server is back by then
 const PRESSED_MS = 3_000; // the same after Book, which has only 20 s
-// wait before cars are requested again, after a request that our server did not answer
-const CARS_AGAIN_S = 5;
+const CARS_AGAIN_S = 5; // wait before cars are requested again, if our server was silent
 /** Screens that show prices of cars, in the guest's language. */
 const OF_CARS = new Set(["car", "meet", "people", "who", "check"]);
 
@@ -192,10 +190,7 @@ export class Booking {
     this.#listed(before);
   }
 
-  /**
-   * Show the cars, or why there are none. `before` is the answer that is shown already and is not
-   * read aloud again.
-   */
+  /** Show the cars, or why there are none. The answer `before` is not read aloud again. */
   #listed(before = null) {
     const { k } = this;
     const { answer } = k.visit;
@@ -285,10 +280,7 @@ export class Booking {
     if (this.k.visit === visit && visit.screen === "sending") this.k.leap("check");
   }
 
-  /**
-   * Start the timers of a wait: after 4 s the usual duration is shown, later that the result is
-   * unknown.
-   */
+  /** Start the timers of a wait: the usual duration is shown, later that the result is unknown. */
   #begin(state) {
     const { k } = this;
     for (const timer of [this.usual, this.late]) clearTimeout(timer);
@@ -311,8 +303,7 @@ export class Booking {
       const look = k.visit.screen === "unknown" ? { look: "1" } : {};
       answer = await k.server.post("/kiosk/order", { ...this.said, ...k.visit.wish, ...look });
     } catch (error) {
-      // the server may have received the order: the same form is sent again, and makes no second
-      // one
+      // the server may have received the order: the form is repeated, and makes no second one
       if (round !== this.round) return;
       if (!(error instanceof Lost)) return this.#refused();
       this.sent = true;

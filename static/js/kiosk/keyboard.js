@@ -27,7 +27,7 @@ const OWN = new Set(["ar", "hi"]);
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SIGN = /\p{M}/u;
 const MOST_SIGNS = 3; // marks on one letter, the limit of `ridedash/text.py`
-// characters from a real keyboard that are ignored: controls, marks of direction, lone surrogates
+// accepted characters of a real keyboard: no controls, marks of direction or lone surrogates
 const SEEN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \u200c\u200d]$/u;
 
 export class Keyboard {

@@ -272,8 +272,8 @@ export class Kiosk {
     this.frame.clear();
     this.keyboard = null;
     this.drawn = "";
-    // the guest reads in their own language that the kiosk is out of order; other languages return
-    // soon
+    // if the kiosk is out of order, the guest reads that in their own language; the usual language
+    // returns after an idle time
     const stays = this.status.broken && how !== "idle";
     this.visit = this.#fresh(stays ? visit.language : this.#usual);
     this.#resized();

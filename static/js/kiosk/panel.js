@@ -109,7 +109,7 @@ export class Panel {
     try {
       answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed, ...fields });
     } catch {
-      // shown below
+      // the message follows below
     }
     if (!this.isOpen) return null; // the panel was closed meanwhile
     if (!answer) return this.#menuOrPin(k.t("staff_failed"), deed);

@@ -9,7 +9,8 @@ const REACH = { low: 380, top: 1220 }; // mm above the floor: EN 301 549 8.3.2, 
 const LOWERED = { low: 700, top: 1100 };
 const KEY_MM = 22; // including the gap to the next key
 const MOST_COLUMNS = 10;
-// minimum widths for a bar with words, by content; a low screen has less room for other controls
+// minimum widths at which all buttons of the bar have words; a landscape screen, which is low,
+// needs more
 const ROOMY_MM = { landscape: 420, portrait: 240 };
 const ROOMY_WITH_AIDS_MM = { landscape: 600, portrait: 240 };
 

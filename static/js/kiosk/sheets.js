@@ -59,7 +59,7 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
   const keep = control(`${name}-no`, "k-button k-main", () => k.closeSheet(name), no);
   keep.dataset.first = "";
   const go = () => {
-    k.frame.remove(name); // what comes of it is what is heard
+    k.frame.remove(name); // the result is read aloud, not the sheet
     act();
   };
   const words = said(k, ...lines);

@@ -15,7 +15,7 @@ export async function later(load, what) {
   return module;
 }
 
-/** a missing style sheet only affects the appearance */
+/** Load a style sheet; a missing one only affects the appearance. */
 function styled(link) {
   return new Promise((done) => {
     for (const end of ["load", "error"]) link.addEventListener(end, done);

@@ -111,7 +111,7 @@ def offered() -> Offered:
 
 
 def staff_languages() -> list[Language]:
-    """What staff can work in, English included, in the order of the table."""
+    """The languages that staff can work in, English included, in the order of the table."""
     return [row for code, row in LANGUAGES.items() if code == ENGLISH or code in offered().staff]
 
 

@@ -16,7 +16,7 @@ WAITS_S: Final = 5.0  # how long to wait for another process that writes
 
 @dataclass(frozen=True)
 class SmallFile:
-    """One of these files. `tables`: the SQL that creates the tables of this `version`."""
+    """A small SQLite file. `tables`: the SQL that creates the tables of this `version`."""
 
     path: Path
     version: int

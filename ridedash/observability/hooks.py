@@ -69,19 +69,19 @@ class NoHooks:
     records = False
 
     def exchange(self, exchange: Exchange) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def offers(self, ids: Sequence[int]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def breaker(self, calls: str, state: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def order(self, outcome: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def poll(self, outcome: str, late_s: float) -> None:
-        """Nothing."""
+        """Do nothing."""

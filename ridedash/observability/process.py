@@ -67,7 +67,7 @@ def give_back(trim: Callable[[int], object], stop: threading.Event) -> None:
 
 
 def started() -> None:
-    """Tell that everything that lives as long as the process has been made.
+    """Declare that all objects that live as long as the process have been made.
 
     The garbage collector then skips these objects: looking through them took a tenth of a second,
     in the middle of some request.

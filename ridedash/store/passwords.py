@@ -8,7 +8,7 @@ from werkzeug.security import generate_password_hash
 
 SHORTEST: Final = 12  # characters
 LONGEST: Final = 128
-GUESSES_LEAST: Final = 10**10  # that an attacker needs on average, as zxcvbn estimates them
+GUESSES_LEAST: Final = 10**10  # guesses that an attacker needs, as zxcvbn estimates them
 # characters that zxcvbn gets: its time grows with the square of the length
 ESTIMATED_LENGTH: Final = 32
 OWN_LEAST: Final = 8  # letters and digits that must remain without LOCAL_WORDS and names

@@ -109,5 +109,5 @@ def _texts(text: str) -> dict[str, str]:
     names = ("booking_id", "txn_id", "merchant_txn_id")
     body = object_in(text)
     found = {name: str(body[name]) for name in names if isinstance(body.get(name), str | int)}
-    # lone surrogates are replaced, which no file can store
+    # lone surrogates can't be stored in a file: they are replaced
     return {name: each.encode("utf-8", "replace").decode() for name, each in found.items()}

@@ -79,11 +79,11 @@ class Writer:
 
     @property
     def is_behind(self) -> bool:
-        """Whether answers are waiting to be written until no calls come."""
+        """Whether last answers of runs are not written yet: they wait for a quiet moment."""
         return bool(self._late)
 
     def write(self, batch: Sequence[Seen | Offered]) -> None:
-        """Write calls in one transaction; without any, write the answers that have waited."""
+        """Write calls in one transaction; for an empty batch, all last answers that have waited."""
         with self._db as db:
             db.execute("BEGIN IMMEDIATE")
             self._look_for_others()

@@ -258,7 +258,7 @@ def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
     run = moment.run
     if not (ride.booking_id or ride.txn_id):
         return moment
-    # of two windows only one turns the clock
+    # if two windows show the story, only one of them turns the clock
     claimed = runs().move(run, Phase.WAITING, run.phase_at)
     if claimed is None:
         return latest(moment)

@@ -216,7 +216,7 @@ def withdraw_onward(
 
 
 def _planned_from(s: Session, first: Order) -> list[Order]:
-    """Those rides of the series, from this one on, that are still planned, sorted by id.
+    """The rides of the series, from this one on, that are still planned, sorted by id.
 
     A write session locks them in that sequence, so that two changes can't deadlock.
     """

@@ -131,12 +131,12 @@ def place(
     failpoint: Failpoint = no_failpoint,
     beside: Beside | None = None,
 ) -> Placed:
-    """T1: make one READY order in one commit (SCHEDULED with a pickup time), or return the token's.
+    """T1: make a READY order (SCHEDULED with a pickup time), or find the one of this form token.
 
-    `beside` takes part in that commit. Raises OfferUnknown, OfferStale, TokenReused, GuardBusy,
-    RequestRefused and what `beside` raises; DatabaseBusy when nothing was ordered, CommitUnknown
-    when it is not known whether it was: the same form pressed again finds the order or makes it
-    (docs/booking-protocol.md 1.3).
+    It is made in one commit, in which `beside` takes part (docs/booking-protocol.md 1.3). Raises
+    OfferUnknown, OfferStale, TokenReused, GuardBusy, RequestRefused and what `beside` raises;
+    DatabaseBusy when nothing was ordered; CommitUnknown when it is not known whether an order was
+    made: the same form, sent again, finds it or makes it.
     """
     now = clock()
     placed = _placed_before(db, request)  # a form that is sent again needs no write transaction
@@ -412,7 +412,7 @@ def _busy(
 
 
 def refused(error: ValidationError) -> RequestRefused:
-    """The field because of which the request to the service can't be built."""
+    """The error that names the field because of which the request to the service can't be built."""
     first = error.errors()[0]
     return RequestRefused(str((first["loc"] or ("request",))[0]), first["msg"])
 

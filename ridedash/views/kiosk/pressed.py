@@ -99,7 +99,7 @@ def _book(at: Here, press: Press) -> Placed:
     app = services()
     try:
         return kiosk_place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
-    except OfferStale as stale:  # it became older than two minutes before the commit checked it
+    except OfferStale as stale:  # it was checked before, and became too old before the commit
         raise NotNow("refused", kiosk_words("car")) from stale
 
 

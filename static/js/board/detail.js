@@ -48,7 +48,7 @@ export class Detail {
     return this.view.root;
   }
 
-  /** Until the ride has come, the box shows what the board knows: see peek.js. */
+  /** Load a ride. Until it has come, the box shows what the board knows: see peek.js. */
   async #fetch(id) {
     this.#leave(); // the forms of the previous ride must not be used for this one
     this.id = id;

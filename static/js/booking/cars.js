@@ -139,7 +139,7 @@ export class Cars extends EventTarget {
     this.#paint(ok, status, body, Boolean(trip.compare));
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
     else if (trip.compare && listed && !now) this.#unchoose();
-    // so may the choice of a guest with a usual car
+    // meanwhile a guest with another usual car may have been chosen
     if (this.usual !== usual) this.prefer(this.usual);
     return { ok, ...body };
   }

@@ -57,8 +57,8 @@ export function booked(k) {
 }
 
 /**
- * What must be found in the street, as sentences: the plate by its signs, and the car. None where
- * that plate is `known` already.
+ * The sentences that describe the car for somebody who looks for it: the plate, letter by letter,
+ * and the model. None if the guest has already heard this plate (`known`).
  */
 export function spokenPlate(k, known = "") {
   const { plate, old_plate: before, car } = k.visit.view ?? {};
@@ -77,7 +77,7 @@ function ticketPin(k, pin) {
   );
 }
 
-/** The facts that stand beside PIN and code if letters are smaller. */
+/** The explanations of PIN and QR code, for a crowded screen, where the two have no room for them. */
 function besideCode(k, code) {
   const lines = [k.t("pin_why"), code ? k.t("scan") : ""];
   return lines.filter(Boolean).map((text) => make("p", "k-lead", text));
@@ -99,7 +99,7 @@ function headline(k) {
   return k.visit.view?.headline || k.t("finding");
 }
 
-/** In a demo: its clock is held, and so is the car. */
+/** The line that says, in a demo, that the clock is held and the car stands still. */
 function heldLine(k) {
   const { held } = k.visit.view ?? {};
   if (!held) return null;

@@ -40,8 +40,8 @@ FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state come
 # how often recent sends are compared; they are also compared after each lost connection to the
 # database
 RECENT_EVERY: Final = timedelta(seconds=60)
-# how much of the part that was found sound is compared again: a replica that takes over may lag,
-# and its clock may differ
+# how far before the last comparison the next one begins: a replica that takes over may lag, and its
+# clock may differ
 OVERLAP: Final = timedelta(minutes=10)
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class RestoreWatch:
         self.database = ""  # the database's identity; "" before its first property
         self._mark: Mark | None = None  # the latest state in which the database was seen
         self._beaten: Mark | None = None  # the state that the heartbeat is about to commit
-        # the epoch of the database, when a heartbeat found it older than seen
+        # the epoch of a database that a heartbeat found to be older than the state seen before
         self._older_in: int | None = None
         self._found_at: datetime | None = None  # the latest moment that the database knew of then
         self._asked = 0  # how often a comparison was requested
@@ -158,7 +158,7 @@ class RestoreWatch:
             log.error("the mark of the sent journal is not written: %s", reason(error))
 
     def _is_time(self) -> bool:
-        """Whether to compare recent sends again, also after the clock was set back."""
+        """Whether to compare recent sends now; also True after the clock was set back."""
         return self._compared_at is None or abs(self.clock() - self._compared_at) >= RECENT_EVERY
 
     def _notice(self, epoch: int, reached: int = 0) -> int:
@@ -221,9 +221,9 @@ def note_restore(
 
 
 def hold(s: Session, now: datetime, who: Who) -> int:
-    """Hold every order that the database takes for unsent. Returns how many orders that were.
+    """Hold every order that the database takes for unsent. Returns the number of these orders.
 
-    A READY order was about to be sent: it is unknown whether it was.
+    A READY order becomes UNKNOWN instead: it was about to be sent, and may have been.
     """
     query = select(Order).where(Order.state.in_(NOT_SENT_YET)).order_by(Order.id)
     orders = s.scalars(query).all()

@@ -34,7 +34,7 @@ LONGEST_PLATE: Final = 16  # characters; a longer text is not treated as a plate
 def money(
     amount: Decimal | None, currency: str | None, locale: str = "en", *, cents: bool = False
 ) -> str:
-    """An amount in its currency; "" when unknown. Cents are shown when there are some, or always.
+    """An amount in its currency; "" when unknown. Whole amounts have no cents, unless `cents`.
 
     In another language it is a `Fact`, which also has the English form.
     """

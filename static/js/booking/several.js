@@ -6,7 +6,7 @@
 
 import { ask } from "../shared/ask.js";
 
-const PAUSE_MS = 250; // while somebody types a date
+const PAUSE_MS = 250; // wait for a pause while somebody types a date
 const AGAIN_MS = 3_000; // wait after a request without an answer
 
 export class Several extends EventTarget {
@@ -62,7 +62,7 @@ export class Several extends EventTarget {
     this.seen.value = "";
     const { ok, body } = await ask("/return-price.json", { offer });
     if (this.offer !== offer) return;
-    if (!ok) this.offer = ""; // asked again with the next change
+    if (!ok) this.offer = ""; // the price is requested again with the next change
     this.price.textContent = ok ? body.words : this.say.sayFailed;
     this.seen.value = (ok && body.offer) || "";
   }

@@ -77,7 +77,7 @@ function ticketPin(k, pin) {
   );
 }
 
-/** The explanations of PIN and QR code, for a crowded screen, where the two have no room for them. */
+/** The explanations of PIN and QR code, as separate lines for a crowded screen. */
 function besideCode(k, code) {
   const lines = [k.t("pin_why"), code ? k.t("scan") : ""];
   return lines.filter(Boolean).map((text) => make("p", "k-lead", text));

@@ -23,6 +23,8 @@ const TICK_MS = 1_000;
 // a user who moves through the list quickly reads only rows, so no page of a ride is requested
 const REST_MS = 120;
 const LATE_S = 10; // four missed polls
+const CLOSEST = 15; // zoom of the map around all cabs
+const AROUND = 13; // and where there is none: as far as one usually comes from
 const root = document.querySelector("[data-board]");
 const wide = matchMedia("(min-width: 48rem)"); // narrower pages show one column at a time
 const patterns = patternsOf(document.body);
@@ -288,10 +290,11 @@ class Board {
    */
   showAll(asked = false) {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
+    const maxZoom = points.length ? CLOSEST : AROUND;
     const home = this.map?.home;
     if (home) points.push([home.lat, home.lng]);
     if (asked || this.known.ride === null)
-      this.map?.fit(points, { animate: false, maxZoom: 15, asked });
+      this.map?.fit(points, { animate: false, maxZoom, asked });
   }
 
   #alerts(alerts) {

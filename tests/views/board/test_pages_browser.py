@@ -578,6 +578,17 @@ def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     expect(row(page, order_id)).to_have_class(re.compile("is-chosen"))
 
 
+def test_a_board_without_a_cab_shows_from_where_the_first_one_will_come(served: Served) -> None:
+    """The map does not move by itself later: a cab that comes from 1.5 km would not be seen."""
+    page = opened(served)
+    map_there(page)
+    page.wait_for_function(
+        """() => { const map = window[document.querySelector("[data-map]").dataset.map];
+        return [[-38.4865, -128], [-38.5135, -128], [-38.5, -128.017], [-38.5, -127.983]].every(
+          (point) => map.getBounds().contains(point)); }"""
+    )
+
+
 def test_a_silent_server_is_shown_until_it_answers(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = served.staff(viewport=WIDE)

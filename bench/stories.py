@@ -7,8 +7,8 @@ have the same cast. With `--times 10` each is stepped so often, and must have th
 time: one hash, printed at the end, on SQLite and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql).
 The tests of each change step one seed alone; this is the long form, by hand.
 
-The time goes by waiting: for the service's clock, and for an outage of a minute and a half. So
-several programs play side by side, the longest plays first.
+The time goes by waiting: for the service's clock, and for an outage of a minute. So several
+programs play side by side, the longest plays first.
 """
 
 import argparse
@@ -36,7 +36,7 @@ AGAIN_S: Final = 0.1
 PATIENCE_S: Final = 400.0
 WARMED: Final = ("--demo-stage",)  # as a presenter starts it: its places are read at once
 OUTAGE: Final = "down"
-OUTAGE_S: Final = 110.0
+OUTAGE_S: Final = 80.0
 RIDE_S: Final = 1500.0  # of the service's clock, about
 
 

@@ -67,7 +67,7 @@ FIVE: Final = Cut(
             lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
             "down",
         ),
-        Line(  # the outage lasts for a minute more
+        Line(  # the outage lasts for half a minute more
             "2:35",
             lazy("While it is down press the dark bar, then ~ and Point at a fact. Open one call."),
             lazy("Each word on the screen comes from your interface. Here is the call."),

@@ -15,6 +15,7 @@ from sqlalchemy import select
 from ridedash.demo import sheet
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.demo.stories.trouble import FRESH_WITHIN_S, OUTAGE_S
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
@@ -156,11 +157,19 @@ def test_the_sheet_names_no_story_that_is_not_there(stage: Stage) -> None:
 
 
 def test_the_lens_is_shown_while_an_outage_lasts() -> None:
-    """For a minute of it there is nothing else to see, and five minutes have none to spare."""
+    """There is nothing else to see meanwhile, and five minutes have no minute to spare."""
     lines = sheet.FIVE.lines
     number = next(number for number, line in enumerate(lines) if line.lens)
     assert lines[number - 1].story == "down"
     assert [line.at for line in lines] == sorted(line.at for line in lines)
+    begun, seen, over = (at_second(line) for line in lines[number - 1 : number + 2])
+    assert begun < seen < begun + OUTAGE_S
+    assert over - begun >= OUTAGE_S + FRESH_WITHIN_S, "the next story has to wait for the outage"
+
+
+def at_second(line: sheet.Line) -> int:
+    minutes, seconds = line.at.split(":")
+    return int(minutes) * 60 + int(seconds)
 
 
 def test_what_the_sheet_lets_a_presenter_press_is_on_the_stage(stage: Stage) -> None:

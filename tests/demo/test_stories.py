@@ -70,7 +70,7 @@ def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:
     while moment["state"] not in OVER:
         moment = presenter.step(moment, speed=0)
         if "nothing is heard" in moment["say"] and not ended:
-            presenter.press("/demo/fault", fault="up")  # not after a minute and a half
+            presenter.press("/demo/fault", fault="up")  # not after a minute
             ended = True
     assert_ends_well(moment)
 

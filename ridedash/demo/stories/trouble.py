@@ -24,7 +24,7 @@ from ridedash.store.models.orders import OrderState
 from ridedash.wire import CALL_DRIVER, COMPLETED
 from ridedash.wording import lazy
 
-OUTAGE_S: Final = 90.0
+OUTAGE_S: Final = 60.0
 # calls in the outage: one or two for each ride, then those of the breaker, less and less often
 MOST_CALLS: Final = 20
 FRESH_WITHIN_S: Final = 45
@@ -79,7 +79,7 @@ DOWN: Final = Story(
     id="down",
     title=lazy("Their service is down"),
     proves=lazy("An outage is shown, spared further calls, and over within seconds."),
-    seconds=110,
+    seconds=105,
     weekday=2,
     at=time(16, 30),
     steps=(
@@ -96,7 +96,7 @@ DOWN: Final = Story(
             until=AllReached(CALL_DRIVER, tuple(guest for guest, *_ in GUESTS)),
         ),
         Step(
-            lazy("The ride company goes down, for a minute and a half."),
+            lazy("The ride company goes down, for a minute."),
             Fault("down", OUTAGE_S),
             Answering(False),
         ),

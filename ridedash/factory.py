@@ -17,6 +17,7 @@ from ridedash.views.poll_cache.middleware import PollMiddleware
 from ridedash.views.web import (
     compression,
     errors,
+    limit_counts,
     permissions,
     request_checks,
     request_log,
@@ -101,7 +102,7 @@ def _limits(redis_url: str | None, ca_file: str) -> dict[str, object]:
     Without its Redis each process counts for itself until Redis is back; no page fails.
     """
     if redis_url is None:
-        return {"RATELIMIT_STORAGE_URI": "memory://"}
+        return {"RATELIMIT_STORAGE_URI": f"{limit_counts.SCHEME}://"}
     options: dict[str, object] = {
         "socket_connect_timeout": REDIS_S,
         "socket_timeout": REDIS_S,

@@ -208,7 +208,8 @@ class World:
         return Runtime(self.db, self.client, self.tokens, self.clock)
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
-        trip, currency = Trip(PICKUP, "Lobby", DROP, "Airport"), options.pop("currency", "INR")
+        trip = options.pop("trip", None) or Trip(PICKUP, "Lobby", DROP, "Airport")
+        currency = options.pop("currency", "INR")
         priced = Priced(
             category, kind, category.title(), currency, "₹240", {"category": category}, **options
         )

@@ -350,27 +350,30 @@ def guard_key(s: Session, order: Order) -> str | None:
     """The key of the duplicate-booking guard, which applies from now on; None when overridden.
 
     Raises NotYet when the guest has another open ride from that pickup. Cars of the order's own
-    group do not count: the first of them to be due gets the guard, and the others are ordered
-    without one.
+    group do not count: the first of them to be due gets the guard, and while it is open the others
+    are ordered without one.
     """
-    if order.guard_override_by is not None or _goes_beside(s, order):
+    if order.guard_override_by is not None:
         return None
     guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
     key = request.guard_of(order.property_id, guest.name, guest.phone, guest.room, offer)
-    if key and any(_is_other(order, each) for each in request.open_rides(s, guest, key)):
+    rides = request.open_rides(s, guest, key) if key else []
+    ours = [ride for ride in rides if _is_of_group(s, order, ride)]
+    if any(ride.guard_key is not None for ride in ours):
+        return None
+    if len(ours) < len(rides):
         raise NotYet(GUARD_BUSY)
     return key
 
 
-def _goes_beside(s: Session, order: Order) -> bool:
-    """Whether another car of the order's own group already has the guard of their guest."""
+def _is_of_group(s: Session, order: Order, ride: OpenOrder) -> bool:
+    """Whether a ride is a car of the order's own group, or was booked again in place of one."""
     if order.group_key is None:
         return False
-    cars = select(Order.id).where(Order.group_key == order.group_key, Order.id != order.id)
-    first = cars.where(Order.guest_id == order.guest_id, Order.guard_key.is_not(None))
-    return s.scalars(first).first() is not None
-
-
-def _is_other(order: Order, ride: OpenOrder) -> bool:
-    """Whether an open ride holds this order back: any but unguarded cars of its own group."""
-    return ride.guard_key is not None or not order.group_key or ride.group_key != order.group_key
+    group, earlier = ride.group_key, ride.supersedes
+    while group != order.group_key:
+        if earlier is None:
+            return False
+        before = select(Order.group_key, Order.supersedes).where(Order.id == earlier)
+        group, earlier = s.execute(before).one()
+    return True

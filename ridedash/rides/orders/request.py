@@ -93,6 +93,7 @@ class OpenOrder(NamedTuple):
     created_at: datetime
     guard_key: str | None
     group_key: str | None
+    supersedes: int | None
 
 
 OPEN_ORDER: Final = tuple(getattr(Order, name) for name in OpenOrder._fields)

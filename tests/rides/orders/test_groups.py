@@ -15,12 +15,14 @@ from sqlalchemy.exc import IntegrityError
 from ridedash.rides.orders.fields import ListedGuest
 from ridedash.rides.orders.place import GuardBusy, Placed, RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.worker import Worker
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Guest
+from ridedash.store.offers import Trip
 from ridedash.store.orders import Order
 from ridedash.store.properties import add_property
-from tests.rides.desk_world import World
+from tests.rides.desk_world import DROP, PICKUP, World
 from tests.rides.orders.test_due import HOURS, LEAD, offered
 from tests.rides.orders.test_side_by_side import at_once
 
@@ -244,6 +246,81 @@ def test_a_planned_group_waits_as_one_while_a_colleague_has_booked_for_its_guest
     assert [world.state(order_id) for order_id in ids] == ["BOOKED"] * 3
     guards = [world.page(order_id).order.guard_key for order_id in ids]
     assert sum(guard is not None for guard in guards) == 1
+
+
+IBIS = {"guest_name": "Guest Ibis", "guest_room": "415"}
+
+
+def first_car_ordered(world: World, worker: Worker) -> tuple[int, int]:
+    """A planned group of two: the first car is ordered, the second is due half an hour later."""
+    ids = world.placed(cars=2, pickup_at=world.clock() + HOURS, **IBIS).order_ids
+    move(world, ids[1], due_at=world.clock() + HOURS)
+    world.service.products = lambda _query: offered()
+    world.clock.go((HOURS - LEAD).total_seconds())
+    worker.step()
+    worker.step()
+    assert [world.state(order_id) for order_id in ids] == ["BOOKED", "SCHEDULED"]
+    return ids[0], ids[1]
+
+
+def move(world: World, order_id: int, **columns: Any) -> None:
+    with world.db.write() as s:
+        order = s.get_one(Order, order_id)
+        order.version += 1
+        for name, value in columns.items():
+            setattr(order, name, value)
+
+
+def later_car_due(world: World, worker: Worker, order_id: int) -> tuple[str, bool]:
+    """What becomes of the second car when it is due: its state, and whether it has the guard."""
+    world.clock.go(LEAD.total_seconds())
+    for _ in range(3):
+        world.clock.go(6)
+        worker.step()
+    return world.state(order_id), world.page(order_id).order.guard_key is not None
+
+
+def test_a_later_car_of_a_planned_group_is_asked_anew_when_the_first_one_is_over(
+    world: World,
+) -> None:
+    with world.worker() as worker:
+        first, later = first_car_ordered(world, worker)
+        move(world, first, open=False)
+        other = world.book(worker, **IBIS)
+        assert later_car_due(world, worker, later) == ("SCHEDULED", False)
+        (item,) = world.page(later).attention
+        assert (item.name, item.detail) == ("not_ordered_yet", "PLAN_GUARD_BUSY")
+        move(world, other, open=False)
+        world.clock.go(61)
+        worker.step()
+        worker.step()
+        assert world.state(later) == "BOOKED"
+    assert world.page(later).order.guard_key is not None
+
+
+def test_a_car_of_a_planned_group_from_another_pickup_has_a_guard_of_its_own(world: World) -> None:
+    with world.worker() as worker:
+        _first, later = first_car_ordered(world, worker)
+        move(world, later, offer_id=world.offer(trip=Trip(DROP, "Airport", PICKUP, "Lobby")))
+        assert later_car_due(world, worker, later) == ("BOOKED", True)
+
+
+@pytest.mark.parametrize("again", [1, 2])
+def test_a_car_that_was_booked_again_belongs_to_its_group(world: World, again: int) -> None:
+    world.service.create = [refused] * again
+    with world.worker() as worker:
+        ids = world.placed(cars=2, pickup_at=world.clock() + HOURS, **IBIS).order_ids
+        move(world, ids[1], due_at=world.clock() + HOURS)
+        world.service.products = lambda _query: offered()
+        world.clock.go((HOURS - LEAD).total_seconds())
+        worker.step()
+        worker.step()
+        failed = ids[0]
+        for _ in range(again):
+            assert world.state(failed) == "REJECTED"
+            failed = world.book(worker, supersedes=failed, **IBIS)
+        assert world.state(failed) == "BOOKED"
+        assert later_car_due(world, worker, ids[1]) == ("BOOKED", False)
 
 
 def test_a_second_car_on_purpose_frees_the_car_of_a_planned_group_for_which_it_is_said(

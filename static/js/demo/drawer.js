@@ -61,12 +61,8 @@ export function isOpen() {
   return !lens.hidden;
 }
 
-/** Open the drawer, or close it. */
-export function toggle() {
-  setOpen(lens.hidden);
-}
-
-function setOpen(open) {
+/** Open the drawer, or close it; without `open` whichever it is not. */
+export function setOpen(open = lens.hidden) {
   if (lens.hidden !== open) return;
   lens.hidden = !open;
   for (const button of openers) button.setAttribute("aria-expanded", String(open));

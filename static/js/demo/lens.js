@@ -41,9 +41,10 @@ async function loaded() {
   }
 }
 
-async function toggle() {
+/** Open the drawer, or close it; without `open` whichever it is not once the lens is loaded. */
+async function turn(open) {
   const [drawer] = (await loaded()) ?? [];
-  drawer?.toggle();
+  drawer?.setOpen(open);
 }
 
 async function point() {
@@ -53,7 +54,8 @@ async function point() {
 }
 
 for (const button of document.querySelectorAll("[data-lens-open]"))
-  button.addEventListener("click", toggle);
-onKey("~", toggle);
+  button.addEventListener("click", () => turn());
+onKey("~", () => turn());
 onKey("e", point);
-if (kept.open) toggle();
+document.addEventListener("ridedash:lens", ({ detail }) => turn(detail.open)); // of the stage
+if (kept.open) turn(true);

@@ -242,11 +242,9 @@ export class Screens {
     document.body.append(ring);
   }
 
-  /** Open or close the drawer on the desk's page, by its own button. */
+  /** Open or close the drawer of the desk's page, however often that is asked while it loads. */
   #turnLens(open) {
-    const page = this.page("desk");
-    const drawer = page?.querySelector("[data-lens]");
-    if (drawer && drawer.hidden === open) page.querySelector("[data-lens-open]")?.click();
+    this.page("desk")?.dispatchEvent(new CustomEvent("ridedash:lens", { detail: { open } }));
   }
 }
 

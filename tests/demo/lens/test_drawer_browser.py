@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Staff
@@ -54,3 +54,29 @@ def test_the_drawer_shows_the_calls_of_the_ride_and_remembers_its_height(
         page.get_by_role("button", name="Close", exact=True).last.click()
         expect(drawer).to_be_hidden()
         assert violations(page) == []
+
+
+def test_the_drawer_beside_the_desk_of_the_stage_is_open_however_late_it_is_loaded(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with served_desk(tmp_path, browser) as served:
+        desk = served.desk
+        desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
+        page = served.staff(viewport={"width": 1440, "height": 900})
+        page.goto("/demo/stage")
+        alone = page.get_by_role("button", name="The desk, and the phone of the guest")
+        beside = page.get_by_role("button", name="The desk, and each call behind it")
+        drawer = page.frame_locator("iframe[name=desk]").locator("[data-lens]")
+        expect(drawer).to_be_attached()
+        held: list[Route] = []
+        page.route("**/demo/drawer*", lambda request: held.append(request))
+        for press in (beside, alone, beside):
+            press.click()
+        expect(drawer).to_be_hidden()
+        page.wait_for_timeout(0)  # lets the route be heard
+        for request in held:
+            request.continue_()
+        page.unroute("**/demo/drawer*")
+        expect(drawer).to_be_visible()
+        alone.click()
+        expect(drawer).to_be_hidden()

@@ -104,6 +104,25 @@ def test_no_word_of_the_bar_and_of_the_lists_is_broken_on_a_screen_of_21_inches(
     assert found == []
 
 
+LINES = """() => [...document.querySelectorAll(".k-bar-word")].map((word) => {
+  const range = document.createRange();
+  range.selectNodeContents(word);
+  const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+  return { word: word.textContent, lines: new Set(tops).size };
+}).filter(({ lines }) => lines > 1).map(({ word }) => word)"""
+
+
+@pytest.mark.parametrize("layout", ["portrait", "landscape"])
+def test_words_of_the_bar_stand_in_one_line_on_a_large_screen(
+    kiosk: FakeKiosk, layout: str
+) -> None:
+    page = kiosk.page(layout)
+    for language in ("en", "hi", "ar", "es", "de", "ja", "zh-Hans"):  # French has longer words
+        press(page, f"lang-{language}", "start")
+        assert page.evaluate(LINES) == [], language
+        press(page, "bar-over")
+
+
 @pytest.mark.parametrize("look", [LARGE, LOWER, LARGE | LOWER], ids=sorted)
 def test_aids_have_room_beside_what_is_typed_on_a_low_screen(
     kiosk: FakeKiosk, look: frozenset[str]

@@ -21,6 +21,7 @@ import { Visit, waitOf } from "./visit.js";
 const LAST_S = 20;
 const START_S = 45;
 const CORNER_MS = 3_000;
+const SEEN_AIDS = ["large", "lower", "contrast"]; // speech ends with its visit
 const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no visit has begun
 // parts of a screen that are read after its question
 const SPOKEN =
@@ -222,7 +223,8 @@ export class Kiosk {
   /** Also forget a language or an aid that somebody chose on a start screen and then left. */
   #watch() {
     const { screen, visit } = this;
-    if (!visit.begun && visit.language === this.#usual) this.idle.watch(0);
+    const usual = visit.language === this.#usual && !visit.aids.size;
+    if (!visit.begun && usual) this.idle.watch(0);
     else if (!visit.begun || BEFORE.has(screen)) this.idle.watch(START_S, true);
     else this.idle.watch(waitOf(screen, this.data.kiosk.idle_s));
   }
@@ -272,10 +274,11 @@ export class Kiosk {
     this.frame.clear();
     this.keyboard = null;
     this.drawn = "";
-    // if the kiosk is out of order, the guest reads that in their own language; the usual language
-    // returns after an idle time
+    // if the kiosk is out of order, the guest reads that in their own language, letters and contrast;
+    // the usual ones return after an idle time
     const stays = this.status.broken && how !== "idle";
     this.visit = this.#fresh(stays ? visit.language : this.#usual);
+    if (stays) for (const aid of SEEN_AIDS) if (visit.aids.has(aid)) this.visit.aids.add(aid);
     this.#resized();
     scrollTo(0, 0);
     if (!visit.begun) return;

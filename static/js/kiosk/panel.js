@@ -137,7 +137,12 @@ export class Panel {
     const card = make("div", "k-card-frame");
     const draw = () => card.style.setProperty("--card", `${px}px`);
     const step = (key, by) =>
-      control(`${key}-${Math.abs(by)}`, "k-button", () => ((px += by), draw()), k.t(key));
+      control(
+        `${key}-${Math.abs(by)}`,
+        "k-button",
+        () => ((px += by), draw()),
+        `${k.t(key)} ${Math.abs(by)}`,
+      );
     const steps = [
       step("narrower", -FAST_PX),
       step("narrower", -STEP_PX),

@@ -125,14 +125,17 @@ def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
 ) -> None:
     words = kiosk.document()["words"]
     asked = expect(page.locator("h1"))
-    press(page, "lang-ar", "start")
+    contrast = expect(page.locator('[data-press="aid-contrast"]'))
+    press(page, "lang-ar", "start", "aid-contrast")
     kiosk.away = True
     press(page, "place-1")
     page.clock.fast_forward(GRACE_MS)
     asked.to_have_text(words["ar"]["broken"])
+    contrast.to_have_attribute("aria-pressed", "true")  # who needs it stands there still
     assert "Central Station" not in page.content().split("<script")[0]
     page.clock.fast_forward(46_000)
     asked.to_have_text(words["en"]["broken"])  # nobody is there any more
+    contrast.to_have_attribute("aria-pressed", "false")
     kiosk.away = False
     page.clock.fast_forward(1_000)
     at(page, "start")

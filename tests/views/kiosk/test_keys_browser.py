@@ -285,6 +285,8 @@ def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeK
     expect(page.get_by_role("dialog")).to_contain_text("Set out of order")
     assert page.locator("a").count() == 0
     press(page, "deed_calibrate")
+    steps = page.locator(".k-steps button")
+    expect(steps).to_have_text(["Narrower 10", "Narrower 1", "Wider 1", "Wider 10"])
     for _ in range(3):  # who measures a screen takes longer than a minute
         page.clock.fast_forward(40_000)
         press(page, "wider-1")

@@ -101,7 +101,9 @@ def beat() -> Response:
         opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
         rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
     try:
-        if hand is not None or kiosk.seen_at is None or now - kiosk.seen_at >= STORED_EVERY:
+        # a beat of the future was stored before the clock stepped back
+        last = kiosk.seen_at
+        if hand is not None or last is None or abs(now - last) >= STORED_EVERY:
             with s.db.write() as db:
                 _store(db, kiosk.id, now, said, taken=hand is not None)
     except (DatabaseBusy, SQLAlchemyError):

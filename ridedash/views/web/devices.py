@@ -110,7 +110,8 @@ def _look_after(answer: Response, kind: KioskKind, row: Kiosk) -> None:
     s, token = services(), token_of(kind)
     now = s.clock()
     seen = row.seen_at
-    unseen = seen is None or (now - seen).total_seconds() > SEEN_EVERY_S
+    # seen in the future: the clock has stepped back since
+    unseen = seen is None or abs((now - seen).total_seconds()) > SEEN_EVERY_S
     silent = kind is KioskKind.DOOR and unseen
     if not silent and not kiosks.is_due(row, token, now):
         return

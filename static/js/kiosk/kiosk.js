@@ -274,8 +274,8 @@ export class Kiosk {
     this.frame.clear();
     this.keyboard = null;
     this.drawn = "";
-    // if the kiosk is out of order, the guest reads that in their own language, letters and contrast;
-    // the usual ones return after an idle time
+    // if the kiosk is out of order, the guest reads that in their own language, letters and
+    // contrast; the usual ones return after an idle time
     const stays = this.status.broken && how !== "idle";
     this.visit = this.#fresh(stays ? visit.language : this.#usual);
     if (stays) for (const aid of SEEN_AIDS) if (visit.aids.has(aid)) this.visit.aids.add(aid);

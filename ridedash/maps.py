@@ -74,7 +74,7 @@ class MapParts:
     `name` is the global that holds the Leaflet map (for `data-map`), and `html` its element.
     `script` is the code that makes the map; the page puts it into a function, to be called when
     Leaflet is loaded, in a script element with the page's nonce. `zone` is the global of the
-    hotspot's layer, which map.js takes over, or None. `tiles` is the global of the base layer,
+    hotspot's layer, which map.js takes over, or None. `tiles` is the global of the base layer.
     `by_day` and `by_night` are the addresses of its tiles for light and dark pages; `by_night` is
     "" when there are no dark tiles. `credit` is the attribution of the tiles, as text.
     """

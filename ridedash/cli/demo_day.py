@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 
 class Day:
-    """The rides of the last days and of today that this start has to make, up to its own moment."""
+    """The rides of the last days and of today, up to now, that a start has to make."""
 
     def __init__(self, app: Flask, now: datetime, days: int) -> None:
         self.services: Services = app.extensions["ridedash"]
@@ -64,7 +64,8 @@ class Day:
 
         When `stop` is set before the end, the next start begins anew.
         """
-        self.services.past_until = self.now  # until then the board shows what people order
+        # while this is set, boards show only what is ordered from now on
+        self.services.past_until = self.now
         try:
             with self._worded():
                 if self._made(worker, stop):
@@ -86,7 +87,7 @@ class Day:
 
     @contextlib.contextmanager
     def _worded(self) -> Iterator[None]:
-        """An app context, which prices need to be put in words."""
+        """An app context: without one prices can't be put into words."""
         with self.app.app_context():
             yield
 

@@ -27,7 +27,8 @@ class _Entry(NamedTuple):
 def plain(text: str) -> str:
     """The text in lower-case ASCII letters and digits, without accents.
 
-    Apostrophes are left out; anything else between two words becomes one space.
+    Apostrophes and characters without an ASCII form are left out; other characters between two
+    words become one space.
     """
     letters = (
         unicodedata.normalize("NFKD", text)

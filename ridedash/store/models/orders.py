@@ -59,8 +59,8 @@ class Offer(Base):
     kind: Mapped[str] = mapped_column(ShortText(16))  # wire.Kind
     display_name: Mapped[str] = mapped_column(ShortText(300))
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # the price on the card as the person saw it who booked; "" for a card without a price, None
-    # without a card
+    # the price as the card showed it; None without a card or for one without a price; "" for a way
+    # back without a price
     price_text: Mapped[str | None] = mapped_column(ShortText(300))
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(ShortText(500))
@@ -177,7 +177,7 @@ class Order(Base):
     # when the order was made anew from the sent journal (docs/booking-protocol.md 1.7)
     recovered_at: Mapped[datetime | None]
     reauthorised: Mapped[bool]  # the one token refresh after a 401 is used up
-    throttled: Mapped[bool]  # the one second try after a 429 is used up
+    throttled: Mapped[bool]  # the single retry after a 429 is used up
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
     # only in orders of an earlier release: after this no driver is allotted any more
@@ -241,12 +241,12 @@ class Ride(Base):
     reported: Mapped[str | None] = mapped_column(ShortText(300))
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
     otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
-    # an earlier status that was reported once
+    # an earlier status that was reported once; the ride goes back to it if it is reported again
     back_status: Mapped[str | None] = mapped_column(ShortText(64))
     # the plate before the car was swapped
     previous_plate: Mapped[str | None] = mapped_column(ShortText(300))
     swapped_at: Mapped[datetime | None]
-    retried: Mapped[bool]  # auto: the one allotment retry was seen
+    retried: Mapped[bool]  # of a ride of the kind auto: its one ALLOTMENT_RETRYING was seen
     allotted_at: Mapped[datetime | None]  # the first CALL_DRIVER: free minutes count from it
     ended_at: Mapped[datetime | None]
     # the price of the ride, in hundredths of `currency`; None while it is unknown
@@ -266,7 +266,7 @@ class Ride(Base):
     owner: Mapped[str | None] = mapped_column(ShortText(80))
     errors: Mapped[int]  # consecutive failed polls
     poison: Mapped[int]  # consecutive failures to record an answer
-    unknown_id: Mapped[int]  # consecutive answers that the service does not know the id
+    unknown_id: Mapped[int]  # consecutive answers saying that the service doesn't know the id
     final_polls: Mapped[int]  # polls after the end
 
 
@@ -336,7 +336,7 @@ class TimelineEvent(Base):
 
 
 class PathPoint(Base):
-    """A point of the path that a cab has driven, in degrees (WGS 84); one for ten seconds.
+    """A point of the path that a cab has driven, in degrees (WGS 84); at most one in ten seconds.
 
     Polls add them; retention removes them with the other positions.
     """

@@ -39,7 +39,7 @@ SAME_PLACE_M: Final = 25.0  # between two places this close no car is needed
 SAME_POINT_M: Final = 1.0  # points this close are the same, because a page rounds coordinates
 # for how long the last list is shown when the service is down
 LAST_LIST: Final = timedelta(seconds=60)
-MOST_ASKED: Final = 6  # categories for which one list makes a separate request, at most
+MOST_ASKED: Final = 6  # at most so many categories of one list are requested one by one
 VAIN_LASTS: Final = timedelta(minutes=10)
 CACHED_TRIPS: Final = 50  # lists in the cache, some 100 kB each
 # code, and the end of the trip that has to change: the same trip would be refused again
@@ -192,8 +192,8 @@ class Estimator:
     def _with_prices(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
         """The list, with estimates that the service gives only when asked for one category.
 
-        This may apply to share (docs/service-interface.md 6) and to fixed prices. Another category
-        that got no price is not requested again for VAIN_LASTS.
+        This may apply to share (docs/service-interface.md 6) and to fixed prices. A category
+        other than share that got no price is not requested again for VAIN_LASTS.
         """
         if trip.drop is None:
             return listed

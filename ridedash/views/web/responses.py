@@ -34,7 +34,7 @@ def locale() -> str:
 
 
 def reading() -> dict[str, str]:
-    """`page_locale` and `page_dir` for base templates: its lang and dir ("zh-Hans", "ltr")."""
+    """`page_locale` and `page_dir` for base templates: the page's lang and dir ("ar", "rtl")."""
     found = get_locale() or Locale("en")
     return {"page_locale": str(found).replace("_", "-"), "page_dir": found.text_direction}
 
@@ -75,8 +75,8 @@ class NoIndentation(Extension):
     """Reduces white space around line ends in a template's text to the line end.
 
     This is done once, when a template is compiled; inserted values stay as they are. White space
-    never disappears completely, so words stay separate. No template has an element that preserves
-    white space; a test checks that.
+    never disappears completely, so words stay separate. No template writes line ends of its own
+    inside an element that preserves white space; a test checks that.
     """
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:

@@ -1,7 +1,8 @@
 /**
  * The Enter key in the booking form: it moves to the next empty field, then to the cars, and never
- * sends the form; Ctrl+Enter books. If that is not possible, and outside of the form, it moves to
- * what is missing.
+ * sends the form. Ctrl+Enter books; if that is not possible, the line beside the button says what
+ * is missing. Outside of the form Ctrl+Enter books nothing: it moves the focus to the button, or,
+ * while the button is disabled, to the first empty field.
  */
 
 import { isShown } from "../shared/slots.js";
@@ -12,7 +13,7 @@ const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 /**
  * `around` contains the form and the alerts beside it, where the same keys work. `hint` is the line
  * beside the button; it shows `words` if Enter leads to no field. `onward(field)` moves the focus
- * on and returns whether to a field.
+ * on; it returns true if the focus went to a field.
  */
 export function wireKeys(around, book, go, { hint, words, signal, onward }) {
   hint.hidden = false;
@@ -31,7 +32,7 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
     },
     { signal },
   );
-  // outside of the form Enter orders nothing: it moves to the button, or to the first empty field
+  // outside of the form Ctrl+Enter books nothing
   document.addEventListener(
     "keydown",
     (event) => {

@@ -43,7 +43,7 @@ function beside(name) {
   return frames().find((frame) => frame.name === name);
 }
 
-/** The order with a ride number of the kiosk, from the stage. */
+/** The id of the order with this ride number at the kiosk; the stage has the list. */
 function ticketOf(number) {
   return JSON.parse(beside("kiosk")?.dataset.tickets ?? "{}")[number];
 }
@@ -54,7 +54,7 @@ function pages() {
   return [document, ...others.filter((page) => page?.body)];
 }
 
-/** The element that contains a node: its own node, name, surface and order; null for none. */
+/** The named element around a node, with its name, surface and order; null if there is none. */
 function elementOf(node) {
   const element = node?.closest?.(NAMED);
   if (!element || lens.contains(element)) return null;

@@ -170,10 +170,12 @@ class DeskForm {
     if (this.pressed) tell("press", { ...this.pressed, state, ...facts });
   }
 
-  /** The reason why the server returned the form. */
+  /** The reason why the server returned the form: what is wrong with its first field, if one is. */
   #wrong() {
-    const why = "[role=alert] .alert-title, .field-error:not([hidden]) span";
-    return this.body.querySelector(why)?.textContent.trim() ?? "";
+    const marked = ".field-error:not([hidden]) span";
+    const why = this.body.querySelector("#booking-wrong") && this.body.querySelector(marked);
+    const said = why ?? this.body.querySelector(`[role=alert] .alert-title, ${marked}`);
+    return said?.textContent.trim() ?? "";
   }
 
   #lost() {

@@ -15,7 +15,7 @@ from ridedash.store.handover import Ahead, Note, add_note, ahead, notes, settle_
 from ridedash.store.history import records
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
-from ridedash.views.history.rows import RecordLine, line
+from ridedash.views.history.rows import RecordLine, lines
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time, full_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
@@ -154,9 +154,9 @@ def _sections(
     sections = []
     for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
         shown = records(db, property_id, ids[:most])
-        lines = tuple(line(each, now, tz, locale()) for each in shown)
+        told = tuple(lines(shown, now, tz, locale()))
         more = _more(len(ids) - most, found.later if name == "planned" else 0)
-        sections.append(Section(name, title, icon, lines, more, empty))
+        sections.append(Section(name, title, icon, told, more, empty))
     return sections, for_notes
 
 

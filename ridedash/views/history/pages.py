@@ -12,7 +12,7 @@ from ridedash.extensions import services
 from ridedash.store.history import PageKey, Totals, categories, page, records, totals
 from ridedash.store.properties import cost_centres_of, staff_of
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of, spans
-from ridedash.views.history.rows import amount, line, outcomes
+from ridedash.views.history.rows import amount, lines, outcomes
 from ridedash.views.web.formatting import days_text, decimal
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
@@ -60,12 +60,11 @@ def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
         found = records(db, prop.id, [key.id for key in keys[:SIZE]])
         sums = _sums(totals(db, prop.id, ride_filter, prop.currency))
         choices = _choices(db, prop.id)
-    lines = [line(record, query.now, query.tz, locale()) for record in found]
     older = filters.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
     return render_template(
         "history/page.html",
         **_shown(query),
-        lines=lines,
+        lines=lines(found, query.now, query.tz, locale()),
         sums=sums,
         choices=choices,
         older=older,

@@ -1,5 +1,6 @@
 """A ride as one line of the history, the search and the hand-over sheet."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -68,8 +69,13 @@ def outcomes() -> dict[Outcome, State]:
     }
 
 
-def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine:
-    """A record in words, at `now`."""
+def lines(records: Sequence[Record], now: datetime, tz: ZoneInfo, locale: str) -> list[RecordLine]:
+    """The records of a list in words, at `now`: either all prices have cents or none has."""
+    cents = have_cents(record.total_minor for record in records)
+    return [_line(record, now, tz, locale, cents=cents) for record in records]
+
+
+def _line(record: Record, now: datetime, tz: ZoneInfo, locale: str, *, cents: bool) -> RecordLine:
     outcome = outcome_of(record.state, record.ended_as)
     live = outcome is Outcome.LIVE
     return RecordLine(
@@ -85,7 +91,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
         to=drop_name(record),
         product=record.product,
         plate=plate(record.plate),
-        price=amount(record.total_minor, record.currency, locale),
+        price=amount(record.total_minor, record.currency, locale, cents=cents),
         staff=record.staff or placed_at(record.kiosk),
         centre=record.centre or "",
         note=" · ".join(filter(None, (_flight(record, tz, locale), record.note))),
@@ -110,9 +116,14 @@ def drop_name(record: Record) -> str:
     return record.drop or _("the pinned place")
 
 
-def amount(minor: int | None, currency: str | None, locale: str) -> str:
-    """Hundredths as money; "" when unknown."""
-    return "" if minor is None else money(Decimal(minor) / 100, currency, locale)
+def amount(minor: int | None, currency: str | None, locale: str, *, cents: bool = False) -> str:
+    """Hundredths as money; "" when unknown. Cents are shown when there are some, or always."""
+    return "" if minor is None else money(Decimal(minor) / 100, currency, locale, cents=cents)
+
+
+def have_cents(amounts: Iterable[int | None]) -> bool:
+    """Whether one of the hundredths of a column has a part of a unit: then all are shown so."""
+    return any(minor % 100 for minor in amounts if minor is not None)
 
 
 def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:

@@ -15,7 +15,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.search import find_orders
 from ridedash.text import one_line
 from ridedash.views.history.filters import decrypted_words, encrypted
-from ridedash.views.history.rows import RecordLine, line
+from ridedash.views.history.rows import RecordLine, lines
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import SEE, needs
@@ -82,7 +82,7 @@ def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
         prop = db.get_one(Property, current_staff().property_id)
         found = records(db, prop.id, find_orders(db, prop.id, words, most))
     tz, language = zone(prop.timezone), locale()
-    return prop, [line(each, now, tz, language) for each in found]
+    return prop, lines(found, now, tz, language)
 
 
 def _short(found: RecordLine) -> dict[str, Any]:

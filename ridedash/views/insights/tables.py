@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ridedash.store.insights import Figures
-from ridedash.views.history.rows import amount
+from ridedash.views.history.rows import amount, have_cents
 from ridedash.views.insights.pictures import FULL, day_words
 from ridedash.views.insights.reading import Asked, Group, Month
 from ridedash.views.web.formatting import decimal, span
@@ -123,7 +123,8 @@ def days_table(month: Month, asked: Asked, locale: str) -> list[Row]:
         )
         for n, day in enumerate(asked.period.days)
     ]
-    return [_row(group, 1, locale) for group in groups]
+    cents = have_cents(minor for group in groups for minor in group.now.sums.values())
+    return [_row(group, 1, locale, cents=cents) for group in groups]
 
 
 def money_words(sums: Mapping[str | None, int], locale: str) -> str:
@@ -131,9 +132,11 @@ def money_words(sums: Mapping[str | None, int], locale: str) -> str:
     return " + ".join(_each_currency(sums, locale))
 
 
-def _each_currency(sums: Mapping[str | None, int], locale: str) -> list[str]:
+def _each_currency(
+    sums: Mapping[str | None, int], locale: str, *, cents: bool = False
+) -> list[str]:
     return [
-        amount(minor, currency, locale)
+        amount(minor, currency, locale, cents=cents)
         for currency, minor in sorted(sums.items(), key=lambda each: str(each))
     ]
 
@@ -152,7 +155,8 @@ def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
     """The groups with the most rides, and one line for all other groups."""
     most = max((group.now.rides for group in groups), default=0)
     shown = groups if len(groups) <= SHOWN + 1 else groups[:SHOWN]
-    rows = [_row(group, most, locale, n < ON_PAPER) for n, group in enumerate(shown)]
+    cents = have_cents(minor for group in groups for minor in group.now.sums.values())
+    rows = [_row(group, most, locale, n < ON_PAPER, cents=cents) for n, group in enumerate(shown)]
     others = groups[len(shown) :]
     if others:
         number = _count(len(others))
@@ -160,11 +164,19 @@ def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
         for group in others:
             rest.now.add(group.now)
             rest.before.add(group.before)
-        rows.append(_row(rest, 0, locale, False, rest=True))
+        rows.append(_row(rest, 0, locale, False, rest=True, cents=cents))
     return rows
 
 
-def _row(group: Group, most: int, locale: str, on_paper: bool = True, *, rest: bool = False) -> Row:
+def _row(
+    group: Group,
+    most: int,
+    locale: str,
+    on_paper: bool = True,
+    *,
+    rest: bool = False,
+    cents: bool = False,
+) -> Row:
     now = group.now
     late = money_words(now.fees, locale)
     return Row(
@@ -173,7 +185,7 @@ def _row(group: Group, most: int, locale: str, on_paper: bool = True, *, rest: b
         width=FULL * min(1, now.rides / most) if most else 0,
         rides=_count(now.rides),
         before=_count(group.before.rides),
-        spend=_each_currency(now.sums, locale),
+        spend=_each_currency(now.sums, locale, cents=cents),
         driver=_average(now.driver_s, now.driver_n),
         guest=_average(now.guest_s, now.guest_n),
         cancelled=f"{_some(now.cancelled)} ({late})" if late else _some(now.cancelled),

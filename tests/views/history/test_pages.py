@@ -106,6 +106,17 @@ def test_sums_are_written_as_the_readers_language_does(
         assert _sums(Totals(1234, 1234, 1234))[0][1] == rides
 
 
+def test_either_all_prices_of_a_list_have_cents_or_none_has(
+    desk: Desk, client: FlaskClient
+) -> None:
+    done(desk, total=24_000)
+    assert "₹240<" in compact(client.get("/history").text)
+    done(desk, total=14_422)
+    text = compact(client.get("/history").text)
+    assert "₹240.00<" in text
+    assert "₹144.22<" in text
+
+
 def test_the_last_seven_days_are_shown_with_their_sums(desk: Desk, client: FlaskClient) -> None:
     here = [
         done(desk),

@@ -212,6 +212,14 @@ def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
     assert late_policy(ride._replace(policy=None), REAL) is None
 
 
+def test_either_all_sums_of_a_table_have_cents_or_none_has(desk: Desk, client: FlaskClient) -> None:
+    done(desk, total=24_000)
+    done(desk, kind="auto", total=14_422)
+    text = compact(client.get("/insights").text)
+    assert "₹240.00" in text
+    assert "₹144.22" in text
+
+
 def test_the_file_agrees_with_the_history_to_the_cent(desk: Desk, client: FlaskClient) -> None:
     for total in (24_001, 99, 1):
         done(desk, total=total)

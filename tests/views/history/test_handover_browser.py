@@ -37,7 +37,11 @@ def test_the_lines_of_a_note_are_its_own(served: Served) -> None:
 
 
 def test_a_short_sheet_is_printed_in_full_and_a_long_one_on_one_page(served: Served) -> None:
-    long = {"guest": "Guest Avocet of a Very Long Family Name", "room": "1507"}
+    long = {
+        "guest": "Guest Avocet of a Very Long Family Name",
+        "room": "1507",
+        "ride": {"plate": "KA01AB1234"},
+    }
     served.desk.order("BOOKED", "CALL_DRIVER", **long)
     page = served.staff(viewport={"width": 1280, "height": 800})
     page.goto("/handover")
@@ -49,5 +53,5 @@ def test_a_short_sheet_is_printed_in_full_and_a_long_one_on_one_page(served: Ser
         for _ in range(rides):
             served.desk.order("BOOKED", "CALL_DRIVER", **long)
         page.reload()
-        assert page.locator(".handover-state").evaluate_all(cut) == []
+        assert page.locator(".handover-plate, .handover-state").evaluate_all(cut) == []
         assert len(PAGE.findall(page.pdf(format="A4"))) == 1

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from ridedash.store import properties
+from ridedash.store.models.people import Staff
 from ridedash.wording.languages import LANGUAGES
 from tests import pseudo
 from tests.face.pictures import disc
@@ -238,3 +239,21 @@ def test_a_long_logo_name_and_address_keep_apart_on_a_printed_card(served: Serve
     logo, guest, place, follow = boxes
     assert logo["x"] + logo["width"] <= guest["x"] + 1
     assert place["y"] + place["height"] <= follow["y"] + 1
+
+
+def test_no_label_of_an_end_of_a_trip_is_broken_within_its_word(served: Served) -> None:
+    desk = served.desk
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", "de"))
+    page = served.staff(viewport={"width": 1280, "height": HEIGHT})
+    page.goto("/rides/new")
+    for end, word in (("pickup", "Abholort"), ("drop", "Ziel")):
+        label = page.locator(f"label[for={end}]")
+        expect(label).to_have_text(word)
+        lines = label.evaluate(
+            """each => {
+              const range = document.createRange();
+              range.selectNodeContents(each.lastChild);
+              return range.getClientRects().length;
+            }"""
+        )
+        assert lines == 1, word

@@ -396,13 +396,17 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
     expect(page).to_have_url(f"{served.url}/")
 
 
-def test_the_lines_of_a_row_begin_at_one_edge(served: Served) -> None:
-    served.desk.order("BOOKED", "CALL_DRIVER", room="7")
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_the_lines_of_a_row_begin_at_one_edge(served: Served, language: str) -> None:
+    desk = served.desk
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", language))
+    desk.order("BOOKED", "CALL_DRIVER", room="7")
     page = opened(served)
     starts = """all => all.map((each) => {
       const range = document.createRange();
       range.selectNodeContents(each);
-      return Math.round(range.getBoundingClientRect().left);
+      const side = document.dir === "rtl" ? "right" : "left";
+      return Math.round(range.getBoundingClientRect()[side]);
     })"""
     found = page.locator(".row-headline, .row-mid .room").evaluate_all(starts)
     assert len(found) == 2
@@ -427,6 +431,16 @@ def test_the_head_of_the_list_is_one_line_where_kiosk_codes_are_made(
     assert len(middles) == 3
     assert max(middles) - min(middles) < 4
     expect(page.get_by_role("link", name="Kiosk code")).to_be_visible()
+
+
+def test_a_long_button_of_a_row_leaves_its_guest_the_width(served: Served) -> None:
+    served.desk.order("REJECTED", guest="Guest Heron", drop_name="Harbour")
+    page = opened(served)
+    page.locator(".row-do").evaluate(
+        "each => { each.firstChild.textContent = 'Beheben und noch einmal versuchen'; }"
+    )
+    cut = page.locator(".row-name").evaluate("name => name.scrollWidth > name.clientWidth + 1")
+    assert not cut
 
 
 def test_the_button_of_a_row_covers_no_text(served: Served) -> None:

@@ -433,7 +433,7 @@ def _record(
     """Write the audit entry: the actor, the order, and why the guest may have a second car."""
     facts: dict[str, Any] = {
         "offer": order.offer_id,
-        "override": request.override_guard,
+        "override": part.request.override_guard,
         "supersedes": request.supersedes,
     }
     if second.beside is not None:
@@ -442,7 +442,7 @@ def _record(
         # the ways back are numbered after the cars
         number = part.number if part.back_of is None else part.number - request.cars
         facts |= {"car": number, "cars": request.cars, "group": order.group_key}
-        facts["override"] = "group" if second.of_group else request.override_guard
+        facts["override"] = "group" if second.of_group else part.request.override_guard
     if order.back_of is not None:
         facts["back_of"] = order.back_of
     if order.series_key:

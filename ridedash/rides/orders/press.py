@@ -84,9 +84,13 @@ def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> Book
 
 
 def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
-    """The request of a way back: without the note, coupon and flight of the way there."""
+    """The request of a way back: without the note, coupon and flight of the way there.
+
+    Nor is it a second car on purpose: that was said beside the rides from the other end.
+    """
     left_out = {each.name: each.default for each in FIELDS if _only_out(each.refill)}
-    return replace(out, pickup_at=at, supersedes=None, departs_at=None, **left_out)
+    left_out |= {"supersedes": None, "departs_at": None, "override_guard": False}
+    return replace(out, pickup_at=at, **left_out)
 
 
 def _only_out(refill: frozenset[Refill]) -> bool:

@@ -147,6 +147,15 @@ def test_a_ride_of_no_series_changes_alone_and_is_withdrawn_otherwise(world: Wor
     assert withdraw_onward(world.db, world.clock, first + 9, world.staff_id, {first}) == 0
 
 
+def test_a_second_car_on_purpose_is_said_for_the_shown_ride_and_for_no_later_one(
+    world: World, three: list[int]
+) -> None:
+    assert onward(world, 1, override_guard=True, note="two bags") == 3
+    said = [order.guard_override_by for order in world.orders()]
+    assert said == [world.staff_id, None, None]
+    assert [order.note for order in world.orders()] == ["two bags"] * 3
+
+
 def test_a_new_time_is_that_of_each_day_and_the_rest_of_the_ride_stays(
     world: World, three: list[int]
 ) -> None:

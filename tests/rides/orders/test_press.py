@@ -73,6 +73,22 @@ def test_each_car_of_a_group_has_its_own_way_back(world: World) -> None:
     assert [page.car for page in found] == [(1, 2), (2, 2)] * 2
 
 
+@pytest.mark.parametrize(
+    ("cars", "record"), [(1, [True, False]), (2, [True, "group", False, "group"])]
+)
+def test_a_second_car_on_purpose_is_said_for_the_way_there_alone(
+    world: World, cars: int, record: list[object]
+) -> None:
+    world.place(guest_name="Guest Heron")
+    facts = {"cars": cars, "guest_name": "Guest Heron", "back_at": world.clock() + HOURS}
+    made = world.placed(override_guard=True, **facts).order_ids
+    said = [world.page(each).order.guard_override_by for each in made]
+    assert said == [world.staff_id] * cars + [None] * cars
+    with world.db.read() as s:
+        query = select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id)
+        assert [row.facts["override"] for row in s.scalars(query)][1:] == record
+
+
 def test_a_form_that_is_sent_again_finds_its_own_orders_among_all(world: World) -> None:
     others = [world.place() for _ in range(2)]
     request = world.request(back_at=world.clock() + HOURS)

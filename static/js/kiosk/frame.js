@@ -53,7 +53,7 @@ export class Frame {
     this.#drawBar();
     this.tick();
     view.placed?.(controls);
-    if (this.k.crowded && PAGED.has(view.look)) turnFacts(this.k, words, controls);
+    if (!this.k.measures.roomy && PAGED.has(view.look)) turnFacts(this.k, words, controls);
     this.#focus(question, held, anew || atQuestion);
   }
 

@@ -362,8 +362,8 @@ def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     yield "ride"
 
 
-def to_check(page: Page, car: str = "car-0") -> None:
-    """Go from the start to the last question before Book, with this car."""
+def to_check(page: Page, car: str = "car-0", name: str = "anna") -> None:
+    """Go from the start to the last question before Book, with this car, for this name."""
     press(page, "start", "place-0")
     page.locator(".k-car").first.wait_for()
     if not page.locator(f'[data-press="{car}"]').count():
@@ -371,7 +371,7 @@ def to_check(page: Page, car: str = "car-0") -> None:
     press(page, car)
     if car == "car-4":
         press(page, "seats-2")
-    type_on(page, "anna")
+    type_on(page, name)
     press(page, "next")
 
 

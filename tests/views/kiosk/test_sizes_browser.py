@@ -18,6 +18,7 @@ from tests.views.kiosk.kiosk_screens import (
     close,
     fake_kiosk,
     press,
+    to_check,
     type_on,
     walk,
 )
@@ -100,6 +101,25 @@ def test_no_word_of_the_bar_and_of_the_lists_is_broken_on_a_screen_of_21_inches(
         for look in (NONE, LARGE):
             press(page, *(f"aid-{aid}" for aid in look))
             found += [(language, *look, each) for each in faults(page, SMALLER_MM, bottom, look)]
+        close(page)
+    assert found == []
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_changed_price_and_its_english_have_room_beside_all_other_facts(
+    kiosk: FakeKiosk, layout: str
+) -> None:
+    changed = {"offer": 9, "old": "₹249", "new": "₹265"}
+    kiosk.order = [{"state": "changed", "changed": changed}]
+    found = []
+    for language in ("en", "hi", "de"):
+        page = kiosk.page(layout, voices=True)
+        press(page, f"lang-{language}")
+        to_check(page, name="कखग" if language == "hi" else "anna")
+        press(page, "book")
+        page.locator(".k-changed").wait_for()
+        mm, bottom = LAYOUTS[layout][2:]
+        found += [(language, each) for each in faults_of_pages(page, mm, bottom, NONE)]
         close(page)
     assert found == []
 

@@ -433,6 +433,17 @@ def test_the_head_of_the_list_is_one_line_where_kiosk_codes_are_made(
     expect(page.get_by_role("link", name="Kiosk code")).to_be_visible()
 
 
+def test_the_panel_begins_with_the_guest_and_then_says_what_they_read(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER", language="de")
+    page = opened(served, f"/?ride={order_id}")
+    guest, reads = page.locator(".beside .ride-guest"), page.locator(".beside .ride-reads")
+    expect(reads).to_contain_text("Guest reads")
+    above, below = guest.bounding_box(), reads.bounding_box()
+    assert above
+    assert below
+    assert above["y"] + above["height"] <= below["y"] + 1
+
+
 def test_a_long_button_of_a_row_leaves_its_guest_the_width(served: Served) -> None:
     served.desk.order("REJECTED", guest="Guest Heron", drop_name="Harbour")
     page = opened(served)

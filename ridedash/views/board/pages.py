@@ -116,7 +116,7 @@ def board() -> str:
         bar = staff_bar(bar_facts(db, s.clock()))
         prop = db.get_one(Property, current_staff().property_id)
         calls, kiosks = calls_of(db, bar.rings, s.clock()), desk_kiosks(db, s.clock())
-    found = _board(bar).value
+    found = _board(bar)
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
     return render_template(
@@ -186,17 +186,16 @@ def board_json() -> BaseResponse:
 
 def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
     staff, s = current_staff(), services()
-    facts = _read(Key("bar", (staff.property_id, staff.role), ""), lambda db: bar_facts(db, now))
-    bar = staff_bar(facts.value)
+    key = Key("bar", (staff.property_id, staff.role), "")
+    bar = staff_bar(_read(key, lambda db: bar_facts(db, now)))
     if only_bar:
-        return Entry(Poll(bar, (), None, None), None, _left_s(facts))
+        return Entry(Poll(bar, (), None, None), None, SAME_S)
     with s.db.read() as db:
         calls = calls_of(db, bar.rings, now)
-    rows = _board(bar)
-    return Entry(Poll(bar, calls, rows.value, _chosen(number, now)), None, _left_s(facts, rows))
+    return Entry(Poll(bar, calls, _board(bar), _chosen(number, now)), None, SAME_S)
 
 
-def _board(bar: StaffBar) -> Entry[Board]:
+def _board(bar: StaffBar) -> Board:
     """The rows in a language, shared by all of its pages of the property."""
     s, property_id = services(), current_staff().property_id
 
@@ -208,31 +207,25 @@ def _board(bar: StaffBar) -> Entry[Board]:
         )
         shown = Shown(property_id, now, s.time(), _locale(), bar.updates_stopped)
         with s.db.read() as db:
-            return Entry(board_of(db, shown, marks.value, before), None, SAME_S)
+            return Entry(board_of(db, shown, marks, before), None, SAME_S)
 
     key = "rows without freshness" if bar.updates_stopped else "rows"
-    return _shared(Key(key, (property_id, ""), _locale()), make)
+    return _shared(Key(key, (property_id, ""), _locale()), make).value
 
 
-def _read(key: Key, read: Callable[[Session], T]) -> Entry[T]:
+def _read(key: Key, read: Callable[[Session], T]) -> T:
     """What the database holds, read for all languages once in SAME_S."""
 
     def make(_before: T | None) -> Entry[T]:
         with services().db.read() as db:
             return Entry(read(db), None, SAME_S)
 
-    return _shared(key, make)
+    return _shared(key, make).value
 
 
 def _shared(key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
     cache = polls()
     return cache.share(key, make) if cache else make(None)
-
-
-def _left_s(*sources: Entry[Any]) -> float:
-    """How long what is made of these may serve: until the first of them is read anew."""
-    cache = polls()
-    return min(each.until for each in sources) - cache.moment() if cache else SAME_S
 
 
 def _needs(found: Board, bar: StaffBar) -> int:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.orm import Session
-from werkzeug.security import check_password_hash, generate_password_hash
 
+from ridedash.store import passwords
 from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import Kiosk, KioskCode, KioskKind, KioskVisit
 
@@ -213,7 +213,7 @@ def set_pin(kiosk: Kiosk, pin: str) -> None:
     """Set the PIN of a device's panel: six digits. Raises ValueError."""
     if not (len(pin) == PIN_LENGTH and pin.isascii() and pin.isdigit()):
         raise ValueError("a PIN is six digits")
-    kiosk.pin_hash = generate_password_hash(pin)
+    kiosk.pin_hash = passwords.hashed(pin)
     kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
 
 
@@ -232,7 +232,7 @@ def count_pin(kiosk: Kiosk, now: datetime) -> None:
 
 def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
     """Compare a PIN that was counted; slow by design. Raises WrongPin."""
-    if kiosk.pin_hash is None or not check_password_hash(kiosk.pin_hash, pin):
+    if kiosk.pin_hash is None or not passwords.matches(kiosk.pin_hash, pin):
         blocked = kiosk.pin_blocked_until
         wait_s = (blocked - now).total_seconds() if blocked else 0.0
         raise WrongPin(max(0.0, wait_s))

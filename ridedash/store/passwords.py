@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from werkzeug.security import generate_password_hash
-
 SHORTEST: Final = 12  # characters
 LONGEST: Final = 128
 GUESSES_LEAST: Final = 10**10  # guesses that an attacker needs, as zxcvbn estimates them
@@ -64,9 +62,18 @@ def weakness(password: str, words: Iterable[str] = ()) -> str | None:
     return None
 
 
-def hashed(password: str) -> str:
-    """The stored form of a password: scrypt with a salt."""
-    return generate_password_hash(password)
+def hashed(secret: str) -> str:
+    """The stored form of a password or a PIN: scrypt with a salt."""
+    from werkzeug.security import generate_password_hash  # a worker needs none of werkzeug
+
+    return generate_password_hash(secret)
+
+
+def matches(stored: str, secret: str) -> bool:
+    """Whether a password or a PIN is the one that was stored; slow by design."""
+    from werkzeug.security import check_password_hash
+
+    return check_password_hash(stored, secret)
 
 
 def _guesses(password: str) -> float:

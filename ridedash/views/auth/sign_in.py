@@ -14,7 +14,6 @@ from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import TooManyRequests
-from werkzeug.security import check_password_hash
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, login_manager, reader_language, services
@@ -161,8 +160,8 @@ def _count_note() -> None:
 def password_holds(staff: Staff | None, password: str) -> bool:
     """Whether the password is right. An unknown name takes as long as a known one."""
     with _verifying:
-        matches = check_password_hash(staff.password_hash if staff else _dummy_hash(), password)
-    return matches and staff is not None
+        holds = passwords.matches(staff.password_hash if staff else _dummy_hash(), password)
+    return holds and staff is not None
 
 
 @cache
@@ -243,4 +242,4 @@ def _demo() -> tuple[str, str] | None:
 @lru_cache(maxsize=8)
 def _opens(password_hash: str, password: str) -> bool:
     """Whether the demo's password is still valid; cached, because the check is slow by design."""
-    return check_password_hash(password_hash, password)
+    return passwords.matches(password_hash, password)

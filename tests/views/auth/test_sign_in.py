@@ -10,9 +10,9 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.secrets_file import demo_secrets
+from ridedash.store import passwords
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import SignIn, Staff, Throttle
-from ridedash.views.auth import sign_in
 from ridedash.views.web import current_user
 from ridedash.views.web.permissions import OPEN, needs
 from tests.databases import empty_database
@@ -61,7 +61,7 @@ def test_one_verification_runs_for_a_known_and_for_an_unknown_name(
             calls.append(pwhash)
         return False
 
-    monkeypatch.setattr(sign_in, "check_password_hash", counted)
+    monkeypatch.setattr(passwords, "matches", counted)
     assert try_in(desk, "desk", "x") == 401
     assert try_in(desk, "nobody", "x") == 401
     assert len(calls) == 2
@@ -131,9 +131,7 @@ def test_of_a_thousand_guesses_few_are_ever_verified(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    monkeypatch.setattr(
-        sign_in, "check_password_hash", lambda _hash, password: tried.append(password)
-    )
+    monkeypatch.setattr(passwords, "matches", lambda _hash, password: tried.append(password))
     client = desk.client(signed_in=False)
     form = {"csrf_token": token(client)}
     for i in range(200):
@@ -144,7 +142,7 @@ def test_of_a_thousand_guesses_few_are_ever_verified(
 def test_who_is_refused_unseen_fills_neither_the_tries_nor_the_audit_log(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_in, "check_password_hash", lambda _hash, _password: False)
+    monkeypatch.setattr(passwords, "matches", lambda _hash, _password: False)
     client, other = desk.client(signed_in=False), desk.client(signed_in=False)
     form, code = {"csrf_token": token(client)}, {"csrf_token": token(other, "/kiosk/pair")}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import compiled, connections, database_files, databases
+from tests import compiled, compiled_shares, connections, database_files, databases
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -170,10 +170,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[object]:
+def pytest_collection(session: pytest.Session) -> Iterator[object]:
     """Collect no garbage meanwhile: there is hardly any, and looking for it takes half the time."""
     gc.disable()
     try:
+        compiled_shares.compile_own(session.config)
         return (yield)
     finally:
         gc.enable()

@@ -50,7 +50,8 @@ TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_day.py", "tes
 FIRST = (
     "test_hostile_input.py",
     *("processes", "e2e", "test_canary.py", "test_day.py", "test_upkeep.py"),
-    *("faults", "test_axe.py", "test_crashes.py", "test_planned_machine.py"),
+    *("faults", "test_stage_browser.py", "test_mutants.py", "test_elements.py"),
+    *("test_stories.py", "test_axe.py", "test_crashes.py", "test_planned_machine.py"),
     *("test_permissions.py", "test_same_answers.py", "cli"),
 )
 

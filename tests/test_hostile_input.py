@@ -33,7 +33,7 @@ from ridedash.store.orders import Order
 from tests import databases
 from tests.hostile import DAYS, OF_DATABASES, VALUES, Forms, Watched, WatchedRequest, endpoint_of
 from tests.views.fake_service import FakeService
-from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.ride_pages import Desk, make_desk, token_without_page
 from tests.views.web.test_permissions import ROWS, routes, rows_of
 
 pytestmark = pytest.mark.database
@@ -82,6 +82,7 @@ OF_SCRIPTS: Final[dict[str, dict[str, str]]] = {
 }
 SHARES: Final = 3  # of the routes, each in a test of its own: they run side by side
 FILES: Final = {"static", "faces.file"}  # they read no field
+TOKENS: Final = {"csrf_token", "form_token"}  # every page has others
 
 
 class Service(FakeService):
@@ -111,6 +112,10 @@ def lost_order(
     )
 
 
+def without_tokens(fields: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if name not in TOKENS}
+
+
 @dataclass
 class Sweep:
     """An admin's browser, and what the routes are sent."""
@@ -120,6 +125,8 @@ class Sweep:
     csrf: str = ""
     # by endpoint: the fields of each form and link that leads there, and the order that had it
     forms: dict[str, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    # the same without tokens: two forms that differ in nothing else are one
+    known: dict[str, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
     states: dict[str, State] = field(default_factory=dict)
     rows: dict[str, Any] = field(default_factory=dict)
     looked_up: set[str] = field(default_factory=set)  # names, by the views of all requests so far
@@ -133,7 +140,7 @@ class Sweep:
         self.client = self.desk.client()
         for kind, token_of_device in self.devices.items():
             self.client.set_cookie(f"ridedash_{kind}", token_of_device, samesite="Strict")
-        self.csrf = token(self.client, "/me")
+        self.csrf = token_without_page(self.client)
 
     def renew(self, rule: Rule, state: State | None = None) -> None:
         """New rows for the numbers and tokens of an address: requests before have used them."""
@@ -191,7 +198,7 @@ class Sweep:
         if answer.status_code == 401 or answer.headers.get("Location", "").startswith("/sign-in"):
             self.sign_in()
         elif "Set-Cookie" in answer.headers:  # another sign-in, with another token for forms
-            self.csrf = token(self.client, "/me")
+            self.csrf = token_without_page(self.client)
 
     def read_pages(self) -> None:
         """Learn from each page which forms there are, and what their fields hold."""
@@ -222,7 +229,8 @@ class Sweep:
             return
         for form in Forms(answer.text).found:
             endpoint = endpoint_of(self.desk.app, form.action or path, form.method.upper())
-            if endpoint and form.fields not in self.forms[endpoint]:
+            if endpoint and without_tokens(form.fields) not in self.known[endpoint]:
+                self.known[endpoint].append(without_tokens(form.fields))
                 self.forms[endpoint].append(form.fields)
                 self.states.setdefault(endpoint, state)
 

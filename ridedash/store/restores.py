@@ -58,7 +58,7 @@ def epoch(s: Session) -> int:
 
 
 def is_at_least(of: int, beats: int) -> ColumnElement[bool]:
-    """A condition for statements: the database is in epoch `of`, and has not gone back in it."""
+    """A condition for statements: the database is in epoch `of`, with at least so many beats."""
     return exists().where(Watermark.epoch == of, Watermark.beats >= beats)
 
 
@@ -78,16 +78,16 @@ class Known(NamedTuple):
 
 
 def known_orders(s: Session, references: Collection[str]) -> list[Known]:
-    """The orders of the database among these partner references; at most AT_ONCE of them."""
+    """The orders that have one of these partner references; give at most AT_ONCE references."""
     query = select(Order.id, Order.mtx, Order.attempt, Order.state)
     rows = s.execute(query.where(Order.mtx.in_(list(references)))).all()
     return [Known(row.id, row.mtx, row.attempt, OrderState(row.state)) for row in rows]
 
 
 def listed(s: Session, references: Collection[str]) -> dict[str, bool]:
-    """The references that are listed as lost: those with an outcome or dealt with, and the others.
+    """Which of these references are listed as lost; give at most AT_ONCE references.
 
-    At most AT_ONCE of them.
+    The value is True if the order's outcome is known, or staff have dealt with it.
     """
     done = or_(LostOrder.outcome.is_not(None), LostOrder.closed_at.is_not(None))
     query = select(LostOrder.mtx, done).where(LostOrder.mtx.in_(list(references)))
@@ -126,7 +126,7 @@ class Waiting(NamedTuple):
 def waiting(
     s: Session, property_id: int | None = None, *, homeless: bool = False
 ) -> Waiting | None:
-    """What waits for a decision at a property, or at all, after the last restore; None for nothing.
+    """What waits for a decision after the last restore, at one property or at all; None: nothing.
 
     `homeless`: include lost orders of properties that are lost too.
     """

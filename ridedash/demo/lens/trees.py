@@ -26,7 +26,7 @@ class Node:
 
 
 def tree(text: str) -> Node | None:
-    """The tree of a JSON text; None for any other text, and for one with too many values."""
+    """The tree of a JSON object or array; None for other texts, and for one of too many values."""
     try:
         value = parsed(text)
         if not isinstance(value, list) or _count(value, DEEPEST) > MOST_NODES:

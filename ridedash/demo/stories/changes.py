@@ -28,17 +28,19 @@ from ridedash.wording import lazy
 SHARE: Final = Story(
     id="share",
     title=lazy("Share, with a retry"),
-    proves=lazy("The ride is followed from its first number to its last; nothing ends blindly."),
+    proves=lazy("The ride is followed from its first number to its last; no search ends unseen."),
     seconds=60,
     weekday=3,
     at=time(12, 10),
     steps=(
         Step(
-            lazy("A guest shares a cab to the museum quarter. No shared cab is free just now."),
+            lazy("A guest shares a cab to the Conservatoire. No shared cab is free just now."),
             Scenario("share_retry"),
         ),
         Step(
-            lazy("The desk books one seat. The ride company looks on, under a number for now."),
+            lazy(
+                "The desk books one seat. The ride company keeps looking, under a temporary number."
+            ),
             Book("Sparrow", "314", "Conservatoire", "share", seats=1),
             Settled((OrderState.MATCHING,)),
         ),
@@ -76,13 +78,15 @@ SHARE: Final = Story(
 SWAP: Final = Story(
     id="swap",
     title=lazy("The car changes"),
-    proves=lazy("Another plate is said loudly on three screens, and the old one struck out."),
+    proves=lazy("A changed plate is plain to see on every screen, and the old one is struck out."),
     seconds=40,
     weekday=1,
     at=time(14, 20),
     steps=(
         Step(
-            lazy("A guest goes to the hospital for a visit. On the way the cars will change."),
+            lazy(
+                "A guest goes to the hospital for a visit. Before it arrives, the car is replaced."
+            ),
             Scenario("driver_swaps"),
         ),
         Step(
@@ -121,7 +125,7 @@ SWAP: Final = Story(
     ),
     ends=(
         *ONE_RIDE,
-        Happens("car_swapped", lazy("The change of the car stands in the history")),
+        Happens("car_swapped", lazy("The change of the car is in the history")),
         EndsAs(COMPLETED),
     ),
 )

@@ -18,7 +18,7 @@ from ridedash.views.web.current_user import current_staff
 
 # searches for a place; together they take less time than interpreter.TAKES allows a deed
 SEARCHES: Final = 3
-SILENT: Final = 500  # an HTTP status from which on the request was not refused but failed
+SILENT: Final = 500  # from this HTTP status up a request has failed; below it, it was refused
 
 
 class NotYet(Exception):
@@ -67,7 +67,7 @@ def place_named(name: str, near: LatLng) -> LatLng:
 
 
 def _found(name: str, near: LatLng) -> list[Place]:
-    """The places that a search finds; repeated, because a new sandbox loads its places then."""
+    """The places that a search finds. It is repeated: the first search of a sandbox loads them."""
     for _ in range(SEARCHES):
         with contextlib.suppress(PlacesUnavailableError):
             return services().geocoder.search(name, near)

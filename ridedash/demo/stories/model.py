@@ -66,7 +66,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Let the next booking to which the scenario can happen go that way."""
+    """Apply a scenario to the next booking that it fits."""
 
     name: str
 

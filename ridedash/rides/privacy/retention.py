@@ -46,12 +46,12 @@ PEOPLE: Final = frozenset(
 
 @dataclass(frozen=True)
 class RetentionDays:
-    """For how many days each kind of data is stored after a ride."""
+    """For how many days each kind of data is stored."""
 
     positions: int = 7
-    guests: int = 30
+    guests: int = 30  # since a guest's last ride
     evidence: int = 30
-    audit: int = 365
+    audit: int = 365  # since the entry, or the start of a kiosk's visit
 
 
 def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) -> int:
@@ -110,8 +110,8 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
     for order in orders:
         order.note = order.resolve_reason = order.room = order.flight = order.departs_at = None
+        # the message of PLAN_MISSED is a code and stays; any other may be the service's words
         if order.code != PLAN_MISSED:
-            # there the message is a code; other messages may be the service's words
             order.message = None
         order.guard_key = order.guard_key if order.open else None
         order.version += 1

@@ -60,7 +60,7 @@ class Driver:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Driver":
-        """The driver that to_json wrote; an earlier version stored the model apart."""
+        """The driver that to_json wrote. Fields of an earlier version are ignored."""
         return cls(**{each.name: data[each.name] for each in fields(cls)})
 
 

@@ -137,5 +137,5 @@ def _visits(found: Visits) -> str:
     if found.helped:
         said.append(_("%(n)d asked for help", n=found.helped))
     if found.median_s is not None:
-        said.append(_("half within %(n)d s", n=found.median_s))
+        said.append(_("half of them took at most %(n)d s", n=found.median_s))
     return " · ".join(said)

@@ -62,7 +62,10 @@ class DoorRow:
 
 @dataclass(frozen=True)
 class DoorList:
-    """The rows in their order. `more` cars come later; for `finding` rides a driver is searched."""
+    """The rows in their order.
+
+    `more` is how many further cars have no row; `finding` the labels of rides without a driver yet.
+    """
 
     rows: tuple[DoorRow, ...]
     more: int
@@ -113,8 +116,8 @@ def state_of(facts: RideFacts) -> str:
 def label_of(page: OrderPage, numbers: Mapping[int, int], shows: str) -> str:
     """The label by which guests know their row: a kiosk's ride number, else as the house chose.
 
-    The choices are `room`, `initials`, and `number`, with which other rides have no label. It is
-    never a name.
+    The choices are `room`, `initials` and `number`; with `number` only rides of a kiosk have a
+    label. It is never a name.
     """
     number = numbers.get(page.order.id)
     if number is not None:

@@ -33,6 +33,7 @@ from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
 from ridedash.views.kiosk.asked import Here
 from ridedash.views.kiosk.cars import Choice, cars_json
+from ridedash.views.kiosk.words import phone_why
 from ridedash.views.web.link_pages import PRIVATE, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
@@ -296,7 +297,7 @@ def _say_car(phone: Phone) -> BaseResponse:
 
 
 def _who(phone: Phone) -> dict[str, Any]:
-    return {"longest": LONGEST_NAME, "typed": phone.said}
+    return {"longest": LONGEST_NAME, "typed": phone.said, "phone_why": phone_why()}
 
 
 def _say_who(phone: Phone) -> BaseResponse:

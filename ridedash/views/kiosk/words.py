@@ -8,9 +8,22 @@ or a refusal, arrive complete. The page fills in `{slots}`.
 from collections.abc import Iterable
 from typing import Final
 
-from ridedash.wording import in_language, lazy
+from flask_babel.speaklater import LazyString
+
+from ridedash.extensions import services
+from ridedash.wording import in_language, lazy, ngettext
 from ridedash.wording.languages import ENGLISH, LANGUAGES
 from ridedash.wording.say import Text
+
+
+def phone_why() -> str:
+    """Why a guest may give a phone number, and for how long it is stored."""
+    return ngettext(
+        "So our desk can reach you about this ride. Deleted after %(num)d day.",
+        "So our desk can reach you about this ride. Deleted after %(num)d days.",
+        services().settings.keep_guests_days,
+    )
+
 
 WORDS: Final[dict[str, Text]] = {
     # the frame
@@ -69,7 +82,7 @@ WORDS: Final[dict[str, Text]] = {
     "name": lazy("First name or room number"),
     "name_why": lazy("Our staff use it to find you."),
     "phone": lazy("Phone number, if you like"),
-    "phone_why": lazy("So our desk can reach you about this ride. Deleted after 30 days."),
+    "phone_why": LazyString(phone_why),
     "next": lazy("Next"),
     "phone_wrong": lazy("This phone number can't be right."),
     "name_needed": lazy("Please type a first name or a room number."),

@@ -29,7 +29,7 @@ class Snapshot(NamedTuple):
 
 
 def locale() -> str:
-    """The language of the reader, as a tag such as "en"."""
+    """The language of the reader, by its code: "en", "zh_Hans"."""
     return str(get_locale() or "en")
 
 

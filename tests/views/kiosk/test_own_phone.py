@@ -52,6 +52,15 @@ def walk(browser: FlaskClient, address: str, **who: str) -> Any:
     return browser.get(f"{address}/check")
 
 
+def test_the_page_says_for_how_long_a_phone_number_is_stored(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    assert browser.get(address).status_code == 200
+    browser.post(f"{address}/where", data=DROP)
+    cars = browser.get(f"{address}/car").text
+    browser.post(f"{address}/car", data={"offer": value(cars, "offer")})
+    assert "Deleted after 30 days." in browser.get(f"{address}/who").text
+
+
 def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
     first = browser.get(address)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,23 @@ def test_every_language_has_every_word_with_the_slots_of_the_english_one(app: Fl
 
 
 @pytest.mark.database
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [("1", "Deleted after 1 day."), ("7", "Deleted after 7 days."), ("30", "30 days.")],
+)
+def test_a_guest_reads_for_how_long_a_phone_number_is_stored_here(
+    days: str, said: str, tmp_path: Path
+) -> None:
+    with (
+        closing(make_desk(tmp_path, KEEP_GUESTS_DAYS=days)) as desk,
+        desk.app.test_request_context("/"),
+    ):
+        found = words_of(["ar"])
+    assert found["en"]["phone_why"].endswith(said)
+    assert days == "1" or days in found["ar"]["phone_why"]
+
+
+@pytest.mark.database
 def test_a_kiosk_of_few_languages_carries_those_and_english(app: Flask) -> None:
     with app.test_request_context("/"):
         assert list(words_of(["ar", "ar", "xx"])) == ["ar", "en"]
@@ -45,11 +63,14 @@ def test_a_kiosk_of_few_languages_carries_those_and_english(app: Flask) -> None:
     assert choices([]) == [{"tag": "en", "name": "English", "dir": "ltr"}]
 
 
-def test_sentences_have_twelve_words_at_most_and_none_of_the_trade() -> None:
-    for key, text in WORDS.items():
-        for sentence in re.split(r"(?<=[.?!])\s", str(text)):
+@pytest.mark.database
+def test_sentences_have_twelve_words_at_most_and_none_of_the_trade(app: Flask) -> None:
+    with app.test_request_context("/"):
+        words = words_of([])["en"]
+    for key, text in words.items():
+        for sentence in re.split(r"(?<=[.?!])\s", text):
             assert len(sentence.split()) <= 12, (key, sentence)
-        assert not [word for word in TRADE if word in str(text).lower()], key
+        assert not [word for word in TRADE if word in text.lower()], key
 
 
 def test_scripts_use_every_word_and_no_other() -> None:

@@ -422,9 +422,9 @@ def test_a_ride_with_an_advance_costs_the_advance_and_the_rest(desk: Desk) -> No
     assert told.invoice is not None
     assert [(line.label, line.amount) for line in told.invoice.lines] == [
         ("Meter fare", "₹31.50"),
-        ("Convenience charge", "₹5"),
+        ("Convenience charge", "₹5.00"),
         ("Total", "₹36.50"),
-        ("Paid in advance", "−₹20"),
+        ("Paid in advance", "−₹20.00"),
         ("To pay", "₹16.50"),
     ]
 

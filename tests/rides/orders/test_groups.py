@@ -251,14 +251,20 @@ def test_a_planned_group_waits_as_one_while_a_colleague_has_booked_for_its_guest
 IBIS = {"guest_name": "Guest Ibis", "guest_room": "415"}
 
 
-def first_car_ordered(world: World, worker: Worker) -> tuple[int, int]:
-    """A planned group of two: the first car is ordered, the second is due half an hour later."""
+def first_car_due(world: World, worker: Worker) -> tuple[int, ...]:
+    """A planned group of two: the first car was due just now, the second is due later."""
     ids = world.placed(cars=2, pickup_at=world.clock() + HOURS, **IBIS).order_ids
     move(world, ids[1], due_at=world.clock() + HOURS)
     world.service.products = lambda _query: offered()
     world.clock.go((HOURS - LEAD).total_seconds())
     worker.step()
     worker.step()
+    return ids
+
+
+def first_car_ordered(world: World, worker: Worker) -> tuple[int, int]:
+    """The same group, whose first car is ordered."""
+    ids = first_car_due(world, worker)
     assert [world.state(order_id) for order_id in ids] == ["BOOKED", "SCHEDULED"]
     return ids[0], ids[1]
 
@@ -309,12 +315,7 @@ def test_a_car_of_a_planned_group_from_another_pickup_has_a_guard_of_its_own(wor
 def test_a_car_that_was_booked_again_belongs_to_its_group(world: World, again: int) -> None:
     world.service.create = [refused] * again
     with world.worker() as worker:
-        ids = world.placed(cars=2, pickup_at=world.clock() + HOURS, **IBIS).order_ids
-        move(world, ids[1], due_at=world.clock() + HOURS)
-        world.service.products = lambda _query: offered()
-        world.clock.go((HOURS - LEAD).total_seconds())
-        worker.step()
-        worker.step()
+        ids = first_car_due(world, worker)
         failed = ids[0]
         for _ in range(again):
             assert world.state(failed) == "REJECTED"

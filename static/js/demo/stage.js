@@ -44,7 +44,10 @@ let out = false; // whether nobody is signed in
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: 0,
   got(body) {
-    if (out) location.reload(); // forms of another sign-in would be refused
+    if (out) {
+      location.reload(); // forms of another sign-in would be refused
+      return null; // asked again, the page would begin its reload anew each second, and never end
+    }
     if (away) story.tell();
     away = false;
     showClock(body.clock);

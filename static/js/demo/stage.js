@@ -39,7 +39,14 @@ function showQr(code) {
 }
 
 let away = false; // whether no request gets an answer
-let out = false; // whether nobody is signed in
+let out = false; // whether somebody has to sign in again
+
+/** Whatever request shows it first: a sign-in may be done before the follower's next poll. */
+function signedOut() {
+  out = true;
+  away = false;
+  say(root.dataset.sayOut);
+}
 
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: 0,
@@ -58,10 +65,9 @@ const follower = new Poller("/demo/stage/newest.json", {
     return EVERY_MS;
   },
   failed(status) {
-    out ||= status === 401;
-    away = !out;
-    say(away ? root.dataset.sayAway : root.dataset.sayOut);
-    return "again";
+    if (out || status === 401) return signedOut();
+    away = true;
+    return say(root.dataset.sayAway);
   },
 });
 follower.start();
@@ -70,6 +76,7 @@ const story = new StageStory(root, screens, {
   say,
   changed: () => follower.now(),
   hold: () => button("0").click(),
+  signedOut,
 });
 
 /** Send a form of the bar, and show the message of the director's page in the answer. */
@@ -85,6 +92,7 @@ async function press(form, submitter) {
     const told = page.querySelector("main [role=alert], main [role=status]");
     const words = told ?? page.querySelector("h1"); // the second one is for error pages
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
+    if (answer.status === 401) signedOut();
     done = new URL(answer.url).searchParams.get("said");
   } catch {
     say(root.dataset.sayAway);

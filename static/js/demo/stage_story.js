@@ -26,7 +26,7 @@ async function asked(address, form) {
       headers: { Accept: "application/json" },
       credentials: "same-origin",
     });
-    return await answer.json();
+    return { status: answer.status, ...(await answer.json()) };
   } catch {
     return {};
   }
@@ -35,10 +35,10 @@ async function asked(address, form) {
 export class StageStory {
   /**
    * `say(words)` shows a sentence; `changed()` is called when the clock may have turned; `hold()`
-   * holds the clock, and pauses the story.
+   * holds the clock, and pauses the story; `signedOut()` is called when nobody is signed in.
    */
-  constructor(root, screens, { say, changed, hold }) {
-    Object.assign(this, { root, screens, say, changed, hold });
+  constructor(root, screens, { say, changed, hold, signedOut }) {
+    Object.assign(this, { root, screens, say, changed, hold, signedOut });
     this.bar = root.querySelector("[data-story]");
     this.form = this.bar.querySelector("[data-begin]");
     this.speed = USUAL;
@@ -136,7 +136,7 @@ export class StageStory {
     const answer = await asked(`/demo/stories/${id}/start`, new FormData(this.form));
     if (this.wanted !== mine) return null;
     if (!answer.run) {
-      this.say(answer.message ?? this.root.dataset.sayAway);
+      this.#refuse(answer.message, answer.status);
       return null;
     }
     this.moment = answer;
@@ -230,13 +230,17 @@ export class StageStory {
   }
 
   #trouble(words, status) {
-    const { sayOut, sayAway } = this.root.dataset;
-    this.say(status === 401 ? sayOut : words || sayAway);
+    this.#refuse(words, status);
     if (!isFinal(status)) return;
     this.stop?.();
     this.stop = null;
     if (status === 404) this.moment = null; // the file with its run was deleted
     this.#show({ silently: true });
+  }
+
+  #refuse(words, status) {
+    if (status === 401) this.signedOut();
+    else this.say(words || this.root.dataset.sayAway);
   }
 
   async #turn(what) {
@@ -247,7 +251,7 @@ export class StageStory {
     const { csrf_token } = Object.fromEntries(new FormData(this.form));
     const sent = { csrf_token, step: moment.step };
     const answer = await askQuietly(`/demo/runs/${moment.run}/${what}`, sent);
-    if (!answer.ok) return this.say(answer.body.message ?? this.root.dataset.sayAway);
+    if (!answer.ok) return this.#refuse(answer.body.message, answer.status);
     this.moment = what === "drop" ? null : answer.body;
     if (what === "drop") this.say(this.root.dataset.sayDropped);
     this.#show();

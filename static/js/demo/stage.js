@@ -41,8 +41,12 @@ function showQr(code) {
 let away = false; // whether no request gets an answer
 let out = false; // whether somebody has to sign in again
 
-/** Whatever request shows it first: a sign-in may be done before the follower's next poll. */
+/**
+ * Whatever request shows it first: a sign-in may be done before the follower's next poll. A poll
+ * that is under way may have been answered before the sign-out.
+ */
 function signedOut() {
+  if (!out) follower.anew();
   out = true;
   away = false;
   say(root.dataset.sayOut);

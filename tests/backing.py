@@ -21,7 +21,7 @@ import psycopg
 
 SETTINGS = {
     "listen_addresses": "",
-    # the folder is temporary, and a crash of the server loses no committed data without this
+    # without fsync only a crash of the machine loses data, and the folder is temporary anyway
     "fsync": "off",
     "full_page_writes": "off",
     "wal_level": "minimal",
@@ -76,7 +76,7 @@ class PostgresServer:
         _wait_for(self._answers, self.process, log)
 
     def stop(self, *, immediate: bool = False) -> None:
-        """Stop it: "fast" writes everything; "immediate" is as a crash, with recovery at start."""
+        """Stop it; `immediate` acts like a crash, from which the next start has to recover."""
         if self.process is not None:
             _end(self.process, signal.SIGQUIT if immediate else signal.SIGINT)
             self.process = None
@@ -190,7 +190,7 @@ def _redis_on_a_free_port(folder: Path) -> RedisServer:
 
 
 def postgres_programs() -> Path | None:
-    """Where initdb and postgres are: on the PATH, or where Debian puts them, the newest."""
+    """The folder of initdb and postgres: on the PATH, else the newest version of Debian's."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=_major, reverse=True)
     on_path = shutil.which("initdb")
     for folder in ([Path(on_path).resolve().parent] if on_path else []) + debian:
@@ -206,7 +206,7 @@ def _major(programs: Path) -> int:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[Path]:
-    """A short path (a socket's may have 107 characters) that the server's user can reach."""
+    """A folder of the server's user; its path is short, because a socket's has 107 characters."""
     folder = Path(tempfile.mkdtemp(prefix="ridedash-", dir="/tmp"))
     try:
         user = _server_user()

@@ -1,7 +1,7 @@
-"""What every app of the tests compiles alike: templates, routes, statements, headers of files.
+"""Compiles templates, routes, SQL statements and headers of files once for all apps of the tests.
 
-Tests make thousands of apps, and each would compile all of it again: that is half of the time of a
-test that reads a page.
+Tests make thousands of apps. If each compiled all of this again, that would take half of the time
+of a test that reads a page.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,11 @@ _Builder = Callable[..., tuple[str, str]]  # makes an address from a rule and th
 # what Rule.compile() makes
 COMPILED: Final = ("_parts", "_trace", "_converters", "arguments")
 BUILDERS: Final = ("_build", "_build_unknown")
-STATEMENTS: Final = 5_000  # of a whole run; an engine by itself keeps 500
+STATEMENTS: Final = 5_000  # kept for all engines of a run; by default an engine keeps 500
 
 
 class Templates(FileSystemBytecodeCache):
-    """Compiled templates, which a process reads once."""
+    """Compiled templates; a process reads each one from the disk once."""
 
     def __init__(self, folder: str) -> None:
         super().__init__(folder)
@@ -41,7 +41,7 @@ class Templates(FileSystemBytecodeCache):
 
 
 def share(folder: str) -> None:
-    """Let all apps from now on have in common what doesn't depend on them."""
+    """Make all apps from now on share what does not depend on the app."""
     Flask.jinja_options = {"bytecode_cache": Templates(folder)}
     _share_routes()
     _share_statements()
@@ -49,7 +49,7 @@ def share(folder: str) -> None:
 
 
 def _share_routes() -> None:
-    """What a rule's text is compiled to; the converters in it know the map of the first app."""
+    """Compile each rule's text once. Its converters keep the URL map of the first app."""
     compile_alone = Rule.compile
     known: dict[Any, tuple[dict[str, Any], list[_Builder]]] = {}
 
@@ -69,7 +69,7 @@ def _share_routes() -> None:
 
 
 def _share_statements() -> None:
-    """Compiled statements are kept by dialect: here those of all engines of a kind are equal."""
+    """Share compiled statements, whose key has the dialect: make all dialects of a kind equal."""
     known: LRUCache[Any, Any] = LRUCache(STATEMENTS)
 
     def share_with(_kind: type[Dialect], engine: Engine) -> None:
@@ -82,12 +82,12 @@ def _share_statements() -> None:
 
 
 def _share_headers() -> None:
-    """The headers of a release's files, whose address has a digest of what is in them."""
+    """Make the headers of a release's file once: its address has a digest of its content."""
     get_static_file = FileServer.get_static_file
     known: dict[Any, Any] = {}
 
     def found(server: FileServer, path: str, url: str, stat_cache: Any = None) -> Any:
-        if stat_cache is not None:  # of the instance folder, whose files tests damage
+        if stat_cache is not None:  # a file of the instance folder, which a test may damage
             return get_static_file(server, path, url, stat_cache)
         key = path, url, tuple(server._head.items())
         if key not in known:

@@ -1,7 +1,7 @@
 """Each process of a run compiles its share of the test files, and reads what the others compiled.
 
-In a new checkout pytest rewrites the assertions of all files, which takes 11 s of CPU time: each
-process did it for itself, at the same time and in the same order.
+In a new checkout pytest rewrites the assertions of all files, which takes 11 s of CPU time. Without
+this module each process would do all of it, at the same time and in the same order.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from tests import database_files
 
 
 def compile_own(config: pytest.Config) -> None:
-    """Import this process's share before all files are collected; without effect on what is."""
+    """Import this process's share before the collection; the same tests are collected without it."""
     worker = getattr(config, "workerinput", None)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if worker is None or not whole or sys.dont_write_bytecode:
@@ -25,14 +25,15 @@ def compile_own(config: pytest.Config) -> None:
     every = sorted((root / "tests").rglob("test_*.py"))
     files = [f for f in every if chosen is None or database_files.name_of(f, root) in chosen]
     for file in own(files, int(worker["workerid"].removeprefix("gw")), worker["workercount"]):
-        # its collection tells of an error
+        # the collection of the file reports the error
         with contextlib.suppress(Exception, pytest.skip.Exception):
             importlib.import_module(".".join(file.relative_to(root).with_suffix("").parts))
 
 
 def own(files: Sequence[Path], number: int, processes: int) -> Sequence[Path]:
-    """The share of the process with that number: every so many files of all parts of the list.
+    """The share of the process with that number: every n-th file of the list, for n processes.
 
-    What is collected first is compiled first: who is done early finds the next files compiled.
+    Thus files are compiled in the order of collection: a process that is done early finds the next
+    files compiled.
     """
     return files[number % processes :: processes]

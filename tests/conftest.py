@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ridedash.store.database.database import Database
     from tests.views.ride_pages import Desk
 
-# Hypothesis would load trio's, which selenium brings, and which warns after gc.freeze() below.
+# Hypothesis would load the plugin of trio (which selenium needs): it warns after gc.freeze() below.
 os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
 
 # The first is the headless build of the same browser, which needs a quarter less CPU time.
@@ -43,7 +43,7 @@ LAUNCH = [  # root in a container can't use the browser's sandbox; no background
 ]
 
 
-# Their shared fixtures start slowly: all tests of one run in the same process of `make test`.
+# Fixtures shared in these start slowly: the tests of each run in one process of `make test`.
 TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_day.py", "test_upkeep.py"}
 
 # What takes longest begins first, so that no process works alone at the end.
@@ -59,7 +59,7 @@ FIRST = (
 class Together(LoadScopeScheduling):
     """Schedule each test for itself, but the tests of a folder or file in TOGETHER as one group.
 
-    Not pytest-xdist's own groups: with pytest 9.2 they are silently ignored.
+    The groups of pytest-xdist itself are not used: with pytest 9.2 they are silently ignored.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -68,7 +68,7 @@ class Together(LoadScopeScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    config.option.loadscopereorder = False  # it would begin with the largest number of tests
+    config.option.loadscopereorder = False  # pytest-xdist would begin with the largest group
     return Together(config, log)
 
 
@@ -131,7 +131,7 @@ def db(database: str) -> "Iterator[Database]":
 
 @pytest.fixture
 def desk(tmp_path: Path) -> "Iterator[Desk]":
-    """A desk with its app, its clock at noon, and a property beside its own."""
+    """A desk with its app and its clock at noon; the database has another property as well."""
     from tests.views.ride_pages import make_desk
 
     made = make_desk(tmp_path)
@@ -146,7 +146,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.database)
         if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:
             item.add_marker(pytest.mark.skip(reason="about SQLite alone"))
-    # required and missing: the tests run and fail at the launch, by name
+    # if a browser is required but missing, each test runs, and fails when it launches the browser
     if not browser_path() and os.environ.get("RIDEDASH_TEST_BROWSER") != "required":
         for item in items:
             if item.get_closest_marker("browser"):
@@ -172,7 +172,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[object]:
-    """Collect no garbage meanwhile: there is hardly any, and looking for it takes half the time."""
+    """Switch garbage collection off meanwhile: it finds hardly any, and takes half the time."""
     gc.disable()
     try:
         compiled_shares.compile_own(session.config)
@@ -184,7 +184,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Exempt the collected tests from garbage collection, and collect the rest seldom.
 
-    Reference counts free nearly all that a test makes; both saved more than a fifth of the time.
+    Reference counts free nearly all that a test makes. Both save more than a fifth of the time.
     """
     database_files.record(session)
     gc.collect()
@@ -212,11 +212,11 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def _end_routes(browser: "Browser | None") -> None:
-    """End what a test answers to its pages before they close.
+    """Remove the routes by which a test answers its pages, before the pages close.
 
-    Playwright raises the error of an answer that comes too late in the next test.
+    Otherwise Playwright raises the error of a late answer in the next test.
     """
-    # some tests call a client of Flask their browser
+    # in some tests the fixture `browser` is a client of Flask
     for context in getattr(browser, "contexts", ()):
         for page in context.pages:
             page.unroute_all(behavior="ignoreErrors")
@@ -235,11 +235,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import HealthCheck, settings
 
-    # how long an example takes says how busy the machine is
+    # an example that takes long only shows that the machine is busy
     settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("steady")
     connections.watch()
-    if "RIDEDASH_TEST_TEMPLATES" not in os.environ:  # of a parent process, or of tools/test.sh
+    if "RIDEDASH_TEST_TEMPLATES" not in os.environ:  # else set by tools/test.sh or a parent
         folder = tempfile.TemporaryDirectory(prefix="ridedash-templates-")
         config.add_cleanup(folder.cleanup)
         os.environ["RIDEDASH_TEST_TEMPLATES"] = folder.name

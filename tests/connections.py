@@ -1,8 +1,9 @@
-"""Where the tests' own process connects to: only to ports that a test may have opened.
+"""Watches the connections of the tests' own process: only ports that a test opened are allowed.
 
-A test opens port 0, so its port is one that the kernel chose. A fixed port is somebody else's: of a
-demo that runs on this machine, of its PostgreSQL or Redis. Audit hooks see every connection that
-Python makes (docs.python.org: socket.connect), not those of libraries in C, nor those of children.
+A test opens port 0, so its port is one that the kernel chose. A fixed port belongs to another
+program: to a demo that runs on this machine, or to the machine's own PostgreSQL or Redis. Audit
+hooks see every connection that Python makes (docs.python.org: socket.connect), but none of a
+library in C or of a child process.
 """
 
 import ipaddress
@@ -16,7 +17,7 @@ _RANGE: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _USUAL: Final = range(49152, 65536)  # where the kernel does not say: the range of RFC 6335
 
 seen: list[tuple[Any, ...]] = []
-"""The connections to ports of others since the last `clear`."""
+"""Addresses that no test can have opened, of the connections since the last `clear`."""
 
 
 def chosen_by_kernel() -> range:
@@ -31,7 +32,7 @@ OWN: Final = chosen_by_kernel()
 
 
 def is_of_tests(address: Any) -> bool:
-    """Whether a test may connect there; a path (of a Unix socket) is its own."""
+    """Whether a test may connect to this address; paths (of Unix sockets) are always allowed."""
     if not isinstance(address, tuple):
         return True
     host, port = address[:2]
@@ -43,7 +44,7 @@ def is_of_tests(address: Any) -> bool:
 
 
 def watch() -> None:
-    """Record, from now on, each connection to a port of others in `seen`."""
+    """Record in `seen`, from now on, each connection that a test may not make."""
 
     def heard(event: str, args: tuple[Any, ...]) -> None:
         if event == "socket.connect" and not is_of_tests(args[1]):

@@ -1,7 +1,7 @@
-"""The test files that the run on PostgreSQL has to collect, written by the run on SQLite before it.
+"""The list of test files that the run on PostgreSQL collects; the run on SQLite before writes it.
 
-tools/test.sh names that file in RIDEDASH_TEST_FILES. Collecting all files takes each process of the
-second run several seconds, also when none of the chosen tests touches a database.
+RIDEDASH_TEST_FILES, which tools/test.sh sets, is the path of the list. Collecting all files would
+take each process of the second run several seconds, even if no chosen test touches a database.
 """
 
 import functools

@@ -69,7 +69,7 @@ def empty_database(folder: Path, of: str | None = None) -> str:
 
 
 def settings_for(instance: Path) -> dict[str, str]:
-    """The database settings for a program: empty on SQLite, which is in the instance folder."""
+    """The database settings for a program: none on SQLite, whose file is in the instance folder."""
     if kind() == SQLITE:
         return {}
     if instance not in _of_instances:
@@ -106,7 +106,7 @@ def shared_redis() -> RedisServer:
 
 
 def forget(folder: Path) -> None:
-    """Take back the PostgreSQL databases of a folder or one inside it: emptied, or dropped."""
+    """Empty or drop the PostgreSQL databases that were made for a folder or one inside it."""
     gone = [name for name, made_for in _made.items() if made_for.is_relative_to(folder)]
     if not gone:
         return
@@ -156,11 +156,11 @@ def _shape() -> Any:
 
 
 def _on_postgres(template: str) -> str:
-    """The name of a new copy of that database."""
+    """Copy a database. The name of the copy."""
     server = shared_postgres()
     name = f"test_{next(_numbers)}"
     with server.connect() as line:
-        # without fsync, in half the time
+        # on a server without fsync, copying files takes half the time
         how = "STRATEGY FILE_COPY" if line.info.server_version >= 150_000 else ""
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
         line.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
@@ -179,7 +179,7 @@ def _template() -> str:
 
 @functools.cache
 def _sqlite_template() -> Path:
-    """A migrated database; `python -m tools.mutants` names a folder for all of its runs."""
+    """A file to copy: a migrated database. All runs of `python -m tools.mutants` share one."""
     shared = os.environ.get("RIDEDASH_TEST_MIGRATED")
     if shared:
         folder = Path(shared)

@@ -1,7 +1,7 @@
 """A short command of the command line in the test's own process: starting a program takes seconds.
 
-What only a program of its own shows (its logs, its umask, a terminal) is in tests/cli/
-test_commands.py and test_people.py.
+What only a separate process shows (its logs, its umask, a terminal) is tested in test_commands.py
+and test_people.py.
 """
 
 import io

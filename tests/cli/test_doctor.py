@@ -45,7 +45,7 @@ PICTURE = answer_with(200, "<svg/>", "image/svg+xml")
 
 @contextmanager
 def other_server(answers: Answers) -> Iterator[tuple[str, list[str]]]:
-    """A server for the service and tiles, which answers by the path's first word; its requests."""
+    """A server that answers by the first word of a path. Yields its address and the paths asked."""
     requests: list[str] = []
 
     def app(environ: Any, start: Any) -> Any:
@@ -68,7 +68,7 @@ def other_server(answers: Answers) -> Iterator[tuple[str, list[str]]]:
 
 
 class Installation:
-    """A property in a database, and the doctor's findings beside a server with given answers."""
+    """A property in a database; `findings` lets the doctor examine it and a server."""
 
     def __init__(self, folder: Path, database: str) -> None:
         self.settings = {
@@ -321,7 +321,7 @@ def test_files_that_other_users_can_read_are_named_with_the_command_that_closes_
     assert not files.ok
     assert str(open_file) in files.text
     assert f"chmod -R go= {instance}" in files.text
-    instance.chmod(0o700)  # nobody else comes in
+    instance.chmod(0o700)  # now no other user can reach the files
     for path in tmp_path.glob("desk.sqlite*"):
         path.chmod(0o600)
     (files,) = installation.findings()["files"]
@@ -344,7 +344,7 @@ def test_a_database_beside_the_instance_that_others_can_read_is_named(
         ("https://desk.hotel.example:8443", True),
         ("https://Desk.hotel.example:8443", True),
         ("https://desk.hotel.example", False),  # the proxy drops the port
-        ("http://desk.hotel.example:8443", False),  # and the scheme
+        ("http://desk.hotel.example:8443", False),  # the proxy does not forward the scheme
         ("None", False),
     ],
 )
@@ -435,7 +435,7 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
     [
         (answer_with(200, '{"status": "ok", "round_s": 0.1}'), True, "ended 0.1 s ago"),
         (answer_with(503, '{"status": "stuck", "round_s": 130}'), False, "stands still."),
-        (answer_with(200, '{"status": "ok"}'), False, "stands still."),  # a web process's
+        (answer_with(200, '{"status": "ok"}'), False, "stands still."),  # as of a web process
     ],
 )
 def test_the_port_of_a_worker_is_asked_for_its_health_when_it_is_set(

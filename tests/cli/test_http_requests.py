@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 ANSWERS_S = 30.0  # an upper bound on a busy machine
-CPU_S = 1.0  # for a header that is read in milliseconds; unguarded ones took many seconds
+CPU_S = 1.0  # a header is read in milliseconds; without the guard some took many seconds
 NEXT = b"GET /next HTTP/1.1\r\nHost: desk\r\nConnection: close\r\n\r\n"
 CHUNKS = b"5\r\nhello\r\n0\r\n\r\n"
 
@@ -41,7 +41,7 @@ def address() -> Iterator[tuple[str, int]]:
     """Where the server of `ridedash up` listens, with a small application."""
     listening = listen("127.0.0.1", 0, "RIDEDASH_PORT")
     server = make_server(_echo, listening, 2)
-    server.adj.asyncore_loop_timeout = 0.05  # seconds until it notices that it was closed
+    server.adj.asyncore_loop_timeout = 0.05  # seconds until the server notices that it was closed
     thread = threading.Thread(target=run_until_closed, args=(server,))
     thread.start()
     yield listening.getsockname()
@@ -53,7 +53,7 @@ def _said(address: tuple[str, int], sent: bytes) -> bytes:
     """All that the server answers until it closes the connection."""
     got = b""
     with socket.create_connection(address, timeout=ANSWERS_S) as line:
-        with contextlib.suppress(ConnectionError):  # it closes before it has read all
+        with contextlib.suppress(ConnectionError):  # the server may close before it has read all
             line.sendall(sent)
         with contextlib.suppress(ConnectionError):
             while data := line.recv(65536):

@@ -63,7 +63,7 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_are_told_what_to_mend(desk
 
 
 def test_a_kiosk_that_speaks_and_writes_every_language_passes(desk: Desk) -> None:
-    """As its page tells it: the first part of a voice's tag, and the tags of our languages."""
+    """A kiosk reports the first part of each voice's tag, and our languages that it can display."""
     voices = ["en", "hi", "ar", "es", "fr", "de", "ja", "zh"]
     fonts = [*voices[:-1], "zh-Hans"]
     health = {"voices": voices, "fonts": fonts, "skew_s": 0}

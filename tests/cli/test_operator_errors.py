@@ -1,4 +1,4 @@
-"""What a command says when the machine is in its way: why, and what to do about it."""
+"""What a command says when the machine stops it: the cause, and what to do about it."""
 
 import contextlib
 import errno
@@ -29,7 +29,7 @@ def test_a_folder_that_can_not_be_made_is_named_with_the_user_who_should() -> No
     assert str(NOWHERE) in done.stderr
     assert "must be able to write there." in done.stderr
     assert done.stderr.count("\n") == 1
-    with pytest.raises(OSError) as raised:  # of a live desk, which makes no secrets
+    with pytest.raises(OSError) as raised:  # in live mode, which makes no secrets
         commands.run(cli._parser().parse_args(["db", "upgrade"]), LIVE | HERE)
     assert (raised.value.filename, bool(remedy(raised.value))) == (str(NOWHERE), True)
 

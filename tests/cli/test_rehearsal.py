@@ -1,4 +1,4 @@
-"""The page of docs/operating.md about rehearsals, done as it is written."""
+"""The section of docs/operating.md about rehearsals, carried out as it is written."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ NEW_PASSWORD = "seven grey herons by the quay\n"
 
 
 def commands(web: int, service: int) -> list[str]:
-    """The lines of the page, with other ports."""
+    """The lines of the section, with other ports."""
     section = PAGE.read_text().split("## Rehearse\n")[1].split("\n## ")[0]
     block = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0]
     assert block.count("8000") == block.count("8001") == 1, "the ports stand in one line"
@@ -26,7 +26,7 @@ def commands(web: int, service: int) -> list[str]:
 
 
 def written(folder: Path, lines: list[str]) -> dict[str, dict[str, str]]:
-    """The settings that the page writes to its two files, by the name of the file."""
+    """The settings that these lines write to two files, by the name of the file."""
     before = [line for line in lines if not line.startswith("run ")]
     script = OPENSSL + "\n".join(before)
     subprocess.run(["bash", "-euc", script], cwd=folder, check=True, timeout=60)
@@ -39,7 +39,7 @@ def written(folder: Path, lines: list[str]) -> dict[str, dict[str, str]]:
 
 
 class Rehearsal:
-    """Runs a command of ridedash as the page says: `run NAME WORDS…`."""
+    """Runs commands of ridedash as the section says: `run NAME WORDS…`."""
 
     def __init__(self, folder: Path, web: int, service: int) -> None:
         self.folder = folder
@@ -47,13 +47,13 @@ class Rehearsal:
         self.settings = written(folder, self.lines)
 
     def words(self, start: str) -> tuple[str, list[str]]:
-        """Name and words of the line that starts so."""
+        """Name and words of the line that begins with `run` and this start."""
         (line,) = [each for each in self.lines if each.startswith(f"run {start}")]
         _run, name, *words = shlex.split(line.partition(" &")[0], comments=True)
         return name, words
 
     def done(self, name: str, words: list[str], given: str = "") -> str:
-        """The output of a command that ends."""
+        """Run a command until it ends. Its output."""
         return subprocess.run(
             [sys.executable, "-m", "ridedash.cli", *words],
             cwd=self.folder,
@@ -68,7 +68,7 @@ class Rehearsal:
 
     @contextlib.contextmanager
     def started(self, start: str, ready: str) -> Iterator[str]:
-        """A command that serves, once it has printed `ready`; what it printed until then."""
+        """Start a command that serves. Yields what it has printed, once that contains `ready`."""
         name, words = self.words(start)
         with (self.folder / f"{name}.log").open("w") as log:
             process = subprocess.Popen(
@@ -105,11 +105,11 @@ def test_a_person_can_rehearse_a_live_desk_from_the_page_of_docs(tmp_path: Path)
             assert "a sandbox: no real rides" in printed
             page = get(f"http://127.0.0.1:{web}/sign-in").text
             assert "Rehearsal: no real rides" in page
-            # the first search reads all names: on a busy machine longer than a search may take
+            # the first search reads all names, which may take longer than a search is allowed to
             assert get(f"http://127.0.0.1:{service}/places?q=a").status_code == 200
             report = made.done("desk", ["doctor"])
     failed = [line.split()[1] for line in report.splitlines() if line.startswith("FAIL")]
-    assert failed == ["account"]  # connected in the browser
+    assert failed == ["account"]  # a person connects the account in the browser
     assert "this is a rehearsal" in report
     assert "photon answers, 8 places" in report
     assert f":{service}/tiles/" in report

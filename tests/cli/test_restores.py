@@ -28,7 +28,7 @@ NO_OPTIONS = argparse.Namespace(anyway=False)
 
 
 class Installation:
-    """A world whose worker has its journals in the instance folder that the commands read."""
+    """A world with a worker; its journals are in the instance folder that the commands read."""
 
     def __init__(self, folder: Path, database: str) -> None:
         self.world = World(folder / "world", database)
@@ -40,7 +40,7 @@ class Installation:
         self.services: Services = build_services(load(settings), self.world.clock)
 
     def step(self, count: int = 1) -> None:
-        """That many rounds of a worker which starts and ends."""
+        """Start a worker, run that many rounds, and end it."""
         with closing(AnswerJournal(self.instance / "blackbox", slots=4)) as journal:
             worker = Worker(replace(self.world.runtime), journal)
             for _ in range(count):
@@ -57,7 +57,7 @@ def here(tmp_path: Path, database: str) -> Iterator[Installation]:
 
 
 def restored(here: Installation) -> tuple[int, int]:
-    """A restored database that has lost one order, and has a plan; how many rides were booked."""
+    """Restore a backup without the last order. The id of a planned ride; how many are booked."""
     order_id = planned(here.world)
     here.step()
     backup = dump(here.world.db)
@@ -114,7 +114,7 @@ def test_accepting_compares_with_the_journals_first_so_a_worker_holds_nothing_ag
 def test_a_restore_is_not_accepted_before_the_other_machines_have_compared(
     here: Installation, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Their journals are on their own disks."""
+    """The journals of another machine are on its own disk."""
     world = here.world
     with world.db.write() as s:
         s.add(Heartbeat(worker="desk-2:77:ab12cd", beat_at=world.clock()))

@@ -39,7 +39,7 @@ def test_live_mode_has_no_stage(tmp_path: Path) -> None:
 
 
 def test_a_demo_on_another_service_has_no_stage(tmp_path: Path) -> None:
-    """Its pages answer 404 there: rides may be real."""
+    """The pages of the stage answer 404 there, because rides may be real."""
     other = {"RIDEDASH_SERVICE_URL": "http://127.0.0.1:9", "RIDEDASH_INSTANCE": str(tmp_path)}
     with pytest.raises(CommandError, match="RIDEDASH_SERVICE_URL"):
         stage.require(load(other))

@@ -13,15 +13,15 @@ from tests.processes.fleet import free_port, get
 from tests.running import Running, running
 
 IDLE = 200  # twice waitress's own limit of connections
-ANSWERS_S = 30.0  # an upper bound on a busy machine; an idle connection blocked for 120 s
+ANSWERS_S = 30.0  # an upper bound on a busy machine; idle connections would block for 120 s
 ATTACKER = {"X-Forwarded-For": "203.0.113.66", "X-Forwarded-Proto": "http"}
 COLLEAGUE = {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "http"}
-TRIES = 30  # wrong passwords of one address in ten minutes (docs/security.md ASVS 6.3.1)
+TRIES = 30  # wrong passwords that one address may send in ten minutes (docs/security.md ASVS 6.3.1)
 
 
 @pytest.fixture(scope="module")
 def behind_a_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A running `ridedash up` that believes one proxy."""
+    """A running `ridedash up` that trusts one proxy."""
     with running(tmp_path_factory.mktemp("up"), RIDEDASH_TRUSTED_PROXIES="1") as made:
         yield made
 
@@ -56,7 +56,7 @@ def test_wrong_passwords_of_one_address_behind_the_proxy_lock_out_no_other_addre
 def test_metrics_are_refused_to_somebody_behind_the_proxy(behind_a_proxy: Running) -> None:
     url = behind_a_proxy.url + "/metrics"
     assert get(url, COLLEAGUE).status_code == 404
-    assert get(url).status_code == 200  # of this machine
+    assert get(url).status_code == 200  # from this machine
 
 
 def test_metrics_are_refused_to_somebody_behind_a_proxy_that_is_not_trusted(

@@ -17,7 +17,7 @@ PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 def test_the_wheel_runs_in_another_folder_and_live_has_nothing_of_the_director(
     tmp_path: Path,
 ) -> None:
-    """One test: the wheel is built for both."""
+    """This is one test, so that the wheel is built only once."""
     elsewhere = installed(tmp_path)
     assert (elsewhere / "ridedash" / "templates" / "web/base.html").is_file()
     script = (
@@ -56,7 +56,7 @@ def alone(elsewhere: Path, script: str) -> tuple[str, ...]:
 
 
 def asked_live(elsewhere: Path, instance: Path) -> "subprocess.CompletedProcess[str]":
-    """What a live desk of the wheel says when it is asked for all that a demo has."""
+    """Ask a live desk of the wheel for everything that only a demo has. What it printed."""
     instance.mkdir(mode=0o700)
     static = ROOT / "static"
     files = [path for path in static.glob("*/demo/**/*") if path.is_file()]
@@ -81,7 +81,7 @@ def asked_live(elsewhere: Path, instance: Path) -> "subprocess.CompletedProcess[
 
 
 def demo_routes() -> set[str]:
-    """Every address of the director, and of the sandbox's control, without its parameters."""
+    """Every address of the director and of the sandbox's control, with 1 for each parameter."""
     lines = (ROUTES + SANDBOX_ROUTES).strip().splitlines()
     paths = (line.split()[1] for line in lines if line)
     named = (each for each in paths if each.startswith(("/demo", "/control")))

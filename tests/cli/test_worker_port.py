@@ -26,7 +26,7 @@ pytestmark = pytest.mark.database
 
 
 class Rounds:
-    """A worker of which the port knows when its last round ended."""
+    """A stand-in for a worker: the port only asks when its last round ended."""
 
     round_ended = 0.0
 
@@ -49,7 +49,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
 def asked(
     services: Services, path: str, method: str = "GET", idle_s: float = 0.0, **environ: str
 ) -> tuple[str, str]:
-    """Status line and body of an answer, by a worker whose last round ended so long ago."""
+    """Status line and body of an answer, if the worker's last round ended `idle_s` ago."""
     worker: Any = Rounds()
     worker.round_ended = time.monotonic() - idle_s
     lines: list[str] = []

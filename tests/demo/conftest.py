@@ -1,4 +1,4 @@
-"""A demo with its sandbox. Its module is slow to import: runs without these tests don't do it."""
+"""A demo with its sandbox. Its module is slow to import, so only tests that need it import it."""
 
 import pytest
 

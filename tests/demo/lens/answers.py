@@ -37,7 +37,7 @@ from tests.views.fake_service import SHARE, category, metered, upfront
 from tests.views.ride_pages import NOON, Desk
 
 Bodies = dict[str, Any]  # operation -> the body of its answer; track_ride: a list, oldest first
-Shown = dict[str, tuple[str, ...]]  # "surface:element" -> its texts and looks
+Shown = dict[str, tuple[str, ...]]  # "surface:element" -> its texts and attributes
 BOARD_ROW: Final = "{% from 'board/_row.html' import ride_row with context %}{{ ride_row(row) }}"
 ATTRIBUTES: Final = ("href", "class", "data-icon", "aria-label", "hidden")
 VOID: Final = frozenset({"meta", "link", "input", "img", "br", "use", "path", "image", "hr"})
@@ -51,13 +51,13 @@ class Scene:
     kind: str
     status: str | None
     bodies: Bodies
-    facts: dict[str, Any] = field(default_factory=dict)  # of tests.views.ride_pages.Desk.order
+    facts: dict[str, Any] = field(default_factory=dict)  # for tests.views.ride_pages.Desk.order
     state: str = "BOOKED"
     language: str | None = None  # of the guest
 
 
 def driven(status: str, **more: Any) -> dict[str, Any]:
-    """A snapshot of share and point-to-point, as docs/service-interface.md 5 has it."""
+    """A snapshot of a share or point-to-point ride, as in docs/service-interface.md 5."""
     return {
         "status": "SUCCESS",
         "request_type": "TRACK_RIDE",
@@ -168,7 +168,7 @@ CASH: Final = {"payment": "cash"}
 
 
 class Elements(HTMLParser):
-    """The texts and looks of a page by the name of the innermost element around them."""
+    """The texts and attributes of a page by the name of the innermost element around them."""
 
     def __init__(self, surface: str) -> None:
         super().__init__()
@@ -214,7 +214,7 @@ def elements_of(surface: str, html: str) -> Shown:
 
 @dataclass
 class Play:
-    """One scene on a desk: its pages after the answers, or after other ones."""
+    """One scene on a desk: what its pages show after its answers, or after changed ones."""
 
     desk: Desk
     scene: Scene
@@ -223,7 +223,7 @@ class Play:
     token: str
 
     def rows(self, bodies: Bodies) -> dict[str, Any]:
-        """What is stored of these answers, by column."""
+        """What the program stores of these answers, by table and column."""
         kind = Kind(self.scene.kind)
         product = ProductList.from_wire(bodies["products"]).products[0]
         offer = vars(offered(product)).copy()
@@ -237,7 +237,7 @@ class Play:
             if name in bodies
         }
         for seq, body in enumerate(bodies.get("track_ride", ()), 1):
-            # an answer before the last one is old enough for what is shown for a while only
+            # all answers came two seconds ago, so a replaced plate (shown for 30 s) is still shown
             at = NOON - timedelta(seconds=2)
             ride = merge(ride, Snapshot.from_wire(body), seq, at).ride
         return {
@@ -260,7 +260,7 @@ class Play:
         options = FeedbackOptions(options=rows["options"])
         self.desk.services.client = SimpleNamespace(feedback_options=lambda *_: options)
         address = f"/rides/{self.order_id}"
-        # a press of "Show code", where there is one
+        # if the ride has a code, the button "Show code" is pressed
         shown = self.web.post(f"{address}/code") if rows["otp"] else self.web.get(address)
         ride = shown.text
         link = self.web.get(f"/t/{self.token}").text
@@ -329,7 +329,7 @@ def points_of(surface: str, html: str) -> Shown:
 
 
 def play(desk: Desk, scene: Scene) -> Play:
-    """A scene on a desk, signed in as its manager. The rides of earlier scenes lose their ids."""
+    """Put a scene on a desk and sign in there. Rides of earlier scenes lose their booking ids."""
     with desk.services.db.write() as s:
         s.execute(update(Order).values(booking_id=None))
         s.execute(update(Ride).values(booking_id=None))
@@ -338,7 +338,7 @@ def play(desk: Desk, scene: Scene) -> Play:
         order = s.get_one(Order, order_id)
         order.seats = 1 if scene.kind == "share" else None
         s.get_one(Guest, order.guest_id).language = scene.language
-        order.state = "BOOKED"  # else there may be no link
+        order.state = "BOOKED"  # a link can't be made in every state
     actor = by_staff(desk.ids["desk"])
     place, kind = desk.ids["desk.property"], LinkKind.RIDER
     token = make_link(desk.services.db, desk.now, place, order_id, kind, actor)
@@ -360,9 +360,9 @@ def leaves(body: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def changed(bodies: Bodies, operation: str, pointer: str) -> Bodies:
-    """The answers with another value at a pointer: in each answer of track_ride that has it."""
+    """The answers with another value at a pointer; of track_ride, in each that has the pointer."""
     made = copy.deepcopy(bodies)
-    if operation in ("create", "track_ride") and pointer == "/booking_id":  # one field, said twice
+    if operation in ("create", "track_ride") and pointer == "/booking_id":  # both answer it
         _change(made["create"], pointer)
         operation = "track_ride"
     for body in made.get(operation, []) if operation == "track_ride" else [made[operation]]:

@@ -15,7 +15,7 @@ TRACK, CREATE = "/v1/bookings/track_ride", "/v1.5/bookings/create"
 
 
 def exchange(path: str = TRACK, body: Any = None, **more: Any) -> Exchange:
-    """A call that was answered with a body: bytes, or what JSON can say."""
+    """A call that was answered with a body: bytes, or a value that becomes JSON."""
     raw = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
     post = "json" in more
     request = Request(
@@ -50,7 +50,7 @@ def poll(booking_id: str = "CRN1", status: str = "CALL_DRIVER", **more: Any) -> 
 
 
 class Moments:
-    """A clock that goes on by a second with each look."""
+    """A clock that advances by a second each time it is read."""
 
     def __init__(self) -> None:
         self.now = NOW.timestamp()

@@ -1,4 +1,4 @@
-"""The rides in which every field of the service's answers is shown, or known not to be."""
+"""Rides for test_elements.py: together they show every field that an element of a page names."""
 
 from datetime import timedelta
 from typing import Any, Final

@@ -31,7 +31,7 @@ def test_the_drawer_shows_the_calls_of_the_ride_and_remembers_its_height(
         row = drawer.locator("[data-lens-rows] button")
         expect(row).to_contain_text("track_ride 200 11 ms CALL_DRIVER")
         lens.exchange(poll(driver_name="<b>Cedar</b>", driver_lat=2))
-        expect(row).to_contain_text("×2")  # by itself
+        expect(row).to_contain_text("×2")  # without a reload
         row.click()
         name = drawer.locator('[data-answer] [data-pointer="/driver_name"]')
         expect(name).to_contain_text('"<b>Cedar</b>"')
@@ -73,7 +73,7 @@ def test_the_drawer_beside_the_desk_of_the_stage_is_open_however_late_it_is_load
         for press in (beside, alone, beside):
             press.click()
         expect(drawer).to_be_hidden()
-        page.wait_for_timeout(0)  # lets the route be heard
+        page.wait_for_timeout(0)  # lets Playwright call the route's handler
         for request in held:
             request.continue_()
         page.unroute("**/demo/drawer*")

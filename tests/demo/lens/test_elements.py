@@ -30,7 +30,7 @@ SOURCES = {
     key: {f"{source.operation} {source.pointer}" for source in element.sources}
     for key, element in BY_KEY.items()
 }
-# what makes a ride another one, and what moves it on: the latter has a test of its own
+# fields that would make it another ride, or move it on; `moved_on` changes the status
 NOT_CHANGED = ("/status", "/booking_status", "/id", "/category")
 STATUS = "track_ride /booking_status"
 
@@ -57,7 +57,7 @@ def named() -> set[str]:
             found |= {f"{surface}:{name}" for name in names}
     script = (ROOT / "static" / "js" / "kiosk" / "ticket.js").read_text()
     found |= {f"ticket:{name}" for name in re.findall(r'\bfrom(?:\(|: )"(\w+)"', script)}
-    found |= {"ticket:headline"}  # of the ride's screen, where it stands in the question
+    found |= {"ticket:headline"}  # on its screen it is the question: found by no pattern
     prices = (ROOT / "ridedash" / "views" / "rides" / "prices.py").read_text()
     lines = re.findall(r'\(\s*"(\w+)", (?:_\(|discount|label)', prices)
     found |= {f"{of}:line.{name}" for name in lines for of in ("ride", "link", "receipt")}
@@ -71,7 +71,7 @@ def test_every_element_has_a_row_and_no_row_is_without_an_element() -> None:
 
 
 def test_no_element_comes_from_nowhere() -> None:
-    """It has fields of answers, or says why it is ours; and its surface is known."""
+    """Each element has fields of answers, or says why it is ours; and its surface is known."""
     for element in ELEMENTS:
         assert element.surface in SURFACES
         assert str(element.how), element.key
@@ -83,7 +83,7 @@ def differing(before: Shown, after: Shown) -> set[str]:
 
 
 def fields_of(name: str) -> Iterator[tuple[str, str, str]]:
-    """The fields that are changed in a scene: spelled as in the table, operation, pointer."""
+    """Each field that is changed in a scene: its name in the table, its operation, its pointer."""
     tried = set()
     for operation, told in SCENES[name].bodies.items():
         for body in told if operation == "track_ride" else [told]:
@@ -96,9 +96,9 @@ def fields_of(name: str) -> Iterator[tuple[str, str, str]]:
                 yield field.replace("options /", "feedback_options /"), operation, pointer
 
 
-@pytest.mark.sqlite_only  # about words on pages: test_pages.py reads the same rows on both
+@pytest.mark.sqlite_only  # about words on pages; test_pages.py reads such rows on both databases
 def test_a_field_changes_the_elements_that_name_it_and_no_others(desk: Desk) -> None:
-    """On every page of the ride, what stands outside of all elements included."""
+    """This holds on every page of the ride, and also for what stands outside of all elements."""
     seen: dict[str, set[str]] = {}
     for name, scene in SCENES.items():
         played = play(desk, scene)
@@ -118,7 +118,7 @@ def test_a_field_changes_the_elements_that_name_it_and_no_others(desk: Desk) -> 
 
 
 def moved_on(played: Play, before: Shown) -> set[str]:
-    """What changes when the last answer has another status: a known one, or one of its own."""
+    """The elements that change when the last answer has another status, known or unknown."""
     bodies = played.scene.bodies
     found = set()
     known = ("CLIENT_LOCATED", "INVOICE", "IN_PROGRESS")

@@ -17,7 +17,7 @@ PICTURES = os.environ.get("PICTURES")
 
 
 def point(page: Page) -> None:
-    """Press the key that points at facts, and wait until the lens, which comes later, looks."""
+    """Press the key for pointing at facts, and wait until the lens, which loads late, is ready."""
     page.keyboard.press("e")
     expect(page.locator("[data-lens-elements]")).to_have_attribute("aria-pressed", "true")
 
@@ -59,7 +59,7 @@ def test_a_fact_lights_up_its_field_and_a_field_its_facts(tmp_path: Path, browse
             page.locator("[data-from=plate]").hover()
             expect(origin).to_contain_text('track_ride /vehicle_number = "KA01AB1234"')
         page.goto("/")
-        point(page)  # the drawer is open: the browser remembers it
+        point(page)  # the drawer is open already, as the browser remembers
         page.locator(f".row[data-id='{order}'] [data-cell='plate']").hover()
         cell = page.locator(f".row[data-id='{order}'] .is-looked-at[data-cell='plate']")
         expect(cell).to_be_visible()

@@ -1,4 +1,4 @@
-"""What we made of an answer is what the program concludes from it, in words."""
+"""The lens says in words what the program concludes from an answer."""
 
 import json
 
@@ -16,7 +16,7 @@ CANCEL = "/v1/bookings/cancel"
 
 @pytest.fixture
 def made(tmp_path):
-    """What was made of each of these exchanges, which were recorded as calls of one ride."""
+    """A function: records exchanges as calls of one ride. What the lens says was made of each."""
 
     def of(*exchanges):
         lens = recorder(tmp_path)

@@ -1,4 +1,4 @@
-"""The lens shows each call of a ride with its bodies, code and paragraph, and hands them out."""
+"""The lens shows each call of a ride with its bodies, code and paragraph, and has them as files."""
 
 import contextlib
 import html
@@ -36,7 +36,7 @@ KEY = "partner-key"
 
 
 def fare_of(listed, category):
-    """What locks the price of a category."""
+    """The fare id that locks the price of a category, or None."""
     product = next(each for each in listed.products if each.category == category)
     return product.estimate.fare_id if product.estimate else None
 
@@ -56,7 +56,7 @@ class Lens:
         self.services.tokens.bearer = lambda _account: self.token
 
     def book(self):
-        """A booking that the sandbox has, with its order and all its calls. The order's id."""
+        """Make a booking in the sandbox, with its order and all its calls. The order's id."""
         before = step.set(("book", 1))
         pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
         listed = self.client.products(pickup, drop)
@@ -136,7 +136,7 @@ def test_what_a_service_answers_is_text_and_never_markup(lens):
 
 @pytest.fixture
 def served(tmp_path):
-    """A stage whose sandbox has a port, for programs that are not ours."""
+    """The lens of a stage whose sandbox listens on a port, for programs such as curl."""
     held = []
     server = make_server("127.0.0.1", 0, lambda *asked: whole(held[0].sandbox.app)(*asked))
     here = {"SERVICE_URL": f"http://127.0.0.1:{server.port}", "SANDBOX_PORT": str(server.port)}
@@ -158,12 +158,12 @@ with_curl = pytest.mark.skipif(
 
 @with_curl
 def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
-    """The clock is held: the service answers the same again. Each is sent by curl itself."""
+    """The clock is held, so the service answers the same again. The real curl sends each line."""
     order = served.book()
     script = served.stage.web.get(f"/demo/lens/rides/{order}/curl").text
     assert script.splitlines()[1].startswith("# Demo: no real rides · ridedash · ride")
     asked = [line for line in script.splitlines() if line.startswith("curl ")]
-    assert len(asked) == 3  # create changes something: it is a comment
+    assert len(asked) == 3  # the line of create is a comment, because create changes something
     pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
     served.client.products(pickup, drop, "mini")
     served.client.feedback_options("mini", served.token)
@@ -179,7 +179,7 @@ def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
 
 @with_curl
 def test_what_changes_something_is_answered_in_a_shell_as_the_lens_shows(served):
-    """The sandbox is put back to before each call: nothing is asked of it twice."""
+    """Before a line is sent the sandbox is put back, so that it has not seen the call yet."""
     client, token = served.client, served.token
     pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
     rides = []
@@ -221,7 +221,7 @@ def test_what_changes_something_is_answered_in_a_shell_as_the_lens_shows(served)
 
 
 def put_back(lens):
-    """Set the sandbox's file back to what it is now, by calling what this returns."""
+    """A function that sets the sandbox's file back to what it is now."""
     kept, file = sqlite3.connect(":memory:"), lens.stage.sandbox.database
     with contextlib.closing(sqlite3.connect(file)) as now:
         now.backup(kept)
@@ -240,7 +240,7 @@ def call_of(lens, operation):
 
 
 def in_a_shell(line, lens):
-    """What a line writes in a shell that has the two variables."""
+    """The output of a line in a shell that has the variables of both secrets."""
     variables = {"PATH": os.environ["PATH"], "APP_TOKEN": KEY, "USER_TOKEN": lens.token}
     command = ["/bin/sh", "-c", line]
     sent = subprocess.run(command, env=variables, capture_output=True, check=True, timeout=30)
@@ -314,7 +314,7 @@ def test_a_reset_forgets_the_calls(lens):
 def test_a_staff_page_has_the_drawer_for_managers_alone(lens):
     page = lens.stage.web.get("/search").text
     assert "data-lens-open" in page
-    assert 'class="lens-open no-print"' in page  # a printed page has no use for it
+    assert 'class="lens-open no-print"' in page  # the button is of no use on paper
     assert "js/demo/lens.js" in page
     colleague = lens.stage.desk.client(name="other").get("/search").text
     assert "data-lens" not in colleague

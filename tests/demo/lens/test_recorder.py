@@ -1,4 +1,4 @@
-"""The recorder keeps every call in order, and never disturbs one."""
+"""The recorder keeps every call in order, and never disturbs a call."""
 
 import threading
 from datetime import timedelta
@@ -16,7 +16,7 @@ LONG_S = 60.0  # an upper bound on a busy machine
 
 @pytest.fixture(autouse=True)
 def no_step():
-    """Another test of this process may have left its worker's step."""
+    """Clear the worker's step, which another test of this process may have left."""
     before = step.set(("", 0))
     yield
     step.reset(before)
@@ -63,7 +63,7 @@ def test_calls_are_kept_in_order_with_what_came_of_them(tmp_path):
 
 
 def test_prices_are_tied_to_the_offers_that_they_became(tmp_path):
-    """Those of one search, also when other searches go on; whenever it began."""
+    """An offer is tied to the prices of its own search, and not to another one of the same trip."""
     lens = recorder(tmp_path)
     trip = {"pickup_lat": "1", "pickup_lng": "2"}
     for number, offers in ((1, (11, 12)), (2, ()), (1, (13,))):
@@ -125,7 +125,7 @@ def test_what_another_process_writes_is_learnt_and_costs_no_last_answer(tmp_path
             write(mine, *(poll(ride, driver_lat=lat) for ride in rides))
         cancel = exchange("/v1/bookings/cancel", json={"booking_id": rides[0]})
         write(other, cancel, poll("CRN99"))
-        write(mine)  # it is quiet
+        write(mine)  # nothing to record for a while
         write(mine, poll(rides[0]), poll("CRN99"))
     calls = file.calls(None, False, 0, 100)
     told = [(each.operation, each.ids.booking_id, each.same) for each in calls]
@@ -159,7 +159,7 @@ def test_the_oldest_calls_go(tmp_path, monkeypatch):
     ids = [each.ids.booking_id for each in listed(lens)]
     assert ids[-1] == "CRN99"
     assert 30 <= len(ids) < 41
-    lens.exchange(poll("CRN1"))  # its row is gone: it has another one
+    lens.exchange(poll("CRN1"))  # the row of this ride is gone: the poll gets a new one
     assert listed(lens)[-1].ids.booking_id == "CRN1"
 
 
@@ -195,7 +195,7 @@ def test_a_broken_file_is_made_anew(tmp_path):
 
 
 def test_a_file_that_is_deleted_meanwhile_is_made_anew(tmp_path):
-    """The thread goes on for as long as rides are followed: it must not write to a deleted file."""
+    """The recorder's thread runs while rides are polled: it must not write to a deleted file."""
     lens = recorder(tmp_path)
     lens.exchange(poll())
     assert len(listed(lens)) == 1
@@ -208,7 +208,7 @@ def test_a_file_that_is_deleted_meanwhile_is_made_anew(tmp_path):
 
 
 def test_half_a_pair_in_an_answer_costs_no_record(tmp_path):
-    """JSON can name what is no character, and no file can hold it."""
+    """JSON can escape half of a surrogate pair: that is no character, and no file can hold it."""
     lens = recorder(tmp_path)
     raw = rb'{"booking_id":"CRN\ud800","driver_name":"A\udfff","booking_status":"CALL_DRIVER"}'
     lens.exchange(exchange(body=raw, params={"booking_id": "CRN1"}))
@@ -236,6 +236,6 @@ def test_clearing_forgets_also_what_was_under_way(tmp_path):
     assert len(listed(lens)) == 1
     lens.file.clear(lens._clock())
     assert listed(lens) == []
-    lens.exchange(exchange(total_s=60.0))  # it began before
+    lens.exchange(exchange(total_s=60.0))  # this call began before the clearing
     lens.exchange(poll())
     assert [each.same for each in listed(lens)] == [1]

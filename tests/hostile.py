@@ -1,7 +1,7 @@
-"""What an attacker sends: hostile values, and the names of fields under which each route reads.
+"""What an attacker sends: hostile values, and the names of the fields that each route reads.
 
 The names come from the forms of the rendered pages and from watching which names a view looks up,
-so that a new field of a new route is among them by itself.
+so the field of a new route is found without a change here.
 """
 
 from dataclasses import dataclass, field
@@ -35,8 +35,8 @@ TEXTS: Final = {
     "direction marks": "\u202eabc\u2066\u2069\u200f",
 }
 VALUES: Final = INTEGERS | DAYS | TEXTS
-# What one kind of database takes and another refuses. Whatever else a value does is decided before
-# any database is asked, so the sweep on SQLite has shown it.
+# Values that one kind of database takes and another refuses. For all other values the database does
+# not matter, so the sweep on SQLite has tried them.
 OF_DATABASES: Final = {
     kind: VALUES[kind]
     for kind in (

@@ -1,8 +1,8 @@
-"""A live desk, asked for everything that a demo alone has; it prints what it finds of that.
+"""Asks a live desk for everything that only a demo has, and prints what it finds.
 
-A program of its own, run with the package that is to be tried: `python tests/live_desk.py <JSON>`
-with {"package": its folder, "routes": addresses of the director and of the sandbox's control,
-"files": names of the director's files}. A manager is signed in, who would see most.
+This is a program that runs with the package under test: `python tests/live_desk.py <JSON>` with
+{"package": its folder, "routes": addresses of the director and of the sandbox's control, "files":
+names of the director's files}. It signs in as a manager, who would see most.
 """
 
 import json
@@ -67,7 +67,7 @@ def _manager(app: Flask) -> FlaskClient:
 
 
 def _pages(app: Flask, browser: FlaskClient) -> None:
-    """Every page that needs no more than its address, and some that are not there."""
+    """Open every page whose address has no parameters, and some pages that do not exist."""
     rules = (each for each in app.url_map.iter_rules() if "GET" in (each.methods or ()))
     paths = [each.rule for each in rules if not each.arguments]
     shown = 0
@@ -88,7 +88,7 @@ def _pages(app: Flask, browser: FlaskClient) -> None:
 
 
 def _absent(browser: FlaskClient, method: str, path: str) -> None:
-    # a page that says so would take longer
+    # JSON: rendering a page for each 404 would take longer
     headers = {"Accept": "application/json", "Accept-Encoding": "br"}
     answer = browser.open(path, method=method, base_url=DESK, headers=headers)
     if answer.status_code != 404:
@@ -101,7 +101,7 @@ def _static(app: Flask) -> Path:
 
 
 def _known(names: list[str], files: static_files.StaticFiles) -> None:
-    """The files are those that the package has: another name would not be served either."""
+    """Check that the package has these files: a wrong name would never be served either."""
     missing = {*names} - files.paths.keys()
     if missing or not names:
         print("the package lacks", *missing)

@@ -1,6 +1,6 @@
 """Which rows a function locks before it changes them.
 
-SQLite has one writer and drops FOR UPDATE from its statements; what was asked for shows on each.
+On SQLite, which has one writer, FOR UPDATE is not in the SQL text; SQLAlchemy's statements have it.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from sqlalchemy.orm import ORMExecuteState, Session
 
 @contextmanager
 def locked(s: Session | type[Session] = Session) -> Iterator[set[str]]:
-    """The names of the tables of which this session, or any, reads rows FOR UPDATE meanwhile."""
+    """Yields the tables whose rows are read FOR UPDATE meanwhile, by this session or by any."""
     found: set[str] = set()
 
     def note(state: ORMExecuteState) -> None:

@@ -1,5 +1,5 @@
-"""Languages for tests: every text is marked with its language, so that no page can hide whose words
-it took. "Booked" is "⟨ar⟩Booked" in Arabic.
+"""Languages for tests: every text is marked with its language, so that a page shows in which
+language each of its texts is. "Booked" is "⟨ar⟩Booked" in Arabic.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ class Marked(Translations):  # type: ignore[misc]
 
 @contextmanager
 def marked_words(app: Flask, codes: Sequence[str], figures: Figures = WHOLE) -> Iterator[None]:
-    """An app that is offered in these languages, all of them as far translated as `figures` say."""
+    """Offer an app in these languages, each of them as far translated as `figures` say."""
     with app.app_context():
         cache, before = babel.domain_instance.cache, app.extensions[OFFERED]
     kept = dict(cache)

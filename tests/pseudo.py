@@ -1,9 +1,9 @@
-"""Two languages for tests that nobody speaks, made of the texts in the code.
+"""Two invented languages for tests, made of the texts in the code.
 
 `en-XA` shows which words never went through a catalogue, and what a long language does to a layout:
 ⟦Nóó ríídéé fóóúnd⟧. `ar-XB` is written in Arabic letters, from right to left. The names are
-Android's. They stand in for English and for Arabic, so that dates and amounts have a real locale;
-no page offers them, and they exist only in the folders of tests.
+Android's. The languages stand in for English and Arabic, so that dates and amounts have a real
+locale; no page offers them, and they exist only in the folders of tests.
 """
 
 import os
@@ -37,21 +37,21 @@ LOCALES: Final = {XA: "en", XB: "ar"}  # whose dates, amounts and direction they
 KEPT: Final = re.compile(r"(\{\w+\}|%\(\w+\)[\d.]*[a-z]|%%|[\[\]])")
 ACCENTS: Final = str.maketrans("aceiouyzACEIOUYZ", "áçéíóúýžÁÇÉÍÓÚÝŽ")
 ARABIC: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ابجدهفغحيژكلمنوپقرستثظوخيز", "")
-SHORT: Final = 10  # letters; a label below doubles when it is translated
+SHORT: Final = 10  # letters; a shorter text doubles its length
 
 
 def speak(app: Any, name: str, folder: Path) -> None:
-    """Let every page of an app be in a pseudo-locale, whoever reads it."""
+    """Show every page of an app in a pseudo-locale, whoever reads it."""
     use(app, LOCALES[name], catalogues(name, folder))
 
 
 def use(app: Any, locale: str, folder: Path | None = None) -> None:
-    """Let every page of an app be in a locale, with the compiled catalogues of a folder, if any."""
+    """Show every page of an app in a locale, with the compiled catalogues of a folder, if any."""
     config = app.extensions["babel"]
     config.locale_selector = lambda: locale
     if folder is not None:
         config.translation_directories = [str(folder)]
-    config.instance = Babel()  # all apps share that of extensions.py, and its catalogues
+    config.instance = Babel()  # else all apps share the one of extensions.py, and its catalogues
 
 
 def catalogues(name: str, folder: Path) -> Path:

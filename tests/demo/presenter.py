@@ -17,12 +17,12 @@ OVER = ("ended", "failed", "dropped")
 
 
 class Presenter:
-    """A manager who is signed in. Raises AssertionError for what the program refuses."""
+    """A manager who is signed in. Raises AssertionError when the program refuses a request."""
 
     def __init__(self, demo: Running) -> None:
         self.demo = demo
         self.http = httpx.Client(base_url=demo.url, timeout=ANSWERS_S, trust_env=False)
-        self.token = ""  # of forms, the same for as long as somebody is signed in
+        self.token = ""  # the CSRF token of forms, the same until somebody signs in or out
         form = {"name": demo.name, "password": demo.password}
         assert self.press("/sign-in", page="/sign-in", **form).status_code == 303
         self.token = ""
@@ -37,7 +37,7 @@ class Presenter:
         return self.http.post(path, data=sent, headers={"Accept": "application/json"})
 
     def begin(self, story: str, seed: int = 1) -> dict[str, Any]:
-        """Begin a story. Where it stands."""
+        """Begin a story. Returns where its run stands."""
         answer = self.press(f"/demo/stories/{story}/start", seed=seed)
         assert answer.status_code == 303, answer.text
         return self.at(answer.headers["location"].rpartition("/")[2])
@@ -50,7 +50,7 @@ class Presenter:
         return found
 
     def step(self, moment: dict[str, Any], speed: int, **hands: str) -> dict[str, Any]:
-        """Press Step once; `hands`: the screens that do by themselves what they can."""
+        """Press Step once; `hands`: the screens on which the stage itself types and presses."""
         run, step = moment["run"], moment["step"]
         answer = self.press(f"/demo/runs/{run}/step", step=step, speed=speed, **hands)
         assert answer.status_code == 200, answer.text
@@ -64,14 +64,14 @@ class Presenter:
         return found
 
     def calls(self) -> list[dict[str, Any]]:
-        """All calls to the service that the lens has, each with its ride or why it has none."""
+        """Calls to the service in the lens, each with its ride, or the reason why it has none."""
         found: list[dict[str, Any]] = self.http.get("/demo/lens/calls.json?limit=5000").json()[
             "calls"
         ]
         return found
 
     def orphans(self, story: str) -> list[str]:
-        """The calls of no ride; but for the prices that a story asks for without booking."""
+        """The calls of no ride, except for prices that a story asks for without booking."""
         asks = any(isinstance(step.do, Ask) for step in STORIES[story].steps)
         untied = [each for each in self.calls() if not each["order"]]
         asked = ("products", "POST /demo/runs/<run_id>/step, manager") if asks else None
@@ -79,12 +79,12 @@ class Presenter:
         return [f"{operation}: {why}" for operation, why in named if (operation, why) != asked]
 
     def play(self, story: str, speed: int, seed: int = 1) -> dict[str, Any]:
-        """Play a story to its end, as the page's script does. The last moment."""
+        """Play a story to its end, as the page's script does. Returns where its run ended."""
         moment, end = self.begin(story, seed), time.monotonic() + WITHIN_S
         pause = 0.05
         while moment["state"] not in OVER:
             assert time.monotonic() < end, moment
             moment = self.step(moment, speed)
             if moment["again_s"]:
-                time.sleep(pause)  # asks again, as the page does
+                time.sleep(pause)  # then ask again, as the page does
         return moment

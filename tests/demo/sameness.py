@@ -26,12 +26,12 @@ from tests.running import Running
 CONTROL = {"X-Sandbox-Control": "1"}
 OURS = re.compile(r"RD-[0-9A-Z]+")  # references are random: they are named as they appear
 RECORDED_S = 10.0
-STILL_S = 0.5  # without another call the lens has them all
-SECRET = ("fare_id", "merchant_txn_id")  # made anew with each question
+STILL_S = 0.5  # after so long without another call in the file, all are there
+SECRET = ("fare_id", "merchant_txn_id")  # differ in each answer
 
 
 def cast(demo: Running) -> list[dict[str, Any]]:
-    """Of each booking: what was offered, its price, number and places, and its whole plan.
+    """All bookings with number, places and plan, then the offers of the orders with their prices.
 
     The plan has arrival, drivers, cars, plates, start code and routes.
     """
@@ -50,7 +50,7 @@ def cast(demo: Running) -> list[dict[str, Any]]:
 
 
 def facts(demo: Running) -> list[Any]:
-    """Of each order: its ends, and each event in the service's time; and what pages were told."""
+    """Of each order: its result, its events in the service's time, its audit entries, its calls."""
     recorded(demo)
     service_time = ServiceTime(turns_of(get(f"{demo.sandbox_url}/control/clock", CONTROL).json()))
     url, found = _database(demo), []
@@ -102,14 +102,14 @@ def _calls(demo: Running, order: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def calls_in_vain(demo: Running) -> int:
-    """How many calls of this story the service has not answered, as the lens has recorded them."""
+    """How many calls of this story got no usable answer, as the lens has recorded them."""
     query = "SELECT outcome, same FROM calls JOIN latest USING (number)"
     rows = _rows(_file(demo.instance / "lens.db"), query)
     return sum(row["same"] for row in rows if row["outcome"] in IN_VAIN)
 
 
 def difference(one: Any, other: Any, where: str = "") -> str:
-    """Where two such values differ first, with both; "" where they are equal."""
+    """The first place where two such values differ, with both; "" if they are equal."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         pairs = [(f"{where}.{key}", one[key], other[key]) for key in one]
     elif isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -165,7 +165,7 @@ def _instant(at: str | datetime) -> datetime:
 
 
 def _read(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose JSON is read."""
+    """A row with its JSON texts parsed."""
     return {
         name: json.loads(value) if isinstance(value, str) and value[:1] in "[{" else value
         for name, value in row.items()

@@ -1,4 +1,4 @@
-"""A demo with its sandbox, and the browser of a manager; both clocks move only by the test."""
+"""A demo with its sandbox, and a manager's browser; only the test moves the two clocks."""
 
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +40,7 @@ class Stage:
         self.desk.app.extensions[pages.EXTENSION] = control
 
     def press(self, what: str, **fields: str) -> str:
-        """The page after a press."""
+        """Press a button of the director. Returns the page that follows."""
         sent = fields | {"csrf_token": self.csrf}
         return self.web.post(f"/demo/{what}", data=sent, follow_redirects=True).text
 
@@ -59,7 +59,7 @@ class Stage:
 
 
 def fill(stage: Stage) -> None:
-    """Rides here and there, a guest's link, a visit at a kiosk; and, the first time, what stays."""
+    """Add rides here and in the sandbox, a link, a kiosk visit; a kiosk only the first time."""
     desk, home = stage.desk, stage.desk.ids["desk.property"]
     stage.sandbox.book("mini")
     order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["late"])

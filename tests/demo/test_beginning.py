@@ -23,7 +23,7 @@ from tests.sandbox import sandbox_desk
 pytestmark = pytest.mark.database
 
 EVENING = datetime(2026, 3, 5, 12, 10, tzinfo=UTC)  # Thursday 17:40 in Port Meridian
-GROW = (audit.AuditRow, EndedSignIn)  # they are deleted by age
+GROW = (audit.AuditRow, EndedSignIn)  # a reset leaves their rows, which are deleted by age
 
 
 def begin(stage: Stage, start: Start | None = None) -> None:
@@ -94,7 +94,7 @@ def test_wrong_pins_of_before_do_not_close_the_kiosk_to_the_next_partner(stage: 
     db, now, kept = stage.desk.services.db, stage.desk.now, "name:5f2b"
     keys = [tries.pins_of(1), *(tries.codes_of(1, phone=phone) for phone in (True, False))]
     with db.write() as s:
-        s.add(Throttle(key=kept, fails=3, since=now))  # of somebody who signs in
+        s.add(Throttle(key=kept, fails=3, since=now))  # counts tries to sign in
         left = [tries.tries_left(s, key, 1, now) for key in keys * 2]
     assert left == [1, 1, 1, 0, 0, 0]
     stage.press("reset")
@@ -125,7 +125,7 @@ def test_twenty_resets_leave_no_row_file_or_thread(stage: Stage) -> None:
         fill(stage)
         assert "The demo begins anew." in stage.press("reset")
     assert left(stage) == before
-    assert set(threading.enumerate()) <= threads  # one of an earlier test may end meanwhile
+    assert set(threading.enumerate()) <= threads  # a thread of an earlier test may end meanwhile
 
 
 def test_no_order_gets_a_number_that_the_audit_log_names(stage: Stage) -> None:
@@ -162,7 +162,7 @@ def test_a_poll_under_way_is_waited_for_and_no_other_begins(stage: Stage) -> Non
     looked: list[datetime | None] = []
 
     def clock() -> datetime:
-        """Where the polled ride's answer comes at the third look."""
+        """The clock; when it is read the third time, the answer about the polled ride comes."""
         with db.write() as s:
             looked.append(s.scalar(select(Ride.next_poll_at).where(waits)))
             if len(looked) == 3:

@@ -1,6 +1,6 @@
-"""The guests of the demo are birds that are known apart, and their places are in the city.
+"""The demo's guests are birds with names and rooms of their own, and their places are in the city.
 
-What a story points at stands on the screen that it shows.
+Each element that a story points at is on the screen that the story shows.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Whatever is done to the demo's clock, pages count as the sandbox does, and never backwards.
 
-`RIDEDASH_TEST_TURNS=200` tries so many runs of turns; without it there are a few.
+`RIDEDASH_TEST_TURNS=200` tries that many series of turns of the clock; the default is a few.
 """
 
 import html
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.database
 RUNS: Final = int(os.environ.get("RIDEDASH_TEST_TURNS", "3"))
 ZONE: Final = ZoneInfo("Asia/Kolkata")  # of the property
 SEARCH_S, FREE_S = 90, 300  # of the orders of tests/views/ride_pages.py
-WITHIN_S: Final = 2  # of the service's clock
+WITHIN_S: Final = 2  # seconds of the service's clock by which pages may differ
 TIMER: Final = re.compile(r'data-slot="timer".*?>(.*?)<', re.DOTALL)
 KINDS: Final = {
     "searching": ("BOOKED", "ALLOTMENT_PENDING", "point_to_point"),
@@ -47,7 +47,7 @@ KINDS: Final = {
 
 @dataclass
 class Shown:
-    """A ride, what the sandbox's clock showed when it came so far, and what pages showed last."""
+    """A ride, the sandbox's time when it entered its state, and what pages have shown of it."""
 
     kind: str
     order: int
@@ -60,16 +60,16 @@ class Shown:
 
 
 class House:
-    """A stage whose two clocks are one, with a ride of each kind that counts."""
+    """A stage whose app follows the sandbox's clock, with a ride of each of KINDS."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage, self.desk, self.sandbox = stage, stage.desk, stage.sandbox
         self.desk.services.time = self.line
         self.rides: list[Shown] = []
-        self.held: dict[str, Any] = {}  # what pages answered since the clock is held
+        self.held: dict[str, Any] = {}  # what pages have answered since the clock was held
 
     def line(self) -> ServiceTime:
-        """As a process has it that has just read the clock."""
+        """The service's time, as known to a process that has just read the clock."""
         return ServiceTime(turns_of(self.clock()))
 
     def clock(self) -> dict[str, Any]:
@@ -88,10 +88,10 @@ class House:
             order = desk.order(state, status, of, **facts)
             link = make_link(desk.services.db, now, home, order, LinkKind.RIDER, who)
             self.rides.append(Shown(kind, order, link, began))
-        self.pass_by(0.001)  # no turn at the very moment at which they came
+        self.pass_by(0.001)  # the clock is not turned at the very moment at which the rides began
 
     def pass_by(self, seconds: float) -> None:
-        """So long it is people's time; each ride is followed meanwhile."""
+        """Let these seconds of people's time pass; then each ride has just been seen."""
         self.sandbox.clock.advance(seconds)
         self.desk.now = self.sandbox.clock()
         self.desk.add(lambda s: s.execute(update(Ride).values(seen_at=self.desk.now)))
@@ -103,7 +103,7 @@ class House:
         return found
 
     def kiosk(self, order: int) -> dict[str, Any]:
-        """What the kiosk shows to a guest who has typed their number."""
+        """What the kiosk shows to a guest who has typed the number of this ride."""
         with self.desk.app.test_request_context():
             told = self.page(order), self.desk.now, self.line(), "en"
             return view_json(*told) | cancel_json(*told)
@@ -120,9 +120,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 turns = st.lists(
     st.tuples(
-        st.sampled_from([0.0, 0.4, 3.0, 17.0, 61.0]),  # seconds of people's time before it
-        st.sampled_from([None, 0, 0, 1, 5, 20, 60]),  # its speed
-        st.one_of(st.none(), st.floats(0.5, 400)),  # and how far it leaps
+        st.sampled_from([0.0, 0.4, 3.0, 17.0, 61.0]),  # seconds of people's time before the turn
+        st.sampled_from([None, 0, 0, 1, 5, 20, 60]),  # the new speed
+        st.one_of(st.none(), st.floats(0.5, 400)),  # and how far the clock leaps
     ),
     min_size=2,
     max_size=6,
@@ -160,7 +160,7 @@ def check(house: House) -> None:
         kiosk = house.kiosk(ride.order)
         check_timer(ride, seen.get("timer"), house.desk.now, passed)
         timer = (rows.get(ride.order) or {}).get("timer")
-        if timer and timer["since"]:  # one that stands still has its words alone, as on the page
+        if timer and timer["since"]:  # a timer that stands still has only its words
             assert spans(timer, house.desk.now) == spans(seen["timer"], house.desk.now)
         check_fee(ride, (seen, kiosk), clock, house.desk.now, passed)
         check_times(ride, seen, link, clock)
@@ -172,7 +172,7 @@ def check(house: House) -> None:
 
 
 def check_timer(ride: Shown, timer: Any, now: datetime, passed: float) -> None:
-    """What a running time shows: as long as the sandbox has counted, and never less than before."""
+    """A timer shows what the sandbox has counted, and never goes back."""
     if ride.kind in ("coming", "over"):
         assert timer is None
         return
@@ -191,12 +191,12 @@ def check_timer(ride: Shown, timer: Any, now: datetime, passed: float) -> None:
 
 
 def is_rising(shown: list[int]) -> bool:
-    """But for a second: pages count from whole milliseconds, 0.06 s of a clock at 60 times."""
+    """Whether no value falls by more than 1 s: a millisecond is 0.06 s of a clock at 60 times."""
     return all(b >= a - 1 for a, b in pairwise(shown))
 
 
 def check_fee(ride: Shown, told: Any, clock: Any, now: datetime, passed: float) -> None:
-    """From when cancelling costs: said while it is free, by the service's clock."""
+    """While cancelling is free, pages say from when it costs, by the service's clock."""
     if ride.kind != "coming":
         return
     seen, kiosk = told
@@ -214,7 +214,7 @@ def check_fee(ride: Shown, told: Any, clock: Any, now: datetime, passed: float) 
 
 
 def check_times(ride: Shown, seen: Any, link: Any, clock: Any) -> None:
-    """The times of what has happened stay as the sandbox's clock showed them then."""
+    """The time of an event stays the time that the sandbox's clock showed at the event."""
     steps, took = seen.get("steps"), seen.get("took")
     now = [time for state, time in steps if state == "now"] if ride.kind != "over" else []
     assert now in ([], [at(ride.began)]), (now, at(ride.began))
@@ -226,7 +226,7 @@ def check_times(ride: Shown, seen: Any, link: Any, clock: Any) -> None:
 
 
 def check_held(house: House, name: str, told: Any, clock: Any) -> None:
-    """While the clock is held nothing changes."""
+    """While the clock is held, answers of pages do not change."""
     if clock["speed"] == 0:
         assert house.held.setdefault(name, told) == told
 
@@ -244,7 +244,7 @@ def spans(timer: Any, now: datetime) -> list[int]:
 
 
 def at(service: float) -> str:
-    """An instant of the service's clock on the property's."""
+    """An instant of the service's clock, as a local time of the property."""
     return (
         (datetime.fromtimestamp(0, UTC) + timedelta(seconds=service))
         .astimezone(ZONE)

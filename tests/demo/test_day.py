@@ -51,7 +51,7 @@ KOLKATA = ZoneInfo("Asia/Kolkata")
 
 
 class StopsAfter(threading.Event):
-    """An event that is set once it was looked at so often."""
+    """An event that is set after that many looks at it."""
 
     def __init__(self, looks: int) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class StopsAfter(threading.Event):
 
 @dataclass
 class Hotel:
-    """A demo whose clock stands, without a web server and without a second sandbox."""
+    """A demo whose clock stands still, without a web server and without a running sandbox."""
 
     app: Flask
     worker: Worker
@@ -80,7 +80,7 @@ class Hotel:
         return found
 
     def start(self, days: int, stop: threading.Event) -> bool:
-        """What `ridedash up` does. Whether there was a day to make."""
+        """Do what `ridedash up` does. Returns whether there was a day to make."""
         demo.seed(self.services)
         day = demo_day.wanted(self.app, days)
         if day is not None:
@@ -94,7 +94,7 @@ class Hotel:
             return [(order, ride, guest) for order, ride, guest in found]
 
     def facts(self) -> list[tuple[Any, ...]]:
-        """Everything of the rides but our own references."""
+        """Facts of all rides, without our own references, which are random."""
         return [
             (guest.name, guest.room, order.category, order.state, order.code, order.created_at)
             + (
@@ -177,7 +177,7 @@ def test_a_new_demo_has_a_ride_at_each_stage_and_one_of_each_trouble(made: Hotel
     fee = next(ride for _, ride, _ in today if ride and ride.status == wire.BOOKING_CANCELLED)
     assert fee.ended_at is not None
     assert fee.allotted_at is not None
-    assert fee.ended_at - fee.allotted_at > timedelta(minutes=4)  # free until then
+    assert fee.ended_at - fee.allotted_at > timedelta(minutes=4)  # cancelling is free before
 
 
 def test_the_week_is_told_by_history_insights_and_audit(made: Hotel) -> None:
@@ -233,7 +233,7 @@ def test_the_ledger_has_every_booking_to_the_cent(made: Hotel) -> None:
             assert ride.total_minor == billed_minor(theirs)
             billed += 1
     assert billed > 40
-    # the clock showed people's time all along, so that both agree on each moment
+    # the sandbox's clock always showed people's time
     line = ServiceTime(ledger.turns)
     assert [turn.speed for turn in ledger.turns] == [1.0]
     assert line.shown(NOW - timedelta(days=3)) == NOW - timedelta(days=3)
@@ -250,7 +250,7 @@ def test_a_day_that_was_interrupted_begins_again_and_is_the_same(folders: Path) 
     assert cut.start(0, threading.Event())
     assert cut.facts() == whole.facts()
     assert cut.mark() == demo_marks.MADE
-    assert not cut.start(0, threading.Event())  # once
+    assert not cut.start(0, threading.Event())  # it is made once
     with cut.services.db.read() as s:
         assert s.scalar(select(func.count()).select_from(Heartbeat)) == 1
     for each in (whole, cut):

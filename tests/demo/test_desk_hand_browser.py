@@ -1,4 +1,4 @@
-"""The hand of the stage at the desk's form: nothing that happens there leaves it waiting."""
+"""The stage types into the desk's form; nothing that happens there keeps it waiting."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.views.desk_page import PATH
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 DROP = "Meridian Airport"
-# what the hand comes to, and whether it was done before its patience ended
+# the result; whether it came within PATIENCE_MS; the field in which somebody has typed
 HAND = """async ([what, wanted]) => {
   const { PATIENCE_MS } = await import("/static/js/demo/hand.js");
   const { [what]: hand } = await import("/static/js/demo/desk_hand.js");
@@ -25,7 +25,7 @@ TWO = """async wanted => {
   const { ask } = await import("/static/js/demo/desk_hand.js");
   return Promise.all([ask(() => document, wanted), ask(() => document, wanted)]);
 }"""
-# the focus goes with the last letter, as when somebody presses beside the frame
+# the field loses the focus with the last letter, as when somebody presses beside the frame
 LOSES = """name => document.querySelector("#drop").addEventListener("input", function gone(event) {
   if (event.target.value !== name) return;
   event.target.removeEventListener("input", gone);

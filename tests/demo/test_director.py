@@ -92,7 +92,7 @@ def test_a_press_without_the_token_of_the_page_is_refused(stage: Stage) -> None:
 
 
 def test_the_page_and_reset_need_no_file_of_stories(stage: Stage) -> None:
-    """A story that can't be kept is not begun: nothing is deleted for it."""
+    """A story that can't be stored is not begun, and nothing is deleted."""
     fill(stage)
     (stage.desk.services.settings.instance / runs.FILE).mkdir()
     page = stage.press("stories/receipt/start")
@@ -148,10 +148,10 @@ def test_reset_empties_rides_and_guests_and_leaves_the_house(stage: Stage) -> No
         table.__tablename__: 0 for table in EMPTIED
     }
     assert stage.sandbox.ledger() == []
-    assert stage.sandbox.book("mini")  # and not by the scenario of before
+    assert stage.sandbox.book("mini")  # without the scenario from before the reset
     assert stage.sandbox.ledger()[0]["scenario"] == "normal"
     assert [stage.count(table) for table in (Staff, SignIn, Favourite, Kiosk)] == [2, 1, 1, 1]
-    assert stage.count(EndedSignIn) == 1  # processes that know the link forget it
+    assert stage.count(EndedSignIn) == 1  # the ended link: other processes may have it in memory
     with stage.desk.services.db.read() as s:
         kiosk = s.scalars(select(Kiosk)).one()
         assert (kiosk.handed_at, kiosk.code_until) == (None, None)
@@ -160,7 +160,7 @@ def test_reset_empties_rides_and_guests_and_leaves_the_house(stage: Stage) -> No
 
 
 def test_after_a_reset_the_journals_miss_no_order(stage: Stage, tmp_path: Path) -> None:
-    """Else the worker would take the demo for a database that was restored from a backup."""
+    """Otherwise the worker would take the database for one that was restored from a backup."""
     order_id, db = stage.desk.order("BOOKED", "CALL_DRIVER"), stage.desk.services.db
     with db.read() as s:
         order, name = s.get_one(Order, order_id), restores.identity(s)
@@ -176,7 +176,7 @@ def test_after_a_reset_the_journals_miss_no_order(stage: Stage, tmp_path: Path) 
 
 
 def test_a_link_of_before_shows_no_ride_that_got_its_number(tmp_path: Path) -> None:
-    """The pages of links are answered from memory, where their guests are known for minutes."""
+    """Links are answered from memory, in which a link stays known for minutes."""
     stage = Stage(tmp_path, POLL_LAYER="on")
     desk, home = stage.desk, stage.desk.ids["desk.property"]
     order_id, who = desk.order("BOOKED", "CALL_DRIVER"), by_staff(desk.ids["desk"])
@@ -260,7 +260,7 @@ CALLS: list[Callable[[SandboxControl], object]] = [
 def test_the_address_is_looked_at_before_each_call(
     stage: Stage, call: Callable[[SandboxControl], object]
 ) -> None:
-    """Also when it becomes another one while the program runs."""
+    """This holds even if the address changes while the program runs."""
     called: list[httpx.Request] = []
     elsewhere = replace(stage.desk.services.settings, service_url="http://192.0.2.1:9")
     transport = httpx.MockTransport(lambda request: called.append(request) or httpx.Response(200))

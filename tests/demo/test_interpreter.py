@@ -1,4 +1,4 @@
-"""How a story goes on: no turn of the clock before each ride shows what the last one brought."""
+"""A story turns the clock only after each ride shows what the turn before has changed."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from tests.demo.stages import Stage
 
 pytestmark = pytest.mark.database
 SECOND = timedelta(seconds=1)
-LATE_TRIES = 2  # of a booking that was not sent in time
+LATE_TRIES = 2  # how often a story books again when a booking was not sent in time
 
 
 def shown(stage: Stage) -> bool:
@@ -53,7 +53,7 @@ def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(sta
         assert not shown(stage)
         seen(stage, order_id, turned + SECOND)
     assert shown(stage)
-    seen(stage, second, turned - SECOND)  # the clock was turned, but nobody here knew
+    seen(stage, second, turned - SECOND)  # before the turn
     assert not shown(stage)
     over = update(Ride).where(Ride.order_id == second)
     stage.desk.add(lambda s: s.execute(over.values(ended_at=turned)))
@@ -64,7 +64,7 @@ def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(sta
 
 
 class Slow:
-    """A place search that gives no answer the first times."""
+    """A place search that fails the first `silent` times."""
 
     def __init__(self, silent: int) -> None:
         self.silent = silent
@@ -77,7 +77,7 @@ class Slow:
 
 
 def test_a_place_search_that_is_slow_at_first_ends_no_story(stage: Stage) -> None:
-    """The sandbox makes its list of places when it is first asked."""
+    """The sandbox makes its list of places at the first search, which therefore takes long."""
     services: Any = stage.desk.services
     with stage.desk.app.app_context():
         services.geocoder = Slow(2)
@@ -106,7 +106,7 @@ def test_a_search_without_an_answer_leaves_the_step_to_be_taken(stage: Stage) ->
 
 
 def test_how_long_rides_were_silent_is_not_counted_while_nobody_looked(stage: Stage) -> None:
-    """The computer was closed while an outage ended."""
+    """For example, the computer was asleep when an outage ended."""
     desk = stage.desk
     ends = desk.now.timestamp() - 70
     found = []
@@ -127,7 +127,7 @@ def test_how_long_rides_were_silent_is_not_counted_while_nobody_looked(stage: St
 
 
 def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> None:
-    """As on a computer that was closed between the press and the send, for a minute."""
+    """For example, the computer was asleep for a minute between the press and the send."""
     desk, story = stage.desk, STORIES["down"]
     home, guest = desk.ids["desk.property"], story.steps[0].do.ride  # type: ignore[union-attr]
     time = SandboxTime(
@@ -161,5 +161,5 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
         booked = runs().move(run, Phase.WAITING, desk.now, orders={guest: late})
         assert booked is not None
         run = advance(Moment(booked, story), 60).run
-        assert run.phase is Phase.FAILED  # it does not happen by chance
+        assert run.phase is Phase.FAILED  # so many late bookings are no chance
     time.stop()

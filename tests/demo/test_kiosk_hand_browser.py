@@ -1,4 +1,4 @@
-"""The hand of the stage at the kiosk: a visit that is cut short begins anew, one order whatever."""
+"""The stage presses at the kiosk: a visit that is cut short begins anew, and makes one order."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ HAND = """async ([wanted, stands]) => {
   return book(() => document, wanted, async () => stands);
 }"""
 
-# the network is gone for a moment, with the first answer about cars
+# the page is told that it is offline, just before the first answer about cars
 CUT = """() => {
   const usual = globalThis.fetch;
   globalThis.fetch = async (path, options) => {

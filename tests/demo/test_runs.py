@@ -1,4 +1,4 @@
-"""The runs of stories: how many are kept, what a deed remembers, and how long they wait."""
+"""Runs of stories: how many are kept, which deeds are remembered, and how long a run has waited."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_the_latest_runs_are_kept_and_no_more(tmp_path: Path) -> None:
 
 
 def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> None:
-    """A presenter who pauses for minutes, or shuts the laptop, finds it as it was."""
+    """A presenter who pauses for minutes, or shuts the laptop, finds the story as it was."""
     runs = Runs(tmp_path)
     run = waiting(runs)
     for second in (1, 2, 3):
@@ -38,7 +38,7 @@ def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> N
     left = runs.find(run.id)
     assert left is not None
     run = runs.ask(left, after(600))
-    runs.ask(left, after(601))  # another window, which has read the same
+    runs.ask(left, after(601))  # another window, which read the run before that
     found = runs.find(run.id)
     assert found is not None
     assert found.phase_at == run.phase_at == after(597)

@@ -1,4 +1,4 @@
-"""The small files of a demo: what is broken or old is made anew, what is out of reach is said."""
+"""Small files of a demo: a broken or old one is made anew, one out of reach is an error."""
 
 import sqlite3
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_one_that_is_broken_further_inside_is_made_anew_by_the_next(tmp_path: Pa
     file = made(tmp_path)
     keep(file, "x" * 40_000)
     data = bytearray(file.path.read_bytes())
-    data[4096:] = b"\xff" * (len(data) - 4096)  # its first page, with the version, is whole
+    data[4096:] = b"\xff" * (len(data) - 4096)  # the first page, with the version, stays whole
     file.path.write_bytes(data)
     with pytest.raises(sqlite3.DatabaseError, match="malformed"):
         keep(file, "second")

@@ -1,4 +1,4 @@
-"""The stage: frames of a demo's pages alone, a phone that follows the newest ride, a kiosk."""
+"""The stage has frames for the demo's own pages only: desk, phone of the newest ride, kiosk."""
 
 import io
 import json
@@ -89,7 +89,7 @@ def test_a_ride_that_never_was_has_no_phone(stage: Stage) -> None:
 
 
 def test_a_ride_that_is_not_booked_yet_leaves_the_phone_as_it_is(stage: Stage) -> None:
-    """Of one that is refused a moment later, it hung on the moment whether it was on the phone."""
+    """Otherwise chance would decide whether the phone shows a ride that is soon refused."""
     stage.desk.order("BOOKED", "CALL_DRIVER")
     before = stage.web.get("/demo/stage/newest.json").json
     assert before["link"]
@@ -105,7 +105,7 @@ def test_since_when_a_guest_has_a_link_is_told_in_the_services_time(stage: Stage
     order_id = stage.desk.order("BOOKED", "CALL_DRIVER")
     assert stage.web.get("/demo/stage/newest.json").json["link"]
     page = compact(stage.web.get(f"/rides/{order_id}").text)
-    assert "The guest has a link since 18:42" in page  # at a property in India
+    assert "The guest has a link since 18:42" in page  # the local time in India
 
 
 def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
@@ -157,7 +157,7 @@ def test_the_sheet_names_no_story_that_is_not_there(stage: Stage) -> None:
 
 
 def test_the_lens_is_shown_while_an_outage_lasts() -> None:
-    """There is nothing else to see meanwhile, and five minutes have no minute to spare."""
+    """An outage shows nothing else, and a talk of five minutes can't wait for its end."""
     lines = sheet.FIVE.lines
     number = next(number for number, line in enumerate(lines) if line.lens)
     assert lines[number - 1].story == "down"
@@ -174,7 +174,7 @@ def at_second(line: sheet.Line) -> int:
 
 def test_what_the_sheet_lets_a_presenter_press_is_on_the_stage(stage: Stage) -> None:
     told = compact(stage.web.get("/demo/sheet").text)
-    there = stage.web.get("/demo/stage").text + stage.web.get("/").text  # the desk in its frame
+    there = stage.web.get("/demo/stage").text + stage.web.get("/").text  # stage and desk
     for name in ("Play", "Pause", "60×", "Point at a fact", "More", "Reset", "End"):
         assert name in told, name
         assert re.search(rf"[>\"\s]{name}[<\"\s]", there), name

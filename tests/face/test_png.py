@@ -1,4 +1,4 @@
-"""PNG logos: read as every kind of PNG is written, drawn anew, and refused when they are traps."""
+"""PNG logos: every kind of PNG is read and drawn anew; damaged or dangerous files are refused."""
 
 import struct
 import zlib
@@ -97,7 +97,7 @@ def test_a_large_logo_is_drawn_smaller_and_keeps_its_shape_and_colour() -> None:
 
 
 def test_clear_parts_of_a_large_logo_stay_clear_without_a_warning() -> None:
-    """The sums of an area leave a trace of alpha there, by which no colour can be divided."""
+    """Sums over an area leave a tiny rest of alpha there: colours can't be divided by that."""
     dice = np.random.default_rng(7)
     pixels = np.full((260, 1400, 4), (200, 30, 90, 0), np.uint8)
     pixels[20:60, 30:700] = dice.integers(0, 256, (40, 670, 4))

@@ -203,8 +203,8 @@ def test_a_file_that_explodes_or_shows_nothing_is_refused(case: str) -> None:
     assert why(data) is reason
 
 
-MANY = 190_000  # bytes, below the most of a file
-SLOW = {  # each took minutes, or gigabytes, before its part was bounded
+MANY = 190_000  # bytes, below the limit of a file
+SLOW = {  # without a limit, each of these takes minutes or gigabytes
     "a long word": (svg(f'<path d="{"a" * MANY}"/>' + RECT), None),
     "a long space": (svg(f'<path d="a{" " * MANY}b"/>' + RECT), None),
     "a style of no rules": (svg(f"<style>{'a' * MANY}</style>" + RECT), None),

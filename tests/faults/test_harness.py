@@ -1,4 +1,4 @@
-"""The fault rows: the limits are the matrix's, a verdict can fail, a stopped run keeps its rows."""
+"""Fault rows: limits are as in the matrix, verdicts can fail, a stopped run keeps its rows."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""A browser without network shows that, queues nothing, and sends nothing when it is back."""
+"""A browser without network shows that, queues nothing, and sends nothing once it has network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

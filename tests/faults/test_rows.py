@@ -1,7 +1,7 @@
 """Every row of the fault matrix that fits CI, in its short form; a failure prints its seed.
 
-The seed is one and the same, so that a change is judged by what it changes; `make faults` hunts
-with new seeds.
+The seed is always the same, so that only a change of the code can make a row fail; `make faults`
+searches with new seeds.
 """
 
 import os
@@ -13,7 +13,7 @@ import pytest
 from bench.faults import scoreboard
 from bench.faults.scoreboard import Row
 
-SEED = 1793188817  # a seed that once found a refusal read out of a body in an encoding
+SEED = 1793188817  # this seed once found a bug: a refusal was read out of an encoded body
 
 
 @pytest.mark.parametrize("row", scoreboard.rows(only_short=True), ids=lambda row: row.key)

@@ -77,21 +77,21 @@ def test_a_second_sandbox_in_one_folder_is_refused_in_one_sentence(
     with alone(tmp_path):
         said = refusal(tmp_path, command)
     assert said.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
-    with alone(tmp_path):  # once that one has ended
+    with alone(tmp_path):  # possible again, since the first one has ended
         pass
 
 
 def test_a_demo_that_is_started_twice_is_told_so_and_not_to_take_another_port(
     tmp_path: Path,
 ) -> None:
-    """The first one has the ports too: to be sent from one to the next helps nobody."""
+    """The first demo holds the ports too, so the advice to take another port would not help."""
     with alone(tmp_path), socket.create_server(("127.0.0.1", 0)) as taken:
         said = refusal(tmp_path, "up", port=taken.getsockname()[1])
     assert said.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
 
 
 def refusal(instance: Path, command: str, port: int = 0) -> str:
-    """What a command prints that does not start."""
+    """What a command prints when it refuses to start."""
     settings = {"INSTANCE": str(instance), "PORT": str(port), "SANDBOX_PORT": "0"}
     environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})
     ended = subprocess.run(

@@ -93,7 +93,7 @@ def test_the_message_of_a_librarys_exception_is_left_out() -> None:
 
 
 def database_error(driver: Exception) -> BaseException:
-    """A write session's exception: ours, SQLAlchemy's with statement and values, the driver's."""
+    """A failed write's chain of exceptions: ours, SQLAlchemy's with its values, the driver's."""
     try:
         try:
             raise OperationalError(

@@ -1,6 +1,6 @@
-"""The folder of the metrics that the processes of a machine share: who empties it, and when.
+"""The folder of metrics that the processes of a machine share: who empties it, and when.
 
-And memory that the C library holds for nobody.
+Also the memory of a process: what the C library holds without use is given back to the system.
 """
 
 import platform
@@ -176,7 +176,7 @@ def test_a_folder_that_the_environment_names_is_not_wiped(
 
 
 def test_what_lives_as_long_as_the_process_is_not_looked_through_for_garbage() -> None:
-    """In a process of its own: what tests make must be looked through."""
+    """This needs a process of its own: in the process of the tests, garbage must be collected."""
     words = "import gc; from ridedash.observability.process import started"
     counted = f"{words}; started(); print(gc.get_freeze_count(), gc.get_count()[2])"
     answer = subprocess.run([sys.executable, "-c", counted], capture_output=True, check=True)

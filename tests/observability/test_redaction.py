@@ -98,7 +98,7 @@ WORDS = st.sampled_from(
 @settings(max_examples=40)
 @given(st.lists(st.one_of(WORDS, st.text(max_size=4)), max_size=12))
 def test_a_text_that_is_told_apart_at_one_look_has_no_secret(words: list[str]) -> None:
-    """The quick look may let pass too much, never too little."""
+    """The quick check may have too many texts searched in full, but never too few."""
     text = "".join(words)
     looked_at = text
     for shape, replacement in redaction._SECRETS:

@@ -74,7 +74,7 @@ def test_the_sandboxs_gazetteer_is_searched_near_the_pickup() -> None:
 def test_the_sandbox_answers_a_search_for_a_long_text(tmp_path: Path, words: str) -> None:
     file, tokens = tmp_path / "sandbox.sqlite", {"app_token": "k", "client_id": "i"}
     sandbox = create_sandbox(SandboxSettings(database=file, client_secret="s", **tokens))
-    # the first search of a process reads all names: on a busy machine longer than a search may take
+    # the first search of a process reads all names, which may exceed the time limit of a search
     assert sandbox.test_client().get("/places", query_string={"q": "w"}).status_code == 200
     http = Http(httpx.WSGITransport(app=sandbox))
     found = geocoder_for("sandbox", BASE, http).search(words)

@@ -15,7 +15,7 @@ def running(
     """Two servers of two web processes each, two workers, sandbox and Redis, over one database."""
     folder = tmp_path_factory.mktemp(request.param)
     url = databases.new_database(folder, request.param)
-    # limits are counted by the ids of staff, which both databases have: a Redis database for each
+    # limits are counted by staff ids, which both fleets share: each uses its own Redis database
     number = 1 + (databases.SQLITE, databases.POSTGRESQL).index(request.param)
     limits = databases.shared_redis().url.removesuffix("0") + str(number)
     with fleet(folder, url, RIDEDASH_REDIS_URL=limits) as made:

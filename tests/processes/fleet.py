@@ -119,7 +119,7 @@ class Fleet:
 
 
 def _killed(group: int) -> bool:
-    """End what is left of a group; whether there was anything."""
+    """Kill what is left of a process group. Returns whether there was anything."""
     try:
         os.killpg(group, signal.SIGKILL)
     except ProcessLookupError:
@@ -129,7 +129,7 @@ def _killed(group: int) -> bool:
 
 @contextlib.contextmanager
 def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
-    """The database and sandbox of a demo, without processes; at the end all are stopped."""
+    """A demo's database and running sandbox; at the end all processes are stopped."""
     folder.mkdir(parents=True, exist_ok=True)
     port = str(free_port())
     chosen = {
@@ -157,10 +157,10 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
 
 
 def free_port() -> int:
-    """A port for one server, or for none: until the end of this process nobody else gets it.
+    """A port for one server, or for none: until this process ends the kernel gives it to no other.
 
-    It is bound, and nobody listens there: connections are refused. A server that sets SO_REUSEADDR,
-    as all do, may listen there beside it; the kernel gives it to no other socket.
+    A socket is bound to the port but does not listen, so connections are refused. A server that
+    sets SO_REUSEADDR, as all do, can still listen there.
     """
     holder = socket.socket()
     atexit.register(holder.close)
@@ -171,7 +171,7 @@ def free_port() -> int:
 
 
 def get(url: str, headers: Mapping[str, str] = NOTHING) -> httpx.Response:
-    """What a server answers, also one that has just begun on a busy machine."""
+    """The answer of a server; it may come late, if the server has just begun on a busy machine."""
     return httpx.get(url, headers=dict(headers), timeout=ANSWERS_S, trust_env=False)
 
 
@@ -247,7 +247,7 @@ class Person:
 
 
 def filled(page: str) -> dict[str, str]:
-    """Names and values of the form's hidden and checked inputs, and an offer if none is checked."""
+    """Names and values of the form's inputs that are hidden, checked, or name pickup and drop."""
     part = page[page.index('id="book"') :]
     sent = {}
     for tag in re.findall(r"<input[^>]*>", part):

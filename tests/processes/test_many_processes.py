@@ -134,7 +134,7 @@ def test_one_web_process_shows_the_metrics_of_all_and_of_the_workers(
             assert person.name not in shown
             return [pattern for pattern in counted if not re.search(pattern, shown)]
 
-        wait_for(lambda: not lacking(), lacking)  # a worker counts what it has done already
+        wait_for(lambda: not lacking(), lacking)  # a worker counts a call only when it has ended
     forwarded = {"X-Forwarded-For": "198.51.100.7"}
     assert get(running.webs[0] + "/metrics", forwarded).status_code == 404
 

@@ -1,4 +1,4 @@
-"""The drill of docs/operating.md, Restore: real processes, a backup, the sandbox's own books."""
+"""The drill of docs/operating.md, Restore: real processes, a backup, the sandbox's bookings."""
 
 import sqlite3
 import subprocess
@@ -56,7 +56,7 @@ class Desk:
         self.pickup = LatLng(here.pickup_lat, here.pickup_lng)
 
     def book(self, guest: str, planned: bool = False) -> str:
-        """Order a ride, or plan one; its partner reference."""
+        """Order or plan a ride. Returns its partner reference."""
         product = next(
             each
             for each in self.s.client.products(self.pickup, DROP).products
@@ -101,7 +101,7 @@ class Desk:
         assert process.wait(WAIT_S) == 0, self.made.output(name)
 
     def command(self, *words: str) -> str:
-        """What a command says."""
+        """Run a command. Returns what it prints."""
         return subprocess.run(
             [sys.executable, "-m", "ridedash.cli", *words],
             env=self.made.environ,

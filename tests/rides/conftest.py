@@ -11,7 +11,7 @@ from tests.views.poll_cache.columns import versions_rise
 
 @pytest.fixture
 def world(tmp_path: Path, database: str) -> Iterator[World]:
-    """A desk with an empty database; each change of a shown column raises the version."""
+    """A desk without orders; each change of a shown column has to raise the version."""
     made = World(tmp_path, database)
     with versions_rise(made.db):
         yield made

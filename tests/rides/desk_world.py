@@ -43,7 +43,7 @@ KEYS = "k1:" + new_key()
 
 
 class Clock:
-    """A clock that goes only when told to."""
+    """A clock that moves only when it is told to."""
 
     def __init__(self) -> None:
         self.now = START
@@ -56,19 +56,19 @@ class Clock:
 
 
 class FakeService:
-    """The service by hand: what it answers next, and the true ledger of what it made."""
+    """A stand-in for the service: tests choose its answers; `bookings` is what it really booked."""
 
     def __init__(self) -> None:
         self.bookings: list[dict[str, Any]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.tokens = {"good"}
-        # what to do with the next creates
+        # these answer the next creates, one each
         self.create: list[Callable[[dict[str, Any]], httpx.Response]] = []
-        # by booking_id or txn_id; the last one stays
+        # the answers by booking_id or txn_id; the last one is repeated
         self.tracks: dict[str, list[dict[str, Any]]] = {}
         # by last word of the path: bodies or exceptions for the next calls
         self.answers: dict[str, list[Any]] = {}
-        # what a request for prices is answered, by its query; None: as `answers` says
+        # the answer to a request for prices, made from its query; None: `answers` has it
         self.products: Callable[[dict[str, Any]], Any] | None = None
         self.refreshes = 0
         self._numbers = itertools.count(1)
@@ -185,7 +185,7 @@ class World:
             self.account_id = account.id
 
     def pause(self, seconds: float) -> None:
-        """Wait by the clock that the world has."""
+        """Wait by the world's clock, or in real time if that clock can't be moved."""
         getattr(self.clock, "go", time.sleep)(seconds)
 
     @contextmanager

@@ -19,7 +19,7 @@ numbers = itertools.count(1)
 
 
 def add_kiosk(world: World, **facts: Any) -> int:
-    """A paired kiosk of the world's property; guests pay the driver unless `rule` says more."""
+    """A paired kiosk of the world's property; guests pay the driver unless `rule` is given."""
     given = {"kind": "kiosk", "name": "Lobby", "rule": "driver", "made_at": world.clock()}
     with world.db.write() as s:
         row = Kiosk(property_id=world.property_id, **{**given, **facts})
@@ -51,7 +51,7 @@ def kiosk_offer(world: World, kiosk_id: int, category: str = "mini", **facts: An
 
 
 def press(world: World, kiosk_id: int, **facts: Any) -> Press:
-    """A press of somebody new, with a fresh offer unless one is given."""
+    """A press of Book by a new guest, with a fresh offer unless one is given."""
     number = next(numbers)
     who = Wish(
         facts.pop("name", f"Guest{'abcdefghij'[number % 10]}{number}"),

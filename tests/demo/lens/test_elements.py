@@ -57,7 +57,7 @@ def named() -> set[str]:
             found |= {f"{surface}:{name}" for name in names}
     script = (ROOT / "static" / "js" / "kiosk" / "ticket.js").read_text()
     found |= {f"ticket:{name}" for name in re.findall(r'\bfrom(?:\(|: )"(\w+)"', script)}
-    found |= {"ticket:headline"}  # on its screen it is the question: found by no pattern
+    found |= {"ticket:headline"}  # the ride's screen names it in a condition
     prices = (ROOT / "ridedash" / "views" / "rides" / "prices.py").read_text()
     lines = re.findall(r'\(\s*"(\w+)", (?:_\(|discount|label)', prices)
     found |= {f"{of}:line.{name}" for name in lines for of in ("ride", "link", "receipt")}

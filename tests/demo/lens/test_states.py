@@ -1,4 +1,4 @@
-"""The graphs of states: they are the document's, and show the way of a ride."""
+"""The graphs of states match docs/service-interface.md, and show the way of a ride."""
 
 import itertools
 import re
@@ -48,7 +48,7 @@ def by_the_table() -> dict[Kind, set[tuple[str, str]]]:
 
 
 def by_the_transitions() -> set[tuple[str, str]]:
-    """The steps that stand below the table, for whichever kind."""
+    """The steps that are listed below the table, of all kinds together."""
     found = set()
     for said in re.findall(r"^- \*\*(?:Auto: )?([A-Z_ or]+ → [A-Z_]+)\*\*", PART, re.MULTILINE):
         starts, end = said.split(" → ")
@@ -61,7 +61,7 @@ def published(kind: Kind) -> set[tuple[str, str]]:
 
 
 def test_every_published_edge_is_in_the_document_and_the_other_way_round() -> None:
-    """But for abort, which Endpoints, 2 says of every search, and the document shows once."""
+    """Except for abort: it ends any search (Endpoints, 2), but only one such step is published."""
     below = by_the_transitions()
     assert len(below) == 10
     drawn = set()
@@ -106,9 +106,9 @@ def test_the_way_of_a_ride_is_marked_with_the_times_of_its_steps(desk: Desk) -> 
         ("CALL_DRIVER", "CLIENT_LOCATED"),
     ]
     html = compact(desk.client().get(f"/demo/lens/rides/{order_id}/states").text)
-    assert html.count('class="states-edge is-taken') == 2 * 3  # lying and standing
+    assert html.count('class="states-edge is-taken') == 2 * 3  # three steps in each of two grids
     assert html.count('class="states-box is-now"') == 2
-    assert ">13:59:15</text>" in html  # when the driver was here, as the timeline says
+    assert ">13:59:15</text>" in html  # when the driver arrived, according to the timeline
     start = '<tr class="is-taken"><td class="mono" translate="no">CALL_DRIVER</td>'
     assert f'{start}<td class="mono"><span translate="no">CLIENT_LOCATED' in html
 

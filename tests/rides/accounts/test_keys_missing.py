@@ -1,5 +1,5 @@
-"""A process that lacks the key of an account's token: it sends and asks nothing, files nothing, and
-goes on with it.
+"""A process without the key of an account's token sends and polls nothing and counts no errors; it
+goes on once it has the key.
 """
 
 from datetime import timedelta
@@ -22,7 +22,7 @@ CAB = {"booking_id": "C1", "booking_status": "CALL_DRIVER"}
 
 
 def rotated_too_early(world: World) -> None:
-    """What an operator does who gives the new key to `keys rotate` alone."""
+    """Rotate the keys as an operator does who has not given the new key to other processes."""
     assert rotate(world.db, TokenVault(f"{NEW},{KEYS}"), world.clock).left == 0
 
 

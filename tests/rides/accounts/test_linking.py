@@ -39,8 +39,8 @@ CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 
 
 class Linking(World):
-    """The small desk before a sandbox whose accounts are linked by its OAuth server; counts what is
-    asked there.
+    """The small desk with a sandbox, whose OAuth server links accounts. `grants` has the types of
+    the grants that were requested.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -62,8 +62,8 @@ class Linking(World):
         self.tokens = AccountTokens(self.db, self.vault, self.oauth, self.clock)
 
     def allowed(self, address: str, user: str) -> dict[str, list[str]]:
-        """What a browser does: opens the page, chooses a user, is sent back; the query of the
-        address it ends at.
+        """Do what a browser does: open the page, choose a user, be sent back. Returns the query of
+        the last address.
         """
         with httpx.Client(transport=httpx.WSGITransport(app=self.sandbox)) as browser:
             assert browser.get(address).status_code == 200
@@ -75,7 +75,7 @@ class Linking(World):
         return parse_qs(urlsplit(answer.headers["location"]).query)
 
     def linked(self, user: str = "house") -> Tokens:
-        """Tokens by the whole flow, kept for the account of the desk."""
+        """Link the desk's account by the whole flow. Returns the tokens."""
         verifier, challenge = pkce_pair()
         back = self.allowed(self.oauth.authorize_url("state-1", challenge, CALLBACK), user)
         assert back["state"] == ["state-1"]
@@ -94,7 +94,7 @@ class Linking(World):
 
     def works(self, token: str) -> bool:
         try:
-            # it keeps no options of an earlier question
+            # a new client has no cached options
             fresh = RideClient(self.http, SERVICE, "app-token")
             return bool(fresh.feedback_options("mini", token).options)
         except Unauthorized:
@@ -106,7 +106,7 @@ class Linking(World):
 
 
 class Counted(httpx.WSGITransport):
-    """The way to the sandbox, with a list of the grants that were asked for."""
+    """The transport to the sandbox; it notes each request for a grant."""
 
     def __init__(self, world: Linking) -> None:
         super().__init__(app=world.sandbox)
@@ -176,7 +176,7 @@ def test_a_stolen_refresh_token_ends_the_link_and_the_account_asks_for_a_new_one
     first = desk.linked()
     desk.clock.go(3600)
     second = desk.tokens.bearer(desk.account_id)
-    # a thief comes second; the server then trusts nobody of this family
+    # a thief uses the spent token; the server then revokes all tokens of this link
     with pytest.raises(Refused):
         desk.oauth.refresh(str(first.refresh_token))
     assert not desk.works(second)
@@ -188,7 +188,7 @@ def test_a_stolen_refresh_token_ends_the_link_and_the_account_asks_for_a_new_one
 
 
 def test_what_the_browser_brings_back_links_the_account_once(desk: Linking) -> None:
-    """The page's own way: a state that works once, and tokens that are stored for the account."""
+    """As the page does it: a state works once, and the tokens are stored for the account."""
     linker = Linker(desk.db, desk.vault, desk.oauth, desk.clock, CALLBACK)
     owner = LinkOwner(desk.property_id, desk.staff_id, "the sign-in")
     with desk.db.write() as s:
@@ -207,7 +207,7 @@ def test_what_the_browser_brings_back_links_the_account_once(desk: Linking) -> N
 
 
 class PlayedOAuth:
-    """The service's OAuth by hand: what an exchange gives, or raises."""
+    """A stand-in for the service's OAuth; an exchange returns or raises `gives`."""
 
     def __init__(self) -> None:
         self.gives: Tokens | Exception = Tokens("fresh", "again", 60)
@@ -224,7 +224,7 @@ class PlayedOAuth:
 
 
 class Page:
-    """The page of a member of staff that links accounts of the small desk."""
+    """The page on which a member of staff links accounts of the small desk."""
 
     def __init__(self, world: World) -> None:
         self.world, self.oauth = world, PlayedOAuth()
@@ -233,13 +233,13 @@ class Page:
         self.owner = LinkOwner(world.property_id, world.staff_id, "mine")
 
     def start(self, account_id: int | None = None) -> str:
-        """The state of a link that has begun."""
+        """Begin a link. Returns its state."""
         address = self.linker.start(account_id or self.world.account_id, self.owner, order_id=7)
         assert address is not None
         return address.split()[0]
 
     def failed(self, state: str, code: str = "code", sign_in: str = "mine") -> str | None:
-        """Why it failed; None when it did not."""
+        """Finish a link. Returns why that failed; None if it did not fail."""
         try:
             assert self.linker.finish(CallbackRequest(state, code, sign_in)) == 7
         except LinkFailed as error:

@@ -1,4 +1,4 @@
-"""Accounts beside their linking: the default, the affiliate, and a removal that waits for rides."""
+"""What managers do with linked accounts: default, affiliate, removal (not while in use)."""
 
 import pytest
 from sqlalchemy import select, update

@@ -22,7 +22,7 @@ BOTH = TokenVault(f"{SECOND},{KEYS}")
 
 @pytest.fixture
 def world(tmp_path: Path, database: str) -> Iterator[World]:
-    """A desk; a page does not change when a secret gets another key."""
+    """A desk whose changes need not raise a version: no page shows which key a secret has."""
     made = World(tmp_path, database)
     yield made
     made.close()

@@ -109,7 +109,7 @@ OTHER_KEYS = "k2:" + new_key()
 
 
 def seal_with(world: World, vault: TokenVault) -> None:
-    """As `ridedash keys rotate` does with keys that the world's own processes were not given."""
+    """Store the account's tokens encrypted by a vault, whose keys the world may not have."""
     with world.db.write() as s:
         keep_tokens(
             s.get_one(Account, world.account_id), vault, "good", "again", 3600, world.clock()
@@ -232,7 +232,7 @@ def test_a_lost_account_is_logged_once_with_the_reason(
 
 
 class RotatingServer:
-    """An authorization server whose refresh tokens hold once, and whose answer waits for
+    """An authorization server whose refresh tokens work once, and whose answer waits for
     `ready`.
     """
 
@@ -354,7 +354,7 @@ def test_there_is_no_lease_on_an_account_that_has_another_token_or_is_not_linked
 
 
 class Counted:
-    """Tokens that are counted: a new one for each question."""
+    """A stand-in for AccountTokens, which gives another token to each caller."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -427,7 +427,7 @@ class Full:
 def test_no_other_process_uses_a_refresh_token_while_its_new_tokens_wait_for_the_database(
     world: World,
 ) -> None:
-    """A database that takes no write for seconds: longer than a refresh, shorter than a lease."""
+    """The database takes no write for seconds: longer than a refresh, shorter than a lease."""
     server = RotatingServer()
     ours = AccountTokens(world.db, world.vault, server(), world.clock)
     ours.db = Full(world.db, fails=1)  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Attention items that staff have seen, and rides that they stop following: that ride alone."""
+"""Staff mark attention items as seen, and stop following a ride; no other is affected."""
 
 from datetime import datetime
 

@@ -1,5 +1,5 @@
-"""What the result of an action's call means: what is known, what is stored, and when it is called
-again.
+"""What the result of an action's call means: what is known, what is stored, and when the call is
+repeated.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -71,7 +71,7 @@ def test_what_is_known_after_an_error(error: Any, result: ActionResult) -> None:
 
 
 def settled(result: ActionResult, name: str = "cancel", **facts: Any) -> tuple[Any, ...]:
-    """State, calls, when it was settled, and when it is called again."""
+    """An action after a call with this result: state, calls, settled_at and next_try_at."""
     given = {"state": "calling", "calls": 1, "payload": {}, "made_at": NOW, "settled_at": None}
     action = Action(name=name, **{**given, **facts})
     schedule = call._schedule_feedback if name == "feedback" else call._schedule
@@ -291,7 +291,7 @@ def test_a_followed_ride_is_polled_soon_after_an_action(
 
 
 def test_a_wrong_partner_key_costs_no_account_its_link(world: World) -> None:
-    """Also one whose long-lived token has no refresh token beside it, which can't be had anew."""
+    """Not even an account without a refresh token, whose access token could not be replaced."""
     with world.db.write() as s:
         s.get_one(Account, world.account_id).refresh_token_enc = None
     with world.worker() as worker:

@@ -1,4 +1,4 @@
-"""The doorman's marks: of a ride of the house whose car is coming or here, once each."""
+"""A doorman marks rides of the property whose car is coming or here; a repeated mark is one."""
 
 from datetime import timedelta
 from typing import Any

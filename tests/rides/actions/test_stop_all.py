@@ -1,4 +1,4 @@
-"""Stopping several orders at once: each by its own step, none in the way of another."""
+"""Several orders are stopped at once: each by its own step, and none delays another."""
 
 import math
 import threading
@@ -108,7 +108,7 @@ def test_all_are_asked_at_the_same_time(world: World) -> None:
     together, answer = threading.Barrier(3), world.service.handle
 
     def handle(request: httpx.Request) -> httpx.Response:
-        together.wait(60)  # broken, and the test fails, when one waits for another
+        together.wait(60)  # breaks, and fails the test, if one call waits for another
         return answer(request)
 
     with Http(transport=httpx.MockTransport(handle)) as http:

@@ -1,4 +1,4 @@
-"""What people decide after a restore: each decision once, by whom it is for, and written down."""
+"""What people decide after a restore: each decision once, by those who may make it, audited."""
 
 import json
 from datetime import timedelta
@@ -37,7 +37,7 @@ def held(world: World) -> int:
 
 
 def lose(world: World, **facts: Any) -> str:
-    """List an order that a journal knows and the database does not; its reference."""
+    """Add a lost order, known to a journal only, to the list. Returns its reference."""
     row = {
         "mtx": REFERENCE,
         "property_id": world.property_id,
@@ -174,7 +174,7 @@ def test_a_lost_order_of_a_house_without_an_account_is_not_taken_up(world: World
 def test_a_lost_order_keeps_its_account_unless_that_one_is_younger(
     world: World, younger: bool
 ) -> None:
-    """After a restore another account may have the id of the one that is lost."""
+    """After a restore another account may have the id of a lost account."""
     made_at = SENT + timedelta(seconds=int(younger))
     with world.db.write() as s:
         own = add_account(s, world.vault, world.property_id, "Events", "good", made_at)
@@ -289,7 +289,7 @@ def test_a_lost_order_of_no_house_is_dealt_with_once(world: World) -> None:
 
 
 def test_a_recovered_order_has_a_token_of_its_own(world: World) -> None:
-    """No form that is still open has it, so no second press is taken for it."""
+    """No open form has this token, so pressing Book in one is never taken for this order."""
     lose(world)
     taken_up(world)
     with world.db.read() as s:

@@ -105,7 +105,7 @@ def test_each_file_that_was_left_behind_is_open_until_the_next_one_is_taken(
         dead.close()
     taken = [file.path.name for file in journals[0].left_behind()]
     assert taken == ["answers-1.box", "answers-2.box"], "of the dead alone"
-    again = [JournalFile(tmp_path / name, 1) for name in taken]  # nobody holds them any more
+    again = [JournalFile(tmp_path / name, 1) for name in taken]  # they are not locked any more
     for file in (*again, journals[0], journals[3]):
         file.close()
 

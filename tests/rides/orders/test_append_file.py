@@ -1,4 +1,4 @@
-"""A file of lines: its space is there before it is needed, and a torn line costs no other."""
+"""A file of lines: space is reserved before it is needed, and a torn line damages no other."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A planned ride is changed: what differs is named, the rest stays, and it is tried anew."""
+"""A planned ride is changed: differences are named, the rest stays, and tries begin anew."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ from tests.rides.orders.test_press import series
 
 
 def changed(world: World, order_id: int, **facts: Any) -> list[str]:
-    """What a change says that it changed."""
+    """Change a planned ride. Returns what the audit entry names as changed."""
     assert change(world.db, world.clock, wanted(world, order_id, **facts))
     with world.db.read() as s:
         query = select(AuditRow).where(AuditRow.what == "order.change")
@@ -88,7 +88,7 @@ def test_what_a_request_changes_is_named_in_one_order(
 
 
 def kept(world: World) -> dict[str, Any]:
-    """What a second press of the same form names beside what it changes."""
+    """What a second press of the form has beside the changed facts: the guest's id."""
     order = world.orders()[0]
     return {"guest_id": order.guest_id}
 

@@ -1,6 +1,6 @@
-"""Planned rides on the nights when clocks change: each goes at the time on the wall that was typed.
+"""Planned rides on the nights when clocks change: each goes at the local time that was typed.
 
-From the text that staff type to the worker's call, in a zone where clocks change.
+The tests go from the text that staff type to the worker's call.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -17,12 +17,12 @@ from tests.rides.orders.test_due import LEAD, offered
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SPRING = datetime(2026, 3, 28, 17, 0, tzinfo=UTC)  # the evening before clocks go 02:00 → 03:00
-AUTUMN = datetime(2026, 10, 24, 16, 0, tzinfo=UTC)  # the evening before they go 03:00 → 02:00
+AUTUMN = datetime(2026, 10, 24, 16, 0, tzinfo=UTC)  # the evening before clocks go 03:00 → 02:00
 SECOND = timedelta(seconds=1)
 
 
 def ordered_at(world: World, worker: Worker, order_id: int) -> datetime:
-    """When the worker orders a ride, a second before and at its due time."""
+    """Run the worker a second before a ride is due, and when it is due. When the ride was sent."""
     due = world.page(order_id).order.due_at
     for at in (due - SECOND, due):
         world.clock.now = at
@@ -43,7 +43,7 @@ def ordered_at(world: World, worker: Worker, order_id: int) -> datetime:
         (SPRING, "tomorrow 0305", "29 03:05", "29 01:45"),
         (SPRING, "tomorrow 0510", "29 05:10", "29 04:50"),
         (AUTUMN, "tomorrow 0150", "25 01:50", "25 01:30"),
-        (AUTUMN, "tomorrow 0230", "25 02:30", "25 02:10"),  # the first of the two
+        (AUTUMN, "tomorrow 0230", "25 02:30", "25 02:10"),  # the first 02:30
         (AUTUMN, "tomorrow 0305", "25 03:05", "25 02:45"),  # the second 02:45
         (AUTUMN, "tomorrow 0510", "25 05:10", "25 04:50"),
     ],

@@ -1,5 +1,5 @@
-"""A worker that dies at each fail point, and one that comes after it: nothing lost, nothing
-doubled, nothing false.
+"""A worker dies at each fail point, and another one follows: no booking is lost or made twice, and
+no order shows a false state.
 """
 
 import itertools
@@ -33,7 +33,7 @@ class Killed(BaseException):
 
 
 class KillAt:
-    """An `at` that kills the first time it hears one of these names."""
+    """A `failpoint` that raises Killed the first time it is called with one of these names."""
 
     def __init__(self, *names: str) -> None:
         self.names = set(names)

@@ -1,5 +1,5 @@
-"""Planned rides: ordered once and in time, or an attention item is raised; changed and withdrawn
-until then, also at the same time.
+"""Planned rides are ordered once and in time, or an attention item is raised. Until then they may
+be changed and withdrawn, also at the same time.
 """
 
 import itertools
@@ -39,7 +39,7 @@ from tests.rides.orders.test_side_by_side import at_once
 
 HOURS = timedelta(hours=5)
 WRITE = Priority.WRITE
-# ten for the cab's way, which the offers here don't tell, and ten more
+# ten for the cab to come, because these offers don't say how long that takes, and ten more
 LEAD = timedelta(minutes=20)
 THREADS = 6
 
@@ -118,7 +118,7 @@ def test_the_requests_of_a_planned_ride_use_its_own_account(world: World) -> Non
 def test_a_form_that_plans_makes_one_order_however_often_it_is_pressed(world: World) -> None:
     request = world.request(pickup_at=world.clock() + HOURS)
     first = place(world.db, world.clock, request)
-    world.clock.go(HOURS.total_seconds() - 60)  # too near for a new plan, and still the same order
+    world.clock.go(HOURS.total_seconds() - 60)  # too late for a new plan; the order is there
     assert place(world.db, world.clock, request).order_id == first.order_id
     with pytest.raises(TokenReused):
         place(world.db, world.clock, world.request(form_token=request.form_token))
@@ -165,7 +165,7 @@ def test_a_ride_that_cannot_be_ordered_asks_for_a_person_and_is_tried_again(
 ) -> None:
     answer, code = FAILURES[name]
     order_id = planned(world, offer_id=world.offer(fare_id="F1"))
-    answers(world, answer, answer)  # a harmless question is repeated once
+    answers(world, answer, answer)  # a request for prices is repeated once
     until_due(world)
     with world.worker() as worker:
         worker.step()
@@ -293,7 +293,7 @@ def test_a_guest_whose_phone_is_known_since_gets_no_second_car_either(world: Wor
     until_due(world)
     with world.worker() as worker:
         other = world.page(world.book(worker, **known)).order
-        with world.db.write() as s:  # as it was booked before anybody knew a phone
+        with world.db.write() as s:  # as if it had been booked before the phone was known
             s.get_one(Order, other.id).guard_key = f"1|anonymous|{(other.guard_key or '')[-16:]}"
         answers(world, offered())
         world.clock.go(6)
@@ -458,7 +458,7 @@ def test_a_withdrawal_is_not_undone_later_or_after_the_ride_was_booked_again(wor
     again = planned(world, supersedes=booked_again)
     assert world.state(again) == "SCHEDULED"
     assert not restore(world.db, world.clock, booked_again, world.staff_id)
-    assert not restore(world.db, world.clock, now, world.staff_id)  # only what was planned
+    assert not restore(world.db, world.clock, now, world.staff_id)  # it was not planned
     world.clock.go(21)
     assert not restore(world.db, world.clock, late, world.staff_id)
     assert {world.state(each) for each in (late, booked_again, now)} == {"NOT_SENT"}
@@ -467,7 +467,7 @@ def test_a_withdrawal_is_not_undone_later_or_after_the_ride_was_booked_again(wor
 def test_a_ride_that_is_planned_again_is_not_booked_a_second_time_in_its_place(
     world: World,
 ) -> None:
-    """A form to book it again stood open while a colleague undid the withdrawal."""
+    """A form to book the ride again was open while a colleague undid the withdrawal."""
     order_id = planned(world)
     assert withdraw(world.db, world.clock, order_id, world.actor)
     assert restore(world.db, world.clock, order_id, world.staff_id)
@@ -496,7 +496,7 @@ def test_booking_again_and_undoing_at_the_same_time_leaves_one_ride(world: World
 
 
 def wanted(world: World, order_id: int, **facts: Any) -> Change:
-    """A change of a planned ride as the page would post it: all as it is, but for `facts`."""
+    """A change of a planned ride as the page would post it: nothing differs except `facts`."""
     page = world.page(order_id)
     same = {
         "pickup_at": page.order.pickup_at,

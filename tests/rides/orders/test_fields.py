@@ -1,4 +1,4 @@
-"""The table of booking-form fields: what it names exists, and a field is added by it alone."""
+"""The table of booking-form fields: what it names exists, and a new field needs little else."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ from tests.rides.desk_world import request_of
 
 ROOT = Path(__file__).parents[3]
 ADDED_BY_THE_SERVER = {"second_to", "property_id", "actor", "margin", "tz"}
-# Controls that only lead to a value of the table: the pickup time, and the planned ride to change.
+# Controls that are no fields of the table: parts of the pickup time, the ride to change, and such.
 FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"} | {
     *("back", "back_date", "days", "dates", "onward", "for_flight", "guests_twice")
 }

@@ -1,5 +1,5 @@
-"""Several cars in one go: each its own order from one form token and a number, placed together,
-sent for itself.
+"""Several cars by one press: each is an order of its own, with the form token and a number. They
+are placed together and sent separately.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from tests.rides.orders.test_side_by_side import at_once
 
 
 def record(world: World) -> list[dict[str, Any]]:
-    """What the record says of orders that were placed."""
+    """The facts of all audit entries about placed orders."""
     with world.db.read() as s:
         rows = s.scalars(
             select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id)
@@ -263,7 +263,7 @@ def first_car_due(world: World, worker: Worker) -> tuple[int, ...]:
 
 
 def first_car_ordered(world: World, worker: Worker) -> tuple[int, int]:
-    """The same group, whose first car is ordered."""
+    """The group of `first_car_due`, after its first car was ordered."""
     ids = first_car_due(world, worker)
     assert [world.state(order_id) for order_id in ids] == ["BOOKED", "SCHEDULED"]
     return ids[0], ids[1]
@@ -329,7 +329,7 @@ def test_a_second_car_on_purpose_frees_the_car_of_a_planned_group_for_which_it_i
 ) -> None:
     at, heron = world.clock() + HOURS, {"guest_name": "Guest Heron", "guest_room": "412"}
     ids = world.placed(cars=2, pickup_at=at, **heron).order_ids
-    with world.db.write() as s:  # as Change does
+    with world.db.write() as s:  # as the page Change does
         order = s.get_one(Order, ids[1])
         order.guard_override_by, order.version = world.staff_id, order.version + 1
     world.clock.go((HOURS - LEAD).total_seconds())

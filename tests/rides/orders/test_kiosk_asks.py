@@ -1,4 +1,4 @@
-"""Approvals: for how long they wait, who answers, what they are good for and when they end."""
+"""Approvals of kiosk orders: how long they wait, who answers, what they allow, when they end."""
 
 import json
 from datetime import timedelta
@@ -324,7 +324,7 @@ def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
 
 
 def test_what_a_removed_kiosk_has_asked_is_ended_too(asks: Asks) -> None:
-    """Its guest's name is kept no longer than elsewhere, also when no kiosk is left."""
+    """The guest's name is kept no longer than for other kiosks, even if no kiosk is left."""
     ask_id = asks.ask()
     with asks.world.db.write() as s:
         revoke(s.get_one(Kiosk, asks.kiosk), START)

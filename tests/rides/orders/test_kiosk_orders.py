@@ -1,4 +1,4 @@
-"""Orders of guests on a kiosk: no member of staff and no other kiosk stands behind them."""
+"""Orders that guests make on a kiosk belong to this kiosk, and to no member of staff."""
 
 from datetime import UTC, datetime
 

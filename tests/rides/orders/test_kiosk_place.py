@@ -1,4 +1,4 @@
-"""Orders of kiosks: the house pays by the word of staff alone, once, and within limits."""
+"""Orders of kiosks: the property pays only if staff say so, once, and within limits."""
 
 import json
 from dataclasses import replace
@@ -43,7 +43,7 @@ from tests.rides.orders.test_side_by_side import at_once
 
 
 def code_of(world: World, **facts: Any) -> OpenCode:
-    """A desk code that was made, and typed."""
+    """Make a desk code. Returns what is found when it is typed."""
     typed = make_code(world.db, world.clock(), KEY, NewCode(world.property_id, 1, **facts))
     with world.db.read() as s:
         found = open_code(s, KEY, world.property_id, typed, world.clock())
@@ -80,7 +80,7 @@ def items(world: World, order_id: int) -> list[str]:
 
 
 def move(world: World, order_id: int, status: str) -> None:
-    """A ride of this order in a status, as polls would have found it."""
+    """Give an order a ride in this status, as polls would have found it."""
     with world.db.write() as s:
         order = s.get_one(type(world.page(order_id).order), order_id)
         ride = s.query(Ride).filter_by(order_id=order_id).first()
@@ -167,9 +167,9 @@ def test_the_house_pays_by_a_code_or_an_approval_alone(
     share: bool,
     seats: int | None,
 ) -> None:
-    """Over rules and whatever a press may bring along: no other path books on the house."""
+    """This holds for every rule and for whatever a press sends: nothing else lets the house pay."""
     kiosk = add_kiosk(world, rule=rule, attended=attended)
-    world.clock.go(7_200)  # what came before is out of every limit
+    world.clock.go(7_200)  # earlier orders count for no limit any more
     kind = {"category": "share", "kind": "share"} if share else {}
     offer = kiosk_offer(world, kiosk, **kind)
     pushed = press(world, kiosk, offer_id=offer, seats=seats)
@@ -181,7 +181,7 @@ def test_the_house_pays_by_a_code_or_an_approval_alone(
         assert len(world.orders()) == before
         return
     by_code = code in ("cash", "house")
-    # a code counts before an approval
+    # if there is a valid code, the approval does not matter
     house = code == "house" or (not by_code and ask == "house" and rule == "approval")
     assert (order.payment == "cash") is not house
     assert house or not share
@@ -232,7 +232,7 @@ def test_a_code_is_used_once_even_by_two_kiosks_at_once(world: World) -> None:
 
 
 def test_a_code_that_says_less_than_the_press_believes_orders_nothing(world: World) -> None:
-    """What was read before is read again in the commit."""
+    """The code is read again in the transaction that stores the order."""
     code = replace(code_of(world), house_pays=True)
     assert refused(world, replace(press(world, add_kiosk(world)), code=code)) == Why.WRONG_CODE
     assert world.orders() == []
@@ -291,7 +291,7 @@ def test_three_rides_without_a_passenger_and_no_fourth(world: World) -> None:
     made = [pressed(world, press(world, kiosk)).order_id for _ in range(3)]
     assert refused(world, press(world, kiosk)) == Why.LIVE
     other = add_kiosk(world)
-    pressed(world, press(world, other))  # its own limit
+    pressed(world, press(world, other))  # each kiosk has a limit of its own
     move(world, made[0], wire.CALL_DRIVER)
     assert refused(world, press(world, kiosk)) == Why.LIVE
     move(world, made[0], wire.IN_PROGRESS)
@@ -335,7 +335,7 @@ def test_two_rides_that_nobody_took_make_a_kiosk_ask_for_a_code(world: World) ->
     third = pressed(world, replace(press(world, kiosk), code=code)).order_id
     assert world.page(third).order.payment == "cash"
     world.clock.go(3_601)
-    pressed(world, press(world, kiosk))  # an hour later it is as before
+    pressed(world, press(world, kiosk))  # an hour later no code is needed
 
 
 def test_the_rule_against_jokes_holds_before_any_worker_has_looked(world: World) -> None:
@@ -516,7 +516,7 @@ def test_a_wish_is_forgotten_when_its_key_is_lost(world: World) -> None:
 
 
 def test_what_kiosks_leave_goes_in_time(world: World) -> None:
-    """Approvals and codes after a day, tickets with their guests, counts of visits after a year."""
+    """Approvals and codes go after a day, tickets with their guests, and visits after a year."""
     kiosk = add_kiosk(world, rule="approval")
     asked(world, press(world, kiosk))
     code = code_of(world)

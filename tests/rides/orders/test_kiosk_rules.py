@@ -33,7 +33,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def order(desk: Desk, state: str = "BOOKED", status: str | None = None, **facts: Any) -> int:
-    """An order of kiosk 1, `ago` before noon, whose ride ended then if it is over."""
+    """An order of kiosk 1, made `ago` before noon; a cancelled ride ended at the same time."""
     ago, kiosk = facts.pop("ago", MINUTE), facts.pop("kiosk", 1)
     ended = facts.pop("ended", NOON - ago)
     made = desk.order(state, status, **facts)

@@ -1,4 +1,4 @@
-"""A ride of a series and those after it: one change for all of them, each with what is its own."""
+"""One change of a ride of a series and of all later ones, each of which keeps what is its own."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -16,7 +16,7 @@ from tests import database_files
 
 
 def compile_own(config: pytest.Config) -> None:
-    """Import this process's share before the collection, which does not depend on that."""
+    """Import this process's share before the collection; the same tests are collected anyway."""
     worker = getattr(config, "workerinput", None)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if worker is None or not whole or sys.dont_write_bytecode:

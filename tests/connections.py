@@ -1,4 +1,4 @@
-"""Watches the connections of the tests' own process: only ports that a test opened are allowed.
+"""Watches where the tests' own process connects to: only ports of tests are allowed.
 
 A test opens port 0, so its port is one that the kernel chose. A fixed port belongs to another
 program: to a demo that runs on this machine, or to the machine's own PostgreSQL or Redis. Audit
@@ -17,7 +17,7 @@ _RANGE: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _USUAL: Final = range(49152, 65536)  # where the kernel does not say: the range of RFC 6335
 
 seen: list[tuple[Any, ...]] = []
-"""Addresses that no test can have opened, of the connections since the last `clear`."""
+"""The connections to ports of others since the last `clear`."""
 
 
 def chosen_by_kernel() -> range:

@@ -53,7 +53,7 @@ def emptied(server: PostgresServer, name: str, expected: Any) -> bool:
         gone = connection.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount
         if gone > HEAVY:
             return False
-        # without it, new rows would fill free space and lie before older ones
+        # without VACUUM, new rows would fill free space and lie before older ones
         connection.execute(sql.SQL("VACUUM {}").format(table))
     connection.execute(BEGIN_ANEW)
     return True
@@ -66,11 +66,11 @@ def leave(name: str) -> None:
 
 
 def _without_others(server: PostgresServer, name: str) -> "psycopg.Connection[Any]":
-    """The only connection to a database."""
+    """A connection to a database, after all others were ended."""
     if name in _connections:
         try:
             _connections[name].execute(OTHERS)
-        except psycopg.OperationalError:  # a test ended each connection
+        except psycopg.OperationalError:  # a test has ended this one
             leave(name)
         else:
             return _connections[name]

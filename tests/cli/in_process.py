@@ -1,4 +1,4 @@
-"""A short command of the command line in the test's own process: starting a program takes seconds.
+"""Runs short commands of ridedash in the test's own process: starting a program takes seconds.
 
 What only a separate process shows (its logs, its umask, a terminal) is tested in test_commands.py
 and test_people.py.

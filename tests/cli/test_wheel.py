@@ -1,4 +1,4 @@
-"""The wheel: it runs in another folder, and in live mode serves nothing that is a demo's."""
+"""The wheel: it runs in another folder, and in live mode serves nothing of a demo."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 """What must be the same each time a story is played: its cast, and what came of it.
 
-Read from the databases of a running demo, so that nothing is left out which a page may show, and
-from the recording of its calls.
+Both are read from the databases of a running demo, so that nothing is left out which a page may
+show, and from the recording of its calls.
 """
 
 import hashlib

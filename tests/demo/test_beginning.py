@@ -1,4 +1,4 @@
-"""A demo begins anew: at a story's start, with the same dice, and without a trace of before."""
+"""A demo begins anew: at a story's start, with the same random choices, without old rows."""
 
 import threading
 from datetime import UTC, datetime, time, timedelta

@@ -177,7 +177,7 @@ def test_a_new_demo_has_a_ride_at_each_stage_and_one_of_each_trouble(made: Hotel
     fee = next(ride for _, ride, _ in today if ride and ride.status == wire.BOOKING_CANCELLED)
     assert fee.ended_at is not None
     assert fee.allotted_at is not None
-    assert fee.ended_at - fee.allotted_at > timedelta(minutes=4)  # cancelling is free before
+    assert fee.ended_at - fee.allotted_at > timedelta(minutes=4)  # cancelling is free until then
 
 
 def test_the_week_is_told_by_history_insights_and_audit(made: Hotel) -> None:

@@ -53,7 +53,7 @@ def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(sta
         assert not shown(stage)
         seen(stage, order_id, turned + SECOND)
     assert shown(stage)
-    seen(stage, second, turned - SECOND)  # before the turn
+    seen(stage, second, turned - SECOND)  # before this process knew of the turn
     assert not shown(stage)
     over = update(Ride).where(Ride.order_id == second)
     stage.desk.add(lambda s: s.execute(over.values(ended_at=turned)))

@@ -60,7 +60,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.get_by_role("button", name="Take a picture for the package").click()
         expect(said).to_have_text("Picture 1 of 6 is in the package.")
         (picture,) = (demo.instance / "pictures").iterdir()
-        assert picture.stat().st_size > 20_000  # a picture of nothing is smaller
+        assert picture.stat().st_size > 20_000  # an empty picture would be smaller
 
         # keys turn the clock while the focus is in no frame
         page.locator("[data-title]").click()
@@ -70,14 +70,14 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.get_by_role("button", name="Hold")).to_have_attribute("aria-pressed", "true")
         expect(said).to_have_text(re.compile("^The clock is held"))
 
-        # another story presses at the kiosk, which it pairs
+        # another story pairs the kiosk and presses there
         page.get_by_role("button", name="End", exact=True).click()
         page.get_by_label("Story").select_option("alone")
         page.get_by_role("button", name="Step", exact=True).click()
         kiosk = page.frame_locator("iframe[name=kiosk]")
         expect(kiosk.locator(".k-demo")).to_have_text("عرض تجريبي: ليست رحلات حقيقية")
         expect(kiosk.locator(".k-pin")).to_be_visible(timeout=3 * WAIT_MS)  # ten screens later
-        expect(kiosk.locator("[data-clock]")).to_have_text("22:10")  # the story's, held
+        expect(kiosk.locator("[data-clock]")).to_have_text("22:10")  # the story's time
         expect(desk.locator(".row-link", has_text="Lapwing")).to_have_count(1, timeout=WAIT_MS)
         expect(page.locator("[data-title-step]")).to_have_text("1 / 7", timeout=WAIT_MS)
 
@@ -89,7 +89,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.set_viewport_size({"width": 1440, "height": 900})
         context.clear_cookies()  # somebody has signed out
         expect(said).to_have_text("You are signed out. Sign in again.")
-        # the board opens the sign-in by itself; two that are opened at once have two tokens
+        # the board opens the sign-in page by itself; a second one would have another CSRF token
         desk.get_by_label("Password", exact=True).fill(demo.password)
         desk.get_by_label("Name").fill(demo.name)
         held: list[Route] = []
@@ -97,11 +97,11 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.route(reloads, lambda each: held.append(each))  # a slow server
         with page.expect_request(reloads):
             desk.get_by_role("button", name="Sign in").click()
-        for _polls in range(4):  # the board follows its rides, and time goes on
+        for _polls in range(4):  # the board goes on polling meanwhile
             page.wait_for_event("response", lambda each: "/board.json" in each.url)
-        assert len(held) == 1  # each further one would end the one before
+        assert len(held) == 1  # a further reload would cancel the one before
         held[0].continue_()
-        # it has new forms
+        # the reloaded page has new forms
         expect(said).not_to_have_text("You are signed out. Sign in again.", timeout=WAIT_MS)
         context.close()
     assert (seen.foreign, seen.errors) == ([], [])

@@ -36,7 +36,7 @@ def test_a_story_that_is_stepped_ends_as_it_says(presenter: Presenter, story: st
 
 
 def test_a_story_that_is_played_ends_as_it_says(presenter: Presenter) -> None:
-    """Its first driver is there for 40 seconds: less than one at this speed."""
+    """The story's first driver stays for 40 s, which is less than a second at this speed."""
     assert_ends_well(presenter.play("driver_cancels", speed=60))
 
 
@@ -45,7 +45,7 @@ def test_a_story_has_the_same_cast_and_the_same_facts_each_time(presenter: Prese
     plays: list[tuple[object, str]] = []
     for seed in (2, 2, 3):
         assert_ends_well(presenter.play("swap", speed=0, seed=seed))
-        assert presenter.calls()  # a page that has all that was recorded until then
+        assert presenter.calls()  # reads all calls that were recorded so far
         plays.append((sameness.cast(presenter.demo), sameness.told(presenter.demo)))
     first, again, other = plays
     assert again == first
@@ -70,7 +70,7 @@ def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:
     while moment["state"] not in OVER:
         moment = presenter.step(moment, speed=0)
         if "nothing is heard" in moment["say"] and not ended:
-            presenter.press("/demo/fault", fault="up")  # not after a minute
+            presenter.press("/demo/fault", fault="up")  # else it lasts for a minute
             ended = True
     assert_ends_well(moment)
 
@@ -101,7 +101,7 @@ def test_what_the_kiosk_of_the_stage_has_done_is_not_done_again(presenter: Prese
         moment = presenter.step(moment, 0)
     assert_ends_well(moment)
     assert one(presenter, "SELECT tries FROM tickets") == 1
-    presenter.step(presenter.begin("alone"), 0)  # where no kiosk is, its guest has a ticket as well
+    presenter.step(presenter.begin("alone"), 0)  # without a kiosk the guest has a ticket too
     assert one(presenter, "SELECT screen FROM kiosk_visits") == "booked"
 
 
@@ -121,7 +121,7 @@ def test_a_press_that_the_desks_form_refuses_ends_the_story_with_its_words(
 ) -> None:
     moment = presenter.begin("receipt")
     words = "This guest has a ride from here already."
-    moment = presenter.step(moment, 0, refused=words)  # no screen has a hand: it is booked
+    moment = presenter.step(moment, 0, refused=words)  # no screen books, so the server does
     assert moment["state"] != "failed"
     moment = presenter.begin("receipt", seed=2)
     assert presenter.step(moment, 0, desk="1")["hand"]["do"] == "book"
@@ -155,7 +155,7 @@ def test_the_desk_of_the_stage_is_told_what_to_ask_and_the_prices_stand_side_by_
         moment = presenter.step(moment, 0)
     last = "The ride is booked at the price that was read out."
     assert (moment["state"], moment["say"], moment["lines"]) == ("todo", last, [])
-    assert_ends_well(presenter.step(moment, 0))  # the last sentence was heard before the list
+    assert_ends_well(presenter.step(moment, 0))  # the list comes only after that sentence
 
 
 def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:
@@ -169,30 +169,30 @@ def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:
     arrival, said = moment["next"], moment["say"]
     moment = presenter.step(moment, 0)
     assert moment["state"] == "waiting"
-    assert (moment["say"], moment["next"]) == (said, arrival)  # they are not there yet
+    assert (moment["say"], moment["next"]) == (said, arrival)  # the driver has not arrived yet
 
 
 def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter) -> None:
     begun = moment = presenter.begin("receipt")
     with ThreadPoolExecutor(6) as pool:
         together = list(pool.map(lambda _: presenter.step(begun, 0), range(6)))
-    assert {each["step"] for each in together} <= {0, 1}  # the last may find the ride there
+    assert {each["step"] for each in together} <= {0, 1}  # late answers may come after step 0
     while moment["step"] == 0:
         moment = presenter.step(moment, 0)
     assert len(presenter.bookings()) == 1
-    again = presenter.step(begun, 0)  # a page that was left behind
+    again = presenter.step(begun, 0)  # as from a page that still shows step 0
     assert again["step"] == moment["step"]
     assert len(presenter.bookings()) == 1
 
 
 def test_a_story_that_is_left_or_reset_takes_no_step_more(presenter: Presenter) -> None:
     moment = presenter.begin("receipt")
-    # a script takes no page for an answer
+    # a script gets JSON instead of a page
     left = presenter.press(f"/demo/runs/{moment['run']}/drop")
     assert left.json()["state"] == "dropped"
     assert presenter.step(moment, 0)["state"] == "dropped"
     moment = presenter.begin("receipt")
-    for _ in range(2):  # the second press is of a page that still shows the first step
+    for _ in range(2):  # the second press comes from a page that still shows the first step
         skipped = presenter.press(f"/demo/runs/{moment['run']}/skip", step=0)
         assert skipped.json()["step"] == 1
     presenter.press("/demo/reset")

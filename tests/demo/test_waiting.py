@@ -1,4 +1,4 @@
-"""A story that waits says for what, and one whose ride can't come to it is over at once."""
+"""A waiting story says what it waits for, and fails at once if its ride can never get there."""
 
 from datetime import timedelta
 from typing import Any
@@ -43,7 +43,7 @@ def test_a_refused_booking_ends_the_wait_with_its_reason(stage: Stage) -> None:
 
 
 def test_a_booking_that_was_not_sent_ends_the_wait_with_its_reason(stage: Stage) -> None:
-    """As after a computer slept for a minute between the press and the send."""
+    """For example, the computer was asleep for a minute between the press and the send."""
     late = stage.desk.order("NOT_SENT", code="EXPIRED")
     assert over(stage, late, Settled(BOOKED)).endswith(": Not booked: it was not sent in time")
     old = stage.desk.order("NOT_SENT")

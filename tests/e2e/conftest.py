@@ -51,7 +51,7 @@ class Seen:
 
 @pytest.fixture
 def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
-    """A page of a given size and colour scheme; errors and foreign requests fail at the end."""
+    """A page of a given size and colour scheme; errors and foreign requests fail the test."""
     contexts: list[BrowserContext] = []
     seen = Seen()
 

@@ -92,7 +92,7 @@ def look(page: Page, name: str) -> None:
 
 
 def hold(desk: Running) -> None:
-    """From now on each state of the sandbox lasts for most of a minute, or until `reach`."""
+    """From now on each status of a ride lasts for most of a minute, or until `reach`."""
     control(desk, "speed", speed=1)
 
 
@@ -101,7 +101,7 @@ def reach(page: Page, desk: Running, status: str) -> None:
 
     Call `hold` before, so that the status lasts.
     """
-    # the ride is booked
+    # wait until the ride is booked
     expect(page.locator("[data-ride]")).to_have_attribute("data-status", re.compile("."))
     phases = control(desk, "ledger")["bookings"][-1]["phases"]
     at = next(phase["at"] for phase in phases if phase["status"] == status)

@@ -1,4 +1,4 @@
-"""A ride in a browser that lacks what the oldest of docs/browsers.md section 1 lack."""
+"""A ride in a browser that lacks what the oldest browsers of docs/browsers.md section 1 lack."""
 
 import re
 from collections.abc import Callable
@@ -46,7 +46,7 @@ getComputedStyle(document.querySelector(".product-radio:checked ~ .product-face"
 
 
 def serve_old(route: Route) -> None:
-    """A style sheet as a browser without :has() reads it: a rule with it is not valid."""
+    """Serve a style sheet as a browser without :has() reads it: rules with :has() are invalid."""
     answer = route.fetch()
     text = answer.text().replace("@supports not selector(:has(*))", "@supports (color: red)")
     route.fulfill(response=answer, body=re.sub(r":has\(", ":unknown(", text))

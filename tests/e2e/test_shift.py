@@ -26,7 +26,7 @@ ENDED: Final = {
     "BOOKING_CANCELLED": "Cancelled",
     "ALLOTMENT_FAILED": "No driver found",
 }
-# The faults from that ride on: once for each create, several times for tracking.
+# Faults by the number of the ride before which they are set: operation, fault, how many times.
 TROUBLES: Final = {
     10: ("create", "cut_after", 1),
     12: ("create", "cut_before", 1),
@@ -35,7 +35,7 @@ TROUBLES: Final = {
     17: ("track_ride", "cut_after", 2),
     19: ("products", "delay", 2),
 }
-# by ride: mini, auto, share
+# by the number of the ride: a mini, an auto, a share
 SCENARIOS: Final = {5: "no_cab", 7: "driver_cancels", 16: "share_retry"}
 
 
@@ -60,7 +60,7 @@ def book(page: Page, guest: str, drop: str, category: str) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
     if page.locator(f'[data-product="{category}"] .product-radio:enabled').count():
-        # else the suggested one: shared cars are not offered everywhere at all times
+        # otherwise the suggested car stays: shared cars are not offered everywhere at all times
         choose(page, category)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#guest-find")).to_have_value("")
@@ -91,7 +91,7 @@ def settle(page: Page, desk: Running, guest: str) -> None:
             break
     page.keyboard.press("Enter")
     detail = page.locator("[data-detail]")
-    # its page, not what the list knows of it until that comes: the reference is looked for there
+    # wait for the ride's page, which has the reference: until it comes, facts of the row are shown
     expect(detail.locator("[data-ride]")).to_contain_text(guest)
     made = [
         each for each in ledger(desk).values() if each["merchant_txn_id"] in detail.inner_text()

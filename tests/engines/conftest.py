@@ -29,7 +29,7 @@ def started(
     try:
         yield engine
     finally:
-        engine.close()  # or RuntimeError, when a process stays
+        engine.close()  # raises RuntimeError if a process stays
 
 
 @pytest.fixture

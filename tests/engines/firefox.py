@@ -10,7 +10,7 @@ from typing import Any, Final
 from tests.engines.engine import WAIT_S, Engine
 from tests.engines.processes import Family
 
-with warnings.catch_warnings():  # of libraries that it imports for telephones
+with warnings.catch_warnings():  # marionette_driver imports old libraries for telephones
     warnings.simplefilter("ignore", DeprecationWarning)
     from marionette_driver.errors import MarionetteException
     from marionette_driver.geckoinstance import DesktopInstance, GeckoInstance
@@ -19,10 +19,10 @@ with warnings.catch_warnings():  # of libraries that it imports for telephones
 PROGRAM: Final = "firefox-esr"
 PREFERENCES: Final = {  # beside those that Mozilla recommends for tests
     "marionette.port": 0,  # a free one; it is in the file MarionetteActivePort of the profile
-    # without a window there is no pointer: a mouse, 2 fine + 4 hover
+    # without a window Firefox has no pointer; this claims a mouse: 2 (fine) + 4 (hover)
     "ui.primaryPointerCapabilities": 6,
     "ui.allPointerCapabilities": 6,
-    # pages are dark, so that one walk sees the map by night too
+    # pages are dark, so that the map by night is tested too
     "layout.css.prefers-color-scheme.content-override": 0,
     "toolkit.legacyUserProfileCustomizations.stylesheets": True,
 }

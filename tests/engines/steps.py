@@ -10,7 +10,7 @@ PHONE: Final = (390, 844)
 FOCUSED_ROW: Final = """
 return document.activeElement.closest(".row")?.textContent.includes(arguments[0]) ?? false;
 """
-# what the list of the field Drop is at
+# the state of the list below the field Drop
 DROPS: Final = """
 const list = document.querySelector("#drop-list");
 if (list.hidden) return "taken";
@@ -20,7 +20,7 @@ return list.querySelector("[data-index]") ? "offered" : "none";
 
 def sign_in(engine: Engine, desk: Running) -> None:
     engine.go(f"{desk.url}/sign-in")
-    # WebKit gives the focus to this field when it first draws the page: later than one may type
+    # WebKit gives this field the focus when it first draws the page: do not type before
     engine.until("return document.activeElement.id === 'name';")
     engine.fill("#name", desk.name)
     engine.fill("#password", desk.password)
@@ -37,7 +37,7 @@ def type_drop(engine: Engine, words: str = "airport") -> None:
             engine.press("Escape")
             engine.press("ArrowDown")
             engine.shows("#drop-list [role=option]")
-        engine.press("Enter")  # before the answer, too: it takes the first place of that
+        engine.press("Enter")  # if the answer has not come yet, its first place is taken
         engine.until(f"return (() => {{ {DROPS} }})() !== 'offered';")
     engine.shows("[data-book-go]:enabled", "₹")
 
@@ -50,7 +50,7 @@ def book(engine: Engine, guest: str) -> None:
     tab_to(engine, "drop")
     type_drop(engine)
     engine.press("Control+Enter")
-    engine.shows(".row[data-id]", guest)  # not one that is only being booked
+    engine.shows(".row[data-id]", guest)  # a row with an id: its ride was ordered
 
 
 def tab_to(engine: Engine, name: str, most: int = 20) -> None:

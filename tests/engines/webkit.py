@@ -18,7 +18,7 @@ from tests.engines.processes import Family
 
 DRIVER: Final = "WebKitWebDriver"
 SCREEN: Final = "Xvfb"
-# the tool bar, which a window can't be narrower than, shrinks: a window of 390 px has a page of 390
+# shrinks the tool bar: a window can't be narrower, and a page should have the 390 px of a phone
 NARROW: Final = "* { margin: 0; padding: 0; border-width: 0; min-width: 0; font-size: 1px; }"
 
 
@@ -46,7 +46,7 @@ class WebKit(Engine):
         options = Options()
         options.binary_location = program
         options.add_argument("--automation")
-        options.add_argument("--dark-mode")  # so that one walk sees the map by night too
+        options.add_argument("--dark-mode")  # so that the map by night is tested too
         try:
             display = {"DISPLAY": self._display(), "GTK_A11Y": "none", "NO_AT_BRIDGE": "1"}
             self.service = Service(

@@ -71,7 +71,7 @@ def guess(kind: int, left: int, up: int, corner: int) -> int:
 
 
 def disc(width: int, height: int, colour: tuple[int, int, int] = (122, 31, 61)) -> bytes:
-    """A logo: an ellipse of one colour on nothing."""
+    """A logo: an ellipse of one colour, transparent around it."""
 
     def sample(x: int, y: int, channel: int) -> int:
         inside = ((x + 0.5) / width - 0.5) ** 2 + ((y + 0.5) / height - 0.5) ** 2 < 0.24

@@ -111,7 +111,7 @@ def test_limits_are_counted_over_all_processes_together(running: Fleet, person: 
     answers = [
         person.post(url, "/", f"/rides/{order}/code").status_code for url in running.webs * 8
     ]
-    assert answers.count(429) == 6  # ten an hour
+    assert answers.count(429) == 6  # ten an hour are allowed
     assert answers[-6:] == [429] * 6
 
 

@@ -1,6 +1,4 @@
-"""A PostgreSQL that stops as in a crash in the middle of orders, and comes back: nothing lost,
-nothing sent blindly.
-"""
+"""PostgreSQL crashes while orders are sent: none is lost, none is sent without a stored claim."""
 
 import contextlib
 import re
@@ -25,7 +23,7 @@ STOPS = 3
 
 @pytest.fixture
 def server(postgres: str) -> Iterator[PostgresServer]:
-    """A server of this test's own, to stop and start."""
+    """A database server for one test, which stops and starts it."""
     with postgres_server() as made:
         db = Database(made.url())
         db.upgrade()
@@ -34,7 +32,7 @@ def server(postgres: str) -> Iterator[PostgresServer]:
 
 
 def step(worker: Worker) -> None:
-    """A round of the worker, which goes on when the database does not answer."""
+    """Run one round of a worker; errors of the database don't end the test."""
     with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
         worker.step()
 
@@ -90,7 +88,7 @@ def test_pages_say_when_to_come_back_and_work_again_without_a_restart(
 
 
 def signed_in(browser: FlaskClient) -> tuple[int, str | None]:
-    """Try a name that nobody has: the page needs the database to say so."""
+    """Sign in with an unknown name, which needs the database. Returns status and Retry-After."""
     found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', browser.get("/sign-in").text)
     assert found
     form = {"name": "nobody", "password": "no password", "csrf_token": found[1]}

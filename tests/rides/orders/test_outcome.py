@@ -1,4 +1,4 @@
-"""What an answer to create proves: the whole table, row by row."""
+"""What each answer to a create proves about its order."""
 
 import itertools
 
@@ -111,7 +111,7 @@ def test_a_plain_refusal_without_a_body_of_the_services_is_rejected(http: int) -
 
 @pytest.mark.parametrize("http", [400, 403, 404, 405, 413, 415, 422])
 def test_a_status_of_refusal_with_an_unreadable_body_proves_nothing(http: int) -> None:
-    """Too long, in an encoding that we did not ask for, or torn after an id: it may say SUCCESS."""
+    """A body that is too long, in an unrequested encoding, or torn after an id may say SUCCESS."""
     assert classify(CreateAnswer(http_status=http, unread=True), MTX).state == "UNKNOWN"
     assert classify(CreateAnswer(http_status=http, names_id=True), MTX).state == "UNKNOWN"
     assert classify(CreateAnswer(http_status=http, evidence="<h1>No</h1>"), MTX).state == "REJECTED"

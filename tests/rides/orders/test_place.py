@@ -1,4 +1,4 @@
-"""Placing an order, sending it once, and what each answer makes of it."""
+"""Placing an order, sending it once, and the state that each answer leads to."""
 
 import threading
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_an_order_is_ready_then_sent_once_and_booked_with_its_ride(world: World)
 
 
 def bill_account(world: World, affiliate_uid: str | None) -> None:
-    """A manager names, or no longer names, whom the account is billed to."""
+    """Set or remove the affiliate to whom the account is billed, as a manager does."""
     with world.db.write() as s:
         s.get_one(Account, world.account_id).affiliate_uid = affiliate_uid
 
@@ -282,7 +282,7 @@ def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None
 def test_what_a_colleague_has_booked_again_already_is_said_before_it_is_done_twice(
     world: World, planned: bool
 ) -> None:
-    """Neither a car of a group, beside another one of its guest, nor a planned ride has a guard."""
+    """A guest's second car in a group has no guard, and neither has a planned ride."""
     when = {"pickup_at": world.clock() + timedelta(hours=2)} if planned else {}
     world.place(guest_name="Heron", guest_room="412", cars=2, **when)
     failed = world.orders()[-1].id
@@ -313,7 +313,7 @@ def test_an_order_is_never_sent_later_than_thirty_seconds_after_the_press(world:
 
 def test_an_offer_from_before_the_clock_stepped_back_is_of_no_known_age(world: World) -> None:
     offer_id = world.offer()
-    world.clock.go(-50)  # another machine may be so far behind
+    world.clock.go(-50)  # the clock of another machine may be this far behind
     assert world.place(offer_id=offer_id)
     world.clock.go(-3600)
     with pytest.raises(OfferStale):
@@ -674,7 +674,7 @@ def test_a_transition_that_the_protocol_does_not_have_changes_nothing_and_is_aud
 
 
 def test_a_claim_that_was_lost_with_the_server_does_not_stop_the_worker(world: World) -> None:
-    """Its commit got no answer, and the server that took over has no such order."""
+    """The commit of the claim was not confirmed, and the new database server has no such order."""
     with world.worker() as worker:
         worker.sender._unclear_claims[987_654] = world.clock()
         order_id = world.place()
@@ -685,7 +685,7 @@ def test_a_claim_that_was_lost_with_the_server_does_not_stop_the_worker(world: W
 
 
 def test_a_price_may_be_ordered_for_two_minutes_unless_the_ride_is_planned(world: World) -> None:
-    """A planned ride is priced again when it is ordered."""
+    """A planned ride is priced again when it is due."""
     now, two = world.clock(), timedelta(minutes=2)
     planned = world.request(pickup_at=now + timedelta(hours=2))
     request = world.request()
@@ -697,7 +697,7 @@ def test_a_price_may_be_ordered_for_two_minutes_unless_the_ride_is_planned(world
 
 
 def test_a_guest_may_have_a_ride_from_another_pickup_too(world: World) -> None:
-    """A mistake would press twice where the guest stands, not in two places."""
+    """Two presses by mistake would have the same pickup, where the guest stands."""
     first = world.place(guest_name="Guest Heron", guest_room="412")
     elsewhere = Trip(LatLng(PICKUP.lat - 0.2, PICKUP.lng), "Old Harbour", DROP, "Airport")
     priced = Priced("mini", "point_to_point", "Mini", "INR", "₹240", {"category": "mini"})

@@ -1,6 +1,4 @@
-"""Planned rides among all the others: people and workers do what they like, workers die where they
-like.
-"""
+"""Planned rides and other orders, in random steps of people and of workers that die anywhere."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -22,9 +20,7 @@ from tests.rides.orders.test_due import POINTS, offered, wanted
 
 
 class Plans(Orders):
-    """Orders of now, and planned ones that are due at once or in a while; the service offers the
-    car or does not.
-    """
+    """Orders for now and planned rides; the service offers the car, doesn't, or is silent."""
 
     def _planned(self) -> list[Order]:
         return [order for order in self.world.orders() if order.state == "SCHEDULED"]
@@ -82,7 +78,7 @@ class Plans(Orders):
             assert "plan_failed" in {item.name for item in self.world.page(order.id).attention}
 
     def teardown(self) -> None:
-        """Long after, with a worker that lives, no plan waits any more."""
+        """Three hours later, after rounds of a living worker, no overdue ride is still planned."""
         self.world.clock.go(3 * 3600)
         with self.world.worker() as worker:
             for _ in range(3):

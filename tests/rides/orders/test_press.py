@@ -1,5 +1,6 @@
-"""One press that makes several orders: a way back, a series. Each is made once, whoever presses
-again, wherever and whenever; and from one ride of a series on, changed or withdrawn together.
+"""One press that makes several orders (a group, a way back, a series) makes each of them once.
+
+One ride of a series and all later ones can be changed or withdrawn together.
 """
 
 import itertools
@@ -118,7 +119,7 @@ def test_a_way_back_goes_to_no_flight(world: World) -> None:
 
 
 def test_a_way_back_of_a_fixed_price_waits_for_a_price(world: World) -> None:
-    """As any planned ride does whose price was fixed; and its car needs a drop as before."""
+    """Every planned ride with a fixed price waits for a price. Its category still needs a drop."""
     world.placed(offer_id=world.offer(fare_id="F1"), back_at=world.clock() + HOURS)
     with world.db.read() as s:
         assert fixed_price_categories(s, world.property_id) == {"mini"}
@@ -237,7 +238,7 @@ def test_one_press_makes_each_order_once(world: World, what: str, orders: int) -
 
 
 def press(url: str, request: BookingRequest, now: datetime, gate: object, said: object) -> None:
-    """What another process does."""
+    """Press Book in another process, and report the result."""
     db = Database(url)
     gate.wait(60)  # type: ignore[attr-defined]
     try:
@@ -272,7 +273,7 @@ def test_tokens_of_all_orders_of_a_press_fit_their_column() -> None:
 
 
 def onward(world: World, number: int, **changes: object) -> int:
-    """Change the ride of this number, and those after it."""
+    """Change ride `number` of a series and the rides after it. Returns how many changed."""
     order = world.orders()[number - 1]
     base = world.request(
         offer_id=order.offer_id,
@@ -335,13 +336,13 @@ def test_from_here_on_never_touches_a_ride_that_is_ordered_or_over(
 
 
 def test_each_ride_of_a_series_has_the_flight_of_its_own_day(world: World) -> None:
-    """At one local time, whatever the clocks do: Berlin's go forward on the second day."""
+    """The flight keeps its local time, although Berlin's clocks go forward on the second day."""
     clock = datetime(2026, 3, 27, 12, 0, tzinfo=UTC)
     world.clock.go((clock - START).total_seconds())
-    first = datetime(2026, 3, 28, 19, 0, tzinfo=UTC)  # 20:00
+    first = datetime(2026, 3, 28, 19, 0, tzinfo=UTC)  # 20:00 in Berlin
     days = (first.date(), first.date() + 2 * DAY)
     times = tuple(ride.at for ride in series_rides(days, EVERY_DAY, time(20, 0), BERLIN))
-    leaves = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)  # 00:30 the next day
+    leaves = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)  # 00:30 the next day in Berlin
     flight = {"flight": "LH 760", "departs_at": leaves, "tz": BERLIN}
     place(world.db, world.clock, world.request(series=times, pickup_at=times[0], **flight))
     local = [(o.flight, o.departs_at.astimezone(BERLIN)) for o in world.orders() if o.departs_at]
@@ -383,7 +384,7 @@ def test_from_here_on_a_flight_keeps_the_day_of_each_ride(world: World) -> None:
 
 
 def own_car(world: World, number: int, category: str) -> None:
-    """Give one ride of the series a car of its own."""
+    """Give one ride of the series a category of its own."""
     offer_id = world.offer(category=category)
     with world.db.write() as s:
         order = s.get_one(Order, number)
@@ -392,7 +393,7 @@ def own_car(world: World, number: int, category: str) -> None:
 
 
 def to_station(world: World, category: str = "mini") -> int:
-    """The offer of a car for another trip than the series has."""
+    """Add an offer for another trip than that of the series. Returns its id."""
     trip = Trip(PICKUP, "Lobby", LatLng(-38.51, -128.02), "Station")
     priced = Priced(category, "point_to_point", "Car", "INR", "₹99", {"category": category})
     with world.db.write() as s:
@@ -401,7 +402,7 @@ def to_station(world: World, category: str = "mini") -> int:
 
 
 def cars(world: World) -> list[tuple[str, str | None]]:
-    """The car and the drop of each ride, as order, offer and request to the service have it."""
+    """The category and the drop of each ride; its order, offer and request must agree on them."""
     found = []
     for page in pages(world):
         body = json.loads(page.order.body)

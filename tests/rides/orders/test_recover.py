@@ -1,4 +1,4 @@
-"""The recovery job: what nothing else advances, at the instant at which it is due, not before."""
+"""The recovery job advances what nothing else does, at the instant when it is due, not before."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from ridedash.store.models.orders import Action, Order, OrderState, Ride
 from tests.rides.desk_world import START, World
 
 S = OrderState
-STEPPED_BACK = -5.001  # seconds: by a clock that has stepped back since
+STEPPED_BACK = -5.001  # seconds after START, by a clock that has stepped back since then
 
 
 def after(seconds: float) -> Any:
@@ -36,7 +36,7 @@ def booked(world: World) -> int:
 
 
 def act(world: World, order_id: int, *states: str) -> None:
-    """Actions that were called at the start, one in each state."""
+    """Add an action in each of the states, called at START."""
     with world.db.write() as s:
         order = s.get_one(Order, order_id)
         order.version += 1
@@ -59,7 +59,7 @@ def act(world: World, order_id: int, *states: str) -> None:
 def due_again(
     world: World, order_id: int, wait_s: float, interval_s: float, poison: int = 0
 ) -> Any:
-    """In how many seconds the ride is polled after a recovery; that alone is looked at."""
+    """The seconds from START to the next poll of the ride, after a recovery at START."""
     changes = {"next_poll_at": after(wait_s), "interval_s": interval_s, "poison": poison}
     changes |= {"lease_until": after(9), "order_id": order_id}
     with world.db.write() as s:

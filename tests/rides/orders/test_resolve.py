@@ -1,4 +1,4 @@
-"""What staff do about an order without an outcome: what is believed, and what can be undone."""
+"""Staff resolve orders without an outcome: which numbers are believed, what can be undone."""
 
 from datetime import timedelta
 from typing import Any
@@ -206,7 +206,7 @@ def test_a_ride_of_which_its_guest_had_until_now_to_start_it_stays_withdrawn(
 def test_a_number_that_is_typed_for_an_order_with_an_outcome_is_said_to_come_too_late(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it had one before, or a colleague linked it while the service was asked."""
+    """The order had an outcome before, or got one from a colleague while the service was asked."""
     with world.worker() as worker:
         booked = world.book(worker)
     order_id = unknown(world)

@@ -1,4 +1,4 @@
-"""A database that was restored from a backup: nothing is sent twice, nothing is lost from sight."""
+"""After a restore from a backup, no order is sent twice, and each lost order is listed."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ from tests.rides.orders.test_due import answers, items, offered, planned, until_
 
 @contextmanager
 def machine(world: World, name: str) -> Iterator[Worker]:
-    """A worker on a machine of its own: with other journals than the usual one."""
+    """A worker on another machine, which has its own journals."""
     journal = AnswerJournal(world.folder / name, slots=4)
     try:
         yield Worker(replace(world.runtime), journal)
@@ -61,7 +61,7 @@ def take_up(world: World, reference: str, guest: str = "") -> Order:
 
 
 def booked_after_the_backup(world: World) -> tuple[int, Dump]:
-    """A planned ride that was ordered after a backup was made; its id, and that backup."""
+    """Send a planned ride after a backup was made. Returns the order's id, and the backup."""
     order_id = planned(world)
     backup = dump(world.db)
     until_due(world)
@@ -164,7 +164,7 @@ def test_an_answer_that_only_the_answer_journal_had_reaches_the_restored_databas
 
 @pytest.mark.parametrize("claim", ["send", "promote"])
 def test_a_restore_under_a_running_worker_sends_nothing_again(world: World, claim: str) -> None:
-    """The claim itself asks the journal and the watermark, not only the next heartbeat."""
+    """The claim itself checks the journal and the watermark; it doesn't rely on a heartbeat."""
     order_id = world.place() if claim == "send" else planned(world)
     if claim == "promote":
         until_due(world)
@@ -185,7 +185,7 @@ def test_a_restore_under_a_running_worker_sends_nothing_again(world: World, clai
 def test_a_restore_of_the_last_seconds_without_a_heartbeat_between_is_noticed(
     world: World,
 ) -> None:
-    """The watermark is that of the backup, and the journal knows a send more."""
+    """The watermark is the same as in the backup, but the journal has one more send."""
     with world.worker() as worker:
         worker._recurring_jobs(always=True)
         order_id, other = world.place(), planned(world)
@@ -209,7 +209,7 @@ def noticed(world: World) -> int:
 def test_a_running_worker_finds_what_a_replica_that_took_over_has_lost(
     world: World, when: str
 ) -> None:
-    """No heartbeat between the send and the failover: the watermark is that of before."""
+    """No heartbeat comes between the backup and the failover: the watermark is the same in both."""
     with world.worker() as worker:
         worker._recurring_jobs(always=True)
         other, backup = planned(world), dump(world.db)
@@ -254,7 +254,7 @@ def test_an_answer_that_a_replica_has_lost_is_settled_within_a_minute(world: Wor
 
 @pytest.mark.parametrize("ahead_s", [3600, -3600])
 def test_a_restore_is_noticed_once_though_the_clocks_differ(world: World, ahead_s: int) -> None:
-    """The send was stamped by a clock an hour ahead of the one that the restore is noticed by."""
+    """The clock of the send is an hour ahead of, or behind, the clock that notices the restore."""
     with world.worker(failpoint=KillAt("order.answered")) as worker:
         worker.step()
         other, backup = planned(world), dump(world.db)
@@ -328,7 +328,7 @@ def test_a_comparison_that_is_asked_for_during_another_one_is_made(world: World)
 def test_a_database_without_a_property_is_not_taken_for_an_older_one(
     world: World, tmp_path: Path
 ) -> None:
-    """A demo that begins anew in the same folder."""
+    """A demo that begins anew has a new database, but the journal of the earlier demo."""
     journal = SentJournal(tmp_path, 0)
     for name, beats in (("first", 9), ("second", 2)):
         folder = tmp_path / name
@@ -346,7 +346,7 @@ def test_a_database_without_a_property_is_not_taken_for_an_older_one(
 
 
 def test_an_order_before_the_first_heartbeat_knows_its_database(world: World) -> None:
-    """A property, an account and an order within the seconds between two heartbeats."""
+    """A property, an account and an order may all be made between two heartbeats."""
     order_id = world.place()
     with world.worker() as worker:
         assert worker.sender.send(order_id)
@@ -467,9 +467,9 @@ def test_a_ride_planned_after_the_restore_is_ordered_as_always(world: World) -> 
 def an_order_that_is_lost(
     world: World, answer: Callable[..., Any] | None = None, *, kill: bool = False
 ) -> str:
-    """The reference of an order that was pressed and sent after the backup.
+    """Place and send an order, then restore an older backup. Returns the order's reference.
 
-    `kill`: the worker ended before the answer was on disk.
+    `kill`: the worker is killed before the answer is on disk.
     """
     failpoint = KillAt("order.answered") if kill else KillAt()
     with world.worker(failpoint=failpoint) as worker, contextlib.suppress(Killed):
@@ -552,7 +552,7 @@ def test_a_lost_order_is_its_propertys_alone(world: World) -> None:
 def test_a_lost_order_of_a_property_that_is_lost_too_belongs_to_no_younger_one(
     world: World,
 ) -> None:
-    """After the restore another property may have its id."""
+    """After the restore a new property may get the id of the lost property."""
     with world.worker() as worker:
         worker.step()
         backup = dump(world.db)
@@ -589,7 +589,7 @@ def test_an_answer_that_comes_after_the_restore_is_listed_with_its_order(world: 
 
 
 def test_an_answer_that_comes_while_the_list_is_made_is_listed_too(world: World) -> None:
-    """The worker compares between T3, which finds no order, and the line of the answer."""
+    """The worker compares after T3, which finds no order, but before the answer is journalled."""
     workers: list[Worker] = []
 
     def compared(name: str) -> None:
@@ -629,7 +629,7 @@ def test_with_the_machine_lost_a_declared_restore_holds_everything(world: World)
 
 
 def test_a_worker_of_another_machine_compares_its_journal_before_it_sends(world: World) -> None:
-    """The one that notices the restore did not send the ride; the one that did comes later."""
+    """The worker that notices the restore did not send the ride; the other one compares later."""
     order_id = planned(world)
     with machine(world, "one") as one, machine(world, "other") as other:
         one.step()
@@ -664,7 +664,7 @@ def test_another_database_with_the_same_folder_is_not_taken_for_a_restored_one(
 ) -> None:
     with world.worker() as worker:
         world.book(worker)
-        with world.db.write() as s:  # as if its first property had been made another day
+        with world.db.write() as s:  # another database: its first property is a day older
             s.get_one(Property, world.property_id).created_at = world.clock() - timedelta(days=1)
             s.delete(restores.watermark(s))
         order_id = planned(world)
@@ -718,14 +718,14 @@ def test_the_journal_proves_more_of_the_same_attempt_with_an_answer(
 
 def test_a_ride_that_is_held_is_shown_anew(world: World) -> None:
     order_id, versions = planned(world), list[int]()
-    for _ in range(3):  # the second and the third time it is held already
+    for _ in range(3):  # from the second time on, the ride is already held
         versions.append(world.page(order_id).order.version)
         after_restore.declare(world.db, world.clock, world.clock())
     assert versions == sorted(set(versions))
 
 
 def beaten(world: World, watch: RestoreWatch) -> int:
-    """A heartbeat, and what the watch changes after it."""
+    """Make a heartbeat. Returns how many rows the watch changes after it."""
     with world.db.write() as s:
         watch.beat(s)
     return watch.look()
@@ -795,7 +795,7 @@ def test_an_order_that_was_on_its_way_is_unknown_from_when_it_was_ready(world: W
 def test_a_record_that_is_of_no_use_keeps_no_other_order_waiting(
     world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As of a later release, whose states this one does not know."""
+    """A later release may have written the record, with a state that this release doesn't know."""
     journal = SentJournal(tmp_path, 0)
     orders = [world.page(world.place()).order for _ in range(2)]
     with world.db.read() as s:

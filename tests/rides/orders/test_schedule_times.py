@@ -1,6 +1,4 @@
-"""Local pickup times as instants, at clock changes too, and when a ride has to be ordered for
-one.
-"""
+"""Local pickup times as instants, also at clock changes, and when a planned ride is due."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -146,10 +144,10 @@ def test_the_dates_that_a_form_has_shown_are_named_by_a_short_text() -> None:
 @pytest.mark.parametrize(
     ("leaves", "departs"),
     [
-        ((1, 12, 30), (8, 12, 30)),  # half an hour after its pickup
+        ((1, 12, 30), (8, 12, 30)),  # half an hour after the first pickup
         ((2, 6, 0), (9, 6, 0)),  # the next morning
         ((3, 6, 0), (10, 6, 0)),
-        # no later than its pickup: the next one of that name
+        # no later than the first pickup: the next departure at the same local time
         ((1, 12, 0), (9, 12, 0)),
         ((1, 11, 0), (9, 11, 0)),
         ((0, 13, 0), (8, 13, 0)),

@@ -1,4 +1,4 @@
-"""Which orders may be sent now, and what a claim of one proves before a byte leaves."""
+"""Which orders may be sent now, and which claims succeed before the first byte is sent."""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -95,7 +95,7 @@ def test_a_claim_is_refused_once_the_order_is_no_longer_due_or_fresh(world: Worl
 def test_a_body_that_was_changed_while_the_token_was_refreshed_is_not_sent_as_it_was(
     world: World,
 ) -> None:
-    """Withdrawn, undone, changed and READY again: all of that takes a slow refresh no longer."""
+    """During a slow refresh an order may be withdrawn, restored, changed and READY again."""
     order_id = world.place()
     with world.worker() as worker, pytest.MonkeyPatch.context() as patch:
         tokens = worker.sender.runtime.tokens
@@ -186,7 +186,7 @@ def test_a_claim_that_got_no_answer_ends_as_not_sent_and_no_other_claim_does(wor
 
 
 def rejected(order_id: int, world: World, **facts: Any) -> dict[str, Any]:
-    """An answer as an answer journal holds it."""
+    """A refusal as an answer journal contains it."""
     mtx = world.page(order_id).order.mtx
     return {"mtx": mtx, "attempt": 1, "state": "REJECTED", "code": "NO_CABS", **facts}
 

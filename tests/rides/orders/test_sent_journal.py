@@ -176,7 +176,7 @@ def test_lines_are_kept_for_forty_days_and_then_go_with_their_file(tmp_path: Pat
 def test_a_clock_that_is_set_forty_days_ahead_deletes_nothing_until_it_goes_evenly(
     tmp_path: Path,
 ) -> None:
-    """As when a machine starts before it has asked for the time."""
+    """A machine may start before it has set its clock from the network."""
     monotonic, journal = Hours(), SentJournal(tmp_path, 0)
     journal.sent(entry("RD-1"))
     journal.drop_old(NOON + timedelta(days=6))  # begins another file
@@ -185,7 +185,7 @@ def test_a_clock_that_is_set_forty_days_ahead_deletes_nothing_until_it_goes_even
     wrong = NOON + KEPT + timedelta(days=20)
     journal.drop_old(wrong)
     monotonic.now += 3600
-    journal.drop_old(NOON + timedelta(hours=1))  # set right meanwhile
+    journal.drop_old(NOON + timedelta(hours=1))  # the clock was corrected
     assert references(tmp_path) == {"RD-1"}
     monotonic.now += EVEN_S / 2
     journal.drop_old(wrong)
@@ -197,7 +197,7 @@ def test_a_clock_that_is_set_forty_days_ahead_deletes_nothing_until_it_goes_even
 
 
 def test_lines_behind_a_gap_of_zeros_are_read(tmp_path: Path) -> None:
-    """A disk that lost a block leaves zeros, also at the end of what is read at once."""
+    """Lost blocks of a disk read as zeros, which may cross the end of what is read at once."""
     journal = SentJournal(tmp_path, 0)
     for number in range(1500):
         journal._append(
@@ -269,7 +269,7 @@ def test_a_journal_that_could_not_be_written_is_not_ready_until_a_write_succeeds
 def test_what_the_disk_took_a_part_of_is_no_line_whatever_comes_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: int
 ) -> None:
-    """Nor if only its end is missing: whoever wrote it was told that nothing was journalled."""
+    """A line without its end is void, because its writer was told that it was not journalled."""
     journal, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
     whole_write, done = os.pwrite, []
 
@@ -372,7 +372,7 @@ def test_a_code_is_kept_and_a_sentence_in_its_place_is_not(
 def test_the_last_attempt_is_known_with_its_moment_and_the_state_of_its_outcome(
     tmp_path: Path,
 ) -> None:
-    """Also when the answer was noted by another worker, whose file is read first."""
+    """The answer may be in the file of another worker, which is read first."""
     other, ours = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
     ours.sent(entry("RD-1"))
     other.answered("RD-1", 1, BOOKED)

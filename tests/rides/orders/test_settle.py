@@ -1,4 +1,4 @@
-"""What an outcome does to its order: once, with everything it told, and never against a proof."""
+"""An outcome is applied to its order once, with all its facts, and never undoes a proof."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -90,7 +90,7 @@ def test_a_booking_gets_its_ride_and_keeps_how_long_the_service_searches(world: 
     assert settled(world, order_id, outcome) == S.BOOKED
     order, ride = row(world, order_id), world.ride(order_id)
     assert (order.booking_id, order.txn_id, order.open) == ("C1", "T9", True)
-    assert (order.booking_timeout_s, order.booking_timeout_at) == (240, None)  # read as it is due
+    assert (order.booking_timeout_s, order.booking_timeout_at) == (240, None)  # computed when read
     assert (ride.booking_id, ride.txn_id, ride.kind) == ("C1", "T9", "point_to_point")
     assert (ride.account_id, ride.property_id, ride.staff_id) == (
         world.account_id,

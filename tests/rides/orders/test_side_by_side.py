@@ -1,6 +1,4 @@
-"""Writers that run at the same time on one database: whichever is first, there is one order for one
-form, one order for one guest, and one use of one code.
-"""
+"""Concurrent writers on one database make one order for a form or guest, and use a code once."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -179,9 +177,7 @@ def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
 
 @contextmanager
 def cut(db: Database, *, after: bool) -> Iterator[None]:
-    """The first commit loses its connection: right before, or right after the server has carried it
-    out.
-    """
+    """Cut the connection of the first commit: right before it or, with `after`, right after it."""
     done: list[int] = []
 
     def at_commit(connection: Connection) -> None:
@@ -191,7 +187,7 @@ def cut(db: Database, *, after: bool) -> Iterator[None]:
         own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
         if after:
             connection.exec_driver_sql("COMMIT")
-            # begins anew, so that there is something to commit
+            # begin another transaction, so that there is something to commit
             connection.exec_driver_sql("SELECT 1")
         with db.engine.connect() as other:
             other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": own})

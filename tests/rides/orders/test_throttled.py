@@ -1,6 +1,4 @@
-"""Orders, actions and heartbeats while calls are throttled: they wait, and none is lost or shown
-wrongly.
-"""
+"""Orders, actions and heartbeats while calls are throttled: none is lost or shown wrongly."""
 
 from datetime import timedelta
 
@@ -132,7 +130,7 @@ def test_the_actions_of_the_worker_stay_due_while_they_are_throttled(world: Worl
 def test_a_throttled_poll_is_no_failure_of_the_ride(world: World) -> None:
     order_id = riding(world)
     refuse_polls(world)
-    world.service.tokens.add("")  # without a user's token, as only the worker asks
+    world.service.tokens.add("")  # accepts calls without a user's token: only workers make them
     world.service.products = lambda _: httpx.ConnectError("refused")
     with world.worker() as worker:
         for _ in range(40):
@@ -177,7 +175,7 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
 
 def test_the_worker_asks_a_silent_service_that_nobody_else_asks(world: World) -> None:
     """No ride is followed, and a kiosk asks for no cars while the service is silent."""
-    world.service.tokens.add("")  # without a user's token, as only the worker asks
+    world.service.tokens.add("")  # accepts calls without a user's token: only workers make them
     world.service.products = lambda _: {"status": "FAILURE", "code": "INVALID_CITY"}
     traffic = world.client.traffic
 
@@ -202,10 +200,10 @@ def test_the_worker_asks_a_silent_service_that_nobody_else_asks(world: World) ->
 def test_a_heartbeat_says_that_the_key_is_refused_and_when_it_is_accepted_again(
     world: World,
 ) -> None:
-    """Also while no ride is followed: the worker asks by itself, once in a minute."""
+    """Even while no ride is followed, the worker itself asks once a minute."""
     refusal = {"status": "FAILURE", "code": "invalid_partner_key"}
     world.service.create += [lambda _: httpx.Response(403, json=refusal)] * 2
-    # without a user's token, as only the worker asks
+    # accepts calls without a user's token: only workers make them
     world.service.tokens.add("")
     world.service.products = lambda _: httpx.Response(403, json=refusal)
     with world.worker() as worker:
@@ -217,7 +215,7 @@ def test_a_heartbeat_says_that_the_key_is_refused_and_when_it_is_accepted_again(
             assert alarms(s, world.clock()).key_refused_since == START
             assert alarms(s, world.clock()).silent_since is None
         world.service.products = lambda _: {"status": "FAILURE", "code": "INVALID_CITY"}
-        worker._last.pop("key")  # a minute later
+        worker._last.pop("key")  # as if a minute had passed
         worker.step()
         worker.step()
         with world.db.read() as s:

@@ -1,4 +1,4 @@
-"""The words of times: as they are compared, and with English beside another language."""
+"""Words of times: how they are compared, and English words beside those of another language."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, folded
 
-# a language that says "a" for at, and has an hour of its own
+# a language in which "a" means "at", with its own word for an hour
 OTHER = replace(
     ENGLISH,
     today=("heute",),

@@ -36,7 +36,7 @@ def given(world: World, state: OrderState, *items: str, **facts: Any) -> int:
 
 
 def moved(world: World, order_id: int, to: OrderState, **facts: Any) -> Order:
-    """The order after the transition."""
+    """Make a transition seven seconds later. Returns the order after it."""
     world.clock.go(7)
     with world.db.write() as s:
         order = s.get_one(Order, order_id)

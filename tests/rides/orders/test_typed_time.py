@@ -1,4 +1,4 @@
-"""Typed pickup times: what they mean on the property's clock, and why others are refused."""
+"""Typed pickup times: what they mean on the property's clock, and why some are refused."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ def shown(text: str) -> str:
         ("615", "Tue 24 Nov 06:15"),
         ("6.15", "Tue 24 Nov 06:15"),
         ("at 6", "Tue 24 Nov 06:00"),
-        ("15:55", "Tue 24 Nov 15:55"),  # this minute has begun
+        ("15:55", "Tue 24 Nov 15:55"),  # today's 15:55 has already begun
         ("15:56", "Mon 23 Nov 15:56"),
         ("tomorrow 0615", "Tue 24 Nov 06:15"),
         ("0615 TOMORROW", "Tue 24 Nov 06:15"),
@@ -48,7 +48,7 @@ def shown(text: str) -> str:
         ("tonight 8", "Mon 23 Nov 20:00"),
         ("tonight 1:30", "Tue 24 Nov 01:30"),
         ("tomorrow at 6 in the morning", "Tue 24 Nov 06:00"),
-        ("in 40 min", "Mon 23 Nov 16:36"),  # 40 minutes are over in that minute
+        ("in 40 min", "Mon 23 Nov 16:36"),  # 16:35:20, rounded up to a whole minute
         ("+40", "Mon 23 Nov 16:36"),
         ("40 minutes", "Mon 23 Nov 16:36"),
         ("in 2 h", "Mon 23 Nov 17:56"),
@@ -62,9 +62,9 @@ def shown(text: str) -> str:
         ("1 january 6", "Fri 01 Jan 06:00"),
         ("2026-11-24 06:15", "Tue 24 Nov 06:15"),
         ("2026-11-24T06:15", "Tue 24 Nov 06:15"),
-        ("Tomorrow, Tue 24 Nov, 06:15", "Tue 24 Nov 06:15"),  # as it is shown back
+        ("Tomorrow, Tue 24 Nov, 06:15", "Tue 24 Nov 06:15"),  # the form in which times are shown
         ("६:१५", "Tue 24 Nov 06:15"),
-        # a year is no clock
+        # a year is not read as a clock time
         ("nov 24 2026 6:15", "Tue 24 Nov 06:15"),
         ("November 24th, 2026 at 6", "Tue 24 Nov 06:00"),
         ("24 nov 2026 0615", "Tue 24 Nov 06:15"),
@@ -73,7 +73,7 @@ def shown(text: str) -> str:
         ("24.11.26 6:15", "Tue 24 Nov 06:15"),
         ("24/11/26 6:15", "Tue 24 Nov 06:15"),
         ("jan 1 2027 noon", "Fri 01 Jan 12:00"),
-        ("24 nov 2030", "Tue 24 Nov 20:30"),  # no year in which anybody rides
+        ("24 nov 2030", "Tue 24 Nov 20:30"),  # 2030 is too far ahead to be the year of a ride
         ("tomorrow 2026", "Tue 24 Nov 20:26"),
         # nights
         ("tomorrow 2 at night", "Tue 24 Nov 02:00"),
@@ -94,7 +94,7 @@ def shown(text: str) -> str:
         ("tonight 16:30", "Mon 23 Nov 16:30"),
         ("tomorrow evening 8", "Tue 24 Nov 20:00"),
         ("tomorrow evening 8 pm", "Tue 24 Nov 20:00"),
-        # the two twelves
+        # noon and midnight
         ("tomorrow 12 am", "Tue 24 Nov 00:00"),
         ("tomorrow 12 pm", "Tue 24 Nov 12:00"),
         ("tomorrow 12", "Tue 24 Nov 12:00"),
@@ -136,8 +136,8 @@ def test_a_typed_time_is_the_next_one_of_that_name(text: str, meant: str) -> Non
         ("nov 24 2026", Why.NO_CLOCK, ""),
         ("2026 nov 24", Why.NO_CLOCK, ""),
         ("24.11. 2026", Why.NO_CLOCK, ""),
-        ("tomorrow 12 at night", Why.NIGHT, ""),  # it begins that day, or ends it
-        ("fri night 1", Why.NIGHT, ""),  # before Friday, or after it
+        ("tomorrow 12 at night", Why.NIGHT, ""),  # the midnight before that day, or after it
+        ("fri night 1", Why.NIGHT, ""),  # the night before Friday, or the night after it
         ("tonight noon", Why.NIGHT, ""),
         ("tonight 12 pm", Why.NIGHT, ""),
         ("tonight 9 am", Why.NIGHT, ""),
@@ -163,7 +163,7 @@ def test_a_time_that_a_clock_change_leaves_out_or_repeats_is_refused_or_marked()
     autumn = datetime(2026, 10, 24, 12, 0, tzinfo=UTC)
     found = read_time("tomorrow 0230", autumn, BERLIN)
     assert (found.at, found.twice) == (datetime(2026, 10, 25, 0, 30, tzinfo=UTC), True)
-    night = datetime(2026, 10, 24, 23, 50, tzinfo=UTC)  # 01:50, summer time
+    night = datetime(2026, 10, 24, 23, 50, tzinfo=UTC)  # 01:50 in Berlin, summer time
     assert read_time("in 5 h", night, BERLIN).at.astimezone(BERLIN).hour == 5
     with pytest.raises(NotATime) as twice:
         read_time("in 90 min", night, BERLIN)
@@ -230,7 +230,7 @@ def test_another_language_is_words_alone_and_english_is_understood_too(
 
 
 def test_a_word_that_means_something_else_in_english_is_asked_about() -> None:
-    for text in ("12 am", "am 24.11. 12:30", "6 am"):  # on, or before noon
+    for text in ("12 am", "am 24.11. 12:30", "6 am"):  # German "on", English "before noon"
         with pytest.raises(NotATime) as refused:
             read_time(text, NOW, KOLKATA, GERMAN.and_english())
         assert (refused.value.why, refused.value.said) == (Why.TWO_THINGS, "am")

@@ -1,4 +1,4 @@
-"""What an order keeps of how long its guest waited."""
+"""The waits that an order keeps: until a driver accepts, then until the pickup."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +15,7 @@ PRESS = datetime(2026, 5, 4, 8, 30, tzinfo=UTC)
 
 
 def waits(kind: str, *seen: tuple[str, float], **columns: object) -> tuple[int | None, int | None]:
-    """What is kept when these statuses are seen so many seconds after the press."""
+    """The waits kept when each status is seen that many seconds after the press."""
     order = Order(kind=kind, created_at=PRESS, **columns)
     for status, after_s in seen:
         note_wait(order, status, PRESS + timedelta(seconds=after_s))

@@ -1,4 +1,4 @@
-"""A planned ride is not ordered by a clock that is far from the service's, and is not lost."""
+"""While our clock differs much from the service's, a planned ride is neither sent nor lost."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,9 +17,9 @@ from tests.rides.orders.test_due import items, offered
 
 
 class Comparing(World):
-    """A live desk at the real time: the Date of the service's answers is a witness of its clock."""
+    """A desk at the real time, which compares its clock with the Date of the service's answers."""
 
-    ahead = timedelta(0)  # of our clock
+    ahead = timedelta(0)  # how far our clock is ahead of the service's
 
     def __init__(self, folder: Path, database: str) -> None:
         super().__init__(folder, database)
@@ -89,7 +89,7 @@ def test_a_ride_for_now_is_sent_by_any_clock(world: Comparing) -> None:
 
 
 def test_no_ride_is_given_up_by_a_clock_that_is_hours_fast(world: Comparing) -> None:
-    """PostgreSQL is asked for its own time, too: there the ride is not even tried."""
+    """On PostgreSQL the time of the database counts too, so the ride is not even tried there."""
     on_postgresql = world.db.dialect == "postgresql"
     order_id = world.planned()
     world.ahead = timedelta(hours=2)

@@ -1,6 +1,4 @@
-"""Orders and the worker against the sandbox, each kind to its end: what a person would see, minute
-by minute.
-"""
+"""Orders and the worker against the sandbox: rides of each kind, from the press to their end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +31,7 @@ def place_named(part: str) -> LatLng:
 
 
 class SandboxWorld(World):
-    """The small desk, with the sandbox in the place of the fake."""
+    """The desk of the other tests, with the sandbox instead of the fake service."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -67,7 +65,7 @@ class SandboxWorld(World):
         return Trip(place_named("grand-meridian"), "Hotel", last.position, last.name)
 
     def offered(self, category: str) -> int:
-        """An offer as the picker would make it, with the lock of an upfront price."""
+        """Add an offer like the picker's, with an upfront price's `fare_id`. Returns its id."""
         trip = self.trip()
         listed = self.client.products(trip.pickup, trip.drop, category, self.user)
         product = next(product for product in listed.products if product.category == category)
@@ -89,7 +87,7 @@ class SandboxWorld(World):
     def follow(
         self, worker: Worker, order_id: int, until: set[str], minutes: int = 180
     ) -> list[OrderPage]:
-        """One page for each new status, until one of `until`."""
+        """Run the worker until a status in `until`. Returns an order page for each new status."""
         seen: list[OrderPage] = []
         for _ in range(minutes * 6):
             worker.step()
@@ -99,7 +97,7 @@ class SandboxWorld(World):
                 seen.append(page)
             if status in until:
                 return seen
-            self.clock.go(10)  # each phase lasts longer
+            self.clock.go(10)  # each phase of a ride lasts longer than this
         raise AssertionError(
             f"no {until} in {minutes} minutes: {[page.ride.status for page in seen if page.ride]}"
         )

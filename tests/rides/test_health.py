@@ -43,7 +43,7 @@ def test_a_machine_is_named_by_the_beginning_of_its_name(monkeypatch: pytest.Mon
         (NOW - ALIVE, True),
         (NOW, True),
         (NOW + AHEAD, True),
-        (NOW + AHEAD + SECOND, False),  # its clock has stepped back since
+        (NOW + AHEAD + SECOND, False),  # the worker's clock has stepped back since then
     ],
 )
 def test_a_heartbeat_counts_for_all_or_for_none(

@@ -1,4 +1,4 @@
-"""What the last beat of a device says: heard or silent, voices and fonts, its clock, its age."""
+"""What is known of a device by its last beat: silence, voices and fonts, clock, version."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""When a kiosk is open, and what keeps all of them from booking."""
+"""When a kiosk is open, and what keeps every kiosk from booking."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -28,7 +28,7 @@ DAY, NIGHT = {"mon": [["06:00", "12:00"], ["14:00", "23:00"]]}, {"sun": [["22:00
         (NIGHT, "02:00", False),
         (NIGHT, "22:00", False),
         ({"tue": [["00:00", "23:59"]]}, "12:00", False),
-        # a day and a night from eight to eight
+        # from eight o'clock until eight o'clock on the next day
         ({"mon": [["08:00", "08:00"]]}, "07:59", False),
         ({"mon": [["08:00", "08:00"]]}, "08:00", True),
         ({"sun": [["08:00", "08:00"]]}, "07:59", True),
@@ -68,7 +68,7 @@ def test_silence_a_refused_key_or_a_stopped_worker_is_trouble_for_every_kiosk(wo
     ("at", "taken"), [("00:29", False), ("00:30", True), ("17:34", True), ("17:35", False)]
 )
 def test_who_stood_there_at_closing_time_has_five_minutes_more(at: str, taken: bool) -> None:
-    """Hours are the property's: 06:00 in Kolkata is 00:30 in UTC."""
+    """Hours are in the property's time zone: 06:00 in Kolkata is 00:30 in UTC."""
     kiosk, (hour, minute) = Kiosk(hours={"mon": [["06:00", "23:00"]]}), map(int, at.split(":"))
     now = MONDAY.replace(hour=hour, minute=minute)
     assert takes_orders(kiosk, now, ZoneInfo("Asia/Kolkata")) is taken

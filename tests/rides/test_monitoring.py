@@ -1,4 +1,4 @@
-"""What /readyz and /metrics answer: read from the database in time, or without it."""
+"""What /readyz and /metrics answer, with a database that responds in time and without one."""
 
 import threading
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ CONSTANTS: Final = {"feedback options": "OPTIONS", "track_ride": "TRACK"}
 
 
 def rows(number: str) -> list[list[str]]:
-    """The cells of each row of the table in the section of that number, without its head."""
+    """The cells of each row of the table in the section with this number, without the header."""
     heading = rf"^#+ {re.escape(number)}\.? .*?\n(.*?)(?=^#|\Z)"
     found = re.search(heading, PAGE, re.MULTILINE | re.DOTALL)
     assert found, number

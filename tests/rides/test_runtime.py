@@ -1,4 +1,4 @@
-"""What a runtime says of its clock: only what the service's own dates bear out."""
+"""A runtime reports a wrong clock only if the dates of the service's answers prove it."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.rides.desk_world import START
 
 
 class Dated:
-    """A client whose service is this many seconds behind our clock; None: it gives no date."""
+    """A client of a service that is `ahead_s` behind our clock; None: its answers have no date."""
 
     def __init__(self, ahead_s: float | None) -> None:
         self.ahead_s = ahead_s
@@ -36,6 +36,6 @@ def test_clocks_are_apart_when_more_than_a_minute_lies_between_them(
 
 
 def test_without_a_witness_nothing_is_said_of_our_clock() -> None:
-    """As in a sandbox, whose clock is turned: who puts a runtime together says that it compares."""
+    """The clock of a sandbox may be turned, so clocks are compared only with `compares_clock`."""
     assert runtime(3_600.0).clock_ahead_s() is None
     assert runtime(3_600.0, compares_clock=False).clock_ahead_s() is None

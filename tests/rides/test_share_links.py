@@ -91,7 +91,7 @@ def stopped(desk: Desk, order_id: int, at: datetime, name: str = STOPPED) -> Non
 
 
 def ends(desk: Desk, token: str, at: datetime) -> bool:
-    """Whether a link is valid until then and no longer."""
+    """Whether a link is valid until `at` and no longer."""
     return valid(desk, token, at - MOMENT) and not valid(desk, token, at)
 
 

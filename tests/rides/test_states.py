@@ -1,6 +1,4 @@
-"""Which transitions and actions there are: each state, literally, as docs/booking-protocol.md 1.5
-and 1.6 have them.
-"""
+"""Transitions and actions of each state, written out as in docs/booking-protocol.md 1.5 and 1.6."""
 
 import itertools
 
@@ -32,7 +30,7 @@ def test_an_order_moves_only_as_the_protocol_says() -> None:
 
 
 def offered(state: str, status: str | None = None, **facts: object) -> list[str]:
-    """The actions in their order; with "-" and the reason where one is not allowed."""
+    """The actions in their order; one that is not allowed has a "-" before it and a reason."""
     given = {"kind": Kind.POINT_TO_POINT, "booking_id": "C1", "armed": False} | facts
     found = actions(S(state), status, **given)  # type: ignore[arg-type]
     return [each.name if each.allowed else f"-{each.name} {each.note}" for each in found]

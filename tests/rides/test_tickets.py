@@ -1,4 +1,4 @@
-"""Ride numbers and PINs: one of each day, five wrong PINs, never another property's ride."""
+"""Ride numbers begin anew each day; five wrong PINs close one; a property finds its own only."""
 
 from datetime import timedelta
 from functools import partial
@@ -41,7 +41,7 @@ def looked(world: World, number: str, typed: str, property_id: int = 0) -> Look:
 def test_numbers_begin_anew_each_day_of_the_property(world: World) -> None:
     kiosk = add_kiosk(world)
     made = [pressed(world, press(world, kiosk)).order_id for _ in range(2)]
-    world.clock.go(5 * 3600)  # 14:00 UTC is 19:30 in Kolkata: it is tomorrow there
+    world.clock.go(5 * 3600)  # START is 19:30 in Kolkata, so it is the next day there
     made.append(pressed(world, press(world, kiosk)).order_id)
     found = [ticket(world, each) for each in made]
     assert [row.number for row in found] == [1, 2, 1]
@@ -122,7 +122,7 @@ def test_a_kiosk_has_ten_wrong_tries_for_all_numbers_together(world: World) -> N
             return look_up_at(s, KEY, where, (number, typed), world.clock())
 
     right = pin(pushed)
-    for _ in range(30):  # a right one costs nothing, however often it is asked
+    for _ in range(30):  # a right PIN uses up no try, however often it is typed
         assert at_kiosk("K1", right).order_id == order_id
     tries = [at_kiosk(f"K{number}", wrong(right)) for number in range(1, 12)]
     assert [each.what for each in tries] == [Looked.WRONG] * 10 + [Looked.LIMITED]
@@ -161,7 +161,7 @@ def test_another_property_and_another_day_do_not_find_it(world: World) -> None:
     set_kiosk(world, kiosk, code_until=None)
     later = press(world, kiosk)
     newer = pressed(world, later).order_id
-    assert ticket(world, newer).number == 1  # of the next day
+    assert ticket(world, newer).number == 1  # numbers begin anew on the next day
     assert looked(world, "K1", pin(later)) == Look(Looked.FOUND, newer)
     assert looked(world, "K1", pin(pushed)) == Look(Looked.FOUND, order_id)
     world.clock.go(120)

@@ -1,4 +1,4 @@
-"""The loop: woken at once, many at a time, stopped without cutting a send short."""
+"""The worker's loop wakes at once, does many jobs at a time, and completes sends when stopped."""
 
 import itertools
 import sqlite3
@@ -26,7 +26,7 @@ from tests.rides.desk_world import World
 
 @pytest.fixture
 def real(world: World) -> World:
-    """A desk whose clock is the wall's: the loop waits in real time."""
+    """A desk at the real time, because the loop waits in real time."""
     clock = lambda: datetime.now(UTC)  # noqa: E731
     world.clock = world.tokens.clock = clock  # type: ignore[assignment]
     return world
@@ -341,7 +341,7 @@ def test_a_worker_that_ends_by_itself_no_longer_counts_and_a_restart_changes_not
             now = real.clock()
             return counts(s, now).workers, heartbeat_age(s, now) is not None, can_send(s, now)
 
-    for _ in range(2):  # one after the other
+    for _ in range(2):  # two workers, one after the other
         with real.worker() as worker, running(worker):
             until(lambda: told() == (1, True, True))
         assert told() == (0, True, True)
@@ -351,7 +351,7 @@ def test_a_worker_that_ends_by_itself_no_longer_counts_and_a_restart_changes_not
 
 
 class Awake:
-    """The event of a worker by hand: for how long it was waited for."""
+    """Replaces the event of a worker, and records the timeout of each wait."""
 
     def __init__(self) -> None:
         self.waits: list[float | None] = []

@@ -10,7 +10,7 @@ from tests.rides.desk_world import World
 
 @pytest.fixture
 def world(tmp_path: Path, database: str) -> Iterator[World]:
-    """Its rides ended long ago: what is taken from them raises no version."""
+    """A desk whose changes need not raise a version: removing old positions raises none."""
     made = World(tmp_path, database)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""Rides that ended, with all that may say who they were for, and where it is still written."""
+"""Ended rides with all data that may identify a guest, and a search for what is still stored."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ NAME, PHONE, ROOM = "Guest Quillfeather", "+911234509876", "Q-417"
 def ridden(
     world: World, name: str = NAME, phone: str | None = PHONE, room: str | None = ROOM
 ) -> int:
-    """An order whose ride has ended, with all that may say who it was for, and where."""
+    """Add an order with an ended ride and all data that may identify the guest or the places."""
     order_id = world.place()
     with world.db.write() as s:
         order = s.get_one(Order, order_id)
@@ -145,7 +145,7 @@ def guest_of(world: World, order_id: int) -> Guest:
 
 
 def hits(world: World, *words: str) -> set[tuple[str, str]]:
-    """Columns of the database, of any type, that hold one of these words in any case of letters."""
+    """The columns of the database that contain one of the words, in upper or lower case."""
     found = set()
     with world.db.read() as s:
         for table in inspect(s.connection()).get_table_names():

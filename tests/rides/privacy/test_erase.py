@@ -171,8 +171,8 @@ def test_a_file_that_another_process_reads_is_not_compacted_until_the_command_ru
 @pytest.mark.parametrize(
     ("name", "left"),
     [
-        ("Xi", "[erased] X Xiao"),  # two letters are a name
-        ("X", "Xi X Xiao"),  # one letter would be everywhere
+        ("Xi", "[erased] X Xiao"),  # a name of two letters is erased
+        ("X", "Xi X Xiao"),  # a single letter occurs in too many texts
         ("Xi X", "[erased] Xiao"),
     ],
 )
@@ -188,8 +188,8 @@ def test_a_name_goes_as_whole_words_and_one_letter_is_left(
 @pytest.mark.parametrize(
     ("phone", "left"),
     [
-        ("+999123", "Ring 99-91 23 or 999 1234"),  # so short a number might be any other's
-        ("+9991234", "Ring 99-91 23 or [erased]"),  # and a country that there is not
+        ("+999123", "Ring 99-91 23 or 999 1234"),  # so short a number might be anybody's
+        ("+9991234", "Ring 99-91 23 or [erased]"),  # no country has the code 999
     ],
 )
 def test_a_number_goes_in_any_spacing_unless_it_is_too_short(

@@ -1,4 +1,4 @@
-"""What is kept for how long, and what is left of a guest and of their rides then."""
+"""How long data is kept, and what is left of guests and their rides afterwards."""
 
 import dataclasses
 import re
@@ -92,7 +92,7 @@ def test_after_thirty_days_name_and_phone_are_a_pseudonym_and_the_money_stays(wo
         {"fare": "210"},
     )
     assert "driver_name" not in ride.facts
-    # those are notes of the house, told by `erase` alone
+    # notes of the house: only `erase` removes names from them
     assert hits(world, NAME) == {("shift_notes", "text")}
 
 
@@ -156,14 +156,14 @@ def test_the_worker_does_it(world: World) -> None:
     with world.worker(
         retention_job=lambda now: retention_job(world.db, RetentionDays(), KEY, now)
     ) as worker:
-        worker._is_even = lambda _now: True  # otherwise after an hour
+        worker._is_even = lambda _now: True  # otherwise the job runs only after an hour
         worker.step()
     assert guest_of(world, order_id).name.startswith("Guest ")
     assert guest_of(world, order_id).name != NAME
 
 
 def test_what_is_deleted_is_overwritten_whatever_the_default_of_sqlite(world: World) -> None:
-    """Debian's SQLite overwrites by default, others don't: so the job has to ask for it."""
+    """Debian's SQLite overwrites deleted data by default, others don't; so the job asks for it."""
     ridden(world)
     statements: list[str] = []
 
@@ -210,7 +210,7 @@ LATE = {"kept": timedelta(0), "gone": MOMENT}
 
 
 def old_rows(desk: Desk) -> None:
-    """Of each kind that is kept for a time one row exactly so old, and one a moment older."""
+    """Add two rows of each kind that is kept for a time: exactly that old, and a moment older."""
     home = {"property_id": desk.ids["desk.property"]}
     desk.add(lambda s: s.add(Kiosk(id=1, kind="kiosk", name="Lobby", made_at=NOON, **home)))
     with desk.services.db.write() as s:

@@ -1,4 +1,4 @@
-"""Prices that nobody ordered by are kept for a day, and the worker forgets them by itself."""
+"""Offers that no order refers to are kept for a day; then the worker removes them."""
 
 from sqlalchemy import select
 

@@ -1,6 +1,4 @@
-"""Rides in bare rows that one tracker follows with answers by hand, and what each round of polls
-wrote.
-"""
+"""Rides in minimal rows, which a tracker follows with given answers; what each round wrote."""
 
 import json
 from dataclasses import dataclass, field
@@ -52,7 +50,7 @@ ANSWERS: Final = {
 
 @dataclass
 class Service:
-    """Answers track_ride by the id in the request: a body, or {"error": a name from above}."""
+    """Answers track_ride by id, with a body or {"error": a name in NOT_CALLED or ANSWERS}."""
 
     says: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -71,7 +69,7 @@ class Service:
 
 
 def row_of(table: Any, **known: Any) -> dict[str, Any]:
-    """A row with a blank in each column that must have a value."""
+    """A row with the `known` values, and a blank in each other column that needs a value."""
     needed = [
         c
         for c in table.__table__.columns
@@ -140,10 +138,10 @@ class Played:
         return order_id
 
     def round(self, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Poll what is due, with a step for each ride: its answer, and what others write `first`
-        and `meanwhile`.
+        """Poll due rides; each step has a ride's `answer` and the `first` and `meanwhile` writes.
 
-        What was written for each ride by the polls and meanwhile.
+        Others make these writes before and during the poll. Returns, for each ride, what was
+        written by the poll and meanwhile.
         """
         for number, step in enumerate(steps):
             self._others(number, step.get("first", ()))
@@ -158,8 +156,8 @@ class Played:
         return [written(old, self.rows(number)) for number, old in enumerate(before)]
 
     def _others(self, number: int, writes: Any) -> None:
-        """What somebody else writes: {action: ...}, {item: name, cleared: true}, {order: columns},
-        {ride: columns}.
+        """Write like another process: {action: ...}, {item: name, cleared: true}, {order: columns}
+        or {ride: columns}.
         """
         order_id = self.orders[number]
         with self.db.write() as s:
@@ -193,7 +191,7 @@ class Played:
                     s.execute(update(Ride).where(Ride.order_id == order_id).values(write["ride"]))
 
     def rows(self, number: int) -> dict[str, Any]:
-        """All rows of a ride's order; times as seconds after the start."""
+        """All rows of a ride's order; times are seconds after START."""
         order_id = self.orders[number]
         with self.db.read() as s:
             order = s.scalars(select(Order).where(Order.id == order_id)).one()

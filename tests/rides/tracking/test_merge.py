@@ -1,4 +1,4 @@
-"""What a ride is after each answer: the merge, by example and by chance."""
+"""Merging answers into a ride, with chosen examples and with random answers."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -30,7 +30,7 @@ def snap(status: str | None, **facts: Any) -> Snapshot:
 
 
 def follow(kind: Kind, *snapshots: Snapshot, **start: Any) -> tuple[RideState, list[str]]:
-    """A ride after these answers, and the names of all that happened."""
+    """Merge answers into a new ride. Returns the ride, and the names of all events."""
     ride, names = RideState(kind=kind, booking_id="B1", **start), []
     for seq, snapshot in enumerate(snapshots, 1):
         merged = merge(ride, snapshot, seq, NOW + timedelta(seconds=seq))

@@ -1,6 +1,4 @@
-"""What polls mean: the decision on an answer or a failure, by example and over sequences of
-answers.
-"""
+"""The decision on the answer or failure of a poll, with examples and over random answers."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -60,7 +58,7 @@ ANSWERS = st.lists(st.tuples(WAITS, st.one_of(SNAPSHOTS, st.sampled_from(FAILURE
 
 
 HALF_A_MINUTE = timedelta(seconds=30)
-# what a ride has besides that was polled without trouble so far, and that has no bill yet
+# other facts of a ride that has been polled without failures and has no bill yet
 FIRST: dict[str, Any] = {
     "booking_timeout_at": None,
     "booking_timeout_s": None,
@@ -77,7 +75,7 @@ FIRST: dict[str, Any] = {
 
 @st.composite
 def starts(draw: st.DrawFn) -> Before:
-    """A ride that was not polled yet."""
+    """A ride that has not been polled yet."""
     matching = draw(st.booleans())
     ids = {"txn_id": "T1"} if matching else {"booking_id": "B1"}
     return Before(
@@ -117,7 +115,7 @@ def after(before: Before, decision: Decision) -> Before:
 
 
 def steady(ride: RideState) -> dict[str, Any]:
-    """A ride without what polls write while nothing happens."""
+    """A ride without the values that polls write even if nothing happens."""
     every_time = {"seen_at", "position_at", "merged_seq", "facts"}
     return {name: value for name, value in vars(ride).items() if name not in every_time}
 

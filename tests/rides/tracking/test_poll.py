@@ -166,7 +166,7 @@ def test_failed_polls_keep_the_last_facts_and_back_off(world: World) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
         waits = []
-        while world.ride(order_id).errors < 8:  # some are held back: no failures of the ride
+        while world.ride(order_id).errors < 8:  # throttled polls don't count as failures
             due(world, order_id)
             worker.step()
             waits.append(wait(world, order_id))
@@ -191,7 +191,7 @@ def test_an_answer_that_comes_after_another_poll_began_is_dropped(world: World) 
         order_id = world.book(worker)
         due(world, order_id)
         slow = worker.tracker.claim(1)[0]
-        world.clock.go(16)  # its lease is over
+        world.clock.go(16)  # the lease of the slow poll is over
         fast = worker.tracker.claim(1)[0]
         assert not worker.tracker.poll(slow)
         assert worker.tracker.poll(fast)
@@ -464,7 +464,7 @@ def test_an_answer_of_before_a_turn_of_the_clock_is_asked_for_again(world: World
 
 
 class Told(NoHooks):
-    """What monitoring was told about polls: outcome and seconds after they were due."""
+    """Records what monitoring is told of each poll: the outcome, and how many seconds late."""
 
     def __init__(self) -> None:
         self.polls: list[tuple[str, float]] = []

@@ -1,4 +1,4 @@
-"""The polls of one worker: no more than may go, one that fails alone, and none lost at a stop."""
+"""Polls of one worker: their number is limited, a failure ends one poll, a stop loses none."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ PLENTY = {Priority.WAITING: 400, Priority.REST: 400}
 
 
 class Played:
-    """A tracker by hand: rides that are due, and answers that come when they are let go."""
+    """A fake tracker with due rides, whose answers come when the test releases them."""
 
     def __init__(self, world: World, due: int, capacity: dict[Priority, int] | None = None) -> None:
         self.due = [claim_of(world, number) for number in range(1, due + 1)]
@@ -61,7 +61,7 @@ def claim_of(world: World, number: int) -> Claim:
 
 
 def finished(polling: Polling, left: int) -> None:
-    """Wait until so many polls are still under way."""
+    """Wait until only `left` polls are still under way."""
     end = time.monotonic() + 60
     while polling._out > left:
         assert time.monotonic() < end, "the polls did not end in time"
@@ -74,7 +74,7 @@ def pool(played: Played, threads: int = 1, woken: threading.Event | None = None)
 
 
 def pool_by_hand(played: Played, now: list[float], threads: int = 2) -> Polling:
-    """With a clock that is set by hand."""
+    """A pool with a clock that the test sets."""
     tracker: Any = played
     return Polling(tracker, threads, lambda: None, lambda: now[0])
 
@@ -84,7 +84,7 @@ def test_as_many_polls_go_as_the_threads_finish_in_a_quarter_of_a_second(world: 
     polling = pool_by_hand(Played(world, due=0), now)
 
     def ahead(passed: float, finished: int) -> int:
-        """Besides the two of each thread."""
+        """How many claims may be open, besides two for each thread."""
         now[0] += passed
         polling._finished = finished
         return polling._ahead() - 2 * polling.threads
@@ -221,7 +221,7 @@ def test_the_loop_is_woken_when_more_rides_may_be_due_and_few_polls_are_left(
         polling.round()
         played.answers.release(2)
         finished(polling, 0)
-        polling.stop()  # waits for the threads: whether they woke the loop is settled
+        polling.stop()  # waits for the threads: after this they wake the loop no more
         assert woken.is_set() is wakes
 
 
@@ -249,7 +249,7 @@ def test_a_stop_records_what_was_answered_and_gives_back_what_was_not_asked(worl
     thread = polling._threads[0]
 
     class Answered:
-        """The answer comes when the stop waits for the thread, and not before."""
+        """A thread whose answer comes only when the stop waits for the thread."""
 
         def join(self) -> None:
             go_on.set()

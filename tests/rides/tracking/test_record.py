@@ -1,4 +1,4 @@
-"""Many rides at once: claimed once, recorded together, and none in the way of another."""
+"""Many rides at once: each is claimed once, all are recorded together, none hinders another."""
 
 import contextvars
 import json
@@ -53,7 +53,7 @@ def test_a_cab_that_moves_leaves_a_path_with_a_point_in_ten_seconds(
     world: World, ids: list[int]
 ) -> None:
     ours, driven, slots = tracker(world), [-38.5], {0.0}
-    assert [path(world, order_id) for order_id in ids] == [[-38.5]] * 6  # with its first sighting
+    assert [path(world, order_id) for order_id in ids] == [[-38.5]] * 6  # the first position
     for n in range(1, 13):  # one cab drives, the others stand still
         world.service.tracks["C2"] = [says(2, driver_lat=-38.5 - n / 100)]
         slot = world.clock().timestamp() // 10
@@ -73,7 +73,7 @@ def test_where_a_clock_is_led_a_path_has_a_point_for_ten_seconds_of_what_it_show
     world.clock.go(10 - world.clock().timestamp() % 10)
     turns = [Turn(START, START, 0)]
     ours = tracker(world, time=lambda: ServiceTime(tuple(turns)))
-    for n in range(1, 4):  # within ten seconds of people's time
+    for n in range(1, 4):  # within ten seconds of real time
         world.clock.go(1)
         turns.append(Turn(world.clock(), START + timedelta(minutes=n), 0))
         world.service.tracks["C2"] = [says(2, driver_lat=-38.5 - n / 100)]
@@ -225,7 +225,7 @@ def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: li
     with world.db.write() as s:
         s.execute(update(Order).values(version=Order.version + 1))
         s.execute(text("UPDATE rides SET facts = '[1]' WHERE order_id = :id"), {"id": ids[0]})
-    for number in range(1, 7):  # events, so that all are written on locked rows, in one transaction
+    for number in range(1, 7):  # each has an event, so all are written together on locked rows
         world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
     ours = tracker(world)
     assert ours.record([ours.ask(claim) for claim in ours.claim(10)]) == 5
@@ -239,7 +239,7 @@ def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: li
 def test_polls_that_can_not_be_written_together_are_written_one_by_one(
     world: World, ids: list[int]
 ) -> None:
-    for number in range(1, 7):  # events, so that none is in the batch of those without
+    for number in range(1, 7):  # each has an event, so none is batched
         world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
     ours = tracker(world)
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])

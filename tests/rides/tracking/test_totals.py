@@ -1,6 +1,4 @@
-"""What is kept beside a ride so that it is found and added up: its plate, how it ended, what it was
-billed.
-"""
+"""The columns by which rides are found and added up: the plate, how the ride ended, its bill."""
 
 from decimal import Decimal
 from typing import Any
@@ -23,7 +21,7 @@ PRICE: dict[str, Any] = {
 
 
 def go(world: World, status: str, worker: Any, order_id: int, **facts: Any) -> None:
-    """The service says so from now on; the ride is asked about once."""
+    """Let the service answer with this status from now on, and poll the ride once."""
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": status, **facts}]
     world.clock.go(120)
     worker.step()

@@ -23,7 +23,7 @@ from tests import databases
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-# An upper bound for an answer on a busy machine; httpx's own is 5 s.
+# An upper bound for an answer on a busy machine; httpx's default is 5 s.
 ANSWERS_S: Final = 60.0
 STATIC: Final = Path(__file__).parents[1] / "static"
 
@@ -66,7 +66,7 @@ def running(
 ) -> Iterator[Running]:
     """Start a demo on free ports; at the end stop it, and check its exit code and its log.
 
-    `stumbles` says that the test makes it stumble: its log is then the test's to judge.
+    `stumbles`: the test causes errors on purpose, so errors in the log are not checked here.
     """
     chosen = {
         "RIDEDASH_INSTANCE": str(instance),
@@ -100,7 +100,7 @@ def running(
 
 
 def _give_files(instance: Path) -> None:
-    """Give a new instance of a test the compressed files: to make them takes a second."""
+    """Copy the compressed files into a test's new instance, because making them takes a second."""
     folder = os.environ.get("RIDEDASH_TEST_TEMPLATES")
     if folder is None or (instance / FOLDER).exists():
         return
@@ -109,7 +109,7 @@ def _give_files(instance: Path) -> None:
     FileServer(_nothing, files, {}).serve_compressed(shared, datetime.now(UTC))
     shutil.copytree(shared / FOLDER / files.digest, instance / FOLDER / files.digest)
     for path in [instance / FOLDER, *(instance / FOLDER).rglob("*")]:
-        path.chmod(path.stat().st_mode & 0o700)  # as the program makes them
+        path.chmod(path.stat().st_mode & 0o700)  # the modes that the program gives its files
 
 
 def _nothing(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:

@@ -1,7 +1,7 @@
-"""Fixtures: a city, and a partner's client of a sandbox of its own.
+"""Fixtures: a city, and a partner's client with its own sandbox.
 
-The fixtures import the client's module when they run: that takes a while, and this file is also
-imported by runs that collect none of these tests.
+The fixtures import the client's module only when they run, because the import is slow and pytest
+imports this file also in runs without these tests.
 """
 
 import pytest

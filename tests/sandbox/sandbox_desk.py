@@ -1,6 +1,6 @@
 """A partner's client of a sandbox whose clock moves only when a test advances it.
 
-Paths and field names are literals here, not those of the program.
+Paths and field names are literals here, not the program's constants.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -13,8 +13,8 @@ PORT, SALT = cities()
 HOTEL = PORT.place("grand-meridian-hotel").position
 CONTROL = {"X-Sandbox-Control": "1"}
 NOON = datetime(2026, 3, 4, 6, 30, tzinfo=UTC)  # a Wednesday, 12:00 in Port Meridian
-PEAK = datetime(2026, 3, 4, 3, 30, tzinfo=UTC)  # 09:00
-NIGHT = datetime(2026, 3, 4, 18, 30, tzinfo=UTC)  # midnight
+PEAK = datetime(2026, 3, 4, 3, 30, tzinfo=UTC)  # 09:00 in Port Meridian
+NIGHT = datetime(2026, 3, 4, 18, 30, tzinfo=UTC)  # midnight in Port Meridian
 OCEAN = (-38.9, -127.2)
 
 

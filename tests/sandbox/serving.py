@@ -22,7 +22,7 @@ def waitress(app, threads=4):
 
 
 def run_until_closed(server):
-    with contextlib.suppress(OSError):  # stop() closes its sockets, which ends run()
+    with contextlib.suppress(OSError):  # stop() closes the sockets, which ends run()
         server.run()
 
 

@@ -1,8 +1,9 @@
 """A second client of ours over a real socket, and two that send other shapes of a request.
 
-The second client spells docs/service-interface.md anew and shares nothing with `RideClient`; both
-are ours, so a reading that is wrong may be wrong in both. It books each kind and follows it to the
-end; control only moves the clock. The other two send what published clients of such services send.
+The second client is written from docs/service-interface.md and shares nothing with `RideClient`;
+but we wrote both, so both may misread the document. The second client books a ride of each kind
+and follows it to its end; /control moves the clock and queues a scenario. The other two clients
+send what published clients of such services send.
 """
 
 import httpx
@@ -150,7 +151,7 @@ def test_a_ride_that_is_aborted_and_one_that_is_cancelled(client):
     assert statuses(client.follow(booking_id=coming)) == ["BOOKING_CANCELLED"]
 
 
-LOOSE = {  # as a client that was written for another version of such a service sends it
+LOOSE = {  # what a client for another version of such a service may send
     "pickup_mode": "NOW",
     "seats": "1",
     "retry": False,

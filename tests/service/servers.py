@@ -11,7 +11,7 @@ Behaviour = Callable[[socket.socket, threading.Event], None]
 
 @dataclass
 class Server:
-    """Where it listens, and the requests (bytes) and connections that it has seen."""
+    """The address of a server, and the requests and connections that it has received."""
 
     url: str
     port: int
@@ -55,8 +55,9 @@ def read_request(line: socket.socket) -> bytes:
 
 @contextmanager
 def serving(behave: Behaviour, *, keep: bool = False, read_first: bool = True) -> Iterator[Server]:
-    """A server that hands each connection to `behave` once its request is read; `keep` reads
-    further requests.
+    """Serve each connection with `behave`, after a request is read if `read_first`.
+
+    `keep`: go on with further requests on the same connection.
     """
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The eight operations: what goes over the wire, exactly, and what comes back."""
+"""The eight operations: exactly what each of them sends, and what comes back."""
 
 import gzip
 import itertools
@@ -41,7 +41,7 @@ OPTIONS = {"status": "SUCCESS", "driver_feedback_options": {"1": ["Late"], "5": 
 
 
 class Service:
-    """Answers in turn with what it is given (the last one for ever), and keeps the requests."""
+    """Gives the answers in turn, repeats the last one, and keeps the requests."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -385,7 +385,8 @@ def test_create_raises_no_answer_and_says_truly_whether_it_was_sent(raised, sent
     assert len(service.requests) == 1
 
 
-# docs/booking-protocol.md 2; create is read for the whole lease, while people are told after 20 s
+# docs/booking-protocol.md 2; the answer to a create is awaited until the end of its lease, although
+# its order is UNKNOWN after 20 s
 TIMES_S = {
     "/v1/products": 4,
     "/v1.5/bookings/create": 60,
@@ -432,7 +433,7 @@ def test_create_and_the_other_writes_use_a_connection_of_their_own():
             assert server.connections == number
 
 
-# ---------------------------------------------------------------- the others
+# ---------------------------------------------------------------- the other operations
 
 
 @pytest.mark.parametrize(("call", "method", "path", "body"), WITHOUT_CREATE)
@@ -502,7 +503,7 @@ def test_products_are_not_requested_a_third_time():
 
 @pytest.mark.parametrize(("after", "requests"), [(3.19, 2), (3.21, 1), (3.9, 1)])
 def test_products_are_requested_again_if_half_a_second_is_left_for_it(after, requests):
-    """Of four seconds, and after the longest pause."""
+    """Half a second of the four must be left after the longest pause."""
     service = Service(httpx.ReadTimeout("late"))
     clock = itertools.chain([0.0], itertools.repeat(after))
     http = Http(httpx.MockTransport(service))
@@ -567,7 +568,7 @@ def test_without_a_clear_answer_the_documents_options_serve_and_are_not_kept(unc
     got = client.feedback_options("mini", TOKEN)
     assert got.from_document
     assert got.for_rating(5)[-1] == "Value for Money"
-    service.now += 5  # a 429 that names no time holds everything for a second or two
+    service.now += 5  # a 429 that names no time stops all calls for a second or two
     client.feedback_options("mini", TOKEN)
     service.now += 5
     assert not client.feedback_options("mini", TOKEN).from_document

@@ -1,4 +1,4 @@
-"""The error tree: one base, every class drawn; the names of codes, and what a log may show."""
+"""The error tree and its drawing; the names of codes; and the evidence that a log may show."""
 
 import inspect
 import json

@@ -202,7 +202,7 @@ def test_no_secret_is_in_a_repr_or_an_error():
 
 
 def at_once(count, work):
-    """Run work in many threads that start together; their results and errors."""
+    """Run work in many threads that start together. Returns their results and errors."""
     gate, results = threading.Barrier(count), []
 
     def run():
@@ -221,7 +221,7 @@ def at_once(count, work):
 
 
 class CountedKey:
-    """A key that knows how many threads have looked it up: they do so inside the flight's lock."""
+    """A key that counts the threads that look it up, which they do inside the flight's lock."""
 
     def __init__(self, count):
         self.count, self.threads, self.everybody = count, set(), threading.Event()

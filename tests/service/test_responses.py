@@ -119,7 +119,7 @@ def test_what_is_neither_success_nor_refusal(body, status, error):
 @pytest.mark.parametrize(
     ("body", "status", "result"),
     [
-        (b'{"status": "SUCC', 200, Result.ANSWERED),  # it is read later, if at all
+        (b'{"status": "SUCC', 200, Result.ANSWERED),  # the body is read later, if at all
         (b"<html>", 200, Result.FAILED),
         (b"", 204, Result.FAILED),
         (b"", 404, Result.ANSWERED),

@@ -300,8 +300,7 @@ def test_14_text_is_cleaned_and_cut_and_its_markup_stays_text(sent, read):
     assert Done.from_wire({"text": sent}).text == read
 
 
-# ---------------------------------------------------------------- no body raises, all survive
-# storage
+# ------------------------------------- no body raises, and all that is read survives storage
 
 anything = st.recursive(
     st.none()

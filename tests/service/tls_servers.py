@@ -51,7 +51,7 @@ def private_certificate(folder: Path) -> Path:
 
 @dataclass
 class TlsServer:
-    """Its port, and the requests that came through TLS."""
+    """The port of a TLS server, and the requests that it has received."""
 
     port: int
     requests: list[bytes] = field(default_factory=list)
@@ -63,7 +63,7 @@ def tls_server(
 ) -> Iterator[TlsServer]:
     """An https server that answers each request with the same body.
 
-    `keep` keeps a connection for further requests; `hang_up` closes it instead of an answer.
+    `keep` keeps a connection for further requests; `hang_up` closes it instead of answering.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -87,7 +87,7 @@ def tls_server(
 
 @contextlib.contextmanager
 def tunnels_to(port: int) -> Iterator[tuple[str, list[bytes]]]:
-    """A proxy whose tunnels all lead to a port of this machine: its URL, and what it was asked."""
+    """Run a proxy whose tunnels all lead to `port` here. Yields its URL, and the requests to it."""
 
     def behave(line: socket.socket, stop: threading.Event) -> None:
         with socket.create_connection(("127.0.0.1", port)) as far:

@@ -1,4 +1,4 @@
-"""The clock of the sandbox through control: hold, speed, leaps, set times, and its turns."""
+"""The sandbox's clock, set through /control: holds, speeds, leaps and times; and its turns."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_a_price_keeps_its_five_minutes_of_people_under_a_turned_clock(desk):
     assert desk.post("/v1.5/bookings/create", payload).json["code"] == "FARE_EXPIRED"
     desk.control("clock", speed=0)
     payload = desk.payload("mini")
-    desk.clock.advance(900)  # people have stopped too
+    desk.clock.advance(900)  # no price expires while the clock is held
     assert desk.post("/v1.5/bookings/create", payload).json["status"] == "SUCCESS"
 
 

@@ -22,7 +22,7 @@ CHARGES = {"port-meridian": 5, "saltmere": 0.3}  # in rupees and in euros
 
 
 def balances(desk, booking):
-    """The wallet at the invoice and at the end."""
+    """The balance of the wallet at the invoice and at the end of the ride."""
     invoice = desk.until(booking, "INVOICE")["svc_money_balance"]
     return invoice, desk.until(booking, "COMPLETED")["svc_money_balance"]
 

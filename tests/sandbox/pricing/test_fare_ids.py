@@ -1,4 +1,4 @@
-"""fare_ids: what they lock, for which trip, and what is none of ours."""
+"""fare_ids: what they lock, for which trip, and which texts are no fare_ids of ours."""
 
 from decimal import Decimal
 

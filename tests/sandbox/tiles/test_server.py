@@ -90,7 +90,7 @@ def test_streets_meet_at_the_edge_of_neighbouring_tiles() -> None:
 def test_a_tile_by_night_differs_in_its_colours_alone(
     client: FlaskClient, at: tuple[int, int]
 ) -> None:
-    """The browser is not asked: WebKit ignores `prefers-color-scheme` inside an image."""
+    """Tiles have no media query, because WebKit ignores `prefers-color-scheme` inside an image."""
     day, night = (client.get(f"/tiles/{kind}15/{at[0]}/{at[1]}.svg").text for kind in ("", "dark/"))
     assert day != night
     assert re.sub(r"#[0-9a-f]{6}", "", day) == re.sub(r"#[0-9a-f]{6}", "", night)
@@ -167,7 +167,7 @@ def test_whole_names_rank_before_beginnings_and_beginnings_before_inner_words(
     found = _names(client, q="lode stadium")
     assert found[0] == "Lode Stadium"
     found = client.get("/places", query_string={"q": "harbour", "limit": "20"}).get_json()["places"]
-    for streets in (False, True):  # those of streets come after those of places
+    for streets in (False, True):  # names of streets come after names of places
         names = [each["name"] for each in found if (each["kind"] == "street") is streets]
         begins = [plain(name).startswith("harbour") for name in names]
         assert len(set(begins)) == 2

@@ -1,4 +1,4 @@
-"""Each reading of one JSON value: it gives the value, or None, and never an exception."""
+"""Each reading of one JSON value gives the value or None, and never raises an exception."""
 
 import unicodedata
 from datetime import UTC, datetime
@@ -381,7 +381,7 @@ def test_keys_are_remembered_up_to_a_thousand_and_long_ones_not(monkeypatch):
     ("sent", "read"), [("inr", "INR"), (" Eur ", "EUR"), ("Rs.", "Rs."), ("", None), (7, "7")]
 )
 def test_a_currency_is_one_however_it_is_spelled(sent: object, read: str | None) -> None:
-    """In small letters it was no currency of any amount, and had a sum of its own."""
+    """If letter case mattered, "inr" would be an unknown currency with its own totals."""
     assert fields.currency(sent) == read
     assert Product.from_wire({"id": "mini", "currency": sent}).currency == read
     policy = {"cancellation_charge": 30, "currency": sent}

@@ -1,4 +1,4 @@
-"""Units and times: the edges of what is read."""
+"""Units and times: the limits of what can be read."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -35,7 +35,7 @@ def opened(now: float = 0.0, chance: float = 0.0) -> Breaker:
         (BAD * 4, False),
         (BAD * 5, True),
         (BAD * 4 + GOOD + BAD * 4, False),
-        ((GOOD + BAD) * 9, False),  # half of them, but only eighteen
+        ((GOOD + BAD) * 9, False),  # nine of eighteen: too few calls
         ((GOOD + BAD) * 10, True),
         (GOOD * 2 + (GOOD + BAD) * 10, False),  # ten of twenty-two
         ("ggggbbbbgbbbbggggggb", False),  # nine of twenty

@@ -1,6 +1,4 @@
-"""What may be asked of the service, and when: breaker, limiter, 429, retry budget, on a clock set
-by hand.
-"""
+"""Which calls may start, and when: breaker, limiter, 429s and retry budget, on a fake clock."""
 
 import math
 
@@ -13,7 +11,7 @@ from ridedash.service.throttle.traffic import Priority, Result, Traffic
 
 
 class Desk:
-    """Traffic on a clock of its own; whoever waits makes it go on."""
+    """Traffic with its own clock, which moves on when a call waits."""
 
     def __init__(self, rate=45, chance=1.0):
         self.now, self.pauses = 1000.0, []
@@ -193,7 +191,7 @@ def test_waiting_for_a_turn_never_means_waiting_for_the_breaker():
     assert desk.pauses == []
 
 
-# ---- since when it is silent
+# ---- since when the service is silent
 
 
 def test_the_service_is_silent_since_the_first_of_two_failures_until_any_answer():
@@ -248,7 +246,7 @@ def test_nobody_is_told_for_ever_that_a_service_is_silent_which_nobody_asks():
     assert not desk.traffic.is_open(write=False)
 
 
-# ---- since when it refuses the partner's key
+# ---- since when the service refuses the partner's key
 
 
 def test_the_key_is_refused_since_the_first_of_two_refusals_until_an_answer():
@@ -290,7 +288,7 @@ def test_a_429_stops_every_call_for_exactly_its_retry_after(wait):
         pytest.approx(0.001 + 1 / 45),
     )
     desk.now += 0.001
-    assert (desk.traffic.capacity(), desk.traffic.held_s()) == (0, 0)  # it begins empty
+    assert (desk.traffic.capacity(), desk.traffic.held_s()) == (0, 0)  # the bucket begins empty
 
 
 def test_after_a_429_calls_start_by_priority():
@@ -514,7 +512,7 @@ def test_after_three_polls_for_waiting_guests_another_has_its_turn_once():
     desk = Desk(45)
 
     def room():
-        """For other polls, with the bucket full."""
+        """How many other polls may start when the bucket is full."""
         desk.now += 60
         return desk.traffic.capacity(Priority.REST)
 

@@ -1,6 +1,4 @@
-"""The client and its traffic: what an answer says of the service itself, and what is not asked
-while it is silent.
-"""
+"""What answers tell the client's traffic, and calls not made while the service is silent."""
 
 import json
 import math
@@ -23,7 +21,7 @@ REFUSAL = {"status": "FAILURE", "code": "INVALID_CITY"}
 
 
 class Stage:
-    """A client on a clock set by hand, and a service that says one thing until told another."""
+    """A client with a clock that tests set, and a service that repeats one answer, `says`."""
 
     def __init__(self, says, rate=math.inf):
         self.says, self.calls, self.now = says, 0, 0.0

@@ -1,6 +1,4 @@
-"""The time for connecting covers name lookup and all addresses; every read and write asks what is
-left.
-"""
+"""The time to connect covers the lookup and all addresses; reads and writes get what is left."""
 
 import ssl
 import threading
@@ -31,7 +29,7 @@ def connect(look_up, port=1, connect_s=LONG_S):
 def test_a_resolver_that_hangs_is_left_behind():
     release = threading.Event()
     try:
-        # its own end, much later, would be a ConnectError
+        # if the lookup ended by itself, much later, this would be a ConnectError
         with pytest.raises(httpcore.ConnectTimeout):
             connect(lambda host, port: release.wait(LONG_S) and None, connect_s=0.3)
     finally:
@@ -65,7 +63,7 @@ def test_a_name_that_the_proxy_leads_to_is_not_looked_up_here():
 
 
 class FakeStream(httpcore.NetworkStream):
-    """Takes whatever is written and says how much time it was given."""
+    """Accepts whatever is written, and records how much time each step was given."""
 
     def __init__(self):
         self.written, self.given, self.closed = [], [], False
@@ -87,7 +85,7 @@ class FakeStream(httpcore.NetworkStream):
 
 
 class Left(Deadline):
-    """A deadline with so many seconds left, whatever the clock says."""
+    """A deadline that always has `seconds` left."""
 
     def __init__(self, seconds):
         super().__init__(LONG_S, LONG_S)
@@ -121,7 +119,7 @@ def test_a_call_uses_its_time_to_the_end_and_no_longer(step):
 
 
 class FakeNetwork:
-    """Refuses all addresses but the last one; says how much time each was given."""
+    """Refuses all addresses but `good`, and records how much time each was given."""
 
     def __init__(self, good):
         self.good, self.given = good, []

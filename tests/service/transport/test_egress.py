@@ -103,7 +103,7 @@ def test_a_silent_proxy_ends_with_the_time_for_connecting():
 
 
 class Untrusted(httpcore.NetworkStream):
-    """A connection to a proxy whose certificate is of nobody that is trusted."""
+    """A connection to a proxy whose certificate is not trusted."""
 
     closed = 0
 
@@ -174,7 +174,7 @@ def test_a_name_without_a_password_is_shown_to_the_proxy_and_nothing_without_a_n
 
 
 class Line(httpcore.NetworkStream):
-    """A connection to a proxy that is taken, with or without TLS."""
+    """A working connection to a proxy, with or without TLS."""
 
     def __init__(self):
         self.closed, self.named = 0, []

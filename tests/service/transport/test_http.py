@@ -30,11 +30,11 @@ def get(http, url, **more):
 
 
 def failed(work):
-    """How a call ended without an answer.
+    """The error of a call that ends without an answer.
 
-    What ended it tells a deadline from a server that was done: each server here goes on for five
-    seconds or more after the deadline, and then hangs up or answers, which is no timeout. So no
-    clock is read.
+    The kind of error shows whether the deadline ended the call, so no clock is read: each slow
+    server here goes on for five seconds or more after the deadline, and then hangs up or answers,
+    which is no timeout.
     """
     with pytest.raises(NoAnswer) as caught:
         work()

@@ -1,4 +1,4 @@
-"""A recorder of calls is given each call as it happened; without one nothing is made of it."""
+"""A recorder gets each call as it happened; without a recorder, no record is made."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""JSON is read strictly, and whatever is wrong with it ends as one error."""
+"""JSON is read strictly, and anything that is wrong with it raises the same error."""
 
 import json
 from contextlib import suppress
@@ -70,7 +70,7 @@ def test_odd_but_sound_json_is_read(body, value):
 
 @pytest.mark.parametrize("unit", ['"', '\\"', "[]", '{"', "\\", '"\\'])
 def test_a_body_as_long_as_the_cap_is_refused_to_its_end(unit):
-    """Whatever it repeats; a reader that goes back on its steps would sit here for hours."""
+    """A reader that backtracks would take hours for some of the repeated units."""
     body = ('"' + unit * ((1 << 20) // len(unit))).encode()
     with pytest.raises(NotJsonError):
         loads(body)

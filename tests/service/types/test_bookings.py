@@ -109,8 +109,7 @@ def test_a_booking_id_is_text_or_a_number(sent, read):
 
 @pytest.mark.parametrize("sent", [["CRN1"], {"id": 1}, True, "CRN 1", "x" * 500, 1.5, "null"])
 def test_a_booking_id_that_cannot_be_read_makes_the_answer_unusable(sent):
-    # A refusal that carries an id, even a strange one, proves nothing: somebody may have made a
-    # booking.
+    # A refusal with an id, even a strange one, proves nothing: there may be a booking.
     assert not CreateBody.usable(CREATED | {"booking_id": sent})
 
 
@@ -122,7 +121,7 @@ def test_without_a_booking_id_a_txn_id_that_cannot_be_read_makes_the_answer_unus
 
 @pytest.mark.parametrize("sent", [["rd-1"], {"id": "rd-1"}, True, "rd 1", "x" * 500, 1.5, "null"])
 def test_an_echo_that_cannot_be_read_makes_the_answer_unusable(sent):
-    # It is not known whose answer that is: a booking in it may be another order's.
+    # The answer may belong to another order, and so may a booking in it.
     assert not CreateBody.usable(CREATED | {"merchant_txn_id": sent})
 
 

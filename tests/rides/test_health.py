@@ -1,4 +1,4 @@
-"""Heartbeats: readiness, the pages and the metrics agree which workers are alive."""
+"""Heartbeats: readiness, pages and metrics agree on which workers are alive."""
 
 import socket
 from datetime import UTC, datetime, timedelta

@@ -81,7 +81,7 @@ def test_wrong_pins_that_close_two_rides_of_one_number_name_both(world: World) -
     kiosk = add_kiosk(world)
     old = press(world, kiosk)
     older = pressed(world, old).order_id
-    world.clock.go(5 * 3600)  # another day of the property, and less than 24 hours later
+    world.clock.go(5 * 3600)  # the next day in Kolkata, but less than 24 hours later
     new = press(world, kiosk)
     newer = pressed(world, new).order_id
     assert ticket(world, older).number == ticket(world, newer).number == 1

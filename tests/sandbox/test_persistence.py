@@ -73,7 +73,7 @@ def test_the_same_seed_and_calls_at_the_same_times_give_the_same_answers(tmp_pat
 
 
 def cast(desk):
-    """What is drawn for three rides: names, plates, colours, start codes, co-passengers."""
+    """What is drawn at random for three rides: drivers, plates, colours, ratings, start codes."""
     bookings = [desk.book(kind) for kind in ("prime", "suv", "share")]
     located = [desk.until(booking, "CLIENT_LOCATED") for booking in bookings]
     names = ("driver_name", "driver_number", "vehicle_number", "vehicle_color", "driver_rating")

@@ -433,7 +433,7 @@ def test_create_and_the_other_writes_use_a_connection_of_their_own():
             assert server.connections == number
 
 
-# ---------------------------------------------------------------- the other operations
+# ---------------------------------------------------------------- other operations
 
 
 @pytest.mark.parametrize(("call", "method", "path", "body"), WITHOUT_CREATE)

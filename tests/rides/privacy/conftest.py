@@ -1,4 +1,4 @@
-"""What the tests of old data share."""
+"""The desk of the tests of retention and erasure."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -89,7 +89,7 @@ def starts(draw: st.DrawFn) -> Before:
 
 
 def after(before: Before, decision: Decision) -> Before:
-    """What the next poll finds, when a decision has been written."""
+    """What the next poll finds after a decision was written."""
     columns = decision.ride
     ride = {
         name: value for name, value in columns.items() if name in RideState.__dataclass_fields__

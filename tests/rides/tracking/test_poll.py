@@ -1,4 +1,4 @@
-"""Following rides: what is asked when, and what an answer changes in the database."""
+"""Following rides: when which poll is made, and what its answer changes in the database."""
 
 from dataclasses import replace
 from datetime import timedelta

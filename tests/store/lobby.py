@@ -28,7 +28,7 @@ class Lobby:
             s.add_all(rows)
 
     def visit(self, name: str, began: datetime = NOON, **facts: Any) -> KioskVisit:
-        """A visit of `lobby`, unless it says more."""
+        """A visit of the kiosk `lobby`, unless `facts` name another kiosk."""
         given = {"kiosk_id": self.lobby, "property_id": self.id, "began_at": began, "aids": []}
         return KioskVisit(id=name, **{**given, **facts})
 

@@ -1,4 +1,4 @@
-"""Linked accounts: the default one, their tokens, and whether our keys read what is stored."""
+"""Linked accounts: the default one, their tokens, and whether our keys decrypt them."""
 
 from collections.abc import Iterator
 from datetime import timedelta

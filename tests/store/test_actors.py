@@ -1,4 +1,4 @@
-"""Who did something: written, read back, and in words."""
+"""The actors of actions: how they are stored, read back and put into words."""
 
 import pytest
 

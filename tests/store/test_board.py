@@ -1,4 +1,4 @@
-"""Which orders are on a property's board, and what there needs somebody."""
+"""Which orders are on a property's board, and what on it needs a person's attention."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,7 +34,7 @@ def change(desk: Desk, order_id: int, **facts: Any) -> int:
 
 
 def crowd(desk: Desk, count: int = 30) -> list[int]:
-    """So many newer orders that are over since long ago."""
+    """Place `count` newer orders, which ended long ago."""
     return [desk.order("BOOKED", age_s=2400) for _ in range(count)]
 
 

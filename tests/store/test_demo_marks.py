@@ -1,4 +1,4 @@
-"""A demo's database is marked: live mode refuses it, and a demo refuses others with rides."""
+"""A demo's database is marked. Live mode refuses it, and demos refuse unmarked ones with rides."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_demo_of_an_earlier_release_is_marked(tmp_path: Path) -> None:
     with desk.services.db.read() as s:
         found = demo_marks.mark_of(s)
     assert found is not None
-    assert found.day == demo_marks.NONE  # it has rides of its own
+    assert found.day == demo_marks.NONE  # a demo that is marked afterwards gets no day
     desk.close()
 
 

@@ -1,5 +1,5 @@
-"""One row for one person: found again by id, phone, or room and name, never after they were erased,
-fast among many.
+"""Each guest has one row, which is found again by id, by phone, or by room and name, until the
+guest is erased.
 """
 
 import threading
@@ -161,7 +161,7 @@ def test_two_desks_that_write_down_one_new_guest_make_one_row(house: House) -> N
     assert len(set(made)) == 1
 
 
-@pytest.mark.sqlite_only  # its plan can be read as words
+@pytest.mark.sqlite_only  # SQLite's query plan is readable text
 def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(house: House) -> None:
     plans = []
     with house.db.read() as s:

@@ -37,7 +37,7 @@ def test_orders_are_listed_by_what_is_to_be_done_with_them_in_their_property(des
     going = [desk.order(state) for state in ("WAITING", "READY", "SENDING", "MATCHING")]
     going.append(desk.order("BOOKED", "CALL_DRIVER"))
     over = {"ended_at": NOON, "next_poll_at": NOON}
-    desk.order("BOOKED", "COMPLETED", ride=over)  # it has a last poll
+    desk.order("BOOKED", "COMPLETED", ride=over)  # ended; one last poll is still due
     desk.order("BOOKED", "IN_PROGRESS", ride={"next_poll_at": None})
     desk.order("REJECTED")
     for state in ("UNKNOWN", "READY", "BOOKED"):

@@ -1,4 +1,4 @@
-"""The history: what is kept for it, which rides it finds, what they add up to."""
+"""The history: what orders store for it, which rides it finds, and their totals."""
 
 from datetime import timedelta
 from typing import Any
@@ -93,7 +93,7 @@ def done(
     currency: str = "INR",
     **facts: Any,
 ) -> int:
-    """A ride that is over, as the worker leaves it; `order` are columns of the order."""
+    """A ride that is over, as the worker stores it; `order` has more columns of the order."""
     columns = facts.pop("order", {})
     over = {"ended_at": NOON, "next_poll_at": None, "plate": facts.pop("plate", "KA01AB1234")}
     order_id = desk.order("BOOKED", status, ride=over, **facts)
@@ -138,7 +138,7 @@ def test_the_filter_of_every_outcome_finds_what_is_shown_with_it(desk: Desk) -> 
 def test_pages_follow_one_another_without_gap_or_repeat_also_when_many_came_at_once(
     desk: Desk,
 ) -> None:
-    made = [desk.order(age_s=60 * (n // 4)) for n in range(10)]  # four at each instant
+    made = [desk.order(age_s=60 * (n // 4)) for n in range(10)]  # up to four at each instant
     seen, before = [], None
     with desk.services.db.read() as s:
         while keys := page(s, desk.ids["desk.property"], WEEK, 3, before):

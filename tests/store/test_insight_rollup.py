@@ -1,4 +1,4 @@
-"""The roll-up of the insights: whatever happens to orders, it has the figures that they have."""
+"""The roll-up of the insights: whatever happens, its figures equal those counted from orders."""
 
 import re
 from dataclasses import replace
@@ -33,7 +33,7 @@ from tests.store.test_insights import Place, place, ride
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-# a month, a third of one before it, and days on both sides; clocks change in Lord Howe
+# April, the last two thirds of March, and days on both sides; in Lord Howe clocks change
 FIRST, LAST = date(2026, 3, 8), date(2026, 5, 3)
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -51,7 +51,7 @@ def direct(desk: Desk, where: Place) -> Insights:
 
 
 def look(desk: Desk, where: Place) -> Insights:
-    """What a reader sees, who stores what the roll-up lacks."""
+    """What a reader gets from the roll-up; reading also stores the spans that it lacks."""
     wanted = [(where.house, span(where))]
     db = desk.services.db
     with rolled_up(db, wanted, NOW) as rollup, db.read() as s:
@@ -64,7 +64,7 @@ def sorted_(found: Insights) -> Insights:
 
 
 def stored(desk: Desk) -> int:
-    """How many spans have figures that hold."""
+    """How many spans have figures that no later change has made invalid."""
     noted = select(InsightChange.token)
     query = select(func.count()).where(
         InsightSpan.figures.is_not(None), InsightSpan.token.not_in(noted)
@@ -81,7 +81,7 @@ class Story:
         self.orders: list[int] = []
 
     def happens(self, what: str, n: int, minute: int) -> None:
-        """One event: a booking `minute` minutes after the first day, or of the n-th ride."""
+        """One event: a booking `minute` minutes after the span begins, or a change of a ride."""
         if what == "books" or not self.orders:
             self._books(n, minute)
             return
@@ -185,7 +185,7 @@ def test_whatever_happens_the_roll_up_has_the_figures_of_the_orders(
             story.happens(*event)
         expected = direct(desk, story.where)
         assert look(desk, story.where) == expected
-        assert look(desk, story.where) == expected  # what was just stored
+        assert look(desk, story.where) == expected  # from the figures just stored
         assert_of_history(desk, story.where, expected)
 
 
@@ -245,7 +245,7 @@ def test_days_that_ended_less_than_a_day_ago_are_not_stored(desk: Desk) -> None:
     where = place(desk, "UTC")
     ride(desk, where, datetime(2026, 4, 10, 12, tzinfo=UTC))
     wanted, db = (where.house, span(where)), desk.services.db
-    ended = datetime(2026, 4, 11, tzinfo=UTC)  # the first third of April
+    ended = datetime(2026, 4, 11, tzinfo=UTC)  # when the first third of April was over
     for now, spans in ((ended + DAY - MINUTE, 2), (ended + DAY, 3)):
         with rolled_up(db, [wanted], now) as rollup, db.read() as s:
             assert sorted_(rollup.insights(s, *wanted)) == direct(desk, where)
@@ -282,7 +282,7 @@ def test_two_readers_at_once_store_one_truth(desk: Desk) -> None:
 
 
 def test_nothing_is_stored_beside_a_change_that_is_not_committed(desk: Desk) -> None:
-    """On PostgreSQL, where writers run side by side; the reader does not wait for them."""
+    """Only on PostgreSQL, where writers run side by side: the reader does not wait for them."""
     if desk.services.db.dialect == "sqlite":
         pytest.skip("one writer at a time")
     story = Story(desk, ZONES[0])
@@ -322,14 +322,14 @@ def test_the_place_to_which_a_ride_was_redirected_leaves_the_roll_up(desk: Desk)
 
 
 def kept_spans(desk: Desk, where: Place) -> set[date]:
-    """The first days of the spans of a house that are stored."""
+    """The first day of each stored span of a house."""
     query = select(InsightSpan.since).where(InsightSpan.property_id == where.house.id)
     with desk.services.db.read() as s:
         return {at.astimezone(where.house.tz).date() for at in s.scalars(query)}
 
 
 def true_spans(desk: Desk, where: Place) -> set[date]:
-    """Those of them whose figures hold."""
+    """The first day of each stored span of a house whose figures are still valid."""
     tz = where.house.tz
     spans = [span_of(date(2026, 3, 11), date(2026, 3, 20), tz)]
     spans += [span_of(date(2026, 3, 21), date(2026, 3, 31), tz)]
@@ -342,7 +342,7 @@ STORED = {date(2026, 3, 11), date(2026, 3, 21), date(2026, 4, 1)}
 
 
 def test_what_is_forgotten_of_a_ride_is_in_its_own_days_alone(desk: Desk) -> None:
-    """It was on the first instant of April, and another ride was redirected in March."""
+    """Two redirected rides: one at the first instant of April, and one nine days earlier."""
     story, elsewhere = Story(desk, "UTC"), Story(desk, "UTC")
     april = (date(2026, 4, 1) - FIRST).days * 24 * 60
     for minute in (april, april - 9 * 24 * 60):
@@ -374,7 +374,7 @@ def test_a_reader_of_one_house_loses_no_change_of_another(desk: Desk) -> None:
         each.happens("books", 1, 40 * 24 * 60)
     look(desk, one.where)
     one.happens("ends", 1, 5)
-    look(desk, other.where)  # it claims what it misses, and clears up
+    look(desk, other.where)  # it claims its missing spans, and deletes changes without a span
     assert true_spans(desk, other.where) == STORED, "what changed is none of its own"
     assert true_spans(desk, one.where) == STORED - {date(2026, 4, 1)}
     assert look(desk, one.where) == direct(desk, one.where)
@@ -394,7 +394,7 @@ def test_a_whole_month_is_one_span_and_what_another_release_has_counted_goes(des
 
 
 def test_triggers_cover_all_that_the_insights_read() -> None:
-    """A column that is counted from now on needs a trigger of its own."""
+    """Whoever counts another column must add a trigger for it."""
     counted = import_module(f"ridedash.store.migrations.versions.{MIGRATION}").COUNTED
     statements = [queries.WAITS, queries.CHANGED, queries.WAS_UNKNOWN, queries.CANCELLED]
     for grouped in (queries.GROUPS, queries.DESTINATIONS, *queries.times("sqlite", 1)):

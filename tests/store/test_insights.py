@@ -1,4 +1,4 @@
-"""The insights: every figure is the history's, in any zone, currency and state; waits; unknowns."""
+"""Insights: figures equal the history's in any zone, currency and state; waits; unknown ones."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ from tests.views.ride_pages import HASH, NOON, Desk, action_row
 pytestmark = pytest.mark.database
 ZONES = ("Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe", "UTC")
 DAY = timedelta(days=1)
-# in this week clocks change in New York; in October's in Lord Howe, by half an hour
+# clocks change in the first week in New York, in the second on Lord Howe, by half an hour
 WEEKS = (date(2026, 3, 5), date(2026, 10, 1))
 ENDS = (None, "COMPLETED", "BOOKING_CANCELLED", "ALLOTMENT_FAILED")
 numbers = itertools.count(1)
@@ -41,7 +41,7 @@ numbers = itertools.count(1)
 
 @dataclass
 class Place:
-    """A property of a test, with two of staff and two cost centres."""
+    """A property of a test, with two members of staff and two cost centres."""
 
     name: str
     house: House
@@ -91,7 +91,7 @@ def read(desk: Desk, where: Place, span: Span) -> Insights:
 
 
 def of_history(desk: Desk, where: Place, span: Span, **filters: Any) -> Figures:
-    """The same figures as the history has them, one filter at a time."""
+    """The figures according to the history's totals, with one query for each outcome."""
 
     def asked(**more: Any) -> Any:
         wanted = RideFilter(span.since, span.until, **filters | more)
@@ -188,7 +188,7 @@ def test_every_figure_is_the_historys_to_the_cent(
 
 
 def assert_hours_and_places(desk: Desk, where: Place, span: Span, found: Insights) -> None:
-    """Hours of the week and destinations are those of the list of rides."""
+    """Check that hours of the week and destinations agree with the list of rides."""
     with desk.services.db.read() as s:
         query = s.query(Order.id).filter(Order.property_id == where.house.id)
         within = (Order.happens_at >= span.since, Order.happens_at < span.until)
@@ -254,7 +254,7 @@ def test_an_order_that_was_unknown_counts_once_also_when_it_is_known_now(desk: D
         for state in ("UNKNOWN", "BOOKED", "CLOSED_NOT_BOOKED", "BOOKED")
     ]
     with desk.services.db.write() as s:
-        for order_id in (*ids[:3], ids[1]):  # one was opened again, and became unknown twice
+        for order_id in (*ids[:3], ids[1]):  # the second one was unknown twice
             s.add(
                 TimelineEvent(
                     property_id=where.house.id,
@@ -272,7 +272,7 @@ def test_an_order_that_was_unknown_counts_once_also_when_it_is_known_now(desk: D
 
 def test_cancelled_rides_come_with_what_tells_whether_a_fee_was_due(desk: Desk) -> None:
     where, minute = place(desk, "Asia/Kolkata"), timedelta(minutes=1)
-    stopped = ("cancel", "done", {})  # at noon
+    stopped = ("cancel", "done", {})  # pressed at noon
     for columns in ({"allotted_at": NOON - 6 * minute}, {"allotted_at": None}):
         facts = {"actions": [stopped]}
         order_id = desk.order(
@@ -304,7 +304,7 @@ def test_cancelled_rides_come_with_what_tells_whether_a_fee_was_due(desk: Desk) 
 def test_a_ride_was_stopped_by_the_press_that_ended_it_and_else_when_it_ended(
     desk: Desk, actions: list[tuple[str, str, int]], stopped_at: int, aborted: bool
 ) -> None:
-    """Beside a ride that was stopped later, whose presses are its own."""
+    """Another ride was aborted later: its actions must not count for this one."""
     where, minute = place(desk, "Asia/Kolkata"), timedelta(minutes=1)
     facts = {"allotted_at": NOON, "ended_at": NOON + 7 * minute}
     for pressed in (actions, [("abort", "done", 30)]):
@@ -322,7 +322,7 @@ def test_a_ride_was_stopped_by_the_press_that_ended_it_and_else_when_it_ended(
 
 
 def test_the_days_of_a_span_begin_and_end_at_their_own_midnight() -> None:
-    zone = ZoneInfo("Australia/Lord_Howe")  # on this day its clock goes on by half an hour
+    zone = ZoneInfo("Australia/Lord_Howe")  # on this day its clock goes forward by half an hour
     span = span_of(date(2026, 10, 4), date(2026, 10, 4), zone)
     midnights = datetime(2026, 10, 3, 13, 30, tzinfo=UTC), datetime(2026, 10, 4, 13, tzinfo=UTC)
     assert (span.since, span.until) == midnights

@@ -1,4 +1,4 @@
-"""Links for new staff and new passwords: valid once, for a day, and not past their makers."""
+"""Links for new staff and new passwords: valid once, for a day, until their maker's access ends."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ MOMENT = timedelta(milliseconds=1)
 
 
 class House:
-    """Two properties, their managers and one member of staff of the first."""
+    """Two properties, each with a manager, and a concierge of the first."""
 
     def __init__(self, url: str) -> None:
         self.db = Database(url)

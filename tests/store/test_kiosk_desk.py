@@ -1,4 +1,4 @@
-"""Kiosks as the desk sees them: what rings and for how long, visits counted, devices heard."""
+"""Kiosks as the desk sees them: what rings and for how long, counted visits, silent devices."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -132,7 +132,7 @@ def test_a_token_is_replaced_after_a_day_and_the_old_one_lives_ten_minutes_more(
 def test_a_device_that_never_got_its_new_token_keeps_the_old_one_and_gets_another(
     house: House,
 ) -> None:
-    """Its power was cut while the answer was on its way."""
+    """The device's power was cut while the answer was on its way."""
     old, later = house.paired(), NOON + DAY
     lost = house.renewed(old, later)
     morning = later + timedelta(hours=9)
@@ -279,7 +279,7 @@ def test_a_wrong_pin_tells_how_long_the_panel_is_closed(house: House) -> None:
 def test_five_wrong_pins_are_counted_anew_after_the_panel_was_closed(house: House) -> None:
     row = house.row()
     with pytest.raises(WrongPin):
-        kiosks.verify_pin(row, "", NOON)  # none is set
+        kiosks.verify_pin(row, "", NOON)  # no PIN is set
     row.pin_hash, row.pin_tries = "never compared", 0
     for now in (NOON, NOON + timedelta(minutes=15)):
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""An order's page is read with few statements, and with everything that there is of it."""
+"""An order's page is read whole, with few statements."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.database
 
 @contextmanager
 def selects(desk: Desk) -> Iterator[list[str]]:
-    """The SELECT statements of the block."""
+    """The SELECT statements that run inside the block."""
     found: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:

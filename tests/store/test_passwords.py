@@ -82,7 +82,7 @@ def test_a_long_password_is_judged_by_how_it_begins() -> None:
 
 
 def test_the_estimate_never_sees_more_than_ten_symbols_that_stand_for_letters() -> None:
-    """Each further one doubles the time that zxcvbn takes."""
+    """Each further symbol doubles the time that zxcvbn takes."""
     hostile = "4@8({[<3691!|70$5+%2" * 6
     assert len(set(estimated_part(hostile)) & set(SYMBOLS)) == 0
     assert estimated_part(hostile) == "aabcccceggiiitosstxzaabcccceggii"

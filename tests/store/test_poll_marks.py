@@ -1,4 +1,4 @@
-"""The revision of an order's page is the same for one order and for all that are watched."""
+"""An order's revision is the same, computed from its page or read for all watched orders."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ def of_page(world: World, order_id: int) -> Revision:
 
 
 def ridden(world: World) -> tuple[int, int]:
-    """An order with a ride that is followed, and one that waits to be sent."""
+    """An order with a ride that is polled, and an order that waits to be sent."""
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
     with world.worker() as worker:
         order_id = world.book(worker)

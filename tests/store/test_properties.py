@@ -1,5 +1,5 @@
-"""People and their secrets: sign-ins, the brake on guessing, tokens at rest, pages of one property
-only.
+"""People and properties: sign-ins, limits on guesses, encrypted tokens, and the data of each
+property kept apart.
 """
 
 from datetime import UTC, datetime, timedelta

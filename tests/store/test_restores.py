@@ -1,4 +1,4 @@
-"""A restored database: what it is called, how far it has come, what it holds and has lost."""
+"""A restored database: its identity, its watermark, and the orders that it holds or has lost."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Search along indexes: what a typed text means, in whose property, and what comes first."""
+"""Search by indexes: what a typed text means, in which property, and which orders come first."""
 
 import itertools
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.database
 
 
 class House:
-    """Two properties, and orders in bare rows; nothing of theirs can be found by chance."""
+    """Two properties, and orders in bare rows, which no search text matches by chance."""
 
     def __init__(self, url: str) -> None:
         self.db, self.numbers = Database(url), itertools.count(1)
@@ -178,7 +178,7 @@ def test_of_very_many_guests_of_one_name_the_newest_rides_are_found(house: House
     assert house.found("guest", 2) == more[:0:-1]
 
 
-@pytest.mark.sqlite_only  # its plan can be read as words
+@pytest.mark.sqlite_only  # SQLite's query plan is readable text
 @pytest.mark.parametrize("index", ["orders_by_booking", "orders_by_mtx"])
 def test_a_number_is_found_by_its_place_in_an_index(house: House, index: str) -> None:
     with house.db.read() as s:

@@ -43,7 +43,7 @@ class House:
                 setattr(s.get_one(Staff, staff_id), name, value)
 
     def wait(self, name: str = "x", address: str = "10.0.0.1", now: datetime = NOON) -> float:
-        """The seconds to wait before this guess; 0.0: it was made, and failed."""
+        """The seconds to wait before this guess; 0.0 if it may be made, and is counted as wrong."""
         with self.db.write() as s:
             return sign_ins.sign_in_allowed(s, name, address, now)
 
@@ -292,7 +292,7 @@ def test_the_codes_that_a_person_made_end_with_what_they_may_do(house: House) ->
 
 
 def test_on_postgresql_sign_ins_end_one_transaction_after_the_other(house: House) -> None:
-    """Else a process could read a later number first, and never see the earlier one."""
+    """Without a lock a process could read a later number first, and never see the earlier one."""
     if house.db.dialect == "sqlite":
         pytest.skip("it has one writer at a time")
     held = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")

@@ -1,4 +1,4 @@
-"""Wrong tries at a short secret: counted by kiosk, for ten minutes, before they are judged."""
+"""Tries at a short secret: each is counted for its kiosk, for ten minutes, before it is checked."""
 
 from datetime import timedelta
 
@@ -60,7 +60,7 @@ def test_a_right_try_takes_its_own_count_back_and_no_other(db: Database) -> None
 
 
 def test_what_a_try_counts_is_the_row_as_it_is_now(db: Database) -> None:
-    """Another process may have counted since this session read it."""
+    """Another process may have counted since this session read the row."""
     with db.write() as s:
         tries.tries_left(s, "k", 3, NOON)
         row = s.get_one(Throttle, "k")

@@ -1,4 +1,4 @@
-"""Own words are stored by language and name, with the sentence that they stand for."""
+"""A property's own words are stored by language and name, with the English that they replace."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""One clock for all machines: the database's, carried on by the monotonic clock, whatever this
-machine's wall says.
+"""All machines follow the database's clock. The monotonic clock continues it between readings;
+the machine's own wall clock counts only before the first reading.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -18,9 +18,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 class Machine:
-    """A monotonic clock, a wall clock of its own, and a database whose clock may be elsewhere or
-    away.
-    """
+    """A machine's monotonic and wall clock, and a database that may differ or give no answer."""
 
     def __init__(self) -> None:
         self.passed, self.wall_off, self.database_off, self.asked, self.away = (

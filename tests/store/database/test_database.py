@@ -1,6 +1,4 @@
-"""The database: migrations that may meet, writers that wait their turn, instants that keep their
-zone.
-"""
+"""The database: concurrent migrations, writers that wait their turn, instants stored in UTC."""
 
 import multiprocessing
 import sqlite3
@@ -98,7 +96,7 @@ def test_threads_and_processes_may_upgrade_one_database_at_once(empty: Database)
 def test_an_upgrade_waits_longer_for_another_one_than_writers_do(tmp_path: Path) -> None:
     impatient = Database(empty_database(tmp_path), busy_s=0.01)
     with impatient.engine.connect():
-        pass  # the file is there, as an older version left it
+        pass  # creates the file, as if an older version had left it
     other = sqlite3.connect(impatient.engine.url.database or "", check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     done = threading.Timer(0.5, other.rollback)
@@ -210,7 +208,7 @@ def test_a_database_that_stays_busy_is_said_to_be(db: Database) -> None:
 
 
 class Deadlock(Exception):
-    """As psycopg raises it."""
+    """Like psycopg's error for a deadlock."""
 
     sqlstate = "40P01"
 
@@ -301,7 +299,7 @@ def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection
         s.execute(text("SELECT pg_sleep(12)"))
     assert caught.value.connection_invalidated
     monkeypatch.undo()
-    with server_of_many.read() as s:  # by a new connection
+    with server_of_many.read() as s:  # opens a new connection
         assert s.scalar(text("SELECT 1")) == 1
     assert server_of_many.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
     assert server_of_many.lost_connections == 1
@@ -310,7 +308,7 @@ def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection
 def test_a_connection_that_ended_while_it_was_not_used_counts_as_lost(
     server_of_many: Database,
 ) -> None:
-    """As when another server takes over: nobody was told."""
+    """This happens when another server takes over: clients are not told that connections ended."""
     ends = text(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -1,4 +1,4 @@
-"""What `make bench` does on a machine that lacks a program."""
+"""`make bench`: without a program that it needs, when it is stopped, with a silent server."""
 
 import os
 import select

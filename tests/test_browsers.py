@@ -15,14 +15,14 @@ NEVER = (9999, 9999, 9999)
 
 
 class Young(NamedTuple):
-    """What a pattern finds, and the first Chrome, Firefox and Safari that know it."""
+    """A feature that a pattern finds, and the first Chrome, Firefox and Safari that know it."""
 
     name: str
     pattern: str
     since: tuple[float, float, float]
 
 
-# The first versions of Chrome, Firefox and Safari, as far as known: no table is read for them.
+# The first versions of Chrome, Firefox and Safari, entered by hand as far as they are known.
 OF_SCRIPTS = [
     Young(":has() in a selector", r":has\(", (105, 121, 15.4)),
     Young("Element.checkVisibility", r"\.checkVisibility\(", (105, 106, 17.4)),
@@ -140,7 +140,7 @@ def without_comments(text: str) -> str:
 
 
 def too_young(text: str, features: list[Young]) -> list[str]:
-    """The names of those that the text uses, and that a supported browser does not know."""
+    """The names of features that the text uses, and that a supported browser does not know."""
     supported = oldest()
     return [
         each.name
@@ -176,7 +176,7 @@ def test_each_exception_is_used_somewhere() -> None:
 
 
 def test_a_script_selects_nothing_by_has() -> None:
-    """It is an exception in style sheets only: in a selector of a script it throws."""
+    """`:has()` is an exception in style sheets only: a script's selector with it may throw."""
     assert [use for use in found(SCRIPTS, OF_SCRIPTS) if use[0] != "AbortSignal.any"] == []
 
 

@@ -1,4 +1,4 @@
-"""Marked secrets enter everywhere during a real story with errors; none appears in any output."""
+"""Marked secrets enter in every way during a run with errors; none appears in any output."""
 
 import contextlib
 import itertools
@@ -65,7 +65,7 @@ LEAVES = {
     "card": {"guest", "rider's link", "start code"},  # printed for the guest
     # the guest's own ride, on the guest's phone
     "rider's page": {"place", "rider's link", "start code"},
-    # its own address; no surname, phone, place or start code
+    # only the page's own address: no surname, phone, place or start code
     "follower's page": {"follower's link"},
 }
 LOOKED_FOR = {
@@ -86,7 +86,7 @@ class Story:
     web: httpx.Client
     secrets: dict[str, str] = field(default_factory=dict)
     shown: list[tuple[str, str]] = field(default_factory=list)  # address, text
-    left: list[tuple[str, bytes]] = field(default_factory=list)  # one of LEAVES, its body
+    left: list[tuple[str, bytes]] = field(default_factory=list)  # a key of LEAVES, and the body
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         answer = self.web.get(self.desk.url + path, headers=headers)
@@ -144,7 +144,7 @@ class Story:
         return found
 
     def arrival(self) -> float:
-        """When the driver of the one booking is there; 0.0 before it is booked."""
+        """When the driver of the only booking arrives; 0.0 before there is a booking."""
         phases = [each for made in self.steer("ledger")["bookings"] for each in made["phases"]]
         return next((each["at"] for each in phases if each["status"] == "CLIENT_LOCATED"), 0.0)
 
@@ -223,7 +223,7 @@ def tell(story: Story) -> None:
         == 401
     )
     story.sign_in("canary")
-    story.steer("speed", speed=1)  # so that the driver waits for as long as it takes
+    story.steer("speed", speed=1)  # in real time the driver waits long enough for the pages below
     ride = story.book(f"Wilma {GUEST}", GUEST_PHONE)
     arrives = wait_for(story.arrival)
     story.steer("advance", seconds=max(0.0, arrives - story.steer("clock")["now"]))
@@ -262,7 +262,7 @@ def send_links(story: Story, ride: int) -> None:
         story.secrets[f"{name}'s link"] = found[1]
         if path == "card":
             story.left.append(("card", sent.content))
-        # the browser that opens it has no sign-in
+        # the browser that opens the link has no sign-in
         with httpx.Client(trust_env=False, timeout=60) as web:
             opened = replace(story, web=web)
             for end in ("", "/snapshot.json"):
@@ -270,7 +270,7 @@ def send_links(story: Story, ride: int) -> None:
 
 
 def take_out(story: Story, ride: int) -> None:
-    """Print and export a ride as a manager, and export all of them."""
+    """Read, print and export, as a manager, the lists of rides and the pages of one ride."""
     story.take("history.csv", "/history.csv", story.token())
     story.take("audit.csv", "/admin/audit/export.csv", story.token())
     for name, path in (
@@ -284,7 +284,7 @@ def take_out(story: Story, ride: int) -> None:
 
 
 def go_wrong(story: Story, ride: int) -> None:
-    """The service leaks its secrets in every operation and shape."""
+    """Let the service leak its secrets in each operation, by each kind of fault."""
     for fault, number in zip(("refusal", "failure", "page"), itertools.count(1), strict=False):
         story.service.faults |= {
             "/create": [fault],
@@ -309,7 +309,7 @@ def go_wrong(story: Story, ride: int) -> None:
 
 
 def fall(story: Story, ride: int) -> None:
-    """A page of ours fails on a row with a secret."""
+    """Make a page of ours fail on a row that has a secret."""
     with contextlib.closing(story.database()) as line:
         for state in (KEY, "BOOKED"):
             with line:
@@ -370,7 +370,7 @@ def test_pages_and_files_that_leave_hold_no_secret_and_only_needed_guest_data(
         }
     assert {name: more for name, held in found.items() if (more := held - LEAVES[name])} == {}
     by_right = {"guest", "phone", "place", "rider's link", "follower's link", "start code"}
-    # else the search would find nothing at all
+    # the search does find what it looks for
     assert set().union(*found.values()) == by_right
     assert [
         name for name, may in LEAVES.items() if "guest" in may and "guest" not in found[name]
@@ -394,7 +394,7 @@ def test_no_text_of_the_database_holds_a_secret_and_phone_and_places_stay_in_the
 def test_no_file_of_the_instance_folder_holds_a_token_a_password_or_a_start_code(
     story: Story,
 ) -> None:
-    """Includes free pages of the database and the answer journal; a demo's secrets.json may."""
+    """Searches free pages of the database and the answer journal too, but not secrets.json."""
     for path in story.desk.instance.rglob("*"):
         names = ("ridedash.db", "answers-", "lens.db")
         ours = path.name.startswith(names) or path.parent.name == "metrics"
@@ -414,7 +414,7 @@ def test_neither_the_lens_nor_what_is_copied_from_it_holds_a_secret_or_a_phone(
     wanted = story.secrets | {"driver's phone": PHONE, "phone": GUEST_PHONE}
     assert [(name, found) for name, text in texts.items() if (found := hits(text, wanted))] == []
     assert {"create", "track_ride", "products"} <= {each.operation for each in seen}
-    assert PLACE[0] in texts["har"]  # else the search would find nothing at all
+    assert PLACE[0] in texts["har"]  # the search does find what it looks for
 
 
 def hits(text: str, secrets: dict[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The guard over the tests' connections: it sees ports that no test opened."""
+"""The guard over the tests' connections notices ports that no test opened."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""The image of the demo: tests have no engine that builds it, so each line is held by itself."""
+"""The demo's container image: tests can't build it, so they check lines of the Containerfile."""
 
 import json
 import re
@@ -24,7 +24,7 @@ IGNORED = (ROOT / ".containerignore").read_text().split()
 
 
 def said(instruction: str) -> str:
-    """What stands behind an instruction that is there once."""
+    """The text after an instruction that occurs once."""
     [(_name, rest)] = [line for line in LINES if line[0] == instruction]
     return rest
 
@@ -41,7 +41,7 @@ def test_what_is_installed_is_copied_and_locked() -> None:
     assert "--require-hashes" in run
     assert "--no-deps --no-build-isolation /src" in run
     pinned = set(re.findall(r"^([a-z0-9.-]+)==", (ROOT / locks[0]).read_text(), re.MULTILINE))
-    builds = PROJECT["build-system"]["requires"]  # nothing else is fetched for the build
+    builds = PROJECT["build-system"]["requires"]  # needed by the build, which fetches nothing
     assert {str(canonicalize_name(Requirement(each).name)) for each in builds} <= pinned
     version = re.fullmatch(r"docker.io/library/python:([0-9.]+)-slim", said("FROM"))
     assert version
@@ -53,7 +53,7 @@ def test_it_runs_as_a_user_of_its_own_at_home() -> None:
     assert home
     assert said("WORKDIR") == home[1]
     instance = dict(each.split("=") for each in said("ENV").split())["RIDEDASH_INSTANCE"]
-    assert Path(instance).parent == Path(home[1])  # a folder that it may make
+    assert Path(instance).parent == Path(home[1])  # so the user may create the folder
 
 
 def test_it_starts_the_stage_on_the_port_that_it_opens(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is imported is declared, what is declared is used, locked and packed."""
+"""Imported libraries are declared, declared ones are used, and source packages are complete."""
 
 import ast
 import importlib.metadata
@@ -84,7 +84,7 @@ def test_the_set_up_environment_has_the_pip_of_the_lock() -> None:
 
 
 def test_a_source_package_has_every_file_of_the_repository(tmp_path: Path) -> None:
-    """`make run` and `make test` work from it, as from a checkout."""
+    """`make run` and `make test` work from the package, as from a checkout."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (made,) = tmp_path.glob("*.tar.gz")

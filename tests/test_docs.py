@@ -56,7 +56,7 @@ TEXTS = {path: path.read_text() for path in PROJECT if path.suffix != ".lock"}
 
 
 class Section(NamedTuple):
-    """A heading of a document, and the text from there to the next heading of its level."""
+    """A heading, and the text up to the next heading of the same or a higher level."""
 
     title: str
     text: str
@@ -90,7 +90,7 @@ def sections_of(document: Path) -> list[Section]:
 
 
 class Citation(NamedTuple):
-    """A document as it is written, a section (number or title, "" for none), a part of it."""
+    """A document as it is cited, its section (number or title, "" for none), and a word in it."""
 
     document: str
     section: str
@@ -324,8 +324,7 @@ def test_the_readme_has_the_default_of_each_setting_that_is_a_number(tmp_path: P
     }
 
 
-# --- nothing outside
-
+# --- nothing outside the project
 
 UPWARDS = re.compile(r"(?<![\w.-])(?:\.\./)+[\w./-]*")
 OF_A_MACHINE = re.compile(r"(?<![\w.:/}-])/(?:work|home|root|Users|mnt)/[\w.-]+")
@@ -372,7 +371,7 @@ def silences() -> list[str]:
 
 
 def assumed() -> list[tuple[str, str, str]]:
-    """The rows of both tables of assumptions: the silence, what we assume, where it is."""
+    """The rows of both tables of assumptions: the silence, what we assume, the files that do so."""
     tables = [
         section_of(ROOT / "docs" / "assumptions.md", title)
         for title in ("Reading the service", "Playing the service")
@@ -433,7 +432,7 @@ def test_every_unit_is_confined_has_one_heap_and_starts_after_a_database_of_the_
     found = units()
     services = {path for path in found if path.endswith(".service")}
     (common,) = found.keys() - services
-    # systemd applies a folder named by the first part of a name to every unit that begins so
+    # systemd applies the folder `ridedash-.service.d` to every service named `ridedash-…`
     assert common == "etc/systemd/system/ridedash-.service.d/common.conf"
     assert len(services) == 2
     for path in services:

@@ -19,7 +19,7 @@ HOUSE = text(
 
 
 def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
-    """The name of a database that was filled, and perhaps changed; no connection is open."""
+    """The address of a database that was filled, and perhaps changed, without open connections."""
     url = databases.new_database(folder, POSTGRESQL)
     with contextlib.closing(Database(url)) as db, db.write() as s:
         s.execute(ADD, {"n": rows})

@@ -1,4 +1,4 @@
-"""Forms: valid points, one token for each form."""
+"""Forms: valid points, and a token of its own for each form."""
 
 from collections.abc import Iterator
 

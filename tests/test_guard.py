@@ -21,7 +21,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "migrations" not in p
 BESIDE = sorted(path for folder in ("bench", "tools") for path in (ROOT / folder).rglob("*.py"))
 LOCKS = ("requirements.lock", "requirements-production.lock", "requirements-dev.lock")
 
-LAYERS = [  # a package may import from packages of a lower layer, and from itself
+LAYERS = [  # the lowest first: a package may import from lower layers, and from itself
     {"__about__", "wire", "geo", "text", "inputs", "secrets_file", "face", "service_time"},
     {"config"},
     {"observability"},
@@ -30,14 +30,14 @@ LAYERS = [  # a package may import from packages of a lower layer, and from itse
     {"wording", "maps", "places", "turns"},
     {"services"},
     {"several", "phones"},
-    {"forms"},  # messages of forms and sources of places are below them
+    {"forms"},  # uses messages from wording and the sources of places
     {"extensions"},
     {"views"},
     {"demo"},
     {"factory"},
     {"", "cli", "wsgi"},
 ]
-INNER_LAYERS = {  # the same within a package: its folders and files
+INNER_LAYERS = {  # the same for the folders and files inside a package
     "views": [
         {"web"},
         {"auth", "poll_cache", "history", "ops"},
@@ -121,7 +121,7 @@ def submodule(module: str, name: str) -> str:
 
 
 def part(module: str, depth: int) -> str:
-    """The name of a module's package at a depth: 1 is one under ridedash/, 2 one within it."""
+    """The part of a module's name at a depth: 1 is a package in ridedash/, 2 what lies in it."""
     parts = module.split(".")
     return parts[depth] if len(parts) > depth else ""
 
@@ -136,8 +136,10 @@ def layer(name: str, layers: list[set[str]]) -> int:
 
 @functools.cache
 def our_imports() -> tuple[tuple[str, str], ...]:
-    """Importing module and imported one, of ridedash/. Not at import: each process of a test run
-    collects this file, and one of them needs the list.
+    """Pairs of an importing and an imported module of ridedash/.
+
+    They are collected on the first call: every process of a test run imports this file, but only
+    one needs them.
     """
     return tuple(
         (name_of(path), target)
@@ -205,7 +207,7 @@ def test_models_hold_tables_without_queries() -> None:
 
 
 def test_the_database_knows_no_table() -> None:
-    # see Database.write: the order of a write session is locked first
+    # allowed, because LockingSession locks the rows of orders
     allowed = {"ridedash.store.models.orders"}
     wrong = [
         f"{source} -> {target}"
@@ -245,14 +247,14 @@ def test_text_is_cleaned_in_one_module() -> None:
 
 
 def test_passwords_are_hashed_in_one_module() -> None:
-    """Else some would be stored in another way than the page of a changed password stores them."""
+    """Otherwise some passwords might be stored in another way than a changed password."""
     users = {name_of(path) for path in MODULES if "generate_password_hash" in path.read_text()}
     of_pins = {"ridedash.store.kiosks"}
     assert users - of_pins == {"ridedash.store.passwords"}
 
 
 def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
-    """Elsewhere a reader would let through what no database stores and no calendar has."""
+    """Other readers would let through numbers that no database stores and days of no calendar."""
     readers = re.compile(r"type=(int|float)\b|\b(date|time)\.fromisoformat|= IntegerField\(")
     pages = [path for path in MODULES if package(name_of(path)) in ("views", "forms")]
     assert pages
@@ -314,9 +316,9 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
 
 
 def test_the_director_of_a_demo_is_imported_by_those_who_start_it() -> None:
-    """By the factory for its pages, and by `ridedash up`, which makes the day of a new demo.
+    """The factory imports the director for its pages, `ridedash up` for the day of a new demo.
 
-    But the recorder of calls, which a worker of a demo loads too, without any page.
+    Only the recorder of calls is loaded without any page, because a demo's worker needs it too.
     """
     users = {(s, t) for s, t in our_imports() if package(t) == "demo" != package(s)}
     recorder = ("ridedash.cli.commands", "ridedash.demo.lens.recorder")
@@ -378,7 +380,7 @@ def test_a_library_is_imported_only_by_its_packages(
 
 
 def is_password_hash(target: str, path: Path) -> bool:
-    """Werkzeug's scrypt is a hash, not the web; the store may use it."""
+    """Werkzeug's password hash has nothing to do with the web: the store may use it."""
     return target == "werkzeug.security" and "store" in path.parts
 
 
@@ -413,7 +415,7 @@ def test_json_in_an_attribute_is_escaped() -> None:
 
 # a list of counters, one after the other
 LONG_FUNCTIONS = {"ridedash.observability.metrics.__init__"}
-# entry points, an exception, and two modules that the layout names for what they hold
+# the version, entry points, exceptions, and two modules that each have a subject of their own
 SHORT_MODULES = {
     "ridedash.__about__",
     "ridedash.cli.__main__",
@@ -437,7 +439,7 @@ def test_modules_and_functions_stay_small() -> None:
 
 
 def test_no_module_is_a_fragment() -> None:
-    """A file that one other file needs, and that holds ten lines, is part of that file."""
+    """A file of a few lines that only one other file needs should be part of that file."""
     lengths = {
         name_of(path): path.read_text().count("\n")
         for path in MODULES
@@ -460,7 +462,7 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_no_function_takes_more_than_six_parameters() -> None:
-    """Parameters that travel together are a value, such as Runtime or Request."""
+    """Parameters that are passed together should be one value, such as Runtime or Request."""
     ours = [*MODULES, *BESIDE]
     many = [f"{name_of(p)}.{f.name}" for p in ours for f in functions(p) if parameters(f) > 6]
     assert many == []
@@ -508,7 +510,7 @@ def test_no_template_or_script_names_a_foreign_host(folder: str) -> None:
     assert named == []
 
 
-# What a person follows from a page, with the desk's own programs; nothing is loaded from there.
+# Links that a person follows, into other programs of the desk; pages load nothing from them.
 FOLLOWED = re.compile(
     r"https://wa\.me/[1-9][0-9]{7,14}\?text=|sms:\+?[0-9]+\?&body=|mailto:\?|tel:"
 )
@@ -517,7 +519,7 @@ SVG_NAMESPACES = {"xmlns", "xmlns:xlink"}
 
 
 class Addresses(HTMLParser):
-    """The foreign addresses of a page that are not links for a person, or not safe ones."""
+    """The foreign addresses of a page, except safe links that a person follows."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -539,7 +541,7 @@ class Addresses(HTMLParser):
 
 
 def leads_out_safely(named: dict[str, str]) -> bool:
-    """Whether a link opens a page of its own that learns nothing of the one before."""
+    """Whether a link opens a new window, whose page learns nothing about ours."""
     rel = set(named.get("rel", "").split())
     return named.get("target") == "_blank" and rel >= {"noopener", "noreferrer"}
 

@@ -1,4 +1,4 @@
-"""Each field and number of each route, with each hostile value: no failure, no database error."""
+"""No hostile value of any field or number of a route causes a failure or a database error."""
 
 import logging
 import re
@@ -50,15 +50,16 @@ STATES: Final[tuple[State, ...]] = (  # of orders whose pages have different for
     ("WAITING", None),
     ("NOT_SENT", None),
 )
-ROUNDS: Final = 3  # more names are found while those before them have values
-# They refuse a request without a secret, or without a value of a form of an earlier release.
+ROUNDS: Final = 3  # a view may look up more names once the names found so far have values
+# Routes that refuse every request of this test. Those without a comment need a secret, or a field
+# that only forms of an earlier release have.
 REFUSING: Final = {
     *("auth.sign_in_post", "accounts.callback", "outgoing.forward_links"),
-    "kiosk_desk.hand_over",  # the kiosk is no tablet at the desk
-    "group_stop.cancel_all",  # a press counts for what its page showed, and these rows are new
+    "kiosk_desk.hand_over",  # this kiosk is no tablet of the desk
+    "group_stop.cancel_all",  # a press is for the rows on its page; these are newer
     "demo_pictures.keep",  # its body is a picture
 } | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
-# What the scripts of kiosks send: no page has these forms
+# What scripts of kiosks send; no page has forms with these fields.
 VISIT: Final = {"visit": "visit-0123456789", "lang": "en"}
 DROP: Final = {"drop_lat": "-38.55", "drop_lng": "-128.06", "drop_name": "Airport", "point": ""}
 GUEST: Final = {"seats": "", "name": "Heron", "phone": "", "code": ""}
@@ -80,9 +81,9 @@ OF_SCRIPTS: Final[dict[str, dict[str, str]]] = {
     },
     "kiosk_desk.answer": {"answer": "approve", "reason": ""},
 }
-SHARES: Final = 3  # of the routes, each in a test of its own: they run side by side
-FILES: Final = {"static", "faces.file"}  # they read no field
-TOKENS: Final = {"csrf_token", "form_token"}  # every page has others
+SHARES: Final = 3  # tests, which may run side by side; each sends to its share of the routes
+FILES: Final = {"static", "faces.file"}  # these routes read no field
+TOKENS: Final = {"csrf_token", "form_token"}  # their values differ on every page
 
 
 class Service(FakeService):
@@ -97,7 +98,7 @@ class Service(FakeService):
 def lost_order(
     desk: Desk, reference: str = "RD-LOST", of: str | None = "desk.property"
 ) -> LostOrder:
-    """An order that was lost with its database, so that the page to take it up has its form."""
+    """A lost order: with one, the page about a restored database has a form to take it up."""
     return LostOrder(
         mtx=reference,
         property_id=desk.ids[of] if of else None,
@@ -118,21 +119,23 @@ def without_tokens(fields: dict[str, str]) -> dict[str, str]:
 
 @dataclass
 class Sweep:
-    """An admin's browser, and what the routes are sent."""
+    """An admin's browser, and the forms and rows for its requests."""
 
     desk: Desk
     client: FlaskClient
     csrf: str = ""
-    # by endpoint: the fields of each form and link that leads there, and the order that had it
+    # by endpoint: the fields of each form and link that leads there
     forms: dict[str, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
-    # the same without tokens: two forms that differ in nothing else are one
+    # the same without tokens: forms that differ only in tokens count as one
     known: dict[str, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
     states: dict[str, State] = field(default_factory=dict)
     rows: dict[str, Any] = field(default_factory=dict)
-    looked_up: set[str] = field(default_factory=set)  # names, by the views of all requests so far
-    reached: set[str] = field(default_factory=set)  # endpoints that did not refuse each request
+    # names that the views of the last requests looked up
+    looked_up: set[str] = field(default_factory=set)
+    reached: set[str] = field(default_factory=set)  # endpoints that accepted at least one request
     failed: list[tuple[str, str, str, int]] = field(default_factory=list)
-    devices: dict[str, str] = field(default_factory=dict)  # tokens: the browser is these too
+    # by kind: the tokens of the devices as which the browser is paired
+    devices: dict[str, str] = field(default_factory=dict)
 
     def sign_in(self) -> None:
         """Sign in, although wrong passwords were sent before."""
@@ -143,7 +146,7 @@ class Sweep:
         self.csrf = token_without_page(self.client)
 
     def renew(self, rule: Rule, state: State | None = None) -> None:
-        """New rows for the numbers and tokens of an address: requests before have used them."""
+        """Make new rows for the numbers and tokens of an address: older ones may be used up."""
         if "order_id" in rule.arguments or rule.endpoint.startswith("guest."):
             self.rows["order_id"] = self.new_order(state or self.states.get(rule.endpoint))
         elif rule.arguments & set(ROWS):
@@ -153,7 +156,7 @@ class Sweep:
         if rule.endpoint.startswith("guest."):
             order_id = self.rows["order_id"]
             self.rows["token"] = make_link(db, now, home, order_id, LinkKind.RIDER, by_staff(staff))
-        elif rule.endpoint.startswith("own_phone."):  # a link that this browser has opened
+        elif rule.endpoint.startswith("own_phone."):  # a link that this browser opens below
             with db.write() as s:
                 kiosk = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
                 made = own_phones.make_link(s, kiosk.id, home, "v" * 20, now)
@@ -171,7 +174,7 @@ class Sweep:
 
     @staticmethod
     def prepare(order: Order) -> None:
-        """Let the order have a page of its group too."""
+        """Put the order in a group, so that the pages of the group exist too."""
         order.body, order.group_key = BODY, f"G-{order.id}"
 
     def address(self, rule: Rule, **changed: str) -> str:
@@ -197,12 +200,12 @@ class Sweep:
             self.renew(rule)
         if answer.status_code == 401 or answer.headers.get("Location", "").startswith("/sign-in"):
             self.sign_in()
-        elif "Set-Cookie" in answer.headers:  # another sign-in, with another token for forms
+        elif "Set-Cookie" in answer.headers:  # a new sign-in, with a new token for forms
             self.csrf = token_without_page(self.client)
 
     def read_pages(self) -> None:
         """Learn from each page which forms there are, and what their fields hold."""
-        self.rows = rows_of(self.desk, "desk")  # the settings list some of them
+        self.rows = rows_of(self.desk, "desk")  # pages of settings list some of these rows
         self.desk.add(lambda s: s.add(lost_order(self.desk)))
         self.desk.add(lambda s: s.add(lost_order(self.desk, "RD-HOMELESS", None)))
         gets = [rule for method, rule in routes(self.desk.app) if method == "GET"]
@@ -217,7 +220,7 @@ class Sweep:
         self.forms["kiosk_orders.order"][0]["offer"] = self.offer()
 
     def offer(self) -> str:
-        """The id of a car that the kiosk shows for a trip."""
+        """The id of the first offer that the kiosk shows for a trip."""
         sent = VISIT | DROP | {"csrf_token": self.csrf}
         said = self.client.post("/kiosk/cars", data=sent).json or {}
         assert said["state"] == "ok"
@@ -235,7 +238,7 @@ class Sweep:
                 self.states.setdefault(endpoint, state)
 
     def names(self, method: str, rule: Rule) -> set[str]:
-        """The names under which a route reads: of its forms, and those that its view looks up."""
+        """The names of the fields that a route reads: those of its forms, and those it looks up."""
         forms = self.forms[rule.endpoint]
         found: set[str] = set().union(*forms)
         for _round in range(ROUNDS):
@@ -248,16 +251,16 @@ class Sweep:
         return found - {"csrf_token"}
 
     def fields(self, rule: Rule, name: str = "") -> dict[str, str]:
-        """What is sent beside one field: the fields of the largest form, of those that have it.
+        """The other fields of a request that sends the field `name`: those of the largest form.
 
-        A view that only reads needs no other field.
+        Forms that have this field come first. A view that only reads needs no other field.
         """
         forms = [] if "GET" in (rule.methods or ()) else self.forms[rule.endpoint]
         return max(forms, key=lambda form: (name in form, len(form)), default={})
 
 
 def paired(desk: Desk) -> dict[str, str]:
-    """A kiosk and a door display of the house: their tokens."""
+    """Pair a kiosk and a door display of the house. Returns their tokens."""
     with desk.services.db.write() as s:
         home, now = desk.ids["desk.property"], desk.now
         rows = {kind: new_device(s, home, kind, "Lobby", now) for kind in KioskKind}

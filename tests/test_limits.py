@@ -24,7 +24,7 @@ UNITS: Final = {"s": 1, "min": 60, "h": 3600, "days": 86_400}
 
 @functools.cache
 def rows() -> dict[str, dict[str, str]]:
-    """By module, as it is headed: the values by name."""
+    """For each module that heads a section of the page: the values by name."""
     found: dict[str, dict[str, str]] = {}
     for line in PAGE.read_text().splitlines():
         if line.startswith("## `"):
@@ -35,7 +35,7 @@ def rows() -> dict[str, dict[str, str]]:
 
 
 def stated(value: str) -> list[Any]:
-    """The numbers and spans of time that a value says."""
+    """The numbers and spans of time in a value of the page."""
     said: list[Any] = []
     for part in value.split(" · "):
         number, _, unit = part.replace(",", "").partition(" ")

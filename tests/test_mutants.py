@@ -1,4 +1,4 @@
-"""tools/mutants: the changes it makes, which tests it runs for one, and what it says then."""
+"""tools/mutants: the changes that it makes, the tests that it runs for each, and its report."""
 
 import ast
 import json
@@ -52,10 +52,10 @@ def doubled(n: int) -> int:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with one module of the core, and tests of it that see too little.
+    """A project with one module of the core, and tests that miss some changes of the module.
 
-    One of them fails whatever is changed, and one stands in the file of another module; that one
-    has a process of its own.
+    One test fails without any change. Another test stands in the file of another module, and starts
+    a process of its own.
     """
     core, tests = tmp_path / "ridedash/rides", tmp_path / "tests/rides"
     for folder in (core, tests):

@@ -75,7 +75,7 @@ def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(
     for rule in rules(app, "POST"):
         for content_type in ("application/x-www-form-urlencoded", "application/json", "text/plain"):
             answer = client.post(filled(rule), data="x=1", content_type=content_type)
-            # a guest's link has no session: its press needs a key of its own page instead
+            # a guest's link has no session: a press there needs a key of the page instead
             wanted = 404 if rule in ("/t/<token>", "/k/<token>/<step>") else 400
             assert answer.status_code == wanted, rule
 
@@ -190,7 +190,7 @@ def test_all_pages_but_the_public_ones_need_a_sign_in(app: Flask, client: FlaskC
         "/static/<path:filename>",
         "/face/<name>",
     }
-    public |= {"/metrics"}  # for this machine, as the test client is
+    public |= {"/metrics"}  # for this machine only, which includes the test client
     public |= {"/invite/<token>"}  # for anyone with the link
     public |= {"/kiosk/pair"}  # for anyone with a code
     # for anyone with the link; 404 without it
@@ -312,7 +312,7 @@ def test_a_body_over_the_limit_is_refused(client: FlaskClient) -> None:
     ],
 )
 def test_what_costs_queries_has_a_limit_of_its_own(page: str, most: str) -> None:
-    """docs/security.md 5."""
+    """See docs/security.md 5."""
     name = f"ridedash.views.{page}.{page.rsplit('.', 1)[1]}"
     limits = limiter.limit_manager.decorated_limits(name)
     assert [str(each.limit) for each in limits] == [most]

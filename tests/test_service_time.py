@@ -1,4 +1,4 @@
-"""Service time with turns, beside the sandbox's own clock, and without turns, as it always was."""
+"""Service time: with turns it agrees with the sandbox's clock, without turns its pace is fixed."""
 
 import math
 import random
@@ -25,7 +25,9 @@ def at(seconds: float) -> datetime:
 
 
 def line(*turns: tuple[float, float, float]) -> ServiceTime:
-    """Turns as wall seconds after noon, service seconds after the evening began, speed."""
+    """Service time with turns: each has wall seconds after NOON, service seconds after EVENING,
+    and a speed.
+    """
     return ServiceTime(
         tuple(Turn(at(wall), EVENING + timedelta(seconds=s), speed) for wall, s, speed in turns)
     )
@@ -112,7 +114,7 @@ def test_a_timer_at_the_speed_of_now_counts_what_has_passed() -> None:
 
 @dataclass
 class Ride:
-    """What a ride stores when something begins, and what the sandbox's clock showed then."""
+    """The instant that a ride stores when something begins, and the sandbox's clock then."""
 
     wall: datetime
     service: float

@@ -20,13 +20,13 @@ USERS = [
     for path in sorted((ROOT / folder).rglob(f"*.{kind}"))
 ]
 OTHER_BROWSERS = [["text-align", "match-parent"]]  # Firefox and Safari know it
-# the second value of each is one that not every browser knows
+# properties that a rule may set twice: not every browser knows the second value
 TWO_VALUES = {"content", "text-align", "grid-template-columns"}
 STRANGERS = ("leaflet-", "folium-map")  # classes that Leaflet and folium set
 
 
 def rules(sheet: Path) -> list[tuple[str, str]]:
-    """Selectors and declarations of all rules, those inside of @media and the like too."""
+    """Selectors and declarations of all rules, also of those inside @media and the like."""
     text = re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL)
     return re.findall(r"([^{};]+)\{([^{}]*)\}", text)
 
@@ -50,7 +50,7 @@ def test_every_custom_property_is_defined_and_used() -> None:
 def test_every_class_of_a_style_sheet_is_set_somewhere() -> None:
     elsewhere = "\n".join(path.read_text() for path in USERS)
     words = set(re.findall(r"[a-zA-Z][\w-]*", elsewhere))
-    # tone-{{ … }}, found-${…}
+    # beginnings of computed classes, as in tone-{{ … }} and found-${…}
     beginnings = set(re.findall(r"([a-zA-Z][\w-]*-)(?:\{\{|\$\{)", elsewhere))
     classes = {
         (name, sheet.name)

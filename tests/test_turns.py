@@ -25,10 +25,10 @@ def test_the_line_is_that_of_the_sandbox(tmp_path: Path) -> None:
     first = time._line
     assert (first.speed_now, first.shown(desk.clock())) == (1, desk.clock())
     time.read()
-    assert time._line is first  # nothing new, nothing made anew
+    assert time._line is first  # without a new turn the line is kept
     desk.clock.advance(10)
     desk.web.post("/control/clock", json={"speed": 0, "leap": 600}, headers=CONTROL)
-    desk.clock.advance(1)  # till then somebody may have got an answer of before the turn
+    desk.clock.advance(1)  # until the turn is read, somebody may get an answer from before the turn
     time.read()
     assert time._line.held
     assert time._line.turned_at == desk.clock()
@@ -61,7 +61,7 @@ def test_an_answer_of_before_a_turn_that_comes_late_is_not_taken(tmp_path: Path)
     def answer(request: httpx.Request) -> httpx.Response:
         found = sandbox.handle_request(request)
         found.read()
-        if not late:  # on its way, the clock is turned, and who did so has read that
+        if not late:  # while the answer is on its way, the clock is turned, and the turn is read
             late.append(found)
             desk.web.post("/control/clock", json={"speed": 0}, headers=CONTROL)
             time.read()

@@ -86,7 +86,7 @@ def test_the_template_has_texts_of_modules_tables_and_templates() -> None:
 
 
 def entry(text: str) -> Message:
-    """The message of a file that has only this one."""
+    """The only message of a file."""
     return next(words.messages(read_po(io.BytesIO(text.encode()), locale="de")))
 
 

@@ -23,7 +23,7 @@ CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 
 
 class Linking:
-    """A desk with a manager, and an account that lost its link, beside a sandbox with OAuth."""
+    """A desk with a manager and an account to reconnect, and a sandbox with OAuth."""
 
     def __init__(self, folder: Path) -> None:
         self.desk: Desk = make_desk(folder)
@@ -51,14 +51,14 @@ class Linking:
         return self.desk.ids["desk.account"]
 
     def begin(self, browser: FlaskClient, account_id: int | None = None) -> str:
-        """Press Reconnect; returns the address of the service's page."""
+        """Press Reconnect. Returns the address of the service's page."""
         form = {"csrf_token": token(browser, "/"), "order": self.order_id}
         answer = browser.post(f"/accounts/{account_id or self.account_id}/link", data=form)
         assert answer.status_code == 303
         return str(answer.headers["Location"])
 
     def decide(self, address: str, decision: str = "allow") -> str:
-        """Decide on the service's page; returns path and query where it sends the browser back."""
+        """Decide on the service's page. Returns path and query to which it sends the browser."""
         query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         with httpx.Client(transport=self.transport) as browser:
             data = query | {"user": "house", "decision": decision}
@@ -146,7 +146,7 @@ def test_a_swapped_code_is_refused_because_of_its_verifier(linking: Linking) -> 
 
 
 def test_only_managers_connect_and_only_an_account_of_their_property(linking: Linking) -> None:
-    stranger = linking.desk.client(name="other")  # a concierge of another linking
+    stranger = linking.desk.client(name="other")  # a concierge of another property
     form = {"csrf_token": token(stranger, "/")}
     assert stranger.post(f"/accounts/{linking.account_id}/link", data=form).status_code == 403
     manager = linking.desk.client()

@@ -1,4 +1,4 @@
-"""The audit log: filtered by day, person and action, of one's own property, and never changed."""
+"""The audit log: filtered by day, person and action, of one property only, and never changed."""
 
 import csv
 import io
@@ -71,7 +71,7 @@ def test_day_person_and_action_filter_and_a_day_is_the_propertys(desk: Desk) -> 
     def rides(query: str) -> set[str]:
         return set(re.findall(r"/rides/(2\d)", client.get("/admin/audit?" + query).text))
 
-    assert rides("") == {"21"}  # nobody pressed anything for the other entry
+    assert rides("") == {"21"}  # the other entry is of the worker, not of a person
     assert rides("machine=1") == rides("who=worker") | {"21"} == {"21", "22"}
     assert rides("day=2026-05-04") == {"21"}
     assert rides("day=2026-05-05&machine=1") == {"22"}
@@ -124,7 +124,7 @@ def test_no_code_changes_the_audit_log_and_only_retention_deletes() -> None:
 
 def test_each_kind_of_action_has_its_words(desk: Desk) -> None:
     written = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
-    # session, who, what
+    # the arguments: session, who, what
     named = set(re.findall(r'audit\.record\(\s*\w+,\s*f?"[^"]*",\s*"([a-z_.]+)"', written))
     named |= set(re.findall(r'audit\.record\(\s*\w+, who, "([a-z_.]+)"', written))
     for call in (r'(?<![._])record\(s, "([a-z_.]+)",', r'_record\(\w+, "([a-z_.]+)",'):
@@ -150,7 +150,7 @@ def test_an_entry_names_the_guest_of_its_ride_and_leads_to_all_about_it(desk: De
     client = desk.client()
     text = client.get("/admin/audit").text
     assert "412 · Guest Heron" in text
-    assert "Guest Teal" not in text  # an entry's number does not open another property's row
+    assert "Guest Teal" not in text  # an entry shows nothing of another property's order
     assert f'href="/admin/audit?ride={ours}"' in text
     text = client.get(f"/admin/audit?ride={ours}").text
     assert "All about one ride:" in text
@@ -178,7 +178,7 @@ def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Des
     client = desk.client()
 
     def folded(query: str) -> list[tuple[str, int]]:
-        """The title of each fold, and its steps."""
+        """The title of each fold, and the number of its steps."""
         text = compact(client.get(f"/admin/audit?{query}").text)
         folds = re.findall(r"<details[^>]*><summary>(.*?)</summary>(.*?)</details>", text)
         return [(re.sub("<[^>]*>", "", title), rest.count("<li>")) for title, rest in folds]
@@ -191,7 +191,7 @@ def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Des
             ("2 steps of ridedash", 2),
         ]
     )
-    for asked in ("", "who=worker", "what=order.move"):  # left out, or just what is asked for
+    for asked in ("", "who=worker", "what=order.move"):  # none of the worker's steps, or only these
         assert folded(asked) == [], asked
     assert f'href="/admin/audit?who={me}"' in client.get(f"/admin/audit?ride={order_id}").text
 

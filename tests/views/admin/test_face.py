@@ -1,4 +1,4 @@
-"""A property's own face: set by a manager, shown to guests, and safe as files."""
+"""A property's logo and colour: set by a manager, shown to guests, and served as safe files."""
 
 import io
 import re
@@ -253,10 +253,10 @@ def test_the_sign_in_page_knows_its_property_by_its_address(
     save(client, disc(60, 30))
     door = ours(desk).door
     assert door is not None
-    assert "Grand Meridian" not in stranger.get("/sign-in").text  # two properties
+    assert "Grand Meridian" not in stranger.get("/sign-in").text  # there are two properties
     assert "Grand Meridian" not in stranger.get("/sign-in?at=x").text
     assert f"/sign-in?at={door}" in client.get("/admin/property").text
-    # a refused sign-in keeps it, and signing out leads back to it
+    # a refused sign-in keeps the address, and signing out leads back to it
     form = {"csrf_token": token(stranger), "name": "x", "password": "y", "at": door}
     assert "Grand Meridian" in stranger.post("/sign-in", data=form).text
     out = client.post("/sign-out", data={"csrf_token": token(client, "/me")})

@@ -1,4 +1,4 @@
-"""The property's face in a browser: chosen by a manager, seen by a guest, readable in the dark."""
+"""A property's logo and colour in a browser: set by a manager, seen by guests, light and dark."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +59,6 @@ def test_a_manager_chooses_a_face_and_a_guest_sees_it(served: Served) -> None:
     phone.goto(link)
     expect(phone.locator(".house-band")).to_have_css("background-color", "rgb(255, 214, 10)")
 
-    phone.goto(f"/face/{prop.logo}")  # opened by itself: a picture, in a sandbox
+    phone.goto(f"/face/{prop.logo}")  # the file alone: a picture without scripts
     assert phone.evaluate("document.querySelectorAll('script, [onclick]').length") == 0
     assert phone.evaluate("origin") == "null"

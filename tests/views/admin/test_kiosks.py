@@ -1,4 +1,4 @@
-"""Settings of kiosks: the list with its health, the form, pairing, PIN, revoking, and ways."""
+"""Settings of kiosks: list and health, form, pairing, PIN, revoking, ways to pickup points."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -37,7 +37,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def add_kiosk(desk: Desk, who: str = "desk", **facts: Any) -> int:
-    """A paired kiosk of a property that was heard a moment ago."""
+    """Add a paired kiosk to a property; its last beat is of this moment."""
     with desk.services.db.write() as s:
         kind, name = KioskKind(facts.pop("kind", "kiosk")), facts.pop("name", "Lobby")
         row = kiosks.new_device(s, desk.ids[f"{who}.property"], kind, name, NOON)
@@ -164,7 +164,7 @@ def test_a_device_goes_out_of_order_and_back_and_is_revoked_for_good(desk: Desk)
     assert "Lobby" not in client.get("/admin/kiosks").text
     names = [what for what, _who in recorded(desk)]
     assert names == ["kiosk.out_of_order", "kiosk.in_order", "kiosk.revoked"]
-    assert "Lobby" in client.get("/admin/audit").text  # the record names it still
+    assert "Lobby" in client.get("/admin/audit").text  # the audit log still names the kiosk
 
 
 def test_the_list_says_how_each_device_is(desk: Desk) -> None:
@@ -253,7 +253,7 @@ def test_in_a_demo_one_press_makes_this_browser_the_kiosk(desk: Desk) -> None:
     answer = post(client, f"/admin/kiosks/{kiosk_id}/here")
     assert answer.headers["Location"] == "/kiosk"
     assert client.get("/kiosk").status_code == 200
-    assert client.get("/").status_code == 200  # the desk stays signed in beside it
+    assert client.get("/").status_code == 200  # the browser also stays signed in as the desk
     assert ("kiosk.paired", f"staff:{desk.ids['desk']}") in recorded(desk)
 
 
@@ -262,7 +262,7 @@ def test_the_closed_window_of_a_demo_is_no_matter_for_managers(desk: Desk) -> No
     assert "Kiosk Lobby is silent" in client.get("/board.json").text
     post(client, f"/admin/kiosks/{kiosk_id}/here")
     assert "Kiosk Lobby is silent" not in client.get("/board.json").text
-    with desk.services.db.write() as s:  # paired by a code it is a device like any other
+    with desk.services.db.write() as s:  # with a pairing code it is like any other kiosk
         kiosks.make_pairing_code(s.get_one(Kiosk, kiosk_id), desk.ids["desk"], NOON)
     assert "Kiosk Lobby is silent" in client.get("/board.json").text
 

@@ -1,4 +1,4 @@
-"""A manager sees how far each language is, and decides whether guests get a machine's words."""
+"""A manager sees how complete languages are, and decides on machine translations for guests."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def test_levels_and_shares_are_those_of_the_catalogues(desk: Desk) -> None:
 
 @pytest.mark.browser
 def test_a_browser_without_letters_of_a_language_says_so(tmp_path: Path, browser: Browser) -> None:
-    nobodys = chr(0xE123)  # for private use: no face has it
+    nobodys = chr(0xE123)  # for private use: no font has this letter
     with served_desk(tmp_path, browser) as served:
         served.desk.add(lambda s: setattr(s.get(Staff, served.desk.ids["desk"]), "role", "manager"))
         page = served.staff()

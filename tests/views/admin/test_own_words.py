@@ -1,4 +1,4 @@
-"""A manager says sentences in the house's own words; guests read them, and nobody else's."""
+"""A manager rewrites sentences in the house's own words, which only the house's guests read."""
 
 import html
 import io

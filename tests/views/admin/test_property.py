@@ -1,4 +1,4 @@
-"""The settings pages: property, places, staff, invitations, accounts, properties and one's own."""
+"""The settings pages: property, places, staff, invitations, accounts, properties, own settings."""
 
 import re
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ def test_a_manager_changes_the_property_and_the_audit_log_has_the_change(desk: D
         "PT",
     )
     assert (prop.pickup_lat, prop.pickup_lng) == (-38.5, -128.0)
-    assert prop.flight_margin_min == 120  # where the form has none it stays
+    assert prop.flight_margin_min == 120  # a form without this field changes nothing
     post(client, "/admin/property", **FACTS, flight_margin_min="0")
     assert row(desk, Property, desk.ids["desk.property"]).flight_margin_min == 0
     assert 'value="0"' in client.get("/admin/property").text
@@ -122,7 +122,7 @@ def test_another_time_zone_is_asked_about_once_while_rides_are_planned_in_the_ol
     client, order_id = desk.client(), desk.order("SCHEDULED")
     with desk.services.db.write() as s:
         order = s.get_one(Order, order_id)
-        order.pickup_at, order.version = NOON + timedelta(hours=4), 9  # 18:00 there
+        order.pickup_at, order.version = NOON + timedelta(hours=4), 9  # 18:00 in Kolkata
     answer = post(client, "/admin/property", **FACTS)
     assert answer.status_code == 422
     said = unescape(answer.text)
@@ -505,7 +505,7 @@ def test_an_account_has_the_affiliate_id_that_a_manager_typed_until_it_is_emptie
     post(client, address, affiliate_uid=" ")
     assert row(desk, Account, account).affiliate_uid is None
     log = client.get("/admin/audit").text
-    assert log.count("Changed an account&#39;s affiliate id") == 3  # two, and the filter
+    assert log.count("Changed an account&#39;s affiliate id") == 3  # two entries, and the filter
     post(client, address, affiliate_uid="x" * 5000)
     assert len(row(desk, Account, account).affiliate_uid or "") == 100
 

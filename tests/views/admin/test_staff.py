@@ -1,7 +1,7 @@
-"""Links by which people come in: they end with the right of whoever made them.
+"""Links that give people access: a link ends when its maker loses the right to make it.
 
-Each test has several browsers: of the person who makes a link, of the one who takes their right
-away, and one without a sign-in that holds the link.
+Most tests have several browsers: of the maker of a link, of the person who takes the maker's right
+away, and of a stranger, who is not signed in and has the link.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def test_a_link_ends_when_its_maker_is_disabled_demoted_or_moved(desk: Desk, tak
     heron, boss, stranger = desk.client(name="heron"), desk.client(), desk.client(signed_in=False)
     links = [invitation(heron), invitation(heron, "concierge")]
     links.append(password_link(heron, desk.ids["wren"]))
-    csrf = token(stranger, links[0])  # the page stays open
+    csrf = token(stranger, links[0])  # the page of this link stays open
     assert [stranger.get(link).status_code for link in links] == [200, 200, 200]
     address = f"/admin/staff/{desk.ids['heron']}"
     if taken_by == "move":
@@ -139,7 +139,7 @@ def test_codes_for_devices_end_with_the_right_of_whoever_made_them(
 
 
 def test_the_right_of_the_maker_is_checked_when_the_link_is_used(desk: Desk) -> None:
-    """A request of the maker may end after the change that takes their right away."""
+    """The maker's request may store the link only after the maker has lost the right to do so."""
     stranger = desk.client(signed_in=False)
     with desk.services.db.write() as s:
         s.get_one(Staff, desk.ids["heron"]).disabled_at = NOON

@@ -60,7 +60,7 @@ def test_a_press_takes_the_english_and_the_note_away_until_a_sentence_changes(
     assert f"⟨de⟩{english[:-1]}" in page
     assert beneath(page) == []
     assert BY_MACHINE not in page
-    write(manager, "de", ask_payment="Fragen Sie uns")  # a critical sentence
+    write(manager, "de", ask_payment="Fragen Sie uns")  # this sentence is critical
     assert BY_MACHINE in phone.get(address).text
     assert "Some have changed since" in manager.get(f"{READ}?language=de").text
     press(manager, sure="on")

@@ -1,4 +1,4 @@
-"""Staff read their own language, else the property's; at the sign-in it is the browser's."""
+"""Staff read their own language, else the property's; the sign-in page has the browser's."""
 
 import re
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ def test_files_for_programs_are_english(desk: Desk) -> None:
 
 
 def test_a_language_that_is_no_longer_whole_gives_way(desk: Desk) -> None:
-    """A translation that fell behind is not the reason that somebody can't work."""
+    """An incomplete translation must not keep anybody from working."""
     with desk.services.db.write() as s:
         s.get_one(Staff, desk.ids["desk"]).language = "ar"
     browser = desk.client()

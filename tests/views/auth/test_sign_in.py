@@ -236,8 +236,8 @@ def test_any_other_next_leads_to_the_board(desk: Desk, target: str | None) -> No
 
 
 def test_no_combination_of_special_characters_in_next_leaves_the_site(desk: Desk) -> None:
-    """Against the rules of browsers: backslash is a slash, tab and line breaks vanish, spaces at
-    the ends go.
+    """Checked by the rules of browsers: a backslash is a slash; tabs and line breaks vanish, and so
+    do spaces at the ends.
     """
     chance = random.Random(7)
     pieces = [

@@ -145,7 +145,7 @@ def test_while_the_outcome_is_unknown_fields_are_locked_and_the_button_sends_aga
     expect(go(page)).to_have_text("Ask again")
     expect(go(page)).to_be_enabled()
     page.route(lambda url: url.endswith("/rides/new"), lambda route: route.fulfill(status=400))
-    go(page).press("Enter")  # what refuses this try doesn't know of the ones before
+    go(page).press("Enter")  # this refusal says nothing about the earlier tries
     expect(page.locator("[data-desk-said]")).to_contain_text(
         "Nobody knows yet whether this was ordered"
     )
@@ -244,7 +244,7 @@ window.setTimeout = (call, ms, ...args) => (ms >= 20_000 ? 0 : real(call, ms, ..
 
 
 def move(desk: Desk, order_id: int, state: OrderState) -> None:
-    """The order comes to a state, as the worker records it."""
+    """Move the order to a state, as the worker records it."""
     with desk.app.extensions["ridedash"].db.write() as s:
         order = s.get_one(Order, order_id)
         order.state, order.version, order.sent_at = state, order.version + 1, desk.now
@@ -253,7 +253,7 @@ def move(desk: Desk, order_id: int, state: OrderState) -> None:
 
 def test_being_booked_goes_when_the_order_has_left_sending(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
-    page.add_init_script(NO_LONG_WAITS)  # the words go by the state, not by themselves
+    page.add_init_script(NO_LONG_WAITS)  # so only a new state removes the words
     browsed.open("/")
     said = page.locator("[data-desk-said]")
     fill(page)
@@ -270,7 +270,7 @@ def test_being_booked_goes_when_the_order_has_left_sending(browsed: Browsed, des
 
 def test_the_cars_of_a_group_that_wait_are_counted(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
-    page.add_init_script(NO_LONG_WAITS)  # the words go by the state, not by themselves
+    page.add_init_script(NO_LONG_WAITS)  # so only a new state removes the words
     browsed.open("/")
     said = page.locator("[data-desk-said]")
     fill(page)
@@ -467,7 +467,7 @@ COVERED = """() => {
 
 
 def assert_reached(page: Page) -> None:
-    """Each car is in view, or only the last is cut, and the column shows that it goes on."""
+    """Each car is in view; or only the last one is cut, and the column shows that more follows."""
     covered = page.evaluate(COVERED)
     assert covered in ([], ["rental"])
     if covered:
@@ -515,7 +515,7 @@ def test_on_a_small_laptop_six_cars_are_seen_with_a_drop_later_again_and_on_the_
     refilled(page, "return")
     expect(page.locator("[data-zone-pick]")).to_be_visible()
     assert_reached(page)
-    # what does not fit is one scroll away, which can be seen; a chosen car is above the bar
+    # the column shows that more follows; a chosen car is scrolled into view, above the bar
     page.locator(".when-choice", has_text="Later").click()
     expect(page.locator(".desk-form")).to_have_class(re.compile("is-cut"))
     page.locator("[data-product=prime] .product-radio").focus()
@@ -557,7 +557,7 @@ def test_a_click_on_the_boards_map_sets_the_end_whose_empty_field_is_in_use(
     map_there(page)
     expect(line).to_be_hidden()
     page.locator(".desk-map").click(position=place)
-    expect(page.locator("#drop")).to_have_value("")  # nobody asked for a place
+    expect(page.locator("#drop")).to_have_value("")  # no field waits for a place
     page.focus("#drop")
     expect(line).to_have_text("A click on the map sets the drop")
     page.fill("#drop", "zzz")

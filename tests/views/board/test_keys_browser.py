@@ -19,9 +19,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 AIRPORT = ("Airport", LatLng(-38.55, -128.06))
 STATION = ("Harbour Station", LatLng(-38.52, -128.02))
-N = 1  # the key that leads from the board's list to the guest field, tested with the board
-KNOWN, NEW = 11, 36  # the most keys
-SOON_S = 5  # in which a busy machine stops a clock
+N = 1  # the key that leads from the board's list to the guest field; other tests press it
+KNOWN, NEW = 11, 36  # the most keys for a known guest, and for a new one
+SOON_S = 5  # even a busy machine stops the page's clock within this time
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, *AIRPORT)
         set_favourite(s, 1, "drop", 2, *STATION)
-        s.get_one(Order, 1).open = False  # that ride has ended
+        s.get_one(Order, 1).open = False  # the guest's first ride has ended
     browsed.open(PATH)
     browsed.page.evaluate(
         """() => {
@@ -59,7 +59,7 @@ def keys(page: Page) -> int:
 
 
 def known_guest_to_a_favourite(page: Page) -> None:
-    """From anywhere on the page: the guest of a room, and the first favourite drop."""
+    """From anywhere on the page, choose the guest of a room, and the first favourite drop."""
     page.focus("#elsewhere")
     page.keyboard.press("n")
     for digit in "412":
@@ -70,7 +70,7 @@ def known_guest_to_a_favourite(page: Page) -> None:
 
 
 def booked_with(page: Page, most: int) -> None:
-    """Press Book; all of it took so many presses at most."""
+    """Press Book, and check that the whole booking took at most `most` presses."""
     page.keyboard.press("Control+Enter")
     expect(page.locator("#guest-find")).to_have_value("")
     assert int(page.evaluate("window.presses")) <= most
@@ -165,7 +165,7 @@ def test_a_digit_followed_by_text_is_no_favourite(counted: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#drop")).to_have_value("-38.51000, -128.01000")
     page.fill("#drop", "")
-    page.clock.pause_at(page.evaluate("Date.now() / 1000") + SOON_S)  # they type without a pause
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + SOON_S)  # typed without a pause
     page.keyboard.type("12 Quay")
     page.clock.resume()
     expect(page.locator("#drop-list")).to_contain_text("No place of that name")
@@ -207,7 +207,7 @@ def test_a_shared_ride_for_two_takes_ten_presses_although_they_come_before_the_c
         known_guest_to_a_favourite(page)
         page.keyboard.press("Enter")
     expect(page.locator("[data-cars]")).to_be_focused()
-    for key in ("3", "s"):  # the third car, and its other seats
+    for key in ("3", "s"):  # the third car, and its other number of seats
         page.keyboard.press(key)
     held[0].continue_()
     expect(page.locator("[data-product=share] .product-radio")).to_be_focused()
@@ -242,7 +242,7 @@ def test_letters_lead_to_the_parts_of_the_form_and_digits_mean_what_has_the_focu
         page.keyboard.press(key)
         expect(page.locator(part)).to_be_focused()
         page.focus("#elsewhere")  # Escape would only close a list that has just opened
-    page.keyboard.press("c")  # no trip yet: what stands in place of the cars
+    page.keyboard.press("c")  # no trip yet: drops stand in place of the cars
     first = page.locator(".drop-tile").first
     expect(first).to_be_focused()
     expect(first).to_have_text(re.compile(r"^\s*1\s+Airport\s+about 22 min\s*$"))

@@ -22,7 +22,7 @@ def calls(lobby: Lobby) -> list[dict[str, Any]]:
 
 
 def press(lobby: Lobby, call: dict[str, Any], **form: str) -> None:
-    """The desk's press; `lobby` switches the CSRF check off, which is tested with the pages."""
+    """Press at the desk, without a token: the fixture `lobby` switches the CSRF check off."""
     answer = lobby.desk.client.post(call["address"], data=form, headers=JSON)
     assert answer.get_json() == {"ok": True}
 

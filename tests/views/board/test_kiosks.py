@@ -23,7 +23,7 @@ JSON = {"Accept": "application/json"}
 
 
 def ring(desk: Desk, kiosk_id: int, who: str = "desk", **facts: Any) -> str:
-    """A guest at a kiosk asks for help; the id of the visit."""
+    """A guest at a kiosk asks for help. Returns the id of the visit."""
     number = next(desk.counter)
     row = KioskVisit(
         id=f"visit{number}", kiosk_id=kiosk_id, property_id=desk.ids[f"{who}.property"]
@@ -35,7 +35,7 @@ def ring(desk: Desk, kiosk_id: int, who: str = "desk", **facts: Any) -> str:
 
 
 def ask(desk: Desk, kiosk_id: int, who: str = "desk", name: str = "Ana") -> int:
-    """A guest at a kiosk waits for the desk's approval; the id of what waits."""
+    """A guest at a kiosk waits for the desk's approval. Returns the id of the request."""
     order_id = desk.order("NOT_SENT", prop=who)
     with desk.services.db.write() as s:
         offer = s.get_one(Offer, s.get_one(Order, order_id).offer_id)
@@ -211,7 +211,7 @@ def test_a_kiosk_that_is_silent_for_three_minutes_is_a_matter_for_managers(desk:
 
 
 def test_a_poll_while_nothing_rings_makes_one_statement_more(desk: Desk) -> None:
-    """Whether a property has kiosks or none."""
+    """It makes the statement whether or not the property has kiosks."""
     client = desk.client()
     client.get("/board.json")
     without = statements(desk, client)

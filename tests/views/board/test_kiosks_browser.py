@@ -1,4 +1,4 @@
-"""The board while guests at kiosks need the desk: it rings, is answered in place, makes codes."""
+"""Guests at kiosks need the desk: on its board calls ring, are answered, and codes are made."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,19 +92,19 @@ def test_a_guest_who_calls_moves_no_row_under_the_pointer(served: Served) -> Non
     row.hover()
     visit = ring(desk, kiosk_id)
     expect(page.locator("[data-kiosk-asks]")).to_contain_text("1 asks for help")
-    assert top(row) == pytest.approx(before, abs=1)  # a scroll is whole pixels
-    expect(call).not_to_be_in_viewport(ratio=0.5)  # the bar tells it at its fixed place
+    assert top(row) == pytest.approx(before, abs=1)  # scrolling rounds to pixels
+    expect(call).not_to_be_in_viewport(ratio=0.5)  # the bar, which never moves, shows it
     page.mouse.down()
     page.mouse.up()
     expect(page).to_have_url(f"{served.url}/?ride={row.get_attribute('data-id')}")
     page.locator("#rides-title").hover()
     expect(call).to_be_in_viewport(ratio=1)
-    # somebody else goes there
+    # somebody else answers the call
     row.hover()
     before = top(row)
     desk.add(lambda s: setattr(s.get_one(KioskVisit, visit), "help_answered_at", desk.now))
     expect(call).to_have_count(0)
-    assert top(row) == pytest.approx(before, abs=1)  # a scroll is whole pixels
+    assert top(row) == pytest.approx(before, abs=1)  # scrolling rounds to pixels
     page.locator("#rides-title").hover()
     expect(page.locator(".list-body")).to_have_css("padding-top", "0px")
 
@@ -120,8 +120,8 @@ def test_the_bar_leads_to_a_call_that_keys_keep_out_of_view(served: Served) -> N
     before = top(page.locator(".row"))
     ring(desk, kiosk_id)
     expect(page.locator("[data-kiosk-asks]")).to_contain_text("1 asks for help")
-    assert top(page.locator(".row")) == pytest.approx(before, abs=1)  # a scroll is whole pixels
+    assert top(page.locator(".row")) == pytest.approx(before, abs=1)  # scrolling rounds to pixels
     page.evaluate("window.same = true")
     page.locator("[data-kiosk-asks]").click()
     expect(page.locator("[data-calls] .call")).to_be_in_viewport(ratio=1)
-    assert page.evaluate("window.same")  # the chosen ride is not loaded anew
+    assert page.evaluate("window.same")  # the page has not been loaded again

@@ -33,7 +33,7 @@ def poll(browser: FlaskClient, **query: Any) -> dict[str, Any]:
 
 
 def since(v: str, rows: dict[int, str]) -> str:
-    """The query of a page with these revisions."""
+    """The parameter `since` of a page with these revisions."""
     parts, before = [], 0
     for number in sorted(rows):
         parts.append(base36(number - before) + rows[number])
@@ -87,7 +87,7 @@ def test_a_current_client_gets_no_rows_and_no_order(desk: Desk, browser: FlaskCl
 
 
 def test_only_groups_that_list_all_of_theirs_say_how_many(desk: Desk, browser: FlaskClient) -> None:
-    """Of rides that are done the latest are listed: fewer of them as more others are under way."""
+    """Only the latest rides that are done are listed, fewer of them if more are under way."""
     for status in ("CALL_DRIVER", "COMPLETED"):
         desk.order("BOOKED", status)
     page = browser.get("/").text
@@ -182,7 +182,7 @@ def test_an_unchanged_board_gets_304_for_every_query(desk: Desk, browser: FlaskC
     for query in (f"ride={order_id}", f"ride={order_id}&since={has(dict(first.json or {}))}"):
         again = browser.get(f"/board.json?{query}", headers=known_tag)
         assert (again.status_code, again.data) == (304, b"")
-        # the age is sent all the same
+        # this header is sent all the same
         assert again.headers["X-Seen-At"] == first.headers["X-Seen-At"]
     move(desk, order_id, status="CLIENT_LOCATED")
     assert browser.get(f"/board.json?ride={order_id}", headers=known_tag).status_code == 200
@@ -316,7 +316,7 @@ def test_while_all_updates_have_stopped_no_single_ride_needs_attention(
     body = poll(browser)
     assert body["bar"]["stopped"]
     assert body["needs"] == 0
-    assert body["rows"][0]["seen"] == "2026-05-04T08:29:58.000Z"  # but it shows its age
+    assert body["rows"][0]["seen"] == "2026-05-04T08:29:58.000Z"  # the time of the last update
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_a_cached_board_equals_a_new_one(tmp_path: Path) -> None:
             assert poll(browser) == remembered, change
             desk.app.extensions[EXTENSION] = memory
             seen.append((remembered["rows"][0]["rev"], str(remembered["cabs"])))
-        assert len(set(seen)) == len(changes) - 1  # a swap that is not acknowledged looks as before
+        assert len(set(seen)) == len(changes) - 1  # a swap without an open item looks as before
     finally:
         desk.close()
 

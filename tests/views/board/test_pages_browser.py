@@ -21,7 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 WIDE = {"width": 1280, "height": 800}
 CAB = "[data-board] .desk-map"
-PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))  # of a line
+# the path of a line with four, and with five, commands L
+PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))
 
 
 VIEW = """() => { const map = window[document.querySelector("[data-map]").dataset.map];
@@ -96,7 +97,7 @@ def note(served: Served, order_id: int, **facts: Any) -> None:
 
 
 def ended(served: Served, order_id: int) -> None:
-    """Note that a ride is followed no longer."""
+    """Note that a ride has ended, and is not polled any more."""
     note(served, order_id, ended_at=NOON, next_poll_at=None)
 
 
@@ -148,7 +149,7 @@ def test_cancelling_by_key_asks_once_with_the_focus_on_the_safe_answer(served: S
     page.route("**/places.json*", lambda route: route.fulfill(json=none))
     page.keyboard.press("d")
     expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
-    page.keyboard.type("x")  # a letter, because the user types
+    page.keyboard.type("x")  # typed as a letter: a field has the focus
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("x")
     expect(page.locator("[data-drop-price]")).to_have_text("No place of that name.")
     page.keyboard.press("Escape")  # closes the panel, and not the ride
@@ -166,7 +167,7 @@ def test_keys_show_the_code_and_fill_the_form_again_or_for_the_return_trip(serve
     page.keyboard.press("o")
     expect(page.locator("[data-code-digits]")).to_have_text("4711")
     page.keyboard.press("r")
-    expect(page.locator("[data-filled]")).to_be_focused()  # the form has taken it, and the focus
+    expect(page.locator("[data-filled]")).to_be_focused()  # the form is filled in and focused
     page.locator("[data-detail]").focus()
     page.keyboard.press("t")
     page.wait_for_function("window.heard.length > 1")
@@ -281,12 +282,12 @@ def test_a_row_whose_group_is_wrong_moves_at_once_and_leaves_a_mark_of_its_size(
     expect(mark).to_have_text("Guest Heron · Done")
     assert row(page, second).bounding_box() == box
     expect(page.locator("[data-jump=now] [data-jump-count]")).to_have_text("2")
-    served.move(second, "ALLOTMENT_FAILED")  # the row itself that the user points at
+    served.move(second, "ALLOTMENT_FAILED")  # the very row that the user points at
     ended(served, second)
     expect(page.locator(f'#needs .row[data-id="{second}"]')).to_have_count(1)
     under = page.locator(f'#now .row-left[data-id="{second}"]')
-    assert under.bounding_box()["y"] == pytest.approx(box["y"], abs=1)  # a scroll is whole pixels
-    under.click()  # opens the same ride as before
+    assert under.bounding_box()["y"] == pytest.approx(box["y"], abs=1)  # scrolling rounds to pixels
+    under.click()  # the mark opens the ride of the row
     expect(page).to_have_url(f"{served.url}/?ride={second}")
     page.locator("[data-detail]").hover()
     page.locator("[data-detail]").focus()
@@ -357,7 +358,7 @@ def test_rides_that_need_attention_are_counted_in_the_title_and_sound_once(
     expect(page).to_have_title("(2) Rides · Grand Meridian Hotel · Demo: no real rides")
     note(served, order_id, reported="ODD")
     expect(row(page, order_id).locator(".row-why")).to_contain_text("ODD")
-    expect(row(page, order_id).locator(".row-do")).to_be_visible()  # it came without one
+    expect(row(page, order_id).locator(".row-do")).to_be_visible()  # the row had no button at first
     assert page.evaluate("window.chimes") == 1
     assert old
 
@@ -389,7 +390,7 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
     page = served.staff(viewport=WIDE)
     page.route("**/board.json*", lambda route: route.abort())
     with page.expect_event("requestfailed", lambda asked: "/board.json" in asked.url):
-        page.goto("/")  # its script runs
+        page.goto("/")  # now the page's script runs
     with page.expect_response(f"**/rides/{swapped}/acknowledge") as told:
         row(page, swapped).get_by_role("link", name="Guest told").click()
     assert told.value.status == 303
@@ -549,12 +550,12 @@ def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Serv
         s.query(Ride).filter(Ride.order_id == order_id).one().facts = facts
 
     served.desk.add(far)
-    expect(page.locator(f'.row[data-id="{order_id}"]')).to_contain_text("9 min")  # it has come
+    expect(page.locator(f'.row[data-id="{order_id}"]')).to_contain_text("9 min")  # it is updated
     assert page.evaluate(VIEW) == moved
     again.click()
     expect(again).to_be_hidden()
     page.wait_for_function(f"() => {SHOWS}([-38.6, -128.2])")
-    page.keyboard.press("m")  # all of them
+    page.keyboard.press("m")  # show all cabs
     page.wait_for_function(f"() => {SHOWS}([-38.505, -128.004]) && {SHOWS}([-38.6, -128.2])")
 
 
@@ -572,7 +573,7 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
     line = page.locator(f"{CAB} path.map-line")
     expect(line).to_have_attribute("d", PARTS_4)
 
-    def arrived(s: Any) -> None:  # where it was last, no poll of this page has seen
+    def arrived(s: Any) -> None:  # no poll of this page has seen the cab's last positions
         for lat, lng in ((-38.506, -128.002), (-38.503, -128.009)):
             s.add(PathPoint(order_id=order_id, at=NOON, lat=lat, lng=lng))
         s.get(Order, order_id).version += 1
@@ -589,7 +590,7 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
 def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "IN_PROGRESS")
     page = opened(served)
-    map_there(page)  # and fitted at once to what the list knows
+    map_there(page)  # by then it is fitted to the cabs that the list knows
     box = page.locator(CAB).bounding_box()
     assert box is not None
     at = page.evaluate(
@@ -604,7 +605,7 @@ def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
 
 
 def test_a_board_without_a_cab_shows_from_where_the_first_one_will_come(served: Served) -> None:
-    """The map does not move by itself later: a cab that comes from 1.5 km would not be seen."""
+    """The map does not move by itself later: it must show a cab that comes from 1.5 km away."""
     page = opened(served)
     map_there(page)
     page.wait_for_function(
@@ -657,7 +658,7 @@ def test_the_head_of_the_list_keeps_its_height_without_a_network(
 
 @pytest.mark.parametrize("part", ["board/fleet.js", "leaflet/leaflet.js"])
 def test_a_map_that_did_not_come_says_so_and_the_list_goes_on(served: Served, part: str) -> None:
-    """No script error either: the fixture asks for that at its end."""
+    """There is no script error either: the fixture checks that at its end."""
     page = served.staff(viewport=WIDE)
     page.route(f"**/{part}", lambda route: route.abort())
     page.goto("/")
@@ -728,7 +729,7 @@ def test_on_a_tablet_the_list_stands_beside_the_form_and_beside_the_chosen_ride(
     expect(page.locator("[data-desk-new]")).to_be_visible()
 
 
-FACES = {  # the widest and the narrowest of common faces
+FACES = {  # the widest and the narrowest of common fonts
     "wide": "DejaVu Sans, Verdana",
     "narrow": "DejaVu Sans Condensed, Liberation Sans Narrow, Arial Narrow",
 }

@@ -15,7 +15,7 @@ PEEK = "[data-detail] .peek"
 
 
 def asked(page: Page) -> list[Route]:
-    """The requests for pages of rides, which wait for the test."""
+    """The requests for pages of rides, which wait until the test continues them."""
     held: list[Route] = []
     page.route(re.compile(r"/rides/\d+$"), lambda route: held.append(route))
     return held
@@ -47,7 +47,7 @@ def test_who_goes_through_the_list_asks_for_the_last_ride_alone(served: Served) 
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     page.clock.install()
-    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 5)  # a busy machine gets there late
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 5)  # soon, even on a busy machine
     for order_id in reversed(rides):
         page.keyboard.press("j")
         expect(row(page, order_id)).to_have_class(re.compile("is-chosen"))

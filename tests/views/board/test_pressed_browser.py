@@ -1,4 +1,4 @@
-"""A press of Book on the board in Chromium: a row answers it at once, and says what it is."""
+"""A press of Book on the board in Chromium: a row appears at once, and says what became of it."""
 
 import pytest
 from playwright.sync_api import Page, Route, expect

@@ -1,4 +1,4 @@
-"""The board's scripts without a server: guests at kiosks, and forms of a ride that is left."""
+"""The board's scripts without a server: guests at kiosks, forms of a ride that the user left."""
 
 from pathlib import Path
 from typing import Any

@@ -17,7 +17,7 @@ SECOND = timedelta(seconds=1)
 
 
 class Desks:
-    """The board of a property, and those before it."""
+    """Makes boards of a property, each perhaps from an earlier board."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk

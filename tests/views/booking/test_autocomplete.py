@@ -27,7 +27,7 @@ def guest_rows(desk: Desk) -> list[Guest]:
 
 
 def known(desk: Desk, **facts: str) -> None:
-    """A guest with an earlier ride that has ended."""
+    """Add a guest with an earlier ride, which has ended."""
     given = {
         "guest_name": "Guest Heron",
         "guest_room": "412",
@@ -66,7 +66,7 @@ def test_a_returning_guest_is_the_same_row_with_updated_fields(desk: Desk) -> No
         desk.now,
     )
     assert [order.room for order in desk.orders()] == ["412", "500"]
-    for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its time
+    for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its booking
         assert f">{room}</bdi>" in desk.client.get(f"/rides/{order_id}").text
     board = desk.client.get("/").text
     assert "412" in board
@@ -183,7 +183,7 @@ def test_a_suggested_drop_says_how_long_its_way_took_from_the_property(desk: Des
 
     assert minutes() == {"Airport": "about 22 min", "Harbour Station": ""}
     with desk.app.extensions["ridedash"].db.write() as s:
-        s.get_one(Property, 1).pickup_lat = -38.6  # the way from elsewhere is another one
+        s.get_one(Property, 1).pickup_lat = -38.6  # nobody rode from there yet
     assert minutes()["Airport"] == ""
 
 

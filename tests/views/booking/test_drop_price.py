@@ -1,4 +1,4 @@
-"""What a ride would cost to another drop is a calm line; only a refusal is shown as wrong."""
+"""The price of a ride to another drop is a plain line; only a refusal looks like an error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whose token goes out with a request for prices, and which are asked for by category."""
+"""Whose token is sent with a request for prices, and which prices are requested by category."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -28,7 +28,7 @@ def foreign(desk: Desk) -> str:
 
 
 def sent_tokens(desk: Desk) -> set[str]:
-    """The values of `Authorization` that the service has received since the last call of this."""
+    """The `Authorization` values that the service received since the last call of this function."""
     received = {request.headers.get("Authorization") for request in desk.service.asked}
     desk.service.asked.clear()
     return {each for each in received if each}
@@ -39,13 +39,13 @@ def fetched(desk: Desk, account: str) -> int:
 
 
 def shown_again(desk: Desk, account: str) -> int:
-    """The button of the page that asks for prices again."""
+    """Press the page's button that asks for prices again. Returns the status of the answer."""
     form = filled(desk.page()) | {"pickup_for": ""}
     return desk.press(form, **TRIP, account=account, show="1").status_code
 
 
 def refused_booking(desk: Desk, account: str) -> int:
-    """A form that is not valid is shown again with fresh prices."""
+    """Send an invalid form, which is shown again with fresh prices. Returns the status."""
     form = desk.form(category="share")
     desk.service.asked.clear()
     return desk.press(form, account=account, guest_name="").status_code
@@ -93,7 +93,7 @@ def test_no_token_is_sent_for_an_account_that_the_property_has_removed(desk: Des
 
 
 def asked_alone(desk: Desk) -> list[str]:
-    """The categories that were asked for by name since the last call of this."""
+    """The categories that were asked for by name since the last call of this function."""
     asked = desk.service.questions("/products")
     desk.service.asked.clear()
     return sorted(each["category"] for each in asked if "category" in each)

@@ -12,7 +12,7 @@ from tests.views.booking.test_scheduled import words
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.database
-# 14:30 in Kolkata; 22 minutes to the airport
+# it is 14:30 in Kolkata, and the airport is 22 minutes away
 FLIGHT = {"for_flight": "y", "flight": "lh760", "departs": "21:40"}
 LEAVES = datetime(2026, 3, 4, 16, 10, tzinfo=UTC)
 SAID = "Departs 21:40 today, be there 2 h before, about 22 min on the road: pick up at 19:18 today."

@@ -1,4 +1,4 @@
-"""The cards of a group on paper, in Chromium: none is cut, whatever its guest reads."""
+"""The cards of a group on paper, in Chromium: no card is cut, in whichever language."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def linked_cards(served: Served) -> Page:
-    """Six cards of two languages each, with links, below a logo and a colour."""
+    """A page of six cards in two languages each, with links, and with a logo and a colour."""
     desk = served.desk
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
     save(desk.client(), disc(400, 100), own_colour="y", colour="#8a0f4e")

@@ -32,7 +32,7 @@ def rides(tmp_path: Path) -> Iterator[Desk]:
 
 
 def group(rides: Desk, *cars: tuple[str, str | None], **facts: Any) -> int:
-    """A group of orders in these states and statuses; the id of the first."""
+    """Make a group of orders in these states and statuses. Returns the id of the first one."""
     ids = [rides.order(state, status, **facts) for state, status in cars]
 
     def join(s: Any) -> None:

@@ -25,7 +25,7 @@ NINE_PM = {"until": "21:00", "ceiling": "300"}  # it is 14:30 at the property
 
 
 def asked(desk: Desk, **changes: str) -> TestResponse:
-    """A press of "Let the guest start it" with these limits, if any."""
+    """Press "Let the guest start it", with these limits, if any."""
     form = desk.form(category="mini")
     return desk.press(form, **({"guest_starts": "1"} | changes))
 
@@ -46,7 +46,7 @@ def phone(desk: Desk) -> FlaskClient:
 
 
 def press(browser: FlaskClient, path: str, page: str = "") -> TestResponse:
-    """Press the button of a page, or of the one that is there now."""
+    """Press the button of this page, or else of the page that the path has now."""
     found = re.search(r'name="key" value="(\w+)"', page or browser.get(path).text)
     return browser.post(path, data={"key": found.group(1) if found else ""})
 
@@ -145,7 +145,7 @@ def test_the_guest_presses_once_and_follows_the_ride_on_the_same_page(desk: Desk
     after = guest.get(path).text
     assert "Booking your ride" in after
     assert "I'm ready" not in after
-    for browser in (guest, phone(desk)):  # reloaded, back, and from another phone
+    for browser in (guest, phone(desk)):  # the old page again, also on another phone
         assert press(browser, path, page).status_code == 303
     assert [order.state for order in desk.orders()] == ["READY"]
     assert prices_asked(desk) == asked_before + 1
@@ -158,7 +158,7 @@ def test_only_a_press_on_the_guests_own_page_starts_it(desk: Desk) -> None:
     guest, page = phone(desk), phone(desk).get(path).text
     assert "I'm ready" not in guest.get(follower).text
     assert press(guest, follower, page).status_code == 404
-    assert press(guest, link(desk, order_id), page).status_code == 303  # another link's key
+    assert press(guest, link(desk, order_id), page).status_code == 303  # the key is another link's
     assert guest.post(path, data={"key": ""}).status_code == 303
     key = {"key": re.search(r'name="key" value="(\w+)"', page).group(1)}  # type: ignore[union-attr]
     elsewhere = {"Sec-Fetch-Site": "cross-site"}
@@ -193,7 +193,7 @@ def test_the_time_is_over(desk: Desk) -> None:
     desk.now += timedelta(hours=6, minutes=30)
     assert "I'm ready" not in guest.get(path).text
     press(guest, path, page)
-    assert state(desk, order_id) == "WAITING"  # its worker ends it
+    assert state(desk, order_id) == "WAITING"  # only the worker ends the order
 
 
 def test_staff_take_it_back_or_order_it_themselves(desk: Desk) -> None:
@@ -248,7 +248,7 @@ def test_a_time_that_clocks_show_twice_is_the_one_to_come() -> None:
 @pytest.mark.parametrize(
     ("now", "until"),
     [
-        # the 29th has no 02:30 in Berlin, the day before and the day after have
+        # 02:30 does not exist in Berlin on the 29th; on the days before and after it does
         (datetime(2026, 3, 28, 0, 10, tzinfo=UTC), datetime(2026, 3, 28, 1, 30, tzinfo=UTC)),
         (datetime(2026, 3, 29, 1, 5, tzinfo=UTC), datetime(2026, 3, 30, 0, 30, tzinfo=UTC)),
         (datetime(2026, 3, 28, 21, 0, tzinfo=UTC), None),

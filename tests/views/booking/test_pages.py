@@ -1,4 +1,4 @@
-"""Pick and book: the page `/rides/new`, its errors and its orders, against a fake service."""
+"""The booking page `/rides/new`, its errors and its orders, with a fake service."""
 
 import re
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ class Desk:
 
 
 def filled(page: str) -> dict[str, str]:
-    """Names and values of the booking form's hidden and checked inputs."""
+    """Names and values of the booking form's places, and of its hidden and checked inputs."""
     part = page[page.index('id="book"') :]
     inputs = [
         dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) | {"_": tag}
@@ -830,7 +830,7 @@ def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: De
         first, guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags", payment="cash"
     )
     (old,) = desk.orders()
-    # the order failed
+    # an order that has ended can be booked again
     desk.client.post(f"/rides/{old.id}/withdraw", data={"csrf_token": first["csrf_token"]})
     page = desk.page(again=str(old.id))
     form = filled(page)

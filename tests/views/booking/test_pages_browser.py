@@ -1,4 +1,4 @@
-"""The picker in Chromium: hostile text never runs, the keyboard books, no foreign host."""
+"""The booking page in Chromium: hostile text never runs, the keyboard books, no foreign host."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ EVIL = (
 
 @dataclass
 class Browsed:
-    """A signed-in page, its requests to other hosts, and its console messages."""
+    """A signed-in page, its requests to other hosts, its script errors and policy violations."""
 
     page: Page
     url: str
@@ -134,7 +134,7 @@ def test_hostile_text_of_the_service_and_of_a_gazetteer_never_runs(
     page.locator(".breakup summary").first.click()
     page.fill("#guest-find", EVIL)
     page.fill("#guest_phone", "1")
-    page.click("[data-book-go]")  # is shown again with the phone marked and all text in its fields
+    page.click("[data-book-go]")  # the form comes back, with all its text and the phone marked
     expect(page.locator("#guest_phone-error")).to_be_visible()
     expect(page.locator("#guest_phone")).to_be_focused()
     assert page.evaluate("window.__ran") is None
@@ -155,7 +155,7 @@ def test_a_service_that_is_down_is_called_again_by_a_press(browsed: Browsed, des
 
 def test_prices_are_renewed_in_place_and_a_change_is_marked(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
-    # renewed every three seconds
+    # at this pace prices are renewed every three seconds
     desk.app.extensions["ridedash"].time = at_pace(60.0)
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
     car = page.locator("[name=offer]:checked")
@@ -410,7 +410,7 @@ def test_enter_takes_the_marked_place_and_not_the_one_below_a_resting_pointer(
     assert page.evaluate(plain) == "rgba(0, 0, 0, 0)"
     expect(options.nth(0)).to_have_attribute("aria-selected", "true")
     expect(page.locator("#drop")).to_have_attribute("aria-activedescendant", "drop-list-0")
-    page.mouse.move(below["x"] + 44, below["y"] + 22)  # now it is moved: a weaker look
+    page.mouse.move(below["x"] + 44, below["y"] + 22)  # a pointer that moves marks its row weakly
     expect(page.locator("#drop-list")).to_have_class(re.compile("is-pointed"))
     assert page.evaluate(plain) != "rgba(0, 0, 0, 0)"
     expect(options.nth(1)).to_have_attribute("aria-selected", "false")
@@ -461,13 +461,14 @@ def test_suggestions_that_come_after_the_user_typed_are_not_shown(
     page.route("**/places.json?end=drop*", lambda route: held.append(route))
     page.clock.install(time=0)
     browsed.open("/rides/new")
-    page.clock.pause_at(3_600_000)  # the pause before a search does not end
+    page.clock.pause_at(3_600_000)  # the clock stands still, so no search begins
     with page.expect_request("**/places.json?end=drop*"):
         page.focus("#drop")
     page.keyboard.type("airp")
     with page.expect_response("**/places.json?end=drop*"):
         held[0].continue_()
-    page.evaluate("fetch('/healthz').then((answer) => answer.text())")  # came after it
+    # when this request is answered, the suggestions have come too
+    page.evaluate("fetch('/healthz').then((answer) => answer.text())")
     assert page.locator("#drop-list").is_hidden()
     page.clock.run_for(1_000)
     options = page.locator("#drop-list [role=option]")
@@ -506,10 +507,10 @@ def test_on_a_phone_the_drop_is_on_the_first_screen_and_no_word_is_broken(
     assert bottom(page, "#drop") < bottom(page, BOOK) - 50
     summary = page.locator(".more > summary").bounding_box()
     assert summary
-    assert summary["height"] < 48  # a line
+    assert summary["height"] < 48  # one line
     fields = "[...document.querySelectorAll('.book-form :is(input:not([type=hidden]), select)')]"
     sizes = page.evaluate(f"{fields}.map((field) => parseFloat(getComputedStyle(field).fontSize))")
-    assert min(sizes) >= 16  # a phone zooms into smaller ones
+    assert min(sizes) >= 16  # a phone zooms in on fields with smaller text
     browsed.open("/?view=map")
     assert bottom(page, ".desk-map") <= PHONE["height"]
 

@@ -29,7 +29,7 @@ PICKUP = datetime(2026, 3, 4, 23, 40, tzinfo=UTC)
 
 
 def plan(desk: Desk, **changes: str) -> int:
-    """Schedule a ride through the form; returns the order's id."""
+    """Schedule a ride through the form. Returns the order's id."""
     answer = desk.press(desk.form(), **(LATER | changes))
     assert answer.status_code == 303, words(answer.text)
     return int(answer.headers["Location"].rsplit("/", 1)[1])
@@ -55,7 +55,7 @@ def rows(client: FlaskClient) -> list[dict[str, Any]]:
 
 
 def go(desk: Desk, at: datetime) -> None:
-    """Set the clock to another time, and sign in then."""
+    """Set the clock to another time, and sign in again."""
     desk.now = at
     desk.client = desk.app.test_client()
     sign_in(desk.client)
@@ -151,7 +151,7 @@ def test_a_typed_time_is_read_on_the_propertys_clock_and_said_in_full(desk: Desk
     assert "Too far ahead" in read(words="5 apr 9")["error"]
     assert read(words="today 6") == {"error": "That time is over: 06:00."}
     assert read() == {}
-    go(desk, datetime(2026, 3, 4, 20, 0, tzinfo=UTC))  # 01:30
+    go(desk, datetime(2026, 3, 4, 20, 0, tzinfo=UTC))  # 01:30 in Kolkata
     quick = desk.client.get("/pickup-time.json").get_json()["quick"]
     assert quick == ["+30 min", "+1 hour", "today 06:00", "today 20:00"]
 
@@ -358,13 +358,13 @@ def test_a_ride_that_could_not_be_ordered_yet_needs_attention_with_its_reason(
 
 
 def worker_by_led_clock(desk: Desk, journal: AnswerJournal) -> Worker:
-    """A worker that does not compare the desk's clock, which a test leads, with PostgreSQL's."""
+    """A worker that does not compare the desk's clock, which the test sets, with PostgreSQL's."""
     runtime = desk.app.extensions["ridedash"].runtime
     return Worker(replace(runtime, compares_clock=False), journal)
 
 
 def ordered_by_the_worker(desk: Desk, tmp_path: Path, order_id: int) -> OrderPage:
-    """A scheduled ride after the worker has ordered it; the clock is at that time."""
+    """Let the worker order a scheduled ride, ten minutes before its pickup. Returns its page."""
     services = desk.app.extensions["ridedash"]
     go(desk, PICKUP - timedelta(minutes=10))
     journal = AnswerJournal(tmp_path / "box", slots=4)

@@ -20,7 +20,7 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
 ) -> None:
     page = browsed.page
     browsed.open(READY)
-    page.evaluate(SET_BACK)  # today and tomorrow are the server's
+    page.evaluate(SET_BACK)  # the server's clock says what today and tomorrow are
     go = page.locator("[data-book-go]")
     expect(go).to_have_text("Book Mini · ₹240 fixed")
     expect(page.locator("#pickup_words")).to_be_hidden()
@@ -81,7 +81,7 @@ def test_a_time_that_nobody_has_read_is_asked_again(browsed: Browsed) -> None:
 def test_choosing_now_again_restores_the_price(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(READY)
-    desk.now += timedelta(hours=10)  # the page stood there past midnight
+    desk.now += timedelta(hours=10)  # the page stays open past midnight
     page.locator(".when-choice", has_text="Later").click()
     expect(page.locator("[data-book-go]")).to_have_text("Choose day and time")
     expect(page.locator("#pickup_date")).to_have_value("2026-03-05")
@@ -101,7 +101,7 @@ def test_a_scheduled_ride_is_changed_from_its_page_and_withdrawn(
     expect(page).to_have_title(re.compile("^Change a planned ride · ridedash · Demo"))
     heading = page.get_by_role("heading", name="Change a planned ride").bounding_box()
     assert heading
-    assert heading["height"] > 20  # seen, on a small laptop too
+    assert heading["height"] > 20  # visible, on a small laptop too
     expect(page.locator(".bar-link[aria-current]")).to_have_count(0)
     page.locator("#pickup_time").fill("06:00")
     page.locator("[data-book-go]").click()

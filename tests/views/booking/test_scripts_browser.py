@@ -56,7 +56,7 @@ WRONG_END = """async () => {
   trip.put("drop", {lat: 1, lng: 2, name: "Pier"});
   return [wrong, told()];
 }"""
-# the cars of a form; the test answers each question for them in its turn
+# the cars of a form; each request for cars waits until the test answers it
 CARS = """async () => {
   document.body.innerHTML = `<div data-cars tabindex="-1" data-fresh-ms="60000"
     data-category=""></div>
@@ -82,7 +82,7 @@ CARS = """async () => {
   window.chosen = () => cars.chosen && `${cars.chosen.dataset.category} ${cars.chosen.value}`;
 }"""
 LISTS = [
-    "Heron\vWren\u2028Lark",  # lines within a paragraph, as word processors end them
+    "Heron\vWren\u2028Lark",  # word processors end lines within a paragraph so
     "Heron\r\nWren\rLark\n",
     'Heron\n\u00a0\n\u200b\u202e,\n"";""\n ;, \nWren',
     "Heron\t412\x85Wren, 7\f\fLark",
@@ -156,7 +156,7 @@ def test_a_renewal_without_an_answer_keeps_the_cars_and_is_asked_for_again(page:
     }""")
     assert shown == [None, "suv 2"]
     page.clock.run_for(6_000)
-    assert page.evaluate("old") == 0  # they are not old yet
+    assert page.evaluate("old") == 0  # the prices are not old yet
     page.clock.run_for(60_000)
     assert page.evaluate("old") == 1
 

@@ -1,4 +1,4 @@
-"""A way back and a series in the booking form: said before the press, and changed from one on."""
+"""A way back and a series in the booking form: shown before the press, changed from one ride on."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -21,7 +21,7 @@ DATES = ["Thu 5 Mar 05:10", "Mon 9 Mar 05:10", "Thu 12 Mar 05:10", "Mon 16 Mar 0
 
 
 def planned(desk: Desk) -> dict[str, str]:
-    """The form with the dates of the series, as they were shown."""
+    """The booking form after it has shown the dates of the series."""
     return filled(desk.press(desk.form(), **SERIES).text)
 
 
@@ -76,7 +76,7 @@ def test_the_price_that_was_shown_for_the_way_back_stays_with_it(desk: Desk) -> 
     desk.press(form, **back, back_offer=str(shown["offer"]))
     assert desk.orders()[1].offer_id == shown["offer"]
     assert "₹240" in words(desk.client.get("/rides/2").text), "as it was shown"
-    for other in (form["offer"], "999999"):  # the way there, and none
+    for other in (form["offer"], "999999"):  # the offer of the way there, and no offer
         named = second_car(desk.press(desk.form()).text)
         desk.press(desk.form(), **back, back_offer=other, override_guard=named)
         assert desk.orders()[-1].offer_id not in (int(other), shown["offer"])

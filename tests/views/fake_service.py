@@ -1,4 +1,4 @@
-"""A ride service and a gazetteer on an httpx.MockTransport, with the interface's bodies."""
+"""A ride service and a gazetteer on an httpx.MockTransport, with bodies as the interface has."""
 
 import copy
 from collections.abc import Callable
@@ -129,7 +129,7 @@ PLACES = [
 class FakeService:
     """Answers products and place search; tests change its attributes.
 
-    `asked` holds every question.
+    `asked` holds every request.
     """
 
     def __init__(self) -> None:
@@ -150,8 +150,8 @@ class FakeService:
         self.cities: list[dict[str, Any]] = []
         self.around = {"street": "", "area": "", "place": ""}
         self.down = False
-        self.alone = False  # estimates come for a request by category only
-        self.fails: set[str] = set()  # categories that are answered by an error
+        self.alone = False  # only requests that name a category get estimates
+        self.fails: set[str] = set()  # requests for these categories get status 500
         self.places_down = False
         self.refusal: dict[str, Any] | None = None
 

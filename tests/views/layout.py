@@ -1,9 +1,9 @@
-"""What is wrong with the layout of a page: words that are cut off, covered or outside of it."""
+"""Faults of a page's layout: texts that are cut off, covered, or outside of their box."""
 
 from playwright.sync_api import Page
 
-# A text may end in "…" (text-overflow, line-clamp): its whole is elsewhere on the page or in a
-# title. Maps draw their own labels, and what is in a scroller can be scrolled to.
+# A text may end in "…" (text-overflow, line-clamp): the page has the whole text elsewhere or in a
+# title. Labels in maps are not checked, and a text in a scroller may be outside of the window.
 FAULTS = """() => {
   const found = [];
   const shown = (node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true });

@@ -1,4 +1,4 @@
-"""A service that doesn't answer is shown on every page with its time, and quietly cleared."""
+"""Notes on pages about the service: no answer, a refused key, a wrong clock, throttled prices."""
 
 from datetime import datetime, timedelta
 from html import unescape

@@ -15,13 +15,13 @@ WATCH = """() => {
   new PerformanceObserver((list) => list.getEntries().forEach((each) => moved.push(sources(each))))
     .observe({ type: "layout-shift" });
 }"""
-# the browser has drawn what came, and told the observer
+# the browser has drawn the answer and reported its layout shifts to the observer
 DRAWN = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
   () => setTimeout(done))))"""
 
 
 def is_whole(request: Request) -> bool:
-    """Whether prices are asked for with both ends: an earlier request is not waited for."""
+    """Whether a request for prices has the drop too, and not only the pickup."""
     return "products.json" in request.url and "-38.51" in request.url + (request.post_data or "")
 
 

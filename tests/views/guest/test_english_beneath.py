@@ -1,4 +1,4 @@
-"""Critical sentences have their English beneath, as long as nobody has read their translation."""
+"""Critical sentences have the English text below them until a person has read the translation."""
 
 import html
 import re
@@ -14,7 +14,7 @@ from tests.marked_words import GUESTS_ONLY, READ, marked_words
 from tests.views.ride_pages import NOON, Desk, compact, make_desk
 
 pytestmark = pytest.mark.database
-CODE = "Tell it to the driver when you are in the right car."  # hidden with the start code
+CODE = "Tell it to the driver when you are in the right car."  # hidden while there is no start code
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def link(desk: Desk, order_id: int, kind: LinkKind = LinkKind.RIDER) -> str:
 
 
 def beneath(page: str) -> list[str]:
-    """The English lines of a page, without that of the start code."""
+    """The English lines of a page, except the line about the start code."""
     parts = compact(page).split('<p class="guest-english" lang="en" dir="ltr"')[1:]
     opened = [part.partition(">")[2].partition("</p>")[0].strip() for part in parts]
     return [html.unescape(each) for each in opened if each and not each.startswith(CODE)]
@@ -53,7 +53,7 @@ def test_the_line_below_the_headline_has_its_facts_in_both(desk: Desk, phone: Fl
     checks = link(desk, desk.order("UNKNOWN"))
     with marked_words(desk.app, ["de"], GUESTS_ONLY):
         said = beneath(phone.get(f"{bill}?lang=de").text)
-        # an amount is written as English does, and not as the sentence above does it
+        # the English line formats amounts as English does, unlike the German sentence above it
         assert [re.sub(r"₹[\d.,]*\d", "AMOUNT", each) for each in said[:1]] == [
             "Your bill: AMOUNT. Pay the driver AMOUNT in cash."
         ]

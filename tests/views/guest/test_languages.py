@@ -1,4 +1,4 @@
-"""A link's page speaks as its reader, the desk, the phone or the property chose, in this order."""
+"""The language of a link's page: chosen on it, else by the desk, the phone or the property."""
 
 import re
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def house(desk: Desk, **facts: Any) -> None:
 
 
 def link(desk: Desk, language: str | None = None, kind: LinkKind = LinkKind.RIDER) -> str:
-    """The address of a link to a ride whose guest has this language at the desk."""
+    """The address of a link to a ride; `language` is what the desk noted for its guest."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     with desk.services.db.write() as s:
         s.get_one(Guest, s.get_one(Order, order_id).guest_id).language = language
@@ -57,7 +57,7 @@ def link(desk: Desk, language: str | None = None, kind: LinkKind = LinkKind.RIDE
 
 
 def spoken(page: str) -> tuple[str, str]:
-    """The language and the direction of a page, whose words agree with them."""
+    """The language and direction of a page, after a check that its heading is in that language."""
     lang, direction = re.findall(r'<html lang="([^"]+)" dir="([^"]+)">', page)[0]
     heading = re.findall(r"<h1[^>]*>\s*([^<]+)", page)[0]
     code = lang.replace("-", "_")
@@ -110,7 +110,7 @@ def test_what_follows_the_desks_choice(
     house_says: str | None,
     expected: tuple[str, str],
 ) -> None:
-    """A language that is told to staff only makes the page English, as the desk is told."""
+    """A noted language in which no page is offered makes the page English, as the desk is told."""
     house(desk, language=house_says)
     headers = {"Accept-Language": browser_says} if browser_says else {}
     assert spoken(phone.get(link(desk, desk_says), headers=headers).text) == expected
@@ -158,7 +158,7 @@ def test_what_is_not_whole_is_offered_to_no_guest(phone: FlaskClient, desk: Desk
 
 
 def test_a_manager_may_keep_machine_words_from_guests(phone: FlaskClient, desk: Desk) -> None:
-    """What people have read is offered all the same."""
+    """Translations that people have read are still offered."""
     house(desk, machine_words=False)
     page = phone.get(f"{link(desk, 'ar')}?lang=ja").text
     assert spoken(page) == ENGLISH
@@ -168,7 +168,7 @@ def test_a_manager_may_keep_machine_words_from_guests(phone: FlaskClient, desk: 
 
 
 def test_staff_are_offered_what_is_nearly_whole_for_them(desk: Desk) -> None:
-    """Guests may read a language in which nobody could work."""
+    """A language may be complete for guests and not for staff."""
     with marked_words(desk.app, CODES, GUESTS_ONLY):
         assert spoken(desk.client(signed_in=False).get(link(desk, "ar")).text) == ARABIC
         sign_in = desk.client(signed_in=False).get("/sign-in", headers={"Accept-Language": "ar"})
@@ -176,7 +176,7 @@ def test_staff_are_offered_what_is_nearly_whole_for_them(desk: Desk) -> None:
 
 
 def test_a_machines_words_say_so_and_lead_to_english(phone: FlaskClient, desk: Desk) -> None:
-    """Not where people have read them, and not in English."""
+    """English pages and translations that people have read have no such note."""
     address = link(desk, "ar")
     page = phone.get(address).text
     said = page.split("guest-by-machine")[1].split("</p>")[0]

@@ -76,7 +76,7 @@ def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
 
 
 def replacing_link(desk: Desk, order_id: int) -> str:
-    """A link for the guest that ends the earlier ones."""
+    """A link for the guest; making it ends the guest's earlier links."""
     property_id, staff = desk.ids["desk.property"], by_staff(desk.ids["desk"])
     return replace_rider_links(desk.services.db, desk.now, property_id, order_id, staff)
 
@@ -292,7 +292,7 @@ def test_a_link_sets_no_cookie_and_is_not_cached_referred_or_indexed(
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
     answers = [phone.get(f"/t/{each}{path}") for each in (token, "x" * 22)]
     answers += [phone.post(f"/t/{token}{path}"), phone.get(f"/t/{token}/other/{path}")]
-    pressed = 405 if path else 303  # a press without the page's key only leads back
+    pressed = 405 if path else 303  # a POST without the page's key only redirects to the page
     assert [answer.status_code for answer in answers] == [200, 404, pressed, 404]
     for answer in answers:
         assert "Set-Cookie" not in answer.headers
@@ -372,7 +372,7 @@ def test_guesses_of_one_address_close_no_link_behind_it_and_are_logged(
     assert "unknown links" not in caplog.text
     assert [phone.get(f"/t/{n:022d}").status_code for n in range(20, 25)] == [404] * 5
     assert caplog.text.count("many unknown links from one address") == 5
-    for token in tokens:  # one of a page that is open, one that is opened now
+    for token in tokens:
         assert phone.get(f"/t/{token}").status_code == 200
         assert phone.get(f"/t/{token}/snapshot.json").status_code == 200
     assert phone.get(f"/t/{99:022d}").data == phone.get("/t/short").data
@@ -505,7 +505,7 @@ def test_the_whole_page_weighs_less_than_75_kilobytes_with_a_logo(
     sizes = {name: len(brotli.compress(each)) for name, each in sent.items()}
     total = sum(sizes.values()) + len(gzip.compress(page.encode(), 6))
     assert any("leaflet.js" in name for name in sizes)
-    show_face(desk, None, None)  # other tests have the same desk
+    show_face(desk, None, None)  # other tests share this desk
     assert total <= 75_000, (total, sizes)
 
 
@@ -516,7 +516,7 @@ def file(phone: FlaskClient, name: str) -> bytes:
 
 
 def imported(phone: FlaskClient, script: str) -> set[str]:
-    """The modules of a script, and theirs."""
+    """The modules that a script imports, directly or through other modules."""
     found: set[str] = set()
     names = re.findall(r'(?:from |import\()"\./([\w./]+)"', file(phone, script).decode())
     for name in names:

@@ -69,7 +69,7 @@ WIDE = "document.documentElement.scrollWidth > innerWidth"
 
 
 def hostile_ride(served: Served) -> int:
-    """A ride whose cab has texts as long as the service may send them, with a start code."""
+    """A ride with a start code, whose texts about the cab are as long as the service may send."""
     order_id = served.desk.order(
         "BOOKED", "CLIENT_LOCATED", otp=CODE, guest="G" * 120, pickup_name="P" * 200
     )
@@ -298,7 +298,7 @@ def test_card_and_receipt_take_one_sheet_each(served: Served) -> None:
     assert [sheets(page.pdf(format=size)) for size in ("A6", "A4", "Letter")] == [1, 1, 1]
     page.emulate_media(media="print")
     assert page.locator(".sheet .paper-demo").bounding_box()
-    assert page.locator(".demo-band").is_hidden()  # it stands on the card itself
+    assert page.locator(".demo-band").is_hidden()  # the card itself has a label instead
     page.emulate_media(media="screen")
     for kind in ("point_to_point", "auto"):
         page.goto(f"/rides/{served.desk.order('BOOKED', 'COMPLETED', kind)}/receipt")

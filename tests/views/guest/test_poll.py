@@ -38,7 +38,7 @@ def desk(tmp_path: Path, seconds: list[float]) -> Iterator[Desk]:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The order of each answer that was computed anew."""
+    """The order id of each answer that was computed, not taken from the cache."""
     real, orders = pages._made, []
 
     def counted(shared: pages.ValidLink, now: object) -> pages.Entry[pages.Snapshot]:

@@ -1,4 +1,4 @@
-"""The guest's press, without a browser: it orders once, for the link's own ride, from its page."""
+"""The guest's press, without a browser: it must come from the link's page, and orders once."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The guest's button in Chromium: pressed once with and without scripts, gone when it is over."""
+"""The guest's button in Chromium, with and without scripts; it goes when staff cancel the ride."""
 
 from collections.abc import Iterator
 from pathlib import Path

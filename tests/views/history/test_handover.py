@@ -1,4 +1,4 @@
-"""The hand-over: open rides and notes on one sheet for the next shift, and notes done once."""
+"""The hand-over: open rides and notes for the next shift on one sheet; a note is done only once."""
 
 import re
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ def test_each_open_ride_is_listed_in_its_part(desk: Desk, client: FlaskClient) -
     unknown = desk.order("UNKNOWN")
     going = [desk.order("READY"), desk.order("MATCHING"), desk.order("BOOKED", "IN_PROGRESS")]
     going.append(desk.order("WAITING"))
-    desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # its price was requested again
+    desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # ended, still polled for its price
     desk.order("REJECTED")
     desk.order("UNKNOWN", prop="other")
     late, soon = plan(desk, -0.5), plan(desk, 11.9)
@@ -127,7 +127,7 @@ def test_a_note_is_added_done_and_reopened(desk: Desk, client: FlaskClient) -> N
     assert "Concierge desk · 14:00" in part(client, "notes")
     assert settle(client, 1, "done") == 303
     desk.now = NOON + timedelta(minutes=5)
-    settle(client, 1, "done")  # twice: the first time counts
+    settle(client, 1, "done")  # the time of the first press counts
     assert "No notes." in part(client, "notes")
     assert "done 14:00 by Concierge desk" in client.get("/handover").text
     settle(client, 1, "open")

@@ -22,7 +22,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def test_the_lines_of_a_note_are_its_own(served: Served) -> None:
-    """Line breaks of the template must not show: they made each note a line taller once."""
+    """Line breaks of the template must not show: they once made each note one line taller."""
     ids = served.desk.ids
     for text in ("One line.", "Two\nlines."):
         served.desk.add(lambda s, t=text: add_note(s, ids["desk.property"], ids["desk"], t, NOON))
@@ -49,7 +49,7 @@ def test_a_short_sheet_is_printed_in_full_and_a_long_one_on_one_page(served: Ser
     cut = """all => all.filter((each) => each.scrollWidth > each.clientWidth + 1)
       .map((each) => each.className)"""
     assert page.locator(".handover-ride > *").evaluate_all(cut) == []
-    for rides in (9, 5, 20):  # 10, 15 and 35 with those before
+    for rides in (9, 5, 20):  # 10, 15 and 35 rides in all
         for _ in range(rides):
             served.desk.order("BOOKED", "CALL_DRIVER", **long)
         page.reload()

@@ -65,7 +65,7 @@ def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **fa
 
 
 def sent(client: FlaskClient, form: str) -> str:
-    """The query of the address to which the filter form leads."""
+    """The query of the address to which the filter form redirects."""
     data = dict(parse_qsl(form)) | {"csrf_token": token(client, "/history")}
     answer = client.post("/history", data=data)
     assert answer.status_code == 303
@@ -280,7 +280,7 @@ def test_completed_rides_without_a_price_are_counted_beside_the_sum(
 
 
 def picked_up(s: Any, order_id: int, at: str) -> None:
-    """The service has said when the guest was picked up."""
+    """Store the time at which, according to the service, the guest was picked up."""
     ride = s.query(Ride).filter(Ride.order_id == order_id).one()
     ride.facts = {**ride.facts, "pickup_time": {"text": at, "at": at}}
 
@@ -394,7 +394,7 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
         ("a\n=1+1;", "a\n'=1+1;"),
         ('x;"=1+1;', "x;\"'=1+1;"),
         ("x; ;=1", "x; ;'=1"),
-        # read once: if each of the blanks were a beginning of its own this would take minutes
+        # linear time: if a match could begin at each of the blanks, this would take minutes
         pytest.param("x" + "\n" * 100_000 + "y", "x" + "\n" * 100_000 + "y", id="blanks"),
     ],
 )
@@ -437,7 +437,7 @@ def test_a_long_file_is_read_in_short_transactions_and_is_complete(
 
 @contextmanager
 def readings(desk: Desk, good: int) -> Iterator[None]:
-    """Let that many parts of the file be read; then the database is unreachable."""
+    """Let `good` parts of the file be read; then the database is unreachable."""
     left = iter(range(good))
 
     def read(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
@@ -553,9 +553,9 @@ def test_filters_are_open_on_a_wide_screen_and_closed_on_a_phone(
         page.get_by_label("Guest", exact=True).fill("wren")
         page.get_by_label("State").select_option("completed")
         page.get_by_role("button", name="Show").click()
-        page.wait_for_url("**/history?*&guest=*")  # wait until its style sheet has loaded, too
+        page.wait_for_url("**/history?*&guest=*")  # this also waits for the style sheet
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
-        # the link of its row covers it
+        # force: the link of the row covers the cell
         page.locator(".rides-table tbody td").nth(4).click(force=True)
         page.wait_for_url("**/rides/1")
         page.go_back()  # the browser doesn't ask to send a form again

@@ -25,7 +25,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def opened(served: Served, count: int, **facts: Any) -> Page:
-    """The history of so many rides that are over."""
+    """The history page with `count` rides that have ended."""
     for n in range(count):
         over = {"ended_at": NOON - timedelta(minutes=n), "next_poll_at": None}
         served.desk.order("BOOKED", "COMPLETED", ride=over, **facts)
@@ -73,5 +73,5 @@ def test_a_day_of_rides_is_printed_as_a_table_on_one_sheet(served: Served) -> No
     assert page.locator(".spans").is_hidden()
     band = page.locator(".demo-band")
     assert band.bounding_box() is not None
-    assert band.inner_text().upper() == "DEMO: NO REAL RIDES"  # and no button of the lens
+    assert band.inner_text().upper() == "DEMO: NO REAL RIDES"  # the lens button isn't printed
     assert page.get_by_text("Grand Meridian Hotel · 28 Apr – 4 May 2026").is_visible()

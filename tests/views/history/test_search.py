@@ -1,4 +1,4 @@
-"""Search everywhere: what finds a ride, the order of results, and the list below the search box."""
+"""The search: what finds a ride, the order of results, and the list below the search box."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def found(desk: Desk, text: str, limit: int = 20) -> list[int]:
 
 
 def address(client: FlaskClient, words: str) -> str:
-    """The address to which the search box leads."""
+    """The address to which the search box redirects."""
     answer = client.post("/search", data={"q": words, "csrf_token": token(client, "/search")})
     assert answer.status_code == 303
     return str(answer.location)
@@ -149,7 +149,7 @@ def test_no_address_contains_the_search_text(desk: Desk, browser_at: FlaskClient
         found_at = address(browser_at, words)
         assert re.fullmatch(r"/search\?q=[A-Za-z0-9]+\.[\w-]+\.[\w-]+", found_at)
         assert not {"garcia", "2778", "3300"} & set(re.findall(r"\w+", found_at))
-        for _ in range(2):  # the user comes back to it, and reloads it
+        for _ in range(2):  # the user opens the address, and reloads it
             page = browser_at.get(found_at)
             assert f'href="/rides/{order_id}"' in page.text
             assert page.headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""The insights' page and file: who may see them, whose days they are, and what they agree with."""
+"""The insights page and file: who may see them, their days, and the same sums as the history."""
 
 import csv
 import io
@@ -329,7 +329,7 @@ def test_an_admin_adds_up_several_properties_each_in_its_own_days(desk: Desk) ->
     desk.add(elsewhere)
     done(desk)
     early = done(desk, prop="other")
-    # midnight of 1 May in Kolkata is 30 April in New York
+    # 0:30 on 1 May in Kolkata is still 30 April in New York
     at = NOON.replace(day=30, month=4, hour=19, minute=0)
     change(desk, early, created_at=at, currency="USD")
     late = done(desk, prop="other")

@@ -27,7 +27,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def busy(served: Served) -> None:
-    """More of everything than a sheet of paper shows, with names that are too long for it."""
+    """Add more rows than a sheet of paper shows, with names that are too long for the sheet."""
     desk = served.desk
 
     def rows(s: Any) -> None:
@@ -69,7 +69,7 @@ def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Se
 
 
 def assert_counts_fit_on_paper(page: Page) -> None:
-    """A hundred thousand rides are one number in one line."""
+    """On paper, a count of a hundred thousand rides fits on one line."""
     page.set_viewport_size({"width": 718, "height": 1000})  # of A4 without its margins
     page.emulate_media(media="print")
     lines = page.locator("tr:not(.off-paper) > .figures-rides").evaluate_all(
@@ -81,7 +81,7 @@ def assert_counts_fit_on_paper(page: Page) -> None:
         })"""
     )
     assert 1 in lines
-    assert set(lines) <= {0, 1}  # none: of a row that paper leaves out
+    assert set(lines) <= {0, 1}  # 0: a row that isn't printed
     page.emulate_media(media="screen")
     page.set_viewport_size(DESKTOP)
 

@@ -10,7 +10,7 @@ PIN = "482159"
 
 
 def new_device(desk: Desk, kind: str = "kiosk", who: str = "desk") -> int:
-    """A device of a property that is not paired."""
+    """Add a device that is not paired yet; returns its id."""
     with desk.services.db.write() as s:
         home = desk.ids[f"{who}.property"]
         return kiosks.new_device(s, home, KioskKind(kind), f"The {kind}", desk.now).id
@@ -25,7 +25,7 @@ def code_of(desk: Desk, kiosk_id: int) -> str:
 def pair(
     desk: Desk, kind: str = "kiosk", who: str = "desk", client: FlaskClient | None = None
 ) -> tuple[FlaskClient, int]:
-    """A browser that has become a device by a typed code, and the device's id."""
+    """A browser that was paired by a typed code, and the id of its device."""
     browser = client or desk.client(signed_in=False)
     kiosk_id = new_device(desk, kind, who)
     form = {"csrf_token": token(browser, "/kiosk/pair"), "code": code_of(desk, kiosk_id)}

@@ -12,7 +12,7 @@ from tests.views.served import Served
 
 
 def paired(desk: Desk, kind: str, **facts: Any) -> tuple[FlaskClient, int]:
-    """A browser that is a device of the house with these columns, and the id of the device."""
+    """A browser that is paired as a device with these column values, and the id of the device."""
     with desk.services.db.write() as s:
         row = kiosks.new_device(s, desk.ids["desk.property"], KioskKind(kind), "Entrance", desk.now)
         for name, value in facts.items():
@@ -24,7 +24,7 @@ def paired(desk: Desk, kind: str, **facts: Any) -> tuple[FlaskClient, int]:
 
 
 def device_page(served: Served, kind: str, size: dict[str, int], **facts: Any) -> Page:
-    """The same in a browser with a screen of this size, still blank."""
+    """A blank page of a paired device in Chromium, with a screen of this size."""
     client, _device = paired(served.desk, kind, **facts)
     page = served.phone(viewport=size)
     cookie = client.get_cookie(f"ridedash_{kind}")

@@ -1,4 +1,4 @@
-"""A kiosk's document in a browser, whose answers a test gives, in the shapes of our server."""
+"""A kiosk's document in a browser; a test answers its requests, in the shapes of our server."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from ridedash.wording.say import critical_said, speak_for
 from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk
 
-# width and height in px, mm of a px, mm from the floor to the lower edge
+# width and height in px, mm per px, mm from the floor to the lower edge of the screen
 LAYOUTS = {
     "portrait": (1080, 1920, 0.369, 700),
     "landscape": (1920, 1080, 0.369, 800),
@@ -35,7 +35,7 @@ PLACES = [
     {"name": "General Hospital", "minutes": 12},
     {"name": "Museum of Modern Art", "minutes": None},
 ]
-# as long as they are in fact
+# about as long as the sentences of the catalogues
 PAYS = {
     "en": "You pay the driver in cash.",
     "ar": "تدفع للسائق نقدًا.",
@@ -108,16 +108,16 @@ class FakeKiosk:
         self.served = served
         self.layout = "portrait"
         self.languages = [*LANGUAGES]
-        self.more: dict[str, Any] = {}  # of the kiosk, in its document
+        self.more: dict[str, Any] = {}  # changed facts of the kiosk in the document
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.away = False  # no network
-        self.failing: set[str] = set()  # routes that our server answers with an error
-        self.refusing: dict[str, int] = {}  # routes, and the status with which it refuses them
+        self.failing: set[str] = set()  # routes that answer with status 500
+        self.refusing: dict[str, int] = {}  # refused routes, with their status
         self.paired = True
-        self.csrf = "token"  # of the document
+        self.csrf = "token"  # the token in the document
         self.release = "r1"
         self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
-        self.order: list[dict[str, Any]] = []  # answers, one after the other; the last one stays
+        self.order: list[dict[str, Any]] = []  # answers in turn; the last one is repeated
         self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
             "beat": lambda _: self.beat | {"release": self.release, "csrf": self.csrf},
             "places.json": lambda given: {"results": self.found(given)},
@@ -131,7 +131,7 @@ class FakeKiosk:
         }
 
     def document(self) -> dict[str, Any]:
-        """What the document holds as JSON."""
+        """The data in the document."""
         mm, bottom = LAYOUTS[self.layout][2:]
         with self.served.desk.app.test_request_context("/"):
             speak_for({}, dict.fromkeys(self.languages, offered().critical))
@@ -225,7 +225,7 @@ class FakeKiosk:
         return page
 
     def answer(self, route: Route) -> None:
-        """What our server answers to a request of the document."""
+        """Answer a request of the document as our server would."""
         request = route.request
         name = urlsplit(request.url).path.removeprefix("/kiosk").strip("/")
         if self.away:
@@ -253,7 +253,7 @@ class FakeKiosk:
                 route.fulfill(json=answer)
 
     def tile(self, route: Route) -> None:
-        """A picture of the map."""
+        """Answer a request for a tile of the map."""
         if "tiles" in self.failing:
             route.abort()
         else:
@@ -278,23 +278,23 @@ class FakeKiosk:
 
 @contextmanager
 def fake_kiosk(folder: Path, browser: Browser) -> Iterator[FakeKiosk]:
-    """A kiosk whose server is a test; at the end there was no script error."""
+    """A kiosk whose requests a test answers; checks at the end that there was no script error."""
     with served_desk(folder, browser) as served:
         yield FakeKiosk(served)
 
 
 def close(page: Page) -> None:
-    """Close a document, whatever it still asks."""
+    """Close a page; errors of requests that are still open are ignored."""
     page.unroute_all(behavior="ignoreErrors")
     page.close()
 
 
-# found and pressed in one turn: a beat that draws the screen anew takes no control from the hand
+# finds and presses in one step, so that no beat can draw the screen anew in between
 CLICK = "(control) => [...document.querySelectorAll(control)].at(-1).click()"
 
 
 def press(page: Page, *names: str) -> None:
-    """Press controls by name, as a screen reader does: touches are a test of their own."""
+    """Press controls by name, as a screen reader does; touches have tests of their own."""
     for name in names:
         control = f'[data-press="{name}"]'
         page.locator(control).last.wait_for(state="attached")
@@ -311,11 +311,11 @@ TYPED = {"en": "anna", "ar": "مها", "hi": "कखग", "ja": "anna"}
 
 
 OWN_SCRIPTS = ("ar", "hi")
-LATIN_TYPED = ("ja", "zh-Hans")  # places come in lists
+LATIN_TYPED = ("ja", "zh-Hans")  # guests choose places from lists
 
 
 def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
-    """Through every screen of a booking and of a ride found again; yields where it stands."""
+    """Go through all screens of a booking and of finding its ride again; yields each one's name."""
     word = TYPED.get(language, TYPED["en"])
     if language != "en":
         press(page, f"lang-{language}")
@@ -326,7 +326,7 @@ def walk(kiosk: FakeKiosk, page: Page, language: str = "en") -> Iterator[str]:
     if language in LATIN_TYPED:
         press(page, "tab-airport")
     else:
-        if language in OWN_SCRIPTS:  # whose lists of places come first
+        if language in OWN_SCRIPTS:  # the lists of places come first
             press(page, "swap")
         type_on(page, word)
     page.locator(".k-results [data-press]").first.wait_for()

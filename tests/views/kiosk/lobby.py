@@ -1,4 +1,4 @@
-"""A kiosk in the lobby of the desk of tests/views/booking, and what guests do on it."""
+"""A kiosk at the property of the desk in tests/views/booking, and what guests do on it."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ VISITS = itertools.count(1)
 
 @dataclass
 class Lobby:
-    """A paired kiosk, and the browser that it is."""
+    """A paired kiosk and its browser."""
 
     desk: Desk
     client: FlaskClient
@@ -38,7 +38,7 @@ class Lobby:
         return self.desk.app.extensions["ridedash"]
 
     def next_guest(self) -> None:
-        """Somebody else stands there: a new visit, a new page."""
+        """Another guest comes: a new visit, a new page with its own form token."""
         number = next(VISITS)
         self.visit, self.token = f"visit-{number:026}", f"token-{number:026}"
 
@@ -54,7 +54,7 @@ class Lobby:
         return self.post("cars", **(DROP | form))
 
     def offer(self, name: str = "Mini", **form: Any) -> int:
-        """The offer of a car as the kiosk shows it now."""
+        """The id of the offer that the kiosk shows now for a car."""
         return int(next(car["offer"] for car in self.cars(**form)["cars"] if car["name"] == name))
 
     def order(self, **form: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Lobby:
         return found
 
     def become(self, order_id: int, state: str, code: str | None = None) -> None:
-        """Let an order be in a state, as the worker would have left it."""
+        """Give an order a state, with the columns that the worker would set."""
         with self.services.db.write() as s:
             order = s.get_one(Order, order_id)
             order.state, order.code, order.version = state, code, order.version + 1
@@ -98,7 +98,7 @@ class Lobby:
 
 @pytest.fixture
 def lobby(desk: Desk) -> Lobby:
-    """A kiosk beside the property's own pickup, under the rule that guests pay the driver."""
+    """A kiosk at the property's usual pickup, with the rule that guests pay the driver."""
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
         row = Kiosk(property_id=1, kind="kiosk", name="Lobby", rule="driver", made_at=desk.now)
@@ -106,7 +106,7 @@ def lobby(desk: Desk) -> Lobby:
         s.flush()
         token = begin(row, desk.now)
         made = Lobby(desk, desk.app.test_client(), row.id)
-    desk.app.config["WTF_CSRF_ENABLED"] = False  # test_device.py is about that
+    desk.app.config["WTF_CSRF_ENABLED"] = False  # test_device.py tests the tokens
     with desk.app.test_request_context():
         limiter.reset()
         name = cookie_name(KioskKind.KIOSK)

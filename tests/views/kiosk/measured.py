@@ -1,4 +1,4 @@
-"""What a kiosk's screen looks like in millimetres: read from the page, judged by tests."""
+"""The measures of a kiosk's screen in millimetres, read from the page, and their limits."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ from playwright.sync_api import Page
 
 from tests.views.kiosk.kiosk_screens import CARS, CLICK, DESK_PHONE, PLACES, RIDE, VIEW
 
-# Every control that can be pressed now, and every text with its size and what it stands out of.
+# Measures each control that can be pressed now, and each text: its size, and whether it stands out
+# of its part.
 MEASURE = """(mm) => {
   const px = (value) => value * mm;
   const box = (node) => {
@@ -59,8 +60,8 @@ MEASURE = """(mm) => {
 
 
 MORE_FACTS = '[data-press="facts"]'
-# How facts stand that read from left to right wherever they are: each of their occurrences, as the
-# eye meets its signs.
+# Some facts read from left to right in every language. Returns each of their occurrences, with its
+# characters in the order in which they are seen.
 SEEN = """(facts) => {
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -93,7 +94,7 @@ FACTS = [
 
 
 def turned(page: Page) -> list[str]:
-    """Facts whose signs the direction of the page has put into another order; each as one line."""
+    """Facts whose characters the direction of the page has reordered; one line for each."""
     return [
         f"{fact!r} reads {shown!r}"
         for fact, shown in page.evaluate(SEEN, FACTS)
@@ -112,9 +113,9 @@ PAGE = """() => {
 
 
 def faults_of_pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str]:
-    """The faults of a screen and of all pages of its facts, each of which stands on one of them.
+    """The faults of a screen and of all its pages of facts; each fact must be on one of the pages.
 
-    A ride that goes on meanwhile, or a code that is hidden again, changes the facts: then again.
+    If the facts change meanwhile, as the ride goes on or a code is hidden again, it starts anew.
     """
     found = None
     while found is None:
@@ -123,7 +124,7 @@ def faults_of_pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) ->
 
 
 def _pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str] | None:
-    """The same, or None where other facts came before all pages were seen."""
+    """Like faults_of_pages(), but None if the facts changed before all pages were seen."""
     first = page.evaluate(PAGE)
     while first["shown"][:1] != [0] and page.locator(MORE_FACTS).count():
         page.evaluate(CLICK, MORE_FACTS)
@@ -146,7 +147,7 @@ def _pages(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str
 
 
 def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str]:
-    """What breaks a limit of the screen as it is now; each as one line."""
+    """What breaks a limit on the screen as it is now; one line for each fault."""
     found = page.evaluate(MEASURE, mm)
     low, top = (700, 1100) if "lower" in aids else (380, 1220)
     wrong = ["it scrolls"] if found["scrolls"] else []

@@ -116,7 +116,7 @@ def test_the_cookie_is_replaced_once_a_day_and_a_lost_answer_ends_no_pairing(des
     assert beat(browser) == 200
     second = cookie_of(browser)
     assert second != first
-    browser.set_cookie(COOKIE, first)  # as if that answer had never come
+    browser.set_cookie(COOKIE, first)  # as if the answer with the second cookie had been lost
     desk.now += timedelta(hours=9)
     assert beat(browser) == 200
     third = cookie_of(browser)

@@ -70,7 +70,7 @@ def test_each_door_shows_its_own_house_in_that_houses_language(desk: Desk) -> No
 
 def test_it_is_dark_at_night_or_by_its_own_hours(desk: Desk) -> None:
     client, own = door(desk), door(desk, hours={"mon": [["20:00", "22:00"]]})
-    desk.now += timedelta(hours=6, minutes=30)  # 20:30 there
+    desk.now += timedelta(hours=6, minutes=30)  # 20:30 at the property
     assert client.get("/door/rows.json").json["look"] == "dark"
     assert own.get("/door/rows.json").json["look"] == "light"
 

@@ -1,4 +1,4 @@
-"""The display at the door in Chromium: rows change in place, for as long as it hangs there."""
+"""The display at the door in Chromium: rows change in place, and a long day leaks no nodes."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -38,7 +38,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def swap(served: Served, order_id: int) -> None:
-    """Another car comes for a ride."""
+    """Replace the car of a ride by another one."""
 
     def rows(s: Any) -> None:
         s.get_one(Order, order_id).version += 1
@@ -103,7 +103,7 @@ def test_without_an_answer_all_is_grey_and_its_age_is_said(served: Served) -> No
     served.desk.order("BOOKED", "CALL_DRIVER")
     page = device_page(served, "door", TABLET)
     page.clock.install(time=NOON)
-    page.clock.pause_at(NOON + timedelta(minutes=1))  # no second of a busy machine is counted
+    page.clock.pause_at(NOON + timedelta(minutes=1))  # only the test moves the clock
     page.goto("/door")
     expect(page.locator(".door-age")).to_have_text("Updated just now")
     page.context.set_offline(True)
@@ -141,7 +141,7 @@ def test_a_day_of_cars_leaves_no_more_nodes_or_listeners_than_a_few_cars(served:
     page = device_page(served, "door", TABLET, marks=True)
     order_id = served.desk.order("BOOKED", "CLIENT_LOCATED")
     page.clock.install(time=NOON)
-    page.clock.pause_at(NOON + timedelta(minutes=1))  # a poll comes when the test says so
+    page.clock.pause_at(NOON + timedelta(minutes=1))  # the page polls when the test moves the clock
     page.goto("/door")
     expect(page.locator(".door-row")).to_have_count(1)
     body = page.evaluate("JSON.parse(document.querySelector('[data-points]').textContent)")
@@ -162,16 +162,16 @@ def test_a_day_of_cars_leaves_no_more_nodes_or_listeners_than_a_few_cars(served:
             expect(page.locator(".plate")).to_have_text(f"KA {seen['n']}")
         return counted(tools)
 
-    before = cars_come(10)  # the browser has made by then what it keeps for the page
+    before = cars_come(10)  # by then the browser has made the nodes that it keeps
     after = cars_come(40)
     assert after["listeners"] <= before["listeners"]
     assert after["nodes"] <= before["nodes"] + 60, "one row's nodes, and what is not yet collected"
 
 
 def counted(tools: Any) -> dict[str, int]:
-    """The nodes and listeners that the page holds, after what is unreachable was collected.
+    """How many nodes and listeners the page holds after garbage collections.
 
-    What the first collection finds to be dead holds others, which a later one finds.
+    One collection is not enough: objects that it frees may have kept others alive.
     """
     tools.send("HeapProfiler.enable")
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The rows of a door display: which cars, in which order, by what their guests know them."""
+"""Rows of a door display: which cars, in which order, and labels that their guests know."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ DOOR = by_kiosk(3)
 
 
 def shown(desk: Desk, shows: str = "room", numbers: dict[int, int] | None = None) -> DoorList:
-    """What the door shows now, read as its page reads it."""
+    """What a door display shows now, read from the database as its page does."""
     home = desk.ids["desk.property"]
     with desk.services.db.read() as s:
         ids = cars_at_door(s, home, desk.now - LEFT_FOR)
@@ -185,7 +185,7 @@ def test_the_last_mark_of_the_present_car_counts(desk: Desk) -> None:
         with db.read() as s:
             return mark_of(orders_by_ids(s, home, [order_id])[0])
 
-    assert marked() is None  # other events of its timeline are no marks
+    assert marked() is None  # other events of the timeline are no marks
     for name, at in (("away", NOON), ("in", NOON + timedelta(minutes=1))):
         assert mark(db, at, DOOR, home, order_id, name)
         assert marked() == (name, at)

@@ -1,4 +1,4 @@
-"""A kiosk says in English too what is about money and booking twice, where nobody has read it."""
+"""Critical sentences of a kiosk have English too, until a person has read their translation."""
 
 import json
 import re

@@ -1,6 +1,6 @@
-"""Each thing that goes wrong on each route of a visit: what the guest reads, which is never untrue.
+"""Faults on each route of a visit: what the guest reads, which is never untrue.
 
-What the page says by itself when no answer comes is in test_outcomes_browser.py.
+What the page does by itself when no answer comes is tested in test_faults_browser.py.
 """
 
 import itertools
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.database
 ROUTES = ("cars", "order", "ride", "cancel", "help", "end")
 TRIPS = itertools.count(10)
 NOTHING = "Nothing was ordered."
-LOST = None  # 503: the page repeats it for five seconds, then says "Out of order"
+LOST = None  # 503: the page repeats the request for five seconds, then says "Out of order"
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def cut(_lobby: Lobby) -> Iterator[None]:
         yield
 
 
-# fault: what each route answers before there is an order: its state, and the headline or None
+# by fault: its cause, and the answers before there is an order: LOST, or a state and a headline
 FAULTS: dict[str, tuple[Callable[[Lobby], Any], dict[str, tuple[str, str] | None]]] = {
     "service away": (
         away,
@@ -96,7 +96,7 @@ FAULTS: dict[str, tuple[Callable[[Lobby], Any], dict[str, tuple[str, str] | None
             "order": ("trouble", "We can't book cars from this screen now."),
             "ride": LOST,
             "cancel": LOST,
-            "help": LOST,  # "We could not call. Please come to the desk."
+            "help": LOST,  # the page says "We could not call. Please come to the desk."
             "end": LOST,
         },
     ),
@@ -111,7 +111,7 @@ def asked(lobby: Lobby, route: str, **form: Any) -> tuple[int, dict[str, Any]]:
     """Status and body of an answer; {} without JSON."""
     given = {"visit": lobby.visit, "form_token": lobby.token, "screen": "car"}
     given["name"] = f"Room {lobby.visit[-3:]}"
-    given |= {"drop_lat": f"-38.55{next(TRIPS)}"}  # no list of cars is known already
+    given |= {"drop_lat": f"-38.55{next(TRIPS)}"}  # a new drop, for which no list of cars is stored
     headers = {"Accept": "application/json"}
     answer = lobby.client.post(f"/kiosk/{route}", data=DROP | given | form, headers=headers)
     return answer.status_code, answer.get_json(silent=True) or {}
@@ -164,7 +164,7 @@ def test_a_fault_after_an_order_never_says_that_nothing_was_ordered(
         if route == "order" and status == 200:
             assert (body["state"], body["ride"]["number"]) == ("booked", "K1"), fault
         if route == "cancel" and fault == "service away":
-            break  # it may have been cancelled: what follows is another story
+            break  # the ride may be cancelled now, so the other routes may say so
     assert len(lobby.orders()) == 1
 
 

@@ -1,7 +1,7 @@
 """What a kiosk's page does by itself when an answer does not come, on each screen of a visit.
 
-What the server says is in test_faults.py. `python -m bench.kiosk_faults` provokes the same and more
-in the running program, in two languages, by hand.
+What the server answers is tested in test_faults.py. `python -m bench.kiosk_faults`, which is run by
+hand, provokes these and more faults in the running program, in two languages.
 """
 
 import re
@@ -22,7 +22,7 @@ from tests.views.kiosk.kiosk_screens import (
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
-GRACE_MS = 6_000  # a little more than a server may take to come back
+GRACE_MS = 6_000  # a little more than the page waits for a server to come back
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def page(kiosk: FakeKiosk) -> Page:
 
 
 def find(page: Page) -> None:
-    """From the start: look for the ride of the ticket."""
+    """Look for the ride of a ticket, from the start screen."""
     press(page, "have")
     type_on(page, "27")
     press(page, "field-pin")
@@ -46,7 +46,7 @@ def find(page: Page) -> None:
 
 
 def begins_anew(kiosk: FakeKiosk, page: Page) -> None:
-    """What was wrong is over, and somebody else comes."""
+    """End the fault, and return to the start screen for another guest."""
     kiosk.failing = set()
     press(page, "bar-over")
     at(page, "start")
@@ -74,7 +74,7 @@ def test_what_is_never_answered_while_our_server_lives_ends_at_a_person(
     page.clock.fast_forward(GRACE_MS)
     expect(page.locator(".k-results")).to_have_text(words["limited"])
     kiosk.failing = set()
-    page.clock.fast_forward(3_000)  # it is looked for again, and nobody has to type for it
+    page.clock.fast_forward(3_000)  # the page searches again by itself
     page.locator(".k-results [data-press]").first.wait_for()
     begins_anew(kiosk, page)
 
@@ -100,7 +100,7 @@ def test_places_are_those_of_all_that_was_typed_although_the_screen_was_drawn_an
     page.clock.fast_forward(1_000)
     expect(page.locator(".k-results")).to_contain_text("Ai Road")
     type_on(page, "rp")
-    press(page, "aid-large")  # before they are looked for
+    press(page, "aid-large")  # before these letters are searched for
     page.clock.fast_forward(1_000)
     expect(page.locator(".k-results")).to_contain_text("Airp Road")
 
@@ -131,17 +131,17 @@ def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
     press(page, "place-1")
     page.clock.fast_forward(GRACE_MS)
     asked.to_have_text(words["ar"]["broken"])
-    contrast.to_have_attribute("aria-pressed", "true")  # who needs it stands there still
+    contrast.to_have_attribute("aria-pressed", "true")  # the guest who needs it is still there
     assert "Central Station" not in page.content().split("<script")[0]
     page.clock.fast_forward(46_000)
-    asked.to_have_text(words["en"]["broken"])  # nobody is there any more
+    asked.to_have_text(words["en"]["broken"])  # the guest has left
     contrast.to_have_attribute("aria-pressed", "false")
     kiosk.away = False
     page.clock.fast_forward(1_000)
     at(page, "start")
 
     to_check(page)
-    for _ in range(3):  # until the prices are too old to be booked unasked
+    for _ in range(3):  # until the prices are so old that Book asks for new ones
         page.clock.fast_forward(40_000)
         page.keyboard.press("Shift")
     at(page, "check")
@@ -160,15 +160,15 @@ def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_
     press(page, "car-0")
     type_on(page, "anna")
     name = page.locator(".is-chosen input")
-    for status in (404, 401, 400):  # of a proxy; and of a form whose token is not the session's
+    for status in (404, 401, 400):  # from a proxy, or because the token is not the session's
         kiosk.refusing, kiosk.csrf = {"beat": status}, f"after-{status}"
-        with page.expect_request("**/kiosk"):  # asks its own address
+        with page.expect_request("**/kiosk"):  # the page requests itself
             page.clock.fast_forward(20_000)
         kiosk.refusing = {}
         fresh = f"csrf_token={kiosk.csrf}"
         with page.expect_request(lambda sent, fresh=fresh: fresh in (sent.post_data or "")):
             page.clock.fast_forward(6_000)
-        page.keyboard.press("Shift")  # somebody is there
+        page.keyboard.press("Shift")  # a guest is still there
         expect(name).to_have_value("Anna")
     kiosk.refusing, kiosk.paired = {"beat": 404}, False
     page.clock.fast_forward(20_000)
@@ -195,13 +195,13 @@ def test_the_clock_follows_the_servers_although_the_page_is_never_loaded_again(
     page.clock.fast_forward(20_000)
     clock.to_have_text("02:00")
     page.clock.fast_forward(19_000)
-    clock.to_have_text("02:00")  # it stands still
+    clock.to_have_text("02:00")  # the clock stands still
     kiosk.beat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 60}
     with page.expect_response("**/kiosk/beat"):
         page.clock.fast_forward(2_000)
     press(page, "lang-hi")
     page.clock.fast_forward(10_000)
-    clock.to_have_text(re.compile(r"02:[1-5]\d"))  # a slow machine's seconds are minutes here
+    clock.to_have_text(re.compile(r"02:[1-5]\d"))  # at this speed a slow machine adds minutes
 
 
 def test_a_server_that_comes_back_in_time_costs_nothing(kiosk: FakeKiosk, page: Page) -> None:
@@ -218,7 +218,8 @@ def test_what_is_usual_is_said_after_four_seconds_and_twenty_are_never_exceeded(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     to_check(page)
-    page.evaluate("AbortSignal.timeout = () => new AbortController().signal")  # the clock ends it
+    # only the fake clock ends the wait
+    page.evaluate("AbortSignal.timeout = () => new AbortController().signal")
     waiting: list[Route] = []
     page.route("**/kiosk/order", lambda route: waiting.append(route))
     press(page, "book")
@@ -251,7 +252,7 @@ def test_a_lost_answer_while_the_desk_confirms_changes_nothing(
     at(page, "asking")
     kiosk.order = [{"state": "sending"}]
     page.clock.fast_forward(1_000)
-    at(page, "sending")  # and not called unknown, although half a minute is over
+    at(page, "sending")  # and not `unknown`, although half a minute is over
     kiosk.order = [kiosk.booked()]
     page.clock.fast_forward(1_000)
     expect(page.locator("h1")).to_have_text(re.compile("K27"))
@@ -274,7 +275,7 @@ def test_cars_that_could_not_be_asked_for_come_by_themselves_while_the_guest_wai
             page.clock.fast_forward(5_000)
     assert page.evaluate("drawn.isConnected"), "what is said already is not said again"
 
-    kiosk.failing = {"cars"}  # our server's own errors are no end of it
+    kiosk.failing = {"cars"}  # errors of our own server don't end the attempts
     with page.expect_response("**/kiosk/cars"):
         page.clock.fast_forward(5_000)
     asked.to_have_text(words["trouble"])

@@ -1,4 +1,4 @@
-"""What a guest who listens hears: of a ticket, of sheets, of keys, and of what comes of a press."""
+"""What the screen reads aloud to a guest: tickets, sheets, keys, and results of presses."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
 
 
 def said(page: Page) -> list[str]:
-    """What was spoken since this was asked last."""
+    """The texts that were spoken since the last call."""
     found: list[str] = page.evaluate("said.splice(0)")
     return found
 
@@ -41,7 +41,7 @@ def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk
     said(page)
     press(page, "book")
     expect(page.locator("body")).to_have_attribute("data-screen", "sending")
-    assert said(page) == [words["booking"]]  # and once
+    assert said(page) == [words["booking"]]  # only once
     page.clock.run_for(1_500)
     page.locator(".k-pin").wait_for()
     heard = said(page)
@@ -53,7 +53,7 @@ def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk
     assert heard[0] == "Your driver is here"
     assert f"{words['plate']} K A 0 1 A B 1 2 3 4" in heard
     assert "White Tata Tiago" in heard
-    press(page, "aid-contrast")  # which draws it anew
+    press(page, "aid-contrast")  # this draws the screen anew
     page.clock.run_for(3_500)
     assert said(page) == []
 
@@ -108,7 +108,7 @@ def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> No
     assert said(page)[0].startswith("Prime Sedan, Up to 4, ₹310")
     press(page, "car-3", "key-a", "key-b")
     said(page)
-    press(page, "key-erase", "key-erase", "key-erase")  # of nothing there is nothing to say
+    press(page, "key-erase", "key-erase", "key-erase")  # the last press deletes and says nothing
     deleted = words["key_delete"]
     assert said(page) == [f"{deleted}, b", f"{deleted}, A"]
     press(page, "key-digits")

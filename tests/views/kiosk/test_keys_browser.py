@@ -1,4 +1,4 @@
-"""A kiosk by five keys, by ear and by touch; axe on each of its screens."""
+"""A kiosk used by five keys, by ear and by touch; axe on each of its screens."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
 
 
 def go_to(page: Page, name: str) -> None:
-    """Down the list, as somebody who can't see it goes, then Enter."""
+    """Press an arrow key until this control has the focus, as a blind guest does, then Enter."""
     onward = "ArrowLeft" if page.evaluate("document.body.dir") == "rtl" else "ArrowRight"
     for _ in range(80):
         page.keyboard.press(onward)
@@ -31,7 +31,7 @@ def go_to(page: Page, name: str) -> None:
 
 
 def said(page: Page) -> list[str]:
-    """What was spoken since this was asked last."""
+    """The texts that were spoken since the last call."""
     found: list[str] = page.evaluate("said.splice(0)")
     return found
 
@@ -90,7 +90,7 @@ def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: st
     booked = said(page)
     assert words["ride"].replace("{number}", "K27") in booked
     assert words["spoken_pin"].replace("{digits}", " ".join(RIDE["pin"])) in booked
-    page.keyboard.press("Escape")  # no way back from a booking
+    page.keyboard.press("Escape")  # Escape doesn't leave the ticket
     expect(page.locator(".k-pin")).to_be_visible()
     go_to(page, "done")
     expect(page.locator("body")).to_have_attribute("data-screen", "start")
@@ -133,7 +133,7 @@ def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk
           return document.body.dataset.screen;
         }"""
     )
-    assert stamps in ("where", "car")  # a machine may take longer than a palm
+    assert stamps in ("where", "car")  # "car" on a machine that is slower than a palm
 
 
 def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> None:
@@ -162,7 +162,7 @@ def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> N
     said(page)
     page.clock.fast_forward(62_000)
     expect(page.locator(".k-clears [role=status]")).to_contain_text("This screen clears in")
-    assert said(page)[0].startswith("This screen clears in")  # a ticket too
+    assert said(page)[0].startswith("This screen clears in")  # a ticket clears too
 
 
 def test_a_dark_screen_stays_dark_for_keys_and_a_touch_brings_it_back(kiosk: FakeKiosk) -> None:
@@ -278,7 +278,7 @@ CORNERS = """() => {
 def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeKiosk) -> None:
     page = kiosk.page(before=lambda page: page.clock.install())
     dialog = page.get_by_role("dialog")
-    for _ in range(100):  # its script comes after the first beat
+    for _ in range(100):  # the panel's script is loaded after the first beat
         page.evaluate(CORNERS)
         page.clock.fast_forward(3_100)
         if dialog.count():
@@ -293,14 +293,14 @@ def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeK
     press(page, "deed_calibrate")
     steps = page.locator(".k-steps button")
     expect(steps).to_have_text(["Narrower 10", "Narrower 1", "Wider 1", "Wider 10"])
-    for _ in range(3):  # who measures a screen takes longer than a minute
+    for _ in range(3):  # measuring a screen takes longer than a minute
         page.clock.fast_forward(40_000)
         press(page, "wider-1")
     press(page, "panel-close")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-# an emoji, controls, signs of direction, a private letter, an IME, markup, a mark on nothing
+# emoji, control, direction marks, private use, keys of an IME, markup, a combining mark alone
 ODD = ("\U0001f600", "\0", "\u202e", "\u200f", "\ue000", "Process", "Unidentified", "<", "\u0301")
 SEND = """(keys) => keys.forEach((key) => dispatchEvent(
   new KeyboardEvent("keydown", { key, cancelable: true })))"""
@@ -344,7 +344,7 @@ def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None
     expect(page.locator("input")).to_have_value("Ab C")
     expect(page.locator(".k-field")).to_have_css("outline-style", "solid")
     expect(page.locator(".k-results [data-press]").first).to_contain_text("Ab C Road")
-    page.keyboard.press("Enter")  # shows the first place, and chooses none
+    page.keyboard.press("Enter")  # focuses the first place, without choosing it
     expect(page.locator('[data-press="found-0"]')).to_be_focused()
     page.keyboard.press("Enter")
     page.locator(".k-car").first.wait_for()
@@ -354,7 +354,7 @@ def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None
     page.keyboard.press("Enter")
     screen.to_have_attribute("data-screen", "check")
     press(page, "bar-back")
-    for _ in range(6):  # held down
+    for _ in range(6):  # a key that is held down
         page.keyboard.down("Backspace")
     screen.to_have_attribute("data-screen", "who")
     expect(page.locator(".is-chosen input")).to_have_value("")
@@ -362,7 +362,7 @@ def test_a_real_keyboard_writes_and_goes_on_with_enter(kiosk: FakeKiosk) -> None
     press(page, "bar-over", "have")
     page.keyboard.type("27")
     page.keyboard.press("Enter")
-    page.keyboard.type(f"+{RIDE['pin']}")  # no digit, and no try of a PIN
+    page.keyboard.type(f"+{RIDE['pin']}")  # the plus is ignored, as it is no digit
     page.keyboard.press("Enter")
     screen.to_have_attribute("data-screen", "ride")
 
@@ -382,7 +382,7 @@ def test_what_is_typed_last_is_in_view(kiosk: FakeKiosk, language: str, letter: 
     field = page.locator(".k-field")
     page.evaluate(SEND, [letter] * 40)
     assert field.evaluate(IN_VIEW) == [True, True]
-    press(page, "aid-large")  # which draws the screen anew
+    press(page, "aid-large")  # this draws the screen anew
     assert field.evaluate(IN_VIEW) == [True, True]
     press(page, "bar-back", "place-0")
     page.locator(".k-car").first.wait_for()

@@ -46,7 +46,7 @@ def desk_code(lobby: Lobby, **facts: Any) -> str:
 
 
 def say(lobby: Lobby, *, approved: bool = True, house_pays: bool = False, reason: str = "") -> None:
-    """The desk answers the one approval that waits."""
+    """Answer, as the desk, the only request for approval that waits."""
     app = lobby.services
     with app.db.read() as s:
         (waiting,) = waiting_asks(s, app.vault, 1, lobby.desk.now)
@@ -55,7 +55,7 @@ def say(lobby: Lobby, *, approved: bool = True, house_pays: bool = False, reason
 
 
 def booked(lobby: Lobby, **form: Any) -> dict[str, Any]:
-    """A ride that was booked, as the page of its visit knows it."""
+    """Book a ride; returns what the page of its visit learns about the ride."""
     offer = form.pop("offer", None) or lobby.offer()
     lobby.order(offer=offer, **form)
     lobby.become(lobby.orders()[-1].id, "BOOKED")
@@ -65,7 +65,7 @@ def booked(lobby: Lobby, **form: Any) -> dict[str, Any]:
 
 
 def ride_of(lobby: Lobby, order_id: int, status: str, otp: str = "", **facts: Any) -> None:
-    """A ride in a status, as polls would have found it."""
+    """Give an order a ride in this status, as polls would have stored it."""
     app = lobby.services
     with app.db.write() as s:
         order = s.get_one(type(lobby.orders()[0]), order_id)
@@ -268,7 +268,7 @@ def test_the_desk_approves_and_the_price_is_asked_again(lobby: Lobby) -> None:
     assert told["state"] == "sending"
     assert len(lobby.desk.service.questions("/v1/products")) == asked + 1
     page = lobby.page(1)
-    assert (page.order.payment, page.guest.name) == (None, "Ana")  # who was approved
+    assert (page.order.payment, page.guest.name) == (None, "Ana")  # the guest who was approved
     assert page.order.offer_id != offer
 
 
@@ -298,7 +298,7 @@ def test_a_guest_who_pays_decides_alone_about_another_price(lobby: Lobby) -> Non
     lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
     told = lobby.order(offer=offer)
     assert told["state"] == "changed"
-    assert lobby.order(offer=offer)["state"] == "changed"  # the same press takes nothing silently
+    assert lobby.order(offer=offer)["state"] == "changed"  # repeated, it accepts no new price
     assert lobby.orders() == []
     assert lobby.order(offer=told["changed"]["offer"])["state"] == "sending"
     assert lobby.orders()[0].payment == "cash"
@@ -350,7 +350,7 @@ def test_a_limit_is_refused_in_words_for_guests_and_told_to_the_desk(lobby: Lobb
 
 
 def test_whether_a_name_has_a_ride_is_not_told(lobby: Lobby) -> None:
-    """The answer is that of any limit: nobody learns who is on the way."""
+    """The answer is the same as at any limit, so nobody learns which guest has a ride."""
     lobby.order(name="412")
     lobby.next_guest()
     same = lobby.order(name="412")
@@ -389,7 +389,7 @@ def test_what_is_unclear_is_said_so_with_its_number(lobby: Lobby) -> None:
     assert told["ride"]["number"] == "K1"
     assert told["words"]["headline"] == "We are checking your booking. Please don't book again."
     again = lobby.order(offer=lobby.offer())
-    assert again["state"] == "unknown"  # a newer price is no way to a second car
+    assert again["state"] == "unknown"  # a newer offer makes no second order
     assert len(lobby.orders()) == 1
 
 
@@ -399,7 +399,7 @@ def test_after_a_proved_failure_the_same_page_may_try_again_by_a_newer_price(
     offer = lobby.offer()
     lobby.order(offer=offer)
     lobby.become(1, "NOT_SENT", "NO_CONNECTION")
-    assert lobby.order(offer=offer)["state"] == "not_booked"  # the press sent once more
+    assert lobby.order(offer=offer)["state"] == "not_booked"  # the same press, repeated
     lobby.desk.now += timedelta(seconds=5)
     told = lobby.order(offer=lobby.offer())
     assert (told["state"], told["ride"]["number"]) == ("sending", "K2")
@@ -414,7 +414,7 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     assert shown["state"] == "ok"
     view = shown["view"]
     assert view["plate"] == "KA 01 AB 1234"
-    assert (view["meet"], view["detail"]) == ("Grand Hotel, lobby", "")  # said once
+    assert (view["meet"], view["detail"]) == ("Grand Hotel, lobby", "")  # not said twice
     assert view["code_due"] is False
     assert shown["cancel"]["may"] is True
     text = f"{shown}"
@@ -445,7 +445,7 @@ def test_whoever_tries_pins_of_many_rides_meets_the_limit_of_the_kiosk(lobby: Lo
     known = {"number": rides[2]["number"], "pin": rides[2]["pin"]}
     assert lobby.post("ride", **known)["state"] == "limited"
     assert lobby.post("cancel", **known)["state"] == "limited"
-    lobby.visit = mine  # the guest whose own page shows that ride notices nothing
+    lobby.visit = mine  # the limit is not for the page that booked the ride
     assert lobby.post("ride", **known, form_token=lobby.token)["state"] == "ok"
     with lobby.services.db.read() as s:
         told = s.query(AuditRow).filter_by(what="kiosk.pins").one()
@@ -468,11 +468,11 @@ def test_wrong_pins_of_others_take_no_ride_from_the_page_that_booked_it(lobby: L
     assert lobby.post("ride", number="1", pin="", visit=own, form_token=token)["state"] == "ok"
     mine = {"visit": own, "form_token": token}
     assert lobby.post("ride", number="2", pin=ride["pin"], **mine)["state"] == "wrong"
-    assert lobby.post("cancel", **known, **mine)["state"] == "waiting"  # it is asked for
+    assert lobby.post("cancel", **known, **mine)["state"] == "waiting"  # the service is asked
 
 
 def open_until(lobby: Lobby, minutes: int) -> None:
-    """Let the kiosk be open until that many minutes from now."""
+    """Let the kiosk's hours end in so many minutes from now."""
     with lobby.services.db.read() as s:
         home = s.get_one(Property, 1)
     local = lobby.desk.now.astimezone(ZoneInfo(home.timezone))
@@ -530,7 +530,7 @@ def test_after_an_ask_without_an_answer_the_next_guest_waits_for_nobody(lobby: L
     told = lobby.cars()
     assert (told["state"], told["words"]["headline"]) == ("trouble", "Our desk did not answer.")
     assert lobby.order(offer=offer, name="Cy")["state"] == "trouble"
-    code = desk_code(lobby)  # somebody is there after all
+    code = desk_code(lobby)  # a code shows that somebody is at the desk
     assert lobby.order(offer=offer, name="Di", code=code)["state"] == "sending"
     lobby.set(rule="driver")
     assert is_open()
@@ -569,7 +569,7 @@ def test_the_page_of_the_visit_has_shown_its_ticket_when_it_asks_for_the_ride(
     ride = booked(lobby)
     assert lobby.visits()[0].screen == "sending"
     own, lobby.visit = lobby.visit, "x" * 32
-    lobby.post("ride", number="1", pin=ride["pin"])  # by somebody else's page
+    lobby.post("ride", number="1", pin=ride["pin"])  # from the page of another visit
     assert lobby.visits()[0].screen == "sending"
     lobby.visit = own
     lobby.post("ride", number="1", pin=ride["pin"])
@@ -588,7 +588,7 @@ def test_a_guest_cancels_in_the_way_that_is_possible_now(lobby: Lobby) -> None:
     assert (told["state"], told["words"]["headline"]) == ("ok", "This ride is cancelled.")
     (order,) = lobby.orders()
     assert (order.state, order.code) == ("NOT_SENT", "WITHDRAWN")
-    again = lobby.post("cancel", **known)  # its first answer was lost on the way
+    again = lobby.post("cancel", **known)  # as if the first answer had been lost
     assert (again["state"], again["words"]["headline"]) == ("ok", "This ride is cancelled.")
     assert lobby.post("cancel", number="1", pin="x")["state"] == "wrong"
 

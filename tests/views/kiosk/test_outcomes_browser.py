@@ -1,4 +1,4 @@
-"""What a kiosk shows of what became of a press of Book; and what its document weighs."""
+"""What a kiosk shows after a press of Book, and how many bytes a visit loads."""
 
 import gzip
 import re
@@ -64,7 +64,8 @@ def test_a_press_of_book_leads_through_code_price_and_desk_to_its_outcome(
     kiosk.order = [{"state": "unknown", "ride": RIDE, "words": {"headline": "We are checking."}}]
     page.clock.fast_forward(1_500)
     expect(page.locator("h1")).to_have_text("We are checking.")
-    press(page, "bar-language", "lang-de", "bar-language", "lang-en")  # no word of another one
+    # the words in the former language are dropped
+    press(page, "bar-language", "lang-de", "bar-language", "lang-en")
     expect(page.locator("h1")).to_contain_text("Please don't book again.")
     expect(page.locator(".k-number")).to_have_text("Ride K27")
     assert page.locator('[data-press="again"]').count() == 0
@@ -82,7 +83,8 @@ def test_a_press_without_an_answer_is_not_called_usual_and_books_nothing_later(
     to_check(page)
     kiosk.order = [{"state": "sending", "words": {"headline": "Booking your ride", "next": ""}}]
     press(page, "book")
-    expect(page.locator('[data-press="bar-over"]')).to_be_hidden()  # it would take nothing back
+    # leaving would not cancel the order
+    expect(page.locator('[data-press="bar-over"]')).to_be_hidden()
     page.clock.fast_forward(21_000)
     at(page, "unknown")
     expect(page.locator("h1")).to_contain_text("Please don't book again.")
@@ -127,7 +129,7 @@ def test_a_ticket_shows_where_to_stand_and_no_empty_map(kiosk: FakeKiosk) -> Non
     with page.expect_request("**/tiles/**"):
         press(page, "book")
     shown = expect(page.locator(".k-map-box"))
-    shown.to_be_hidden()  # a pin on nothing
+    shown.to_be_hidden()  # a pin needs a map below it
     kiosk.tile(held[0])
     shown.to_be_visible()
     for route in held[1:]:
@@ -158,7 +160,7 @@ def test_all_that_a_visit_loads_is_light(kiosk: FakeKiosk) -> None:
     page = kiosk.page(before=lambda page: page.on("response", lambda each: loaded.append(each)))
     page.wait_for_load_state("networkidle")
     wanted = [each for each in loaded if re.search(r"\.(js|css|svg)$|/kiosk$", each.url)]
-    # as the server sends it: test_pages.py
+    # compressed: test_pages.py checks that the server compresses the page
     sizes = [len(gzip.compress(each.body())) for each in wanted]
     assert len(sizes) > 20
     assert sum(sizes) < MOST_BYTES

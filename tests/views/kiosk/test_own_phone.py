@@ -1,4 +1,4 @@
-"""A guest goes on with their own phone: one browser, one ride, the kiosk's rules, no script."""
+"""A guest books on their own phone: one browser, one ride, the kiosk's rules, no script."""
 
 import re
 from datetime import timedelta
@@ -31,19 +31,19 @@ def link(lobby: Lobby) -> str:
 
 
 def phone(lobby: Lobby) -> FlaskClient:
-    """Somebody's own browser."""
+    """The browser of a guest's own phone."""
     return lobby.desk.app.test_client()
 
 
 def value(text: str, name: str) -> str:
-    """What the first button or field of this name sends."""
+    """The value of the first button or field of this name."""
     found = re.search(rf'name="{name}"[^>]*\svalue="([^"]*)"', text)
     assert found, text
     return found[1]
 
 
 def walk(browser: FlaskClient, address: str, **who: str) -> Any:
-    """Answer the questions up to the last one; its page."""
+    """Answer all questions but the last; returns the page of the last one."""
     assert browser.get(address).status_code == 200
     browser.post(f"{address}/where", data=DROP)
     cars = browser.get(f"{address}/car").text
@@ -243,7 +243,7 @@ def test_the_cookie_and_the_database_hold_nothing_that_can_be_read(lobby: Lobby)
 def test_browsers_keep_the_cookie_of_the_longest_words_of_any_script(
     lobby: Lobby, letter: str
 ) -> None:
-    """They drop one of more than 4096 bytes, and with it all that was said."""
+    """Browsers drop a cookie of more than 4096 bytes, and with it all that the guest has typed."""
     address, browser = link(lobby), phone(lobby)
     browser.get(address)
     long = letter * 300

@@ -1,4 +1,4 @@
-"""A guest books on their own phone in Chromium: without scripts, in light and dark, by any hand."""
+"""A guest books on their own phone in Chromium, in light and dark, in English and Arabic."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +46,7 @@ def link(served: Served) -> str:
 
 
 def looked_at(page: Page) -> None:
-    """Nothing is wrong with a page by axe, none of its parts is small, and it is not too wide."""
+    """Check that axe finds nothing, each control is large enough, and the page is not too wide."""
     assert violations(page) == [], page.url
     assert page.evaluate(SMALL) == [], page.url
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), page.url

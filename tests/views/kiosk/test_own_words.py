@@ -1,4 +1,4 @@
-"""A kiosk says what the property says in its own words, in each language that has them."""
+"""A kiosk shows the property's own words, in each language that has them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The kiosk's one document, and its beat."""
+"""The only document of a kiosk, and the beats that it sends."""
 
 import gzip
 import json
@@ -139,7 +139,7 @@ def test_a_beat_says_how_the_house_is(desk: Desk) -> None:
 def test_the_clock_is_the_servers_at_each_beat_and_in_a_demo_the_rides(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clock that was set, leaps or stands still is shown so, without loading the page again."""
+    """The page follows a clock that is set, leaps or stands still, without being loaded again."""
     browser, _ = pair(desk)
     data = document(browser)
     assert data["clock"] == {"now": stamp(desk.now), "speed": 1.0}

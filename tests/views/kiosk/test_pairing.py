@@ -1,4 +1,4 @@
-"""A browser becomes a device by a code, and staff look after it with a PIN, never signed in."""
+"""A browser becomes a device by a code; staff use its panel with a PIN, without signing in."""
 
 from datetime import timedelta
 from typing import Any

@@ -12,7 +12,7 @@ from tests.views.kiosk.kiosk_screens import FakeKiosk, at, fake_kiosk, press, to
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
-# questions about cars wait until a test answers them, in whatever order
+# requests for cars wait until a test answers them, in any order
 HOLD = """() => {
   globalThis.held = [];
   const usual = globalThis.fetch;
@@ -23,7 +23,7 @@ HOLD = """() => {
     });
   };
 }"""
-# all that comes of an answer has happened once other tasks have their turn
+# after five turns of the event loop, the page has dealt with the answer
 ANSWER = """async ([i, body, status]) => {
   held[i](body, status);
   for (let turn = 0; turn < 5; turn += 1) await new Promise((done) => setTimeout(done));
@@ -52,7 +52,7 @@ def test_late_cars_are_of_no_other_place_seat_or_order(kiosk: FakeKiosk) -> None
     other = found | {"cars": [found["cars"][0] | {"name": "To the other place"}]}
     press(page, "start", "place-0", "bar-back", "place-1")
     answer(page, 1, share)
-    answer(page, 0, other)  # which was asked for before
+    answer(page, 0, other)  # the answer to an earlier request
     expect(page.locator(".k-car-name")).to_have_text("Share")
     expect(page.locator(".k-car use")).to_have_attribute("href", re.compile(r"cars\.svg\S*#share$"))
 
@@ -63,13 +63,13 @@ def test_late_cars_are_of_no_other_place_seat_or_order(kiosk: FakeKiosk) -> None
     answer(page, 3, share)
     type_on(page, "anna")
     press(page, "next")
-    expect(page.locator(".k-book")).to_contain_text("₹190")  # two seats
+    expect(page.locator(".k-book")).to_contain_text("₹190")  # the price of two seats
 
     kiosk.order = [{"state": "sending"}]
     press(page, "bar-language", "lang-fr", "bar-language", "lang-en", "book")
     answer(page, 4, {"state": "none"})
     answer(page, 5, {}, 400)
-    at(page, "sending")  # an order on its way has no other screen
+    at(page, "sending")  # no other screen while an order is sent
     kiosk.order = [kiosk.booked()]
     page.locator(".k-pin").wait_for()
     sent = {(each["seats"], each["offer"]) for name, each in kiosk.asked if name == "order"}
@@ -111,7 +111,7 @@ def test_no_clock_that_jumps_keeps_a_guest_on_the_screen(kiosk: FakeKiosk) -> No
     page.clock.fast_forward(6_000)
     expect(page.locator("[data-look]")).to_have_attribute(
         "data-look", "sorry"
-    )  # no ring for an hour
+    )  # the guest doesn't wait for an hour
     kiosk.failing = set()
     press(page, "bar-over")
     to_check(page)
@@ -119,7 +119,7 @@ def test_no_clock_that_jumps_keeps_a_guest_on_the_screen(kiosk: FakeKiosk) -> No
     page.clock.fast_forward(112_000)
     at(page, "start")
     to_check(page)
-    # asleep for hours: the touch that wakes it is somebody else's
+    # the screen has slept for hours: another guest's touch wakes it
     page.evaluate(f"({JUMP})(7_200_000); document.querySelector('[data-press=bar-back]').click()")
     at(page, "start")
     assert "Anna" not in page.content()

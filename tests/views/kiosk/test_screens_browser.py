@@ -1,4 +1,4 @@
-"""The kiosk's screens in Chromium: what is left of a visit, sizes in millimetres, keys, speech."""
+"""The kiosk's screens in Chromium: nothing of a visit is left; a machine's words are labelled."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from tests.views.kiosk.kiosk_screens import FakeKiosk, fake_kiosk, press, type_o
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
-# a name, a phone, a place, a PIN and a code that nothing may keep
+# a name, a phone, a place, a PIN and a start code, of which nothing may be left
 MARKED = ("Zyxa", "5550199", "Zzyzx", "4821", "7305")
 LEFT = """async () => {
   const held = [document.documentElement.outerHTML, document.title, location.href];
@@ -33,7 +33,7 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
 
 
 def to_booked(kiosk: FakeKiosk, page: Page) -> None:
-    """A booking whose name, phone, place and PIN are marked."""
+    """Book a ride with the name, the phone, the place and the PIN of MARKED."""
     press(page, "start", "other")
     type_on(page, "zyzx")
     page.locator(".k-results [data-press]").first.wait_for()
@@ -87,7 +87,7 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
     else:
         kiosk.away = True
         page.evaluate("dispatchEvent(new Event('offline'))")
-        expect(page.locator(".k-pin")).to_have_text("4821")  # nobody loses a ticket by it
+        expect(page.locator(".k-pin")).to_have_text("4821")  # the ticket stays
         press(page, "done")
         expect(page.locator("h1")).to_have_text("Out of order. Please ask our staff.")
         kiosk.away = False
@@ -96,7 +96,7 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
     assert page.evaluate("queue.length") == 0
     ends = [given for name, given in kiosk.asked if name == "end"]
     usual = {"done": "done", "over": "left", "idle": "idle", "network": "lost"}
-    if how != "network":  # where nobody could hear it
+    if how != "network":  # without a network no `end` arrives
         assert [given["how"] for given in ends] == [usual[how]]
         assert not [mark for mark in MARKED if mark in json.dumps(ends)]
 
@@ -126,7 +126,7 @@ def test_a_reload_a_back_and_a_wipe_leave_nothing_and_take_no_time(kiosk: FakeKi
     nothing_left(page)
     to_booked(kiosk, page)
     tools = page.context.new_cdp_session(page)
-    tools.send("Performance.enable", {"timeDomain": "threadTicks"})  # of the CPU: others may use it
+    tools.send("Performance.enable", {"timeDomain": "threadTicks"})  # CPU time, on a busy machine
     before = scripts_s(tools)
     assert not page.evaluate(
         """() => {

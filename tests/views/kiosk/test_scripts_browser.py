@@ -9,7 +9,7 @@ from tests.views.web.test_scripts_browser import page
 __all__ = ["page"]
 pytestmark = pytest.mark.browser
 
-# each call stands for a document: two that open in the same moment, and one after them
+# each call of open() stands for a document: two open at the same moment, a third after them
 ALONE = """async (locks) => {
   if (!locks) Object.defineProperty(navigator, "locks", {value: undefined});
   const {alone} = await import("/static/js/kiosk/alone.js");

@@ -1,6 +1,6 @@
 """Each screen of a kiosk on each of its layouts: sizes in millimetres, reach, nothing cut off.
 
-With RIDEDASH_TEST_LANGUAGES=all in all languages, in the narrowest layout.
+RIDEDASH_TEST_LANGUAGES=all measures the narrowest layout in all languages.
 """
 
 import os
@@ -27,16 +27,17 @@ from tests.views.kiosk.measured import faults, faults_of_pages
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 NONE, LARGE, LOWER = frozenset[str](), frozenset({"large"}), frozenset({"lower"})
-# en in every look; scripts with higher lines, and one whose places come in lists, in the narrowest
+# The looks of each language. All layouts are measured in en and ar, and the narrowest one also in hi,
+# which has higher lines, and in ja, where guests choose places from lists.
 LOOKS = {
     "en": (NONE, LARGE, LOWER, LARGE | LOWER),
     "ar": (NONE, LARGE | LOWER),
     "hi": (NONE, LARGE | LOWER),
     "ja": (NONE, LARGE | LOWER),
 }
-# px of a screen of 21.5 inches: the smallest one whose bar has words for all
+# mm per px of a screen of 21.5 inches, the smallest one whose bar has words on all its buttons
 SMALLER_MM = 0.248
-COUNTER_MM = 900  # where the lower edge of a screen on a counter is
+COUNTER_MM = 900  # from the floor to the lower edge of a screen on a counter
 LONG_WORDS = ("de", "es", "fr")
 if os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all":
     LOOKS |= dict.fromkeys(("es", "fr", "de", "zh-Hans"), LOOKS["en"])
@@ -84,7 +85,7 @@ def test_the_words_of_a_held_clock_have_room_beside_all_that_a_ride_shows(
     press(page, "show-code")
     page.locator(".k-code[aria-label]").wait_for()
     expect(page.get_by_text(held)).to_be_visible()
-    expect(page.locator(".k-away")).to_be_hidden()  # it stands still
+    expect(page.locator(".k-away")).to_be_hidden()  # the cab stands still
     assert faults(page, *LAYOUTS["tablet-portrait"][2:], NONE) == []
 
 
@@ -137,7 +138,7 @@ def test_words_of_the_bar_stand_in_one_line_on_a_large_screen(
     kiosk: FakeKiosk, layout: str
 ) -> None:
     page = kiosk.page(layout)
-    for language in ("en", "hi", "ar", "es", "de", "ja", "zh-Hans"):  # French has longer words
+    for language in ("en", "hi", "ar", "es", "de", "ja", "zh-Hans"):  # French words are longer
         press(page, f"lang-{language}", "start")
         assert page.evaluate(LINES) == [], language
         press(page, "bar-over")

@@ -81,7 +81,7 @@ def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby)
     assert told["state"] == "ok"
     assert (told["rule"], told["shown"]) == ("driver", 3)
     cars = {car["name"]: car for car in told["cars"]}
-    assert list(cars) == ["Mini", "SUV", "Auto"]  # no share: nobody has said that the house pays
+    assert list(cars) == ["Mini", "SUV", "Auto"]  # Share needs a code by which the house pays
     assert cars["Mini"]["tags"] == ["cheapest", "soonest"]
     assert cars["SUV"]["tags"] == ["biggest"]
     mini = cars["Mini"]
@@ -257,7 +257,7 @@ def test_of_a_visit_only_counts_and_times_are_kept(lobby: Lobby) -> None:
     assert "Secret" not in f"{row.__dict__}"
     again = lobby.client.post("/kiosk/end", data=said | {"how": "done"})
     assert again.status_code == 204
-    assert lobby.visits()[0].how == "idle"  # the first word counts
+    assert lobby.visits()[0].how == "idle"  # the first end counts
 
 
 def test_help_rings_again_after_an_answer(lobby: Lobby) -> None:

@@ -1,4 +1,4 @@
-"""The words of a kiosk: whole in every language, plain, and free of the trade's own."""
+"""The words of a kiosk: complete in every language, plain, and without technical terms."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.views.ride_pages import make_desk
 
 SCRIPTS = Path(__file__).parents[3] / "static/js/kiosk"
 TRADE = ("drop", "category", "allotment", "invoice", "booking status", "error", "invalid", "oops")
-# keys that a script makes of a part: t(`aid_${name}`)
+# beginnings of keys that a script composes: t(`aid_${name}`)
 MADE = ("aid_", "tab_", "deed_", "help_")
 
 

@@ -1,4 +1,4 @@
-"""A demo's tiles on the desk's own port: passed on, compressed once, and not kept plain."""
+"""A demo's tiles on the desk's own port: passed on, compressed once, and only so kept."""
 
 import gzip
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ GZIP = {"Accept-Encoding": "gzip"}
 
 
 class Sandbox:
-    """What answers tiles: the same drawing, until `release` is raised."""
+    """Answers each request for a tile with the same drawing, until `release` is raised."""
 
     def __init__(self) -> None:
         self.release, self.status, self.asked = 1, 200, list[str]()
@@ -64,7 +64,7 @@ def test_a_tile_comes_with_its_own_headers_and_compressed_where_that_is_read(
 def test_what_is_kept_of_tiles_is_small_and_few(tiles: DemoTiles, sandbox: Sandbox) -> None:
     for number in range(MOST_PACKED + 10):
         Client(tiles).get(path(number), headers=GZIP)
-    Client(tiles).get(path(10), headers=GZIP)  # in use: it stays
+    Client(tiles).get(path(10), headers=GZIP)  # a tile in use stays
     Client(tiles).get(path(9999), headers=GZIP)
     assert len(tiles._packed) == MOST_PACKED
     assert path(10) in tiles._packed

@@ -1,4 +1,4 @@
-"""The server of static files: compressed forms, made once; headers; releases that were replaced."""
+"""The server of static files: files compressed once, headers, and files of replaced releases."""
 
 import gzip
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def instance(tmp_path: Path) -> Path:
 
 
 def release(folder: Path, **changed: str) -> StaticFiles:
-    """What a process reads that starts now."""
+    """The files as a process reads them that starts now."""
     for name, text in (
         FILES | {name.replace("_", "/") + ".js": changed[name] for name in changed}
     ).items():
@@ -152,7 +152,7 @@ def test_a_page_of_the_release_before_goes_on_with_its_own_modules_for_a_day(
         ".lock",
         new.files.digest,
     ]
-    # a process that runs since then knows the files that are gone
+    # a process that started before doesn't serve the deleted files either
     assert later.get(old.files.prefix + "js/a.js").text == "the app"
 
 

@@ -1,4 +1,4 @@
-"""Addresses of static files: a digest of all in each, and the imports that a page names."""
+"""Addresses of static files hold a digest of all files; a page names the modules it imports."""
 
 import re
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ def written(folder: Path, files: dict[str, str]) -> StaticFiles:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    read.cache_clear()  # as a process that starts
+    read.cache_clear()  # as in a process that has just started
     return read(folder)
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[FlaskClient]:
-    """A browser of an app without tables: its pages are few, its files are all there."""
+    """A client of an app without tables, which serves few pages but all files."""
     app = create_app({"RIDEDASH_INSTANCE": str(tmp_path)})
     yield app.test_client()
     app.extensions["ridedash"].db.close()
@@ -54,7 +54,7 @@ def test_imports_are_found_through_each_other_nearest_first_and_once(tmp_path: P
 
 
 def test_every_import_of_our_scripts_is_found() -> None:
-    """Whatever names another script after the word `from` or `import` is a module of ours."""
+    """Each script that is named after the word `from` or `import` is found."""
     files = read(ROOT / "static")
     for name, imports in files.imports.items():
         text = files.paths[name].read_text()
@@ -94,7 +94,7 @@ def test_an_address_of_another_release_answers_the_file_as_it_is_now(
     ):
         with client.get(f"/static/{prefix}{name}") as answer:
             assert answer.data == read(ROOT / "static").paths[name].read_bytes()
-            assert answer.headers["Cache-Control"] == "no-cache"  # asked for anew each time
+            assert answer.headers["Cache-Control"] == "no-cache"  # browsers ask again each time
             seen = {"If-None-Match": answer.headers["ETag"]}
         with client.get(f"/static/{prefix}{name}", headers=seen) as again:
             assert again.status_code == 304

@@ -24,7 +24,7 @@ REFUSED = {
 
 
 def cases() -> Iterator[Case]:
-    """State, booking status, kind, and what else is so."""
+    """The state of an order, the status of its booking, its kind, and other facts."""
     for state in ORDER_STATES:
         yield state, None, "point_to_point", {}
     for kind, known in STATUSES.items():
@@ -43,7 +43,7 @@ def cases() -> Iterator[Case]:
 
 
 def page_of(desk: Desk, case: Case) -> OrderPage:
-    """The order of a case, made and read whole."""
+    """Add the order of a case to the database, and read its page."""
     state, status, kind, facts = case
     order_id = desk.order(state, status, kind, **facts)
     with desk.services.db.read() as s:

@@ -1,8 +1,8 @@
 """How a stored poll notices a change of each column that its page shows.
 
-A column that a ride's page, a guest's link or a row of the board reads stands in exactly one of
-these. test_columns.py compares them with what the view models read; `versions_rise` compares them
-with what the tests in tests/rides write.
+Each column that a ride's page, a guest's link or a row of the board reads is in exactly one of the
+sets below. test_columns.py compares these sets with the columns that the view models read;
+`versions_rise` compares them with the columns that the tests in tests/rides write.
 """
 
 from collections.abc import Iterator
@@ -58,11 +58,11 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
     "moments": frozenset({"at", "name", "what"}),
     "attention": frozenset({"detail", "name", "cleared_at"}),
 }
-# In store.poll_marks.Revision.
+# Part of store.poll_marks.Revision.
 REVISION: Final[dict[str, frozenset[str]]] = {
     "orders": frozenset({"version"}),
     "accounts": frozenset({"state"}),
-    # position_at is written together with seen_at only
+    # position_at is only written together with seen_at
     "rides": frozenset({"seen_at", "interval_s", "next_poll_at", "position_at"}),
 }
 # Never written again after the row was made.
@@ -89,14 +89,14 @@ FIXED: Final[dict[str, frozenset[str]]] = {
     ),
     "rides": frozenset({"created_at"}),
 }
-# Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an
-# order, that a newer order was booked in its place (OrderPage.superseded_by).
+# Noticed within cache.FRESH_S: a name may be half a minute late. The page of an order may be as late
+# to show that a newer order was booked in its place (OrderPage.superseded_by).
 LATE: Final[dict[str, frozenset[str]]] = {
     "guests": frozenset({"language", "name", "phone", "unverified"}),
     "properties": frozenset({"currency", "language", "machine_words", "timezone", "words_version"}),
 }
-# While an action is being called its page may still show what it was, for some seconds: the outcome
-# of the call raises the version. A call without an answer, or that never left, changes nothing.
+# During the call for an action, pages may show the action's former state for some seconds: the outcome
+# of the call raises the version. A call that was not sent, or has no answer, changes no page.
 CALLED: Final = (
     "NEW.state = 'calling' OR (OLD.state = 'calling' AND NEW.state IN ('unconfirmed', 'armed'))"
 )
@@ -162,7 +162,7 @@ def _triggers() -> Iterator[str]:
 
 
 def _shown() -> Iterator[tuple[str, str, str]]:
-    """Table, column, and which order's version must rise with it; none's for a FIXED one."""
+    """Table, column, and the id of the order whose version must rise; -1 for a FIXED column."""
     for table, columns in VERSIONED.items():
         for column in columns:
             yield table, column, "NEW.id" if table == "orders" else "NEW.order_id"

@@ -68,7 +68,7 @@ def compact(page: str) -> str:
 
 @dataclass
 class Desk:
-    """An app with a property and another one beside it, staff in both, and a clock for tests."""
+    """An app with two properties, staff in both, and a clock for tests."""
 
     app: Flask
     now: datetime = NOON
@@ -85,8 +85,8 @@ class Desk:
     def client(self, signed_in: bool = True, name: str = "desk") -> FlaskClient:
         """A browser; signed in as the front desk by default.
 
-        Not by the form, which tests/views/auth is about: its page and its slow hash of the password
-        are a good part of what a short test takes.
+        The sign-in is written into the database. The form, which tests/views/auth tests, would take
+        a good part of a short test's time, for its page and its slow hash of the password.
         """
         client = self.app.test_client()
         if signed_in:
@@ -143,7 +143,7 @@ def make_desk(folder: Path, **settings: str) -> Desk:
         "RIDEDASH_INSTANCE": str(folder),
         "RIDEDASH_DATABASE_URL": new_database(folder),
         "RIDEDASH_POLL_LAYER": "off",  # tests write to the database directly
-        # where nothing listens: at the usual port may be a demo that somebody runs
+        # nothing listens there; a demo that somebody runs may have the usual port
         "RIDEDASH_SANDBOX_PORT": REFUSING_PORT,
         **{f"RIDEDASH_{k}": v for k, v in settings.items()},
     }
@@ -268,7 +268,7 @@ def action_row(
 
 
 def _product(category: str, kind: str) -> dict[str, Any]:
-    """What the service offered, as it is stored: its price is worded anew for each reader."""
+    """A product that the service offered, as it is stored; each reader gets words for its price."""
     estimate = {"amount_min": "210", "amount_max": "260"}
     return {
         "category": category,

@@ -27,8 +27,8 @@ from tests.views.kiosk.measured import faults, faults_of_pages
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 NONE, LARGE, LOWER = frozenset[str](), frozenset({"large"}), frozenset({"lower"})
-# The looks of each language. All layouts are measured in en and ar, and the narrowest one also in hi,
-# which has higher lines, and in ja, where guests choose places from lists.
+# Looks by language. Each layout is measured in en and ar, and the narrowest one also in hi, whose
+# lines are higher, and in ja, where guests choose places from lists.
 LOOKS = {
     "en": (NONE, LARGE, LOWER, LARGE | LOWER),
     "ar": (NONE, LARGE | LOWER),

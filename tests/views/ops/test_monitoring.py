@@ -224,7 +224,7 @@ def test_readiness_and_metrics_are_answered_while_the_database_says_nothing(
     for _ in range(5):
         assert readiness(app) == (503, ["database", "migrations", "worker", "sending"])
         assert "ridedash_database_up 0.0" in app.test_client().get("/metrics").text
-    assert len(waiting) == 2  # one thread for each of the two reads, however often they are requested
+    assert len(waiting) == 2  # one thread for each check, however often it is requested
     monkeypatch.undo()
     answered.set()
     for thread in waiting:

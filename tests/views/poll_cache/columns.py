@@ -89,14 +89,15 @@ FIXED: Final[dict[str, frozenset[str]]] = {
     ),
     "rides": frozenset({"created_at"}),
 }
-# Noticed within cache.FRESH_S: a name may be half a minute late. The page of an order may be as late
-# to show that a newer order was booked in its place (OrderPage.superseded_by).
+# Noticed within cache.FRESH_S: a name may be half a minute late. So may be, on an order's page, the
+# note that a newer order was booked in its place (OrderPage.superseded_by).
 LATE: Final[dict[str, frozenset[str]]] = {
     "guests": frozenset({"language", "name", "phone", "unverified"}),
     "properties": frozenset({"currency", "language", "machine_words", "timezone", "words_version"}),
 }
-# During the call for an action, pages may show the action's former state for some seconds: the outcome
-# of the call raises the version. A call that was not sent, or has no answer, changes no page.
+# During the call for an action, pages may show the action's former state for some seconds, until
+# the outcome of the call raises the version. A call that was not sent, or has no answer, changes no
+# page.
 CALLED: Final = (
     "NEW.state = 'calling' OR (OLD.state = 'calling' AND NEW.state IN ('unconfirmed', 'armed'))"
 )

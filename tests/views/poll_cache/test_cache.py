@@ -1,4 +1,4 @@
-"""What a web process stores between polls: for how long, for whom, and until what happens."""
+"""What a web process stores between polls: for how long, for whom, and which events end it."""
 
 import logging
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ OTHER = Key("/rides/2", (1, "concierge"), "en")
 
 
 class Hands:
-    """Time as the cache counts it, and when the service's clock was last turned."""
+    """The seconds that the cache counts, and the last turn of the service's clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -41,7 +41,7 @@ class Hands:
 
 
 class Desk:
-    """A cache on a small desk. Its database may be away."""
+    """A cache over the database of a small desk, which fails while `away` is set."""
 
     def __init__(self, world: World) -> None:
         self.world, self.hands = world, Hands()
@@ -61,7 +61,7 @@ class Desk:
         self.hands.now += seconds
 
     def shared(self, value: str, key: Key = PAGE, **facts: Any) -> str:
-        """What the cache answers when `value` would be made anew."""
+        """The answer of the cache, which is `value` if none is stored."""
         given = {"revision": None, "serves_s": 600.0, **facts}
         return str(self.cache.share(key, lambda _before: Entry(value, **given)).value)
 

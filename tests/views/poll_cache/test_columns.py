@@ -39,7 +39,7 @@ class Recorded:
 
 
 def recorded(page: OrderPage, reads: Reads) -> Any:
-    """An order's page whose rows note what is read of them."""
+    """An order's page whose rows note which of their columns are read."""
 
     def wrapped(value: Any) -> Any:
         if isinstance(value, tuple):
@@ -59,7 +59,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 
 def shown(desk: Desk, page: Any, later: timedelta) -> None:
-    """All that the three polls show of an order."""
+    """Make all that the three polls show of an order."""
     now = desk.now + later
     facts = RideFacts(page, now, REAL, "en")
     ride_view(page, now, REAL).as_json()
@@ -72,7 +72,7 @@ def shown(desk: Desk, page: Any, later: timedelta) -> None:
 
 
 def test_every_column_that_a_poll_shows_is_noticed_when_it_changes(desk: Desk) -> None:
-    """One that is missing would be shown late: name it in columns.py, where it is noticed."""
+    """Changes of a missing column would be shown late: add it to a set in columns.py."""
     reads: Reads = defaultdict(set)
     for case in cases():
         page = recorded(page_of(desk, case), reads)

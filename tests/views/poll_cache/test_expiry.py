@@ -1,4 +1,4 @@
-"""It is known when time alone will change a page's words: a stored poll is sent until then."""
+"""Pages foretell when time alone will change their words; a stored poll is sent until then."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -52,7 +52,7 @@ def of_board(_desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetime 
 
 @pytest.mark.parametrize("shown", [of_staff, of_rider, of_follower, of_board])
 def test_no_word_changes_before_the_instant_that_was_foretold(desk: Desk, shown: Shown) -> None:
-    """From one foretold instant to the next nothing differs."""
+    """Between two foretold instants the words stay the same."""
     for case in cases():
         page, at = page_of(desk, case), NOON
         with desk.app.test_request_context("/"):

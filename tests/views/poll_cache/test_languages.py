@@ -1,4 +1,4 @@
-"""Readers of one ride in several languages: each gets their own words, remembered or not."""
+"""Readers of one ride in several languages: each gets their own, from the cache or from Flask."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def addresses(desk: Desk, order_id: int) -> list[str]:
-    """Of the polls of a ride: the desk's, the guest's, a follower's."""
+    """The addresses of a ride's polls: the desk's, the guest's and a follower's."""
     place, staff = desk.ids["desk.property"], by_staff(desk.ids["desk"])
     return [f"/rides/{order_id}/snapshot.json"] + [
         f"/t/{make_link(desk.services.db, NOON, place, order_id, kind, staff)}/snapshot.json"
@@ -39,7 +39,7 @@ def addresses(desk: Desk, order_id: int) -> list[str]:
 
 
 def asked_of_flask(desk: Desk) -> list[str]:
-    """The paths that the memory asks Flask for from now on."""
+    """A list of the paths that the poll middleware passes on to Flask from now on."""
     asked: list[str] = []
     middleware = desk.app.wsgi_app
     flask = middleware.app  # type: ignore[attr-defined]
@@ -62,7 +62,7 @@ def words_of(answer: TestResponse) -> set[str]:
     "query", ["", "since=", "since=&ride=1", "ride=1", "only=bar", "rides", "guest", "follower"]
 )
 def test_no_reader_gets_the_words_of_another(desk: Desk, query: str) -> None:
-    """Asked in turns, from memory and from Flask; nor does a 304 keep the words of another."""
+    """Languages take turns, from the cache and from Flask; a 304 is for the same language only."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     known = dict(zip(["rides", "guest", "follower"], addresses(desk, order_id), strict=True))
     address, kept = known.get(query, "/board.json"), query if query not in known else ""
@@ -84,7 +84,7 @@ def test_no_reader_gets_the_words_of_another(desk: Desk, query: str) -> None:
 
 
 def test_the_memory_answers_in_each_language(desk: Desk) -> None:
-    """What is said of it holds for what is remembered: Flask is asked once for each language."""
+    """Flask answers the first poll of each address in each language, and the cache the others."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     browser, asked = desk.client(), asked_of_flask(desk)
     asks = [f"{each}?{lang}" for each in addresses(desk, order_id) for lang in LANGUAGES]
@@ -95,9 +95,9 @@ def test_the_memory_answers_in_each_language(desk: Desk) -> None:
 
 
 def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) -> None:
-    """Of the ride that was chosen on it, too."""
+    """The same holds for the ride that is chosen on the board."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # all within a quarter of a second
+    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # the cache reads nothing again within LOOK_S
     browser, asked = desk.client(), asked_of_flask(desk)
     for lang in ("lang=ar", "lang=de"):
         address = f"/board.json?ride={order_id}&{lang}"
@@ -108,9 +108,9 @@ def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) 
 
 
 def test_what_a_board_tells_in_another_language_is_not_read_again(desk: Desk) -> None:
-    """Neither the facts of the top bar nor which rows there are; the rows are read for words."""
+    """The facts of the top bar and the list of rows are kept; the rows are read for their words."""
     desk.order("BOOKED", "CALL_DRIVER")
-    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # all within a quarter of a second
+    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # the cache reads nothing again within LOOK_S
     browser, read = desk.client(), []
     browser.get("/board.json")
 
@@ -130,7 +130,7 @@ def test_what_a_board_tells_in_another_language_is_not_read_again(desk: Desk) ->
     ["?lang=xx", "?lang=", "?lang=ar&lang=de", "?lang=ar&x=1", "?xlang=ar", "?x=1lang=ar"],
 )
 def test_an_address_that_is_not_a_pages_is_answered_by_flask(desk: Desk, query: str) -> None:
-    """The same answer with the memory filled and without it: the first language counts."""
+    """The answer is the same whether the cache is filled or not: the first language counts."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     browser = desk.client()
     for address in (*addresses(desk, order_id), "/board.json"):
@@ -145,7 +145,7 @@ def test_an_address_that_is_not_a_pages_is_answered_by_flask(desk: Desk, query: 
 
 
 def test_a_language_of_the_browser_does_not_change_a_poll(desk: Desk) -> None:
-    """Its page has chosen, and says so in the address; another phone asks from the same place."""
+    """The language is in the poll's address, so the header of a browser doesn't count."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     address = addresses(desk, order_id)[1]
     browser = Client(desk.app.wsgi_app, use_cookies=False)

@@ -47,8 +47,8 @@ OWN_TIME = {"X-Server-Now", "Date", "X-Request-Id"}
 
 
 class Process:
-    """One web process among several over a database: an app of its own, whose seconds are the
-    test's.
+    """One of several web processes over a database: an app of its own, whose seconds the test
+    counts.
     """
 
     def __init__(self, desk: Desk, seconds: list[float], looks_at: Any = None) -> None:
@@ -67,7 +67,7 @@ class Process:
         self.app.wsgi_app = self.app.wsgi_app.app  # type: ignore[attr-defined, method-assign]
 
     def flask(self, environ: dict[str, Any], start: Any) -> Any:
-        """Flask as the middleware finds it; asks are counted."""
+        """Flask behind the middleware; the path of each request is noted."""
         self.asked.append(environ["PATH_INFO"])
         return self.app.wsgi_app(environ, start)
 
@@ -87,7 +87,7 @@ class Process:
     def twice(
         self, order_id: int, cookie: str, seen: str | None = None, **headers: str
     ) -> TestResponse:
-        """The second answer to one question; from the cache where anything can be."""
+        """The second answer to the same request, from the cache if the first one was stored."""
         self.get(order_id, cookie, seen, **headers)
         return self.get(order_id, cookie, seen, **headers)
 
@@ -148,7 +148,7 @@ def plain(
 
 
 def comparable(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
-    """What an answer says, without what differs from one request to the next."""
+    """Status, headers and body of an answer, without what differs between equal requests."""
     body = answer.json if answer.status_code >= 400 else answer.data
     if isinstance(body, dict):
         body.pop("reference", None)
@@ -181,13 +181,13 @@ CASES = [(state, None, "point_to_point") for state in ORDER_STATES] + [
 @pytest.mark.parametrize("name", ["desk", "manager", "admin", "other"])
 def test_the_middleware_answers_as_flask_does(desk: Desk, process: Process, name: str) -> None:
     for number, case in enumerate(CASES):
-        if number % 10 == 0:  # one sign-in may not ask so often for what is not there
+        if number % 10 == 0:  # each sign-in has a limit of requests for missing rides
             cookie = signed_in(desk, name)
         order_id = desk.order(*case)
         expected = plain(desk.app, order_id, cookie)
         process.asked.clear()
         assert comparable(process.twice(order_id, cookie)) == comparable(expected), case
-        # the foreign ride does not exist, each time
+        # the 404 for a ride of another property is not stored
         assert len(process.asked) == (2 if name == "other" else 1)
         tag = expected.headers.get("ETag")
         for seen in ('"older"', tag, f"W/{tag}", "*", '"a", "b"', "x"):
@@ -382,7 +382,7 @@ def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
 
 
 class HangingDatabase:
-    """A real one, until `gone`: who reads then waits for `back`."""
+    """A real database; after `gone` is set, each reader waits for `back`."""
 
     def __init__(self, database: Any) -> None:
         self.database, self.gone = database, False
@@ -479,7 +479,7 @@ def test_a_sign_in_is_read_once_for_many_changes_of_a_ride(
 def test_a_sign_in_is_read_again_in_time_however_often_a_ride_changes(
     desk: Desk, process: Process, seconds: list[float]
 ) -> None:
-    """A sign-in whose row went without a record is the worst case: nothing tells of its end."""
+    """The worst case: the row of a sign-in is deleted, and no EndedSignIn tells of its end."""
     order_id, name = desk.order("BOOKED", "CALL_DRIVER"), f"deleted {desk.order('READY')}"
     staff_id = new_concierge(desk, name)
     cookie = signed_in(desk, name)
@@ -500,7 +500,7 @@ def new_concierge(desk: Desk, name: str) -> int:
 
 
 def raise_version(desk: Desk, order_id: int) -> None:
-    """An update as a worker writes it."""
+    """Raise the revision of an order, as a worker does."""
     desk.add(
         lambda s: s.execute(
             update(Order).where(Order.id == order_id).values(version=Order.version + 1)
@@ -547,7 +547,7 @@ def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
 def test_what_ends_after_hours_in_which_nothing_ended_is_not_missed(
     desk: Desk, process: Process, seconds: list[float]
 ) -> None:
-    """SQLite numbers rows from 1 again once a table is empty; old rows are deleted."""
+    """Old rows are deleted, and SQLite numbers rows from 1 again once a table is empty."""
     client, facts = desk.client(), link_facts(desk)
     form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
     path = f"/t/{make_link(desk.services.db, NOON, *facts)}/snapshot.json"
@@ -782,7 +782,7 @@ def test_rides_that_no_one_asks_for_any_more_leave_nothing_stored(
 
 
 def test_an_answer_is_made_once_however_many_ask(desk: Desk, seconds: list[float]) -> None:
-    """Threads that ask while one makes it wait, and take what it made."""
+    """Threads that ask while another one makes the answer wait for it, and take it."""
     cache = PollCache(desk.services.db, lambda: seconds[0])
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     key = Key("a page", (1, "concierge"), "en")

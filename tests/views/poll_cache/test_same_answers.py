@@ -1,6 +1,6 @@
 """Guests' links and the board answer the same with the cache and without it, in every state.
 
-For ride pages test_middleware.py holds that.
+test_middleware.py tests the same for ride pages.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.views.poll_cache.cases import cases
 from tests.views.ride_pages import HASH, NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
-OWN = {"X-Server-Now", "X-Request-Id", "Date"}  # differ between two requests for the same
+OWN = {"X-Server-Now", "X-Request-Id", "Date"}  # differ between two equal requests
 ROLES = ["desk", "manager", "admin", "other"]
 
 
@@ -45,7 +45,7 @@ def said(answer: Any) -> tuple[int, dict[str, str], Any]:
 
 
 def without_cache(desk: Desk, ask: Callable[[], Any]) -> Any:
-    """An answer of Flask's own: nothing stands before it, and it has no cache."""
+    """An answer of Flask's own, without the middleware and the cache."""
     middleware, cache = desk.app.wsgi_app, desk.app.extensions.pop(EXTENSION)
     desk.app.wsgi_app = middleware.app  # type: ignore[attr-defined, method-assign]
     try:
@@ -55,7 +55,7 @@ def without_cache(desk: Desk, ask: Callable[[], Any]) -> Any:
 
 
 def compare(desk: Desk, browser: FlaskClient, path: str, case: object) -> None:
-    """The first answer, one from the cache, and 304s, each against Flask's own."""
+    """Compare the first answer, one from the cache, and 304s, each with Flask's own."""
     cache: PollCache = desk.app.extensions[EXTENSION]
     tag = without_cache(desk, lambda: browser.get(path)).headers.get("ETag", '"none"')
     for seen in (None, tag):
@@ -79,7 +79,7 @@ def test_of_a_guests_link(desk: Desk, kind: LinkKind) -> None:
 
 
 def test_of_the_board(desk: Desk) -> None:
-    """Before and after rides are on it, with all that can be asked for."""
+    """First without rides, then with more and more of them; with each kind of query."""
     browsers = {role: desk.client(name=role) for role in ROLES}
     for case in (None, *list(cases())[::12]):
         order_id = 0 if case is None else desk.order(*case[:3], **case[3])

@@ -35,7 +35,7 @@ def test_stacked_marks_and_turned_text_are_cut_before_they_are_stored() -> None:
 
 
 def test_a_label_of_the_service_is_sent_whole_or_not_at_all() -> None:
-    """What the page offers has 300 characters at most, as any text of the service."""
+    """A label that the page offers has 300 characters at most, like every text of the service."""
     label = "It was late. " * 23 + "!"
     assert len(label) == 300
     form = MultiDict({"rating": "2", "option-2": label})

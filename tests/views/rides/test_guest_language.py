@@ -1,4 +1,4 @@
-"""What staff show and hand out is in the guest's language; the desk's own words stay the desk's."""
+"""What staff show and hand out is in the guest's language; all other words are in the desk's."""
 
 import re
 from collections.abc import Iterator

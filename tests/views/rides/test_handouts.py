@@ -418,7 +418,7 @@ def test_up_to_five_links_of_each_kind_may_be_made_while_there_is_a_ride(desk: D
 
 
 def last_of(kind: str) -> tuple[bool, bool]:
-    """What may be made before the fifth link of a kind is there; of riders first."""
+    """Whether links for riders and for followers may be made before there are five of a kind."""
     return (kind == "rider", True)
 
 

@@ -215,7 +215,8 @@ def test_a_late_cancel_may_cost_and_one_by_the_service_is_not_called_free(desk: 
 def test_a_stopped_search_is_free_and_without_a_policy_no_fee_is_stated(desk: Desk) -> None:
     facts = {"ride": {"allotted_at": None}, "actions": [("abort", "done", {})]}
     free = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", **facts))
-    left = facts | {"ride": {"allotted_at": NOON - 9 * MINUTE}}  # by a driver, nine minutes ago
+    # a driver accepted nine minutes ago and left again
+    left = facts | {"ride": {"allotted_at": NOON - 9 * MINUTE}}
     again = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", **left))
     assert again.detail == "Cancelled in time: free."
     unsaid = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", cancellation=None, **facts))

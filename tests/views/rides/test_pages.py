@@ -129,7 +129,7 @@ def test_the_driven_path_is_that_of_the_guests_cab_in_few_points(
 
     def driven(s: Any) -> None:
         s.add(PathPoint(order_id=order_id, at=NOON - timedelta(seconds=10), lat=1.0, lng=2.0))
-        for n in range(2_500):  # a walk that no line follows
+        for n in range(2_500):  # a zigzag, of which no line can replace parts
             at = NOON + timedelta(seconds=10 * n)
             lat, lng = -38.5 + (n * n % 97) / 5_000, -128.0 + n / 10_000
             s.add(PathPoint(order_id=order_id, at=at, lat=lat, lng=lng))
@@ -139,7 +139,7 @@ def test_the_driven_path_is_that_of_the_guests_cab_in_few_points(
     path = first.get_json()["path"]
     assert 2 <= len(path) <= 200
     assert path[-1] == [round(-38.5 + (2_499 * 2_499 % 97) / 5_000, 5), -127.7501]
-    assert [1.0, 2.0] not in path  # the cab that came before
+    assert [1.0, 2.0] not in path  # a point of the cab before the swap
     known = {"If-None-Match": first.headers["ETag"]}
     assert browser.get(f"/rides/{order_id}/path.json", headers=known).status_code == 304
     foreign = desk.order("BOOKED", "CALL_DRIVER", prop="other")
@@ -441,7 +441,7 @@ def talking(tmp_path: Path) -> Iterator[Desk]:
 
 
 class RefusedOnce(Service):
-    """Its labels come for a fresh token only."""
+    """Refuses the first token when it is asked for the labels of feedback."""
 
     def feedback_options(self, _category: str, token: str, _sub: Any = None) -> Any:
         if token == "token":
@@ -457,7 +457,7 @@ class Renewed(Tokens):
 def test_the_labels_of_feedback_are_the_services_also_after_a_token_has_ended(
     talking: Desk,
 ) -> None:
-    """Those of the document, which the service may not know, would be sent in their place."""
+    """Without them the page would offer the document's labels, which the service may not know."""
     talking.services.client, talking.services.tokens = RefusedOnce(Done()), Renewed()
     order_id = talking.order("BOOKED", "COMPLETED", ride={"next_poll_at": None})
     page = talking.client().get(f"/rides/{order_id}").text
@@ -608,7 +608,7 @@ def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talki
 def test_no_undo_is_offered_for_what_the_service_was_asked(
     desk: Desk, browser: FlaskClient
 ) -> None:
-    """The fee stands before the press instead."""
+    """Instead, the fee is shown before the press."""
     cancelled = desk.order("BOOKED", "CALL_DRIVER", actions=[("cancel", "done", {})])
     assert "undo_until" not in browser.get(f"/rides/{cancelled}/snapshot.json").get_json()
     assert (
@@ -678,7 +678,7 @@ def test_messages_in_the_address_are_limited_to_ours(talking: Desk, said: str) -
 
 
 def test_a_ride_of_a_demos_past_counts_no_time_while_that_is_made(desk: Desk) -> None:
-    """It is under way for the moment of a poll, days ago."""
+    """While a demo makes its past, a ride of a past day is briefly under way."""
     order_id, browser = desk.order("BOOKED", "CLIENT_LOCATED"), desk.client()
     counted = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert counted["timer"]["text"].startswith("waiting")

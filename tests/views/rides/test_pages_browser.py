@@ -76,7 +76,7 @@ class Browsed:
         self.page.get_by_role("combobox", name="New drop").fill("Nowhere at all")
         self.page.get_by_role("button", name="Change drop").click()
         expect(self.page.locator("#form-error")).to_be_visible()
-        # the page is there before its script: what is typed until then finds no list
+        # the script is loaded after the page: what is typed before that opens no list
         expect(self.page.locator("[data-drop][data-ready]")).to_be_attached()
 
 
@@ -105,7 +105,7 @@ def test_after_a_form_with_errors_the_page_updates_and_offers_new_actions(
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
     browsed.move(order_id, "CALL_DRIVER")
     expect(page.locator('[data-action="cancel"] form')).to_be_attached()
-    # still the typed text
+    # the typed text is still there
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
     page.locator("summary", has_text="Cancel ride").click()
     expect(page.get_by_role("button", name="Cancel ride")).to_be_visible()
@@ -223,7 +223,7 @@ def test_another_drop_comes_from_the_list_with_its_price_before_the_press(
     browsed.posted.clear()
     field, price = page.get_by_role("combobox", name="New drop"), page.locator("[data-drop-price]")
     field.fill("airp")
-    expect(page.locator("#form-error")).to_have_count(0)  # of the other words
+    expect(page.locator("#form-error")).to_have_count(0)  # the error was about the former text
     option = page.locator("#drop-places [role=option]")
     expect(option).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
@@ -233,13 +233,13 @@ def test_another_drop_comes_from_the_list_with_its_price_before_the_press(
     assert fake.questions("/v1/products")[-1]["drop_lat"].startswith("-38.55")
     expect(page.locator("[data-drop] [name=lat]")).to_have_value("-38.55")
     assert browsed.posted == []
-    page.keyboard.press("Enter")  # nothing is sent from the field
+    page.keyboard.press("Enter")  # Enter in the field sends nothing
     expect(page.locator("[data-drop] [type=submit]")).to_be_focused()
     assert browsed.posted == []
     field.fill("air")
-    expect(price).to_have_text("")  # of no place any more
+    expect(price).to_have_text("")  # "air" is not a chosen place
     expect(option).to_be_visible()
-    page.keyboard.press("Escape")  # the list lies over the buttons
+    page.keyboard.press("Escape")  # the list covers the buttons
     expect(option).to_be_hidden()
     page.get_by_role("button", name="Keep the old drop").click()
     expect(field).to_be_hidden()

@@ -1,4 +1,4 @@
-"""The scripts of a ride without a server: its start code and its panels, when answers are late."""
+"""The scripts of a ride's page, without a server: start code and panels when answers are late."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def turned(served: Served, order_id: int, size: tuple[int, int] = (1280, 800)) -> Page:
-    """The ride's page after the key of the large screen."""
+    """The ride's page after the key press that shows the ride on the whole screen."""
     page = served.staff(viewport={"width": size[0], "height": size[1]})
     page.goto(f"/rides/{order_id}")
     expect(page.locator("html.scripted")).to_be_attached()
@@ -34,7 +34,7 @@ def turned(served: Served, order_id: int, size: tuple[int, int] = (1280, 800)) -
 
 
 def move(served: Served, order_id: int, status: str) -> None:
-    """Let a poll find the ride in another status."""
+    """Store another status of the ride, as after a poll."""
 
     def rows(s: Session) -> None:
         s.get_one(Order, order_id).version += 1

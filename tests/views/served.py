@@ -25,12 +25,12 @@ AXE = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],  # passed rules need no list of nodes
 }
-# the device's clock is put right, by a day
+# the device's clock is set back by a day
 SET_BACK = """() => {
   const before = Date.now.bind(Date);
   Date.now = () => before() - 86_400_000;
 }"""
-# colours are judged at the end of their transition, not on the way; some turn without an end
+# ends all transitions, so that axe sees the final colours; animations without an end go on
 RUN = """(options) => {
   for (const each of document.getAnimations())
     if (Number.isFinite(each.effect.getComputedTiming().endTime)) each.finish();
@@ -107,7 +107,7 @@ def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
 
 
 class Silent(WSGIRequestHandler):
-    """Writes no line for each request: pytest keeps them, some seventy for a page."""
+    """Logs no requests: pytest would keep some seventy lines for each page."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         pass
@@ -117,8 +117,8 @@ class Silent(WSGIRequestHandler):
 def on_a_port(app: Any) -> Iterator[str]:
     """Serve the app on a free port. Yields its address.
 
-    Here is no sandbox that draws a map's tiles. A map asks for twenty at once: for each of them
-    Flask would make a page that says so, which takes as long as all else that a page asks for.
+    No sandbox draws the tiles of maps here. A map requests twenty tiles at once, and Flask would
+    make an error page for each of them, which takes as long as all other requests of a page.
     """
 
     def answer(environ: Any, start: Any) -> Any:
@@ -140,7 +140,7 @@ def on_a_port(app: Any) -> Iterator[str]:
 
 @contextmanager
 def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
-    """A desk on a port; at the end there is no script error and no foreign request."""
+    """A desk on a port; checks at the end that there was no script error and no foreign request."""
     held: list[Desk] = []
     try:
         with on_a_port(lambda environ, start: held[0].app(environ, start)) as url:
@@ -160,7 +160,7 @@ def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
 
 
 def map_there(page: Page) -> None:
-    """Wait until the map of the board or of the booking page works: it comes after the page."""
+    """Wait for the map of the board or of the booking page, which is loaded after the page."""
     parts = "[data-board] .map-canvas, [data-booking] .leaflet-container"
     expect(page.locator(parts)).to_be_attached()
 
@@ -168,7 +168,7 @@ def map_there(page: Page) -> None:
 def violations(page: Page, *rules: str) -> list[str]:
     """The violations that axe finds, by all its rules or by these alone."""
     options = AXE | {"runOnly": rules} if rules else AXE
-    if not page.evaluate("'axe' in window"):  # 570 kB
+    if not page.evaluate("'axe' in window"):  # load its 570 kB once
         page.evaluate(Axe().axe_script)
     found = page.evaluate(RUN, options)
     return [

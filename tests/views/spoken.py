@@ -1,4 +1,4 @@
-"""What a page says that went through no catalogue: for pages in the pseudo-locale en-XA."""
+"""Finds the words of a page that come from no catalogue; the page must be in the locale en-XA."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Final
 
 LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 SPOKEN: Final = ("title", "aria-label", "placeholder", "alt", "content", "label")
-# words of a page's patterns; others name addresses, slots and elements of scripts
+# attributes with such a value are patterns of texts; others hold addresses, slots and element names
 PATTERN: Final = re.compile(r"[^\W\d_]{2,} [^\W\d_]|\{\w+\}")
 NO_PATTERNS: Final = {
     "data-show",
@@ -19,11 +19,11 @@ NO_PATTERNS: Final = {
     "data-by-night",
     "data-sample",  # a text in each language, to see whether its letters can be shown
 }
-# their options are codes, names that Babel translates, languages in their own, and the service's
+# their options are codes, names from Babel, languages by their own names, and the service's names
 NAMED: Final = {"country", "currency", "timezone", "language", "category"}
 EMPTY: Final = {"meta", "link", "input", "img", "br", "hr", "use", "path", "circle", "image"}
 SILENT: Final = {"script", "style", "code", "textarea"}
-# dates and zones are Babel's, the rest is the same in every language
+# Babel writes dates and zones; the other words are the same in every language
 DATA: Final = re.compile(
     r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|IST|GMT"
     r"|UTC|INR|CSV|GMH-\d+-\d+-\w+|ridedash|WhatsApp|Enter|Esc|Alt|Ctrl|Shift|Tab|SVG|PNG|JPEG"
@@ -32,9 +32,9 @@ DATA: Final = re.compile(
 
 
 class Speech(HTMLParser):
-    """Reads a page; `foreign` is each text and attribute with words outside of ⟦ ⟧.
+    """Reads a page; `foreign` lists the texts and attributes that have words outside of ⟦ ⟧.
 
-    What an element marks as a fact, as of a language or as not to be translated is left out.
+    Elements are left out that are facts (bdi), name a language, or must not be translated.
     """
 
     def __init__(self, data: frozenset[str]) -> None:
@@ -42,7 +42,7 @@ class Speech(HTMLParser):
         self.data = sorted(data, key=len, reverse=True)  # names and places of the test's own rows
         self.foreign: list[str] = []
         self.open: list[tuple[str, bool]] = []
-        self.depth = 0  # of ⟦ around what is read
+        self.depth = 0  # how many ⟦ are open
         self.heard = False  # whether any text was in ⟦ ⟧
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -91,7 +91,7 @@ class Speech(HTMLParser):
 
 
 def forms_in(value: str) -> list[str]:
-    """The texts of an attribute: each form of one with a count, else the value itself."""
+    """The texts of an attribute: each of its plural forms, or else the value itself."""
     if not value.startswith('{"'):
         return [value]
     forms: dict[str, str] = json.loads(value)
@@ -99,7 +99,7 @@ def forms_in(value: str) -> list[str]:
 
 
 def foreign_words(page: str, data: frozenset[str] = frozenset()) -> list[str]:
-    """Each text of a page with two letters that no catalogue gave, and that is no fact."""
+    """The texts of a page that have a word, come from no catalogue and are no facts."""
     speech = Speech(data)
     speech.feed(page)
     assert speech.heard, "the page is not in en-XA"

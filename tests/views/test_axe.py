@@ -1,4 +1,4 @@
-"""axe finds nothing on any page: each route with one, each state of a ride, light and dark."""
+"""axe finds nothing on any page: all routes and all states of rides, light and dark."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ FILES = {
     "admin_own_words.export",
     "desk.board_json",
     "door.rows",
-    "own_phone.show",  # of a browser that has opened a link: test_own_phone_browser.py
+    "own_phone.show",  # only for the browser that has opened the link: test_own_phone_browser.py
     "drop_price.show",
     "drop_price.way_back",
     "faces.file",
@@ -109,13 +109,13 @@ def _link_of_kiosk(desk: Desk) -> str:
 
 
 def _run(desk: Desk) -> str:
-    """A story of the demo that was begun."""
+    """The id of a demo's story that has begun."""
     runs = Runs(desk.services.settings.instance)
     return runs.begin("receipt", 1, desk.ids["desk.property"], NOON).id
 
 
 def _kiosk(desk: Desk) -> int:
-    """A kiosk that was heard of, without a PIN or voices, and with a way to a point."""
+    """A kiosk that has sent a beat; it has no PIN, one voice, and a way to a pickup point."""
     with desk.services.db.write() as s:
         home = desk.ids["desk.property"]
         row = new_device(s, home, KioskKind.KIOSK, "Lobby", NOON)
@@ -133,14 +133,14 @@ def routes(desk: Desk) -> dict[str, str]:
 
 
 def still(served: Served, name: str = "desk", scheme: str = "light", **options: Any) -> Page:
-    """A signed-in page without motion: told later, each page would be styled and drawn twice."""
+    """A signed-in page without motion; set later, this would style and draw each page twice."""
     return served.staff(name, scheme=scheme, reduced_motion="reduce", **options)
 
 
 def check(page: Page, address: str, what: object, *, status: int = 200) -> None:
     """Check that axe finds nothing on a page, light and dark.
 
-    The same page in its second scheme differs in its colours alone.
+    Only the contrast is checked in the dark, because nothing but colours differs there.
     """
     answer = page.goto(address)
     assert answer is not None

@@ -1,7 +1,7 @@
-"""axe finds nothing on a page in any language: its direction, its marks of language, its contrast.
+"""axe finds nothing on pages in any language: direction, marks of language, contrast.
 
-On every change a few pages in Arabic. With RIDEDASH_TEST_LANGUAGES=all every page and state in all
-languages but English, light and dark, which takes half an hour; English is in test_axe.py.
+Each run checks a few pages in Arabic. RIDEDASH_TEST_LANGUAGES=all checks every page and state in
+all languages but English, light and dark, in half an hour; test_axe.py checks English.
 """
 
 import os
@@ -24,8 +24,8 @@ ALL = os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all"
 by_hand = pytest.mark.skipif(not ALL, reason="takes minutes: RIDEDASH_TEST_LANGUAGES=all")
 in_each = pytest.mark.parametrize("code", [code for code in LANGUAGES if code != ENGLISH])
 LINKS = ("rider", "follower")
-OVER = ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED")  # nothing to follow
-# they speak to a browser that has said nothing, or are a file or a part of another page
+OVER = ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED")  # these have no links
+# not pages in a reader's language
 OTHERS = {"health.ready", "sandbox.show"}
 
 
@@ -38,7 +38,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def boss(served: Served, code: str, **options: Any) -> Page:
-    """A signed-in page of somebody who works in that language, on a browser that speaks it."""
+    """A signed-in page of a user who works in this language, in a browser that prefers it."""
 
     def choose(s: Any) -> None:
         found = properties.find_staff(s, "boss")
@@ -50,7 +50,7 @@ def boss(served: Served, code: str, **options: Any) -> Page:
 
 
 def faults(page: Page, address: str, code: str) -> list[str]:
-    """What axe finds on a page, and whether the page is in another language than it should be."""
+    """What axe finds on a page, and a fault if the page is not in this language."""
     page.goto(address)
     found = violations(page)
     said = page.locator("html").get_attribute("lang")
@@ -60,8 +60,8 @@ def faults(page: Page, address: str, code: str) -> list[str]:
 
 
 def rides(served: Served, code: str) -> Iterator[tuple[int, bool]]:
-    """A ride in each state of each kind, and an order in each state, of a guest who reads it; and
-    whether it has links.
+    """A ride in each state of each kind, and an order in each state, of a guest with this language;
+    for each its id, and whether it may have links.
     """
     for kind, statuses in STATUSES.items():
         for status in (*statuses, *ENDS):

@@ -1,4 +1,4 @@
-"""Pages say their language and its direction, and turn what points onward with it."""
+"""Pages declare their language and its direction; what points onward turns with the direction."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.views.ride_pages import Desk
 
 ROOT = Path(__file__).parents[2]
 FOUR = ("padding", "margin", "inset", "border-width", "border-color", "border-style")
-OF_MAPS = {"left", "border-radius"}  # map.css: a map never turns round
+OF_MAPS = {"left", "border-radius"}  # allowed in map.css: a map is never mirrored
 SIDE = re.compile(r"(?:^|-)(?:left|right)$")
 
 
@@ -41,7 +41,7 @@ def test_no_style_sheet_names_a_side_that_a_direction_would_swap() -> None:
         f"{sheet.name}: {selector.strip()[-40:]} {name}: {value}"
         for sheet in SHEETS
         for selector, body in rules(sheet)
-        if '[dir="' not in selector  # a rule for one direction means its side
+        if '[dir="' not in selector  # a rule for one direction may name a side
         for name, value in declarations(body)
         if _names_a_side(name, value) and not (sheet.name == "map.css" and name in OF_MAPS)
     ]

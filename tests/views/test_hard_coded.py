@@ -1,4 +1,4 @@
-"""Every page, in each state that it has, says nothing that a translation would not reach."""
+"""No page, in any of its states, has words that can't be translated."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ SERVICE = "http://127.0.0.1:9"
 TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport"}
 TRIP |= {"drop_lat": "-38.55", "drop_lng": "-128.06", "show": "1"}
 ATTENTION = ("no_driver", "silent", "car_swapped", "other_booking", "double")
-# what the rows of these tests are named, where a page has it outside of <bdi>
+# names in the rows of these tests, which some pages show outside of <bdi>
 NAMES = frozenset(
     {
         "Lobby",
@@ -38,11 +38,11 @@ NAMES = frozenset(
         "Concierge other",
     }
     | {"Guest Heron", "Desk Wren", "House account", "boss", "LH 760"}
-    | {"HAR", "curl"}  # the forms in which the calls of a demo are handed out
+    | {"HAR", "curl"}  # formats in which a demo hands out its calls
 )
-# keys, and the sign of the Latin letters on a kiosk's keyboard
+# names of keys, and the label of a kiosk's key for Latin letters
 KEYS = frozenset({"Aa", "Backspace", "End", "Enter", "Escape", "Help", "Home", "Tab"})
-KEYS |= {"Booked", "Planned", "Group"}  # of which a script makes the name of a pattern
+KEYS |= {"Booked", "Planned", "Group"}  # parts of which a script composes names of patterns
 SHOWN = re.compile(
     r"""(?:\.(?:textContent|innerText|ariaLabel|title|placeholder|alt)\s*=
     |setAttribute\(\s*["'](?:aria-label|title|placeholder|alt)["'],
@@ -80,7 +80,7 @@ def links(desk: Desk, order_id: int) -> dict[str, str]:
     served = Served(desk, "", None)  # type: ignore[arg-type]
     try:
         return {kind: served.link(order_id, kind) for kind in ("rider", "follower")}
-    except RideOver:  # nobody is given a link then
+    except RideOver:  # such a ride has no links
         return {}
 
 
@@ -142,8 +142,8 @@ def test_refusals_of_forms_have_no_hard_coded_words(desk: Desk) -> None:
 
 
 def own_words(script: str) -> list[str]:
-    """What a script may be saying itself: a sentence, a word that begins as one, a text that it
-    shows. Words in its comments and for developers are none.
+    """Words that a script may contain for users: sentences, capitalised words, and texts that it
+    shows. Comments and words for developers are left out.
     """
     code = re.sub(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", "", script, flags=re.DOTALL)
     lines = [line for line in code.splitlines() if not re.search(r"\bError\(|console\.", line)]

@@ -1,7 +1,7 @@
 """Layouts hold in long languages and from right to left: nothing is cut off, covered or outside.
 
-On every change in the pseudo-locales and German; with RIDEDASH_TEST_LANGUAGES=all in all that there
-are, which takes minutes.
+Each run tests the pseudo-locales and German; RIDEDASH_TEST_LANGUAGES=all tests all languages, which
+takes minutes.
 """
 
 import os
@@ -33,7 +33,7 @@ TEXT_AT = """(part) => {
   const { left, right } = range.getBoundingClientRect();
   return (left + right) / 2;
 }"""
-# what fixed and sticky bars leave of the window's height
+# how much of the window's height fixed and sticky bars leave free, in px
 COVERED = """() => {
   const bars = [...document.body.querySelectorAll("*")].filter(
     (node) => /fixed|sticky/.test(getComputedStyle(node).position) && node.checkVisibility());
@@ -43,7 +43,7 @@ COVERED = """() => {
   }));
   return rows.length;
 }"""
-NOBODYS = "\ue123"  # for private use: no face has it
+NOBODYS = "\ue123"  # a character for private use, which no font has
 TRANSLATIONS = Path(__file__).parents[2] / "translations"
 LEFT_AND_RIGHT = """() => {
   const middle = (part) => {
@@ -202,7 +202,7 @@ def test_every_offered_script_has_its_glyphs(browser: Browser) -> None:
 
 
 def test_a_printed_card_has_whole_lines_and_a_map_that_shows_its_pin(served: Served) -> None:
-    """Lines of Hindi are higher, and a demo says one more: the car was cut through its letters."""
+    """Hindi has higher lines and a demo one line more: once the line of the car was cut in half."""
     page = served.staff(viewport={"width": 794, "height": 1000})
     for code in ("", "1"):
         order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4821", language="hi")

@@ -1,4 +1,4 @@
-"""Catalogues are compiled where they are needed, and a broken one costs no page."""
+"""Catalogues are compiled where they are needed, and a broken one makes no page fail."""
 
 import logging
 import os
@@ -64,7 +64,7 @@ def test_a_broken_text_is_logged_and_the_last_words_stay(
 def test_where_nothing_can_be_written_the_spare_folder_is_used(tmp_path: Path) -> None:
     folder, spare = tmp_path / "words", tmp_path / "spare"
     text_of(folder, HERE)
-    (folder / "de" / "LC_MESSAGES" / "messages.mo").mkdir()  # nobody can replace it by a file
+    (folder / "de" / "LC_MESSAGES" / "messages.mo").mkdir()  # no file can replace a folder
     assert catalogues.prepare(folder, spare) == [folder, spare]
     assert said(spare, "Here") == "Da"
     assert not list((folder / "de" / "LC_MESSAGES").glob(".messages*"))
@@ -100,4 +100,4 @@ def test_a_catalogue_is_read_once_in_a_process(
         page = client.get("/sign-in", headers={"Accept-Language": tag}).text
         assert f'<html lang="{tag}"' in page
     desk.close()
-    assert len(read) == len(set(read)), read  # a test before may have read some
+    assert len(read) == len(set(read)), read  # earlier tests may have read some

@@ -1,4 +1,4 @@
-"""Texts with a count reach scripts in every form of the language, by the names of CLDR."""
+"""Scripts get a text with a count in each plural form of the language, by CLDR's names."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from ridedash.wording.say import in_language
 from tests.views.ride_pages import make_desk
 
 CAR = "%(num)d car", "%(num)d cars"
-# by CLDR 48; gettext has one form for "other" and the "many" of millions
+# by CLDR 48; in es and fr, gettext has one form for "other" and for "many", which is for millions
 FORMS = {
     "en": {"one", "other"},
     "hi": {"one", "other"},

@@ -36,7 +36,7 @@ def test_names_and_formats_are_known() -> None:
 
 
 def test_plural_forms_are_those_of_the_language() -> None:
-    """A count picks the same form by the head of the file as by CLDR, in CLDR's order.
+    """The rule in a catalogue's head picks the same form for a count as CLDR, in CLDR's order.
 
     The form "many" of es and fr is for whole millions, which nothing here counts.
     """

@@ -1,4 +1,4 @@
-"""Own words keep the facts of our sentences, and every sentence of the list is one of ours."""
+"""A property's own words keep the facts of our sentences; the list has sentences of ours only."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Own words go to translators as a .po and come back whole; anything else is refused."""
+"""Own words are written to a .po file and read back unchanged; other files are refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who reads which language, and which languages are whole enough to be offered."""
+"""Who reads which language, and which languages are complete enough to be offered."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ ALL = Reader(asked="fr", own="ar", accepts=("de-AT", "en"), house="hi")
     ],
 )
 def test_each_surface_asks_whom_it_should(surface: Surface, reader: Reader, expected: str) -> None:
-    """docs/languages.md 5. A guest whose language is not offered reads what the desk expects."""
+    """docs/languages.md 5. A guest whose language is not offered reads English, as the desk is told."""
     assert choose(surface, reader, OFFERED) == expected
 
 

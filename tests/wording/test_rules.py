@@ -1,4 +1,4 @@
-"""What a translation must keep, and that one which doesn't is never shown."""
+"""What a translation must keep; a translation that has lost something is never shown."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Texts in the reader's language: what a broken catalogue costs, and facts set apart."""
+"""Texts in the reader's language: faults of catalogues, plural forms, and facts set apart."""
 
 import logging
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""Every text that a guest can meet, found by showing all of it, stands in translations/tier1.txt.
+"""translations/tier1.txt lists every text that guests can meet: it is compared with what is shown.
 
-Where the list differs: `make words` writes it anew.
+If the list differs, `make words` writes it anew.
 """
 
 import html
@@ -36,12 +36,12 @@ from tests.views.ride_pages import (
 )
 from tools import words
 
-# What is said does not depend on the kind of database, and to show all of it takes its time.
+# Texts don't depend on the kind of database, and it takes long to show all of them.
 pytestmark = [pytest.mark.database, pytest.mark.sqlite_only]
 
 LIST = words.TIER_1
 KINDS = {"point_to_point": Kind.POINT_TO_POINT, "share": Kind.SHARE, "auto": Kind.AUTO}
-# texts of files that only guests read stand in the list even where no case here shows them
+# only guests read the texts of these files: they are in the list even if no case here shows them
 GUESTS_ALONE = (
     "ridedash/views/guest/",
     "ridedash/views/kiosk/",
@@ -57,7 +57,7 @@ FACT = re.compile(r"[\[\]]|\{\w+\}|%\(\w+\)[a-z]")
 
 
 class Recorder(NullTranslations):
-    """English, and which texts were asked for."""
+    """English texts; `found` holds those that were asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,9 +77,9 @@ class Recorder(NullTranslations):
 
 
 def recording(app: Flask, asked: Recorder) -> set[words.Key]:
-    """What guests see of every page that is shown from now on, in English, by what `asked` has.
+    """A set of the texts that guests see on the pages that are served from now on.
 
-    A page asks for more than it shows: the labels of staff's buttons, too.
+    A text of `asked` counts if it is on the page: a page also asks for labels of staff's buttons.
     """
     seen: set[words.Key] = set()
 
@@ -100,7 +100,7 @@ def recording(app: Flask, asked: Recorder) -> set[words.Key]:
 
 @pytest.fixture
 def asked(desk: Desk) -> Iterator[Recorder]:
-    """The words of English, as Flask-Babel hands them out in this process."""
+    """Records the texts for which this process asks Flask-Babel in English."""
     with desk.app.app_context():
         domain, found = babel.domain_instance, Recorder()
     kept, domain.cache = domain.cache, {("en", "messages"): found}
@@ -109,7 +109,7 @@ def asked(desk: Desk) -> Iterator[Recorder]:
 
 
 def longest_part(text: str) -> str:
-    """The longest piece of a text that stands in a page whatever its facts are."""
+    """The longest part of a text that is on a page whatever the facts are."""
     return max(FACT.split(text), key=len)
 
 
@@ -146,7 +146,7 @@ def orders(desk: Desk) -> Iterator[int]:
 
 
 def show_all(desk: Desk) -> None:
-    """Each surface of a guest, in each state: the link of both kinds, the card, the receipt."""
+    """Open all that guests see, in each state: links of both kinds, the card, the receipt."""
     staff, phone = desk.client(), desk.client(signed_in=False)
     csrf = token(staff, "/")
     paths = ["/t/unknown", "/t/unknown/snapshot.json"]
@@ -165,7 +165,7 @@ def show_all(desk: Desk) -> None:
 
 
 def _open(desk: Desk, order_id: int, kind: LinkKind) -> str:
-    """A link; "" for an order that had none when it failed."""
+    """A link to an order in any state; "" if its ride has ended."""
     with desk.services.db.write() as s:
         order = s.get(Order, order_id)
         before, order.state = order.state, "READY" if order.state != "BOOKED" else "BOOKED"
@@ -183,7 +183,7 @@ def texts_of(entry: Any, names: Iterable[str]) -> Iterator[Any]:
 
 
 def say_all() -> None:
-    """Each sentence for guests in the tables of words, alternatives too; formats of all sizes."""
+    """Use each sentence for guests in the tables of words, and formats of short and long times."""
     guests = ("guest", "guest_detail")
     entries = [
         *states._STATUSES.values(),

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.database
 KOLKATA = zone("Asia/Kolkata")
 NOW = datetime(2026, 11, 23, 10, 25, 20, tzinfo=UTC)  # Monday, 15:55:20 in Kolkata
 FRIDAY, TUESDAY = "2026-11-27", "2026-11-24"
-# as people there type, beside what the hints show
+# what people type in each language, beyond the examples in the hints
 TYPED = {
     "hi": ["कल सुबह 6:15 बजे", "कल 6 बजकर 15 मिनट"],
     "ar": ["غدًا الساعة 6:15 صباحًا", "غدا 6:15", "يوم الثلاثاء 6:15"],

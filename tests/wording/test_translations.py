@@ -1,4 +1,4 @@
-"""Every translation there is: shown with its facts known and unknown, and read fast."""
+"""Each translation can be shown with its facts known and unknown, and is read fast."""
 
 import re
 import time
@@ -75,9 +75,9 @@ def test_no_translation_is_in_the_script_of_another_language() -> None:
 
 
 def test_a_count_has_every_form_of_every_language() -> None:
-    """Of a language that is offered to staff in part, too: a half-filled plural is English.
+    """A missing form makes its text English, also in a language that is translated in part.
 
-    The words of a demo alone may be English (docs/languages.md 4).
+    Only the words of a demo may be English (docs/languages.md 4).
     """
     guests = words.tier_1()
     plurals = {
@@ -93,13 +93,13 @@ def test_a_count_has_every_form_of_every_language() -> None:
 
 
 def test_one_and_many_are_forms_of_one_text() -> None:
-    """A language may have six of them; scripts get them all (ridedash/wording/counts.py)."""
+    """A language may have six plural forms; scripts get them all (ridedash/wording/counts.py)."""
     ids = [each.id for each in words.messages(words.extract())]
     assert [text for text in ids if isinstance(text, str) and ONE.search(text)] == []
 
 
 def test_a_catalogue_is_read_in_a_moment(tmp_path: Path) -> None:
-    """At the first page in its language, once in a process; the quickest of five counts."""
+    """Once in a process, for the first page in its language; the fastest of five runs counts."""
     folders = [str(each) for each in catalogues.prepare(words.FOLDER, tmp_path)]
     for language in with_catalogues():
         took = []

@@ -348,7 +348,7 @@ def test_a_fare_that_was_set_before_the_ride_stays_on_the_page_during_it(desk: D
 
 
 def follow(s: Any, order_id: int, status: str) -> None:
-    """The ride of an order comes to a status."""
+    """Give the ride of an order this status."""
     s.query(Ride).filter(Ride.order_id == order_id).one().status = status
 
 
@@ -383,7 +383,7 @@ def seen_by(desk: Desk, order_id: int, *turns: Turn) -> RideView:
 
 def test_in_a_turned_clock_a_ride_shows_the_times_of_its_service(desk: Desk) -> None:
     """Ten seconds ago the clock was set to 17:40, at 20 times the speed."""
-    evening = datetime(2026, 5, 7, 12, 10, tzinfo=UTC)  # 17:40 there
+    evening = datetime(2026, 5, 7, 12, 10, tzinfo=UTC)  # 17:40 at the property
     fast = Turn(NOON - timedelta(seconds=10), evening, 20.0)
     waits = {"allotted_at": None}
     searching = desk.order("BOOKED", "ALLOTMENT_PENDING", ride=waits)
@@ -394,9 +394,9 @@ def test_in_a_turned_clock_a_ride_shows_the_times_of_its_service(desk: Desk) -> 
     assert "{total}" not in view.timer.pattern
     driving = desk.order("BOOKED", "CALL_DRIVER", ride={"allotted_at": NOON - timedelta(seconds=5)})
     view = seen_by(desk, driving, fast)
-    assert view.fee_from == "2026-05-04T08:30:10.000Z"  # 300 service seconds are 15
+    assert view.fee_from == "2026-05-04T08:30:10.000Z"  # 300 service seconds take 15 s
     hours = [step.time[:2] for step in view.steps if step.time]
-    assert hours == ["16", "17"]  # of the evening, before the clock was set
+    assert hours == ["16", "17"]  # counted back from 17:40, at the same speed
 
 
 def test_while_the_clock_is_held_timers_are_words(desk: Desk) -> None:
@@ -550,7 +550,7 @@ def test_missing_or_odd_facts_never_break_the_page(
 def test_the_next_attempt_of_a_match_is_shown_until_it_has_passed(
     desk: Desk, written: Callable[[str], str]
 ) -> None:
-    """Also one in the spellings of times that are seen in practice (docs/field-notes.md 5)."""
+    """Times are also read in spellings that are seen in practice (docs/field-notes.md 5)."""
     due = written((NOON + timedelta(seconds=30)).isoformat())
     order_id = desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", next_retry=due)
     assert "next try 14:00:30" in view_of(desk, order_id).headline

@@ -1,4 +1,4 @@
-"""Compressed pages: for whom, and that they give away nothing by their length."""
+"""Compressed pages: which requests get them, and that their length gives nothing away."""
 
 import gzip
 import re
@@ -59,7 +59,7 @@ def test_the_length_of_the_same_page_is_chance(desk: Desk) -> None:
 
 
 def test_what_stays_the_same_in_a_form_token_opens_no_form(desk: Desk) -> None:
-    """Its signature holds for the second in which the page was made, and is never there again."""
+    """A token's signature is for the second in which its page was made, and is never used again."""
     client = desk.client()
     same, second, signature = token(client, "/").rsplit(".", 2)
     changed = "A" if second[-1] != "A" else "B"

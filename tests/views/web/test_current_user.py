@@ -1,4 +1,4 @@
-"""Where somebody is led after signing in: a page of this site that a browser can open, or home."""
+"""Where a user is led after signing in: a page of this site that a browser can open, or home."""
 
 from collections.abc import Iterator
 from datetime import timedelta

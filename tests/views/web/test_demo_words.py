@@ -1,4 +1,4 @@
-"""What leaves a demo says so: every file, every printed page, in every language."""
+"""Each file and each printed page of a demo says, in every language, that no ride is real."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ PAPERS = {
     "insights/page.html": "/insights",
     "demo/sheet.html": "/demo/sheet",
 }
-NOT_ALONE = {  # after a press, as the card; or parts of others
+NOT_ALONE = {  # shown after a press, like the card, or parts of other pages
     *("booking/group_cards.html", "rides/handouts/link.html", "rides/handouts/message.html"),
 }
 

@@ -59,7 +59,7 @@ def days(first: date, last: date) -> Fact:
     return lambda code: Period(first, last).words(code)
 
 
-# Spanish groups four figures too: Babel doesn't know from how many on CLDR does.
+# Spanish groups four digits too: Babel doesn't know from how many digits on CLDR groups.
 # "~" is a no-break space, "'" a narrow one, "@" the mark that keeps Arabic amounts right to left
 FACTS: list[tuple[Fact, str]] = [
     (amount("240"), "₹240|₹240|@240~₹|240~INR|240~₹|240~₹|₹240|₹240"),

@@ -14,7 +14,7 @@ TWO = parse("2/minute")
 
 
 class Passing(Counts):
-    """Counts whose clock goes on when it is told to."""
+    """Counts with a clock that the test moves."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def test_one_key_or_all_begin_anew(counts: Passing) -> None:
 def test_a_request_that_is_counted_starts_no_thread(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """limits' own memory starts one for nearly each, and it reads all counts of the process."""
+    """The memory storage of the library limits starts one at nearly each, to read all counts."""
     path, browser, started = f"/rides/{desk.order('READY')}/path.json", desk.client(), []
     limiter.reset()
     monkeypatch.setattr(limiter, "enabled", True)

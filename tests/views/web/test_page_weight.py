@@ -1,4 +1,4 @@
-"""Pages lose the indentation of their templates and no white space that separates words."""
+"""Pages lose the indentation of their templates, but no white space that separates words."""
 
 import re
 from pathlib import Path

@@ -97,7 +97,7 @@ MAY = {
     "manager": {"open", "see", "book", "export", "manage", "audit"},
     "admin": {"open", "see", "book", "export", "manage", "audit", "admin"},
 }
-# rows that an address names; "property" is no row of a property: an admin may look at every one
+# parts of an address that name a row, which may be foreign; an admin may look at any property
 ROWS = (
     "order_id",
     "account_id",
@@ -167,7 +167,7 @@ def new_account(desk: Desk, who: str) -> int:
 
 
 def new_call(desk: Desk, order_id: int) -> int:
-    """A call to the service that the lens has of an order."""
+    """Record a call to the service about an order in the lens; returns its number."""
     lens = desk.app.extensions["ridedash.lens"]
     before = step.set(("send", order_id))
     lens.exchange(exchange(params={"booking_id": f"CRN{order_id}"}))
@@ -185,7 +185,7 @@ def new_kiosk(desk: Desk, who: str) -> int:
 
 
 def visit_and_ask(property_id: int, kiosk_id: int, n: int) -> tuple[KioskVisit, KioskAsk]:
-    """A guest at a kiosk who asks for help, and one who waits for an approval."""
+    """A visit of a guest at a kiosk who has called for help, and their request for an approval."""
     mine = {"property_id": property_id, "kiosk_id": kiosk_id}
     visit = KioskVisit(id=f"visit-{n}", began_at=NOON, help_at=NOON, **mine)
     ask = KioskAsk(visit_id=visit.id, offer_id=1, state="waiting", asked_at=NOON, **mine)
@@ -215,7 +215,7 @@ def address(rule: Rule, rows: dict[str, Any]) -> str:
 def expected(endpoint: str, need: str, role: str | None, *, foreign: bool) -> set[str]:
     """What may happen in a cell: `reached`, `not there`, `refused`, `asked to sign in`."""
     if need in ("open", "shared"):
-        return {"reached", "not there"}  # secrets and file names that don't exist
+        return {"reached", "not there"}  # the secrets and file names don't exist
     if need in ("kiosk", "door"):
         return {"not there"}
     if role is None:
@@ -291,9 +291,9 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
             # some pages end the sign-in: a fresh one for each cell
             client = desk.client(signed_in=role is not None)
             who = "other" if foreign else "desk"
-            if "account_id" in rule.arguments:  # one of the cells removes it
+            if "account_id" in rule.arguments:  # one of the cells removes the account
                 rows[foreign]["account_id"] = new_account(desk, who)
-            if "kiosk_id" in rule.arguments:  # as this one
+            if "kiosk_id" in rule.arguments:  # another cell removes the kiosk
                 rows[foreign]["kiosk_id"] = new_kiosk(desk, who)
             path = address(rule, rows[foreign])
             csrf = token_without_page(client) if method == "POST" else ""
@@ -310,7 +310,7 @@ def test_the_tokens_of_this_file_are_those_that_a_page_gives(desk: Desk) -> None
         assert client.post("/me/language", data=data).status_code == status
 
 
-# a browser: which devices it was paired as, of which property, whether staff are signed in too
+# by browser: the devices that it is paired as, their property, the role of a signed-in user
 DEVICES = {
     "a kiosk": (("kiosk",), "desk", None),
     "a kiosk of another property": (("kiosk",), "other", None),
@@ -351,7 +351,7 @@ def test_a_device_reaches_exactly_its_own_routes(desk: Desk, browser: str) -> No
 
 
 def become(desk: Desk, browser: str) -> tuple[FlaskClient, str]:
-    """A browser of the table, and a CSRF token of its session."""
+    """A browser of DEVICES, and a CSRF token of its session."""
     kinds, who, role = DEVICES[browser]
     client = desk.client(signed_in=role is not None)
     csrf = token_without_page(client)

@@ -1,4 +1,4 @@
-"""A live desk on our own sandbox says on every page, of staff and of guests, that it is one."""
+"""A live desk that uses our sandbox says on every page that no ride is real."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ SANDBOX_KEY = "ridedash-sandbox-0f3a77c1"
 
 
 def live_desk(folder: Path, key: str) -> Desk:
-    """A live desk with that partner key; its calls of the service reach nobody."""
+    """A live desk with this partner key; nothing listens at the address of its service."""
     settings = LIVE | {
         "RIDEDASH_SERVICE_URL": "http://127.0.0.1:9",
         "RIDEDASH_SERVICE_APP_TOKEN": key,
@@ -44,7 +44,7 @@ def rehearsal(tmp_path: Path) -> Iterator[Desk]:
 
 
 def tokens(desk: Desk, order_id: int) -> dict[str, list[str]]:
-    """What addresses with a token may hold: links of guests, and an invitation."""
+    """Tokens for the addresses that need one, by endpoint; the last one of each is unknown."""
     owner, staff = desk.ids["desk.property"], desk.ids["desk"]
     links = [
         make_link(desk.services.db, desk.now, owner, order_id, LinkKind(kind), by_staff(staff))
@@ -72,7 +72,7 @@ def addresses(desk: Desk) -> list[str]:
 
 
 def pages(client: FlaskClient, found: list[str]) -> dict[str, str]:
-    """The whole pages among the answers."""
+    """The HTML pages among the answers, by path."""
     answers = {path: client.get(path) for path in found if "<" not in path}
     return {
         path: compact(answer.text)

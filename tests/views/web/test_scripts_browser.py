@@ -1,4 +1,4 @@
-"""The small scripts of the tracking page in Chromium, each without a server."""
+"""Small scripts of several pages in Chromium, each without a server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,7 +147,7 @@ def test_a_second_press_says_copied_for_its_whole_time(page: Any) -> None:
     expect(button).to_have_text("Copied")
     page.clock.pause_at(page.evaluate("Date.now() + 3000"))
     button.click()
-    page.clock.run_for(3_000)  # the first press's words would have ended
+    page.clock.run_for(3_000)  # the first press would say "Copy" again
     expect(button).to_have_text("Copied")
     page.clock.run_for(2_000)
     expect(button).to_have_text("Copy")
@@ -365,10 +365,10 @@ def test_the_sign_of_a_cab_that_stands_stays_whoever_comes_leaves_or_is_chosen(p
     standing = [[5, 0, 0, None], [7, 0, 0, None]]
     turns = [
         standing,
-        [[2, 0, 0, None], *standing],  # its order is older
-        [[2, 0, 0, None], *standing],  # and it is chosen
+        [[2, 0, 0, None], *standing],  # a cab with an older order comes
+        [[2, 0, 0, None], *standing],  # this cab is chosen
         [standing[1]],
-        [[7, 0.004, 0, None]],  # it drives on: its sign is where it is
+        [[7, 0.004, 0, None]],  # the cab drives on, and its sign is at its position
     ]
     before, came, chosen, left, drove = page.evaluate(FLEET, {"turns": turns, "choose": 2})
     assert before["5"] != before["7"]

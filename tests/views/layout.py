@@ -64,6 +64,6 @@ FAULTS = """() => {
 
 
 def layout_faults(page: Page) -> list[str]:
-    """Each text of a page that is cut off, covered by another, or outside of its box."""
+    """The texts of a page that are cut off, covered by others, or outside of their box."""
     found: list[str] = page.evaluate(FAULTS)
     return found

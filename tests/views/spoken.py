@@ -19,7 +19,7 @@ NO_PATTERNS: Final = {
     "data-by-night",
     "data-sample",  # a text in each language, to see whether its letters can be shown
 }
-# their options are codes, names from Babel, languages by their own names, and the service's names
+# options of these fields are codes, names from Babel or the service, and languages' own names
 NAMED: Final = {"country", "currency", "timezone", "language", "category"}
 EMPTY: Final = {"meta", "link", "input", "img", "br", "hr", "use", "path", "circle", "image"}
 SILENT: Final = {"script", "style", "code", "textarea"}
@@ -91,7 +91,7 @@ class Speech(HTMLParser):
 
 
 def forms_in(value: str) -> list[str]:
-    """The texts of an attribute: each of its plural forms, or else the value itself."""
+    """The texts of an attribute: its plural forms if it has a count, or else the value itself."""
     if not value.startswith('{"'):
         return [value]
     forms: dict[str, str] = json.loads(value)

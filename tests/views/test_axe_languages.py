@@ -25,7 +25,7 @@ by_hand = pytest.mark.skipif(not ALL, reason="takes minutes: RIDEDASH_TEST_LANGU
 in_each = pytest.mark.parametrize("code", [code for code in LANGUAGES if code != ENGLISH])
 LINKS = ("rider", "follower")
 OVER = ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED")  # these have no links
-# not pages in a reader's language
+# no pages in a reader's language
 OTHERS = {"health.ready", "sandbox.show"}
 
 

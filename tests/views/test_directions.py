@@ -1,4 +1,4 @@
-"""Pages declare their language and its direction; what points onward turns with the direction."""
+"""Pages declare their language and its direction; arrows and the like turn with the direction."""
 
 import re
 from pathlib import Path

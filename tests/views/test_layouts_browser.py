@@ -1,4 +1,4 @@
-"""Layouts hold in long languages and from right to left: nothing is cut off, covered or outside.
+"""Layouts hold in long languages and from right to left: no text is cut off, covered or outside.
 
 Each run tests the pseudo-locales and German; RIDEDASH_TEST_LANGUAGES=all tests all languages, which
 takes minutes.

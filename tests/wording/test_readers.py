@@ -68,7 +68,7 @@ ALL = Reader(asked="fr", own="ar", accepts=("de-AT", "en"), house="hi")
     ],
 )
 def test_each_surface_asks_whom_it_should(surface: Surface, reader: Reader, expected: str) -> None:
-    """docs/languages.md 5. A guest whose language is not offered reads English, as the desk is told."""
+    """docs/languages.md 5. Guests whose language is not offered get English, as staff are told."""
     assert choose(surface, reader, OFFERED) == expected
 
 

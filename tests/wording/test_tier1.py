@@ -1,4 +1,4 @@
-"""translations/tier1.txt lists every text that guests can meet: it is compared with what is shown.
+"""translations/tier1.txt lists each text that guests can meet; all of them are shown to check it.
 
 If the list differs, `make words` writes it anew.
 """

@@ -1,4 +1,4 @@
-"""Notes on pages about the service: no answer, a refused key, a wrong clock, throttled prices."""
+"""Messages about the service: no answer, a refused key, a clock that differs, throttled prices."""
 
 from datetime import datetime, timedelta
 from html import unescape

@@ -1,4 +1,4 @@
-"""The hand-over: open rides and notes for the next shift on one sheet; a note is done only once."""
+"""The hand-over: open rides and notes for the next shift, which are printed on one sheet."""
 
 import re
 from collections.abc import Iterator

@@ -207,7 +207,7 @@ def test_filters_apply_and_stay_in_the_form_and_in_the_links(
         unescape(each)
         for each in re.findall(r'(?:href|action)="/history(?:\.csv)?\?([^"]*)"', text)
     ]
-    assert len(links) == 8  # six spans, all of these days, the file
+    assert len(links) == 8  # six spans of days, these days without filters, and the file
     assert [listed(client, each) for each in links[:6] if "2026-05-04" in each] != []
     assert listed(client, links[0]) == [wanted]
 

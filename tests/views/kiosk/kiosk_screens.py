@@ -108,7 +108,7 @@ class FakeKiosk:
         self.served = served
         self.layout = "portrait"
         self.languages = [*LANGUAGES]
-        self.more: dict[str, Any] = {}  # changed facts of the kiosk in the document
+        self.more: dict[str, Any] = {}  # facts of the kiosk in the document that a test changes
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.away = False  # no network
         self.failing: set[str] = set()  # routes that answer with status 500
@@ -208,7 +208,7 @@ class FakeKiosk:
         before: Callable[[Page], None] | None = None,
         **options: Any,
     ) -> Page:
-        """The document in a browser of that layout, at its start screen."""
+        """The document in a browser with this layout, at the start screen."""
         self.layout = layout
         width, height = LAYOUTS[layout][:2]
         size = {"width": width, "height": height}

@@ -41,7 +41,7 @@ def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk
     said(page)
     press(page, "book")
     expect(page.locator("body")).to_have_attribute("data-screen", "sending")
-    assert said(page) == [words["booking"]]  # only once
+    assert said(page) == [words["booking"]]  # spoken only once
     page.clock.run_for(1_500)
     page.locator(".k-pin").wait_for()
     heard = said(page)

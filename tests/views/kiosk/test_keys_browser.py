@@ -133,7 +133,7 @@ def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk
           return document.body.dataset.screen;
         }"""
     )
-    assert stamps in ("where", "car")  # "car" on a machine that is slower than a palm
+    assert stamps in ("where", "car")  # "car" if a slow machine takes longer than a palm
 
 
 def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> None:

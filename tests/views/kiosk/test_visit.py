@@ -1,4 +1,4 @@
-"""Places and cars at a kiosk, and what is kept of a visit: counts and times, never words."""
+"""Places and cars at a kiosk, and what is stored of a visit: counts and times, never words."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files without comments: nothing but comments is left out, and lines keep their numbers."""
+"""Files are sent without comments: nothing else is left out, and lines keep their numbers."""
 
 import re
 from pathlib import Path

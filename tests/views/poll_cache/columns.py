@@ -163,7 +163,7 @@ def _triggers() -> Iterator[str]:
 
 
 def _shown() -> Iterator[tuple[str, str, str]]:
-    """Table, column, and the id of the order whose version must rise; -1 for a FIXED column."""
+    """Table, column, and SQL for the id of the order whose version must rise; -1 if it is FIXED."""
     for table, columns in VERSIONED.items():
         for column in columns:
             yield table, column, "NEW.id" if table == "orders" else "NEW.order_id"

@@ -94,7 +94,7 @@ def test_every_column_that_a_poll_shows_is_noticed_when_it_changes(desk: Desk) -
 
 
 def test_a_row_of_the_board_reads_nothing_else_that_each_poll_writes(desk: Desk) -> None:
-    """Rows made of equal columns are not made again, but for these, which are compared apart."""
+    """Of the columns in AT_EVERY_POLL, a row may only read those that are compared separately."""
     reads: Reads = defaultdict(set)
     for case in cases():
         page = recorded(page_of(desk, case), reads)

@@ -79,7 +79,7 @@ def test_of_a_guests_link(desk: Desk, kind: LinkKind) -> None:
 
 
 def test_of_the_board(desk: Desk) -> None:
-    """First without rides, then with more and more of them; with each kind of query."""
+    """First without rides, then with more and more of them; for each role and kind of query."""
     browsers = {role: desk.client(name=role) for role in ROLES}
     for case in (None, *list(cases())[::12]):
         order_id = 0 if case is None else desk.order(*case[:3], **case[3])

@@ -129,7 +129,7 @@ def test_the_driven_path_is_that_of_the_guests_cab_in_few_points(
 
     def driven(s: Any) -> None:
         s.add(PathPoint(order_id=order_id, at=NOON - timedelta(seconds=10), lat=1.0, lng=2.0))
-        for n in range(2_500):  # a zigzag, of which no line can replace parts
+        for n in range(2_500):  # a zigzag, in which no straight line replaces points
             at = NOON + timedelta(seconds=10 * n)
             lat, lng = -38.5 + (n * n % 97) / 5_000, -128.0 + n / 10_000
             s.add(PathPoint(order_id=order_id, at=at, lat=lat, lng=lng))
@@ -661,7 +661,7 @@ def test_polling_of_a_normal_ride_can_not_be_stopped(talking: Desk) -> None:
 
 
 def shown(page: str) -> str:
-    """A page without its hidden buttons and without the template of notices for scripts."""
+    """A page without its hidden buttons and without the template of notices that scripts use."""
     page = re.sub(r"<template.*?</template>", "", page, flags=re.DOTALL)
     return re.sub(r"<button[^>]*\bhidden\b.*?</button>", "", page, flags=re.DOTALL)
 

@@ -13,7 +13,7 @@ from ridedash.store.models.people import Staff
 from tests.views.ride_pages import NOON, Desk, compact, token
 
 pytestmark = pytest.mark.database
-BACKUP = NOON - timedelta(hours=2)  # 12:00 where the property is
+BACKUP = NOON - timedelta(hours=2)  # 12:00 at the property
 BOOKED = {"state": "BOOKED", "booking_id": "CRN-7"}
 
 

@@ -10,7 +10,7 @@ from ridedash.views.web.compression import padded_gzip
 from tests.views.ride_pages import Desk, token
 
 pytestmark = pytest.mark.database
-ANEW = re.compile(rb'(nonce|content|value)="[\w.-]{16,}"')  # nonces and tokens
+ANEW = re.compile(rb'(nonce|content|value)="[\w.-]{16,}"')  # nonces and tokens differ each time
 
 
 def asked(desk: Desk, path: str, site: str = "", encoding: str = "gzip, br") -> TestResponse:

@@ -65,7 +65,7 @@ def test_one_key_or_all_begin_anew(counts: Passing) -> None:
 def test_a_request_that_is_counted_starts_no_thread(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The memory storage of the library limits starts one at nearly each, to read all counts."""
+    """The storage of the library limits starts a thread at nearly every one, to read all counts."""
     path, browser, started = f"/rides/{desk.order('READY')}/path.json", desk.client(), []
     limiter.reset()
     monkeypatch.setattr(limiter, "enabled", True)

@@ -111,7 +111,7 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
 
 
 def end_on_sigterm() -> None:
-    """Let SIGTERM end a run as Ctrl+C does, so that no child and no server of it is left."""
+    """Let SIGTERM end a run as Ctrl+C does, so that no process that it started is left."""
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
 
 
@@ -136,7 +136,7 @@ def _in_child(each: Line, run: Run) -> list[Result]:
 
 
 def finish(command: list[str], within_s: float) -> str:
-    """Run a command with its children to its end. Returns why it failed, or ""."""
+    """Run a command, and end all that it started. Returns why it failed, or ""."""
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -150,7 +150,7 @@ def finish(command: list[str], within_s: float) -> str:
         except subprocess.TimeoutExpired:
             return f"took more than {within_s / 60:g} minutes"
         finally:
-            # servers that the line started and didn't stop
+            # ends servers that the line started and didn't stop
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
     if child.returncode:

@@ -1,4 +1,4 @@
-"""From a key to what the board shows, by the browser's clock, while the server answers nothing."""
+"""Times from a key to the change that the board shows, while the server answers nothing."""
 
 import re
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from bench.frame import Absent, Result, Run, line
 
 RIDES: Final = 12
 STEPS: Final = 6
-SHOWN_MS: Final = 60_000  # a machine without a screen may be that slow before it is given up
+SHOWN_MS: Final = 60_000  # how long a slow machine may take to show an element
 FEEL: Final = "A press that is answered at once is pressed once."
-# until the frame after the one in which the element stands is drawn
+# window.took: milliseconds from the key until the first frame with the element was drawn
 TIMED: Final = """([key, selector]) => {
   window.took = new Promise((done) => addEventListener("keydown", function timed(event) {
     if (event.key !== key) return;
@@ -31,7 +31,7 @@ TIMED: Final = """([key, selector]) => {
     protects=FEEL,
 )
 def press(run: Run) -> Result:
-    """A form that is filled in, on a board with RIDES rides."""
+    """Press Book in a filled-in form, on a board with RIDES rides."""
     return _measured(run, run.of(4, 2), _press)
 
 
@@ -42,12 +42,12 @@ def press(run: Run) -> Result:
     protects="Who reads out plates goes through the rides without waiting for any.",
 )
 def step(run: Run) -> Result:
-    """Steps through a board with RIDES rides; none of their pages comes."""
+    """Step through the RIDES rides of a board; the server answers none of their pages."""
     return _measured(run, run.of(4, 2), _step)
 
 
 def _measured(run: Run, boards: int, took: Callable[[Any], list[float]]) -> Result:
-    """The lower quartile of what `took` measures on so many boards, each opened anew."""
+    """The lower quartile of the times that `took` measures on `boards` newly opened boards."""
     with opened() as found:
         if found is None:
             return Absent(NO_BROWSER)
@@ -70,7 +70,7 @@ def _measured(run: Run, boards: int, took: Callable[[Any], list[float]]) -> Resu
 
 
 def _silent(route: Any) -> None:
-    """No answer, as long as the page is open; a page that is opened gets its own."""
+    """Leave requests of scripts without an answer; let the navigation to a page through."""
     if route.request.is_navigation_request():
         route.continue_()
 
@@ -86,7 +86,7 @@ def _press(page: Any) -> list[float]:
 
 
 def _step(page: Any) -> list[float]:
-    """Each step but the first one, which loads what shows rides."""
+    """The times of all steps but the first, which also loads what is needed to show a ride."""
     page.keyboard.press("j")
     page.locator(".peek .plate").wait_for(timeout=SHOWN_MS)
     links = page.locator(".row-link[href]")
@@ -95,7 +95,7 @@ def _step(page: Any) -> list[float]:
 
 
 def _from_key(page: Any, key: str, selector: str, pressed: str) -> float:
-    """Milliseconds from a key to the frame that shows what it brings."""
+    """Milliseconds from a key to the first frame with an element that matches `selector`."""
     page.evaluate(TIMED, [key, selector])
     page.keyboard.press(pressed)
     return float(page.evaluate("window.took"))

@@ -162,7 +162,7 @@ def _metrics(page: Any) -> Callable[[], dict[str, float]]:
 
 @contextlib.contextmanager
 def opened() -> Iterator[tuple[Pages, Any, str] | None]:
-    """An application on a real socket, a signed-in page, its address; None without a browser."""
+    """Yields an application on a socket, a signed-in page, the address; None without a browser."""
     if browser_path() is None:
         yield None
         return

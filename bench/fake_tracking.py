@@ -70,7 +70,7 @@ def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
 def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
     """The parts of a body by the first letter of the id.
 
-    They are what comes before the id, between id and latitude, and after it.
+    They are the bytes before the id, between id and latitude, and after the latitude.
     """
     made = {}
     for kind in KINDS:

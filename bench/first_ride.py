@@ -25,7 +25,7 @@ SIZE: Final = {"width": 1440, "height": 900}
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each time. 1 if one took more presses or seconds, or left this machine."""
+    """Print a line for each run. Returns 1 if one was too slow or asked a foreign host."""
     parser = argparse.ArgumentParser(prog="python -m bench.first_ride", description=__doc__)
     parser.add_argument("--times", type=int, default=3)
     times = parser.parse_args(arguments).times

@@ -20,16 +20,16 @@ from ridedash.demo.sheet import FIVE, Line
 from tests.conftest import LAUNCH, browser_path
 from tests.running import Running, running
 
-WAIT_MS: Final = 200_000  # an outage lasts
+WAIT_MS: Final = 200_000  # a story with an outage is long
 SIZE: Final[ViewportSize] = {"width": 1440, "height": 900}
-READ_S: Final = 12.0  # so long a call of the lens is looked at
+READ_S: Final = 12.0  # how long a call in the lens is looked at
 # what the stage says from the outage on
 DOWN: Final = re.compile("company goes down|says since when|The calls are few|All six rides")
 PLATE: Final = "[data-cell=plate]:visible, [data-slot='cab.plate']:visible"
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each of the sheet. 1 if the last one began late."""
+    """Print a line for each line of the sheet. Returns 1 if the last one began late."""
     parser = argparse.ArgumentParser(prog="python -m bench.five_minutes", description=__doc__)
     parser.add_argument("--times", type=int, default=1)
     times, late = parser.parse_args(arguments).times, 0.0
@@ -117,7 +117,7 @@ def _story(page: Page, line: Line) -> None:
 def _lens(page: Page, _line: Line) -> None:
     if page.locator("[data-title]").is_visible():
         expect(page.locator("[data-said]")).to_contain_text(DOWN, timeout=WAIT_MS)
-    page.locator("[data-said]").click()  # of the dark bar: the story has typed at the desk
+    page.locator("[data-said]").click()  # moves the focus to the stage: the story typed at the desk
     page.keyboard.press("~")
     desk = page.frame_locator("iframe[name=desk]")
     desk.get_by_role("button", name="Point at a fact").click()

@@ -155,7 +155,7 @@ BASE: Final = 1_000_000  # the ids of copies begin above it
 
 @contextlib.contextmanager
 def in_bulk(s: Session) -> Iterator[None]:
-    """Rows by the hundred thousand: their indexes are made anew at the end, not row by row."""
+    """For rows by the hundred thousand: indexes are made anew at the end, not row by row."""
     connection = s.connection()
     sqlite = connection.dialect.name == databases.SQLITE
     indexes = [index for model in COPIED for index in model.__table__.indexes]  # type: ignore[attr-defined]
@@ -176,7 +176,7 @@ def in_bulk(s: Session) -> Iterator[None]:
 def copied(s: Session, order_id: int, copies: int, guests: int | None = None) -> None:
     """Insert copies of an order with all its rows, by one statement for each table.
 
-    Each has an offer of its own; they share so many `guests`, or have one each.
+    Each copy has an offer of its own. The copies share `guests` guests, or have one each.
     """
     guests = guests or copies
     unique = {"form_token", "mtx", "booking_id"}
@@ -199,7 +199,7 @@ def copied(s: Session, order_id: int, copies: int, guests: int | None = None) ->
         )
         copied = insert(table).inline().from_select([each.name for each in table.c], source)
         words = copied.compile(s.get_bind(), compile_kwargs={"literal_binds": True})  # type: ignore[arg-type]
-        # As text: as a statement it would return every new id.
+        # Run as text, because an SQLAlchemy statement would return every new id.
         s.connection().exec_driver_sql(str(words))
         if s.get_bind().dialect.name == databases.POSTGRESQL:
             s.execute(
@@ -210,7 +210,7 @@ def copied(s: Session, order_id: int, copies: int, guests: int | None = None) ->
 
 
 def spread(s: Session, *moments: str) -> None:
-    """One of the copied orders every five minutes back from the first, by these columns."""
+    """Set these times of the copied orders: one order every five minutes, backwards."""
     minutes = "(id % 1000000) * 5"
     for name in moments:
         earlier = f"{name} - {minutes} * interval '1 minute'"

@@ -113,9 +113,9 @@ def measured_on(
     measure: Callable[[BusyProperty], list[Result]],
     vary: Callable[[Session], None] | None = None,
 ) -> list[Result]:
-    """What is measured of a property with RIDES rides on a kind of database.
+    """The measurements of a property with RIDES rides on a kind of database.
 
-    `vary` makes the rides differ in more than the history's lines need.
+    `vary` changes the rides further, for lines that need more variety than the history's.
     """
     os.environ["RIDEDASH_TEST_DATABASE"] = kind
     try:
@@ -132,7 +132,7 @@ def measured_on(
 def _cases(prop: BusyProperty) -> Iterator[tuple[str, Callable[[], object]]]:
     """The requests and their methods.
 
-    Addresses that name a guest are made by the form; searches are posted.
+    The form makes the addresses that name a guest or a room; searches are posted.
     """
     for label, query in PAGES.items():
         form = dict(parse_qsl(query))
@@ -144,7 +144,7 @@ def _cases(prop: BusyProperty) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def p95(run: Run, label: str, ask: Callable[[], object], times: int = 0) -> Ratio:
-    """Milliseconds of a request, of which one in twenty takes longer; and this process's CPU."""
+    """Milliseconds that 19 of 20 requests take at most; the note has this process's CPU time."""
     times = times or run.of(40, 20)
     spent: list[float] = []
 
@@ -218,7 +218,7 @@ def _plain(s: Session, prop: BusyProperty, back: int) -> object:
 
 
 def timed(read: Callable[[], Any]) -> float:
-    """Milliseconds that it takes."""
+    """Milliseconds that `read` takes."""
     began = perf_counter()
     read()
     return (perf_counter() - began) * 1000

@@ -24,7 +24,7 @@ AIM: Final = "≤ 300 ms"
 ROLLUP: Final = "What was added up once is not added up again at each look."
 PROTECTS: Final = "A manager looks at the month in a meeting, and nobody waits for the picture."
 MONTH: Final = ("2026-04-01", "2026-04-30")
-YEAR: Final = ("2025-05-06", "2026-05-05")  # of which the rides of the property are
+YEAR: Final = ("2025-05-06", "2026-05-05")  # the year of all rides of the property
 PERIODS: Final = {
     "a month beside the one before": MONTH,
     "three months beside those before": ("2026-02-01", "2026-04-30"),
@@ -38,10 +38,10 @@ SPREAD: Final = (
     " WHEN 3 THEN 'auto' ELSE 'mini' END,"
     f" staff_id = :staff + id / 7 % {PEOPLE}, cost_centre_id = :centre + id / 84 % {CENTRES}",
     "UPDATE offers SET drop_name = 'Place ' || (id % 700)",
-    # half of the cancelled ones later than is free
+    # half of the cancelled rides were cancelled later than is free
     "UPDATE rides SET allotted_at = :early WHERE id % 40 = 0",
 )
-# every second ride, with all that insights read of it
+# gives every second ride to another property, in all tables that insights read
 SHARED: Final = tuple(
     f"UPDATE {table} SET property_id = :other WHERE {key} % 2 = 0"
     for table, key in (("orders", "id"), ("offers", "id"), ("rides", "order_id"))
@@ -166,7 +166,7 @@ def shared(prop: BusyProperty) -> None:
     with desk.services.db.write() as s, in_bulk(s):
         for statement in SHARED:
             s.execute(text(statement), {"other": desk.ids["other.property"]})
-        s.execute(delete(InsightSpan))  # in bulk no trigger notes anything
+        s.execute(delete(InsightSpan))  # in bulk no trigger noted the changes
     known(prop.shown)
 
 

@@ -1,4 +1,4 @@
-"""The guest's kiosk: its weight, its start on a poor line, and from a touch to the next screen."""
+"""The guest's kiosk: its bytes, its start on a poor line, the time from a touch to a screen."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ SIZE: Final = {"width": 1080, "height": 1920}
 FIRST: Final = 1  # the kiosk of the demo's lobby
 STARTS: Final = "A guest with a suitcase looks at a start screen and not at an empty one."
 PRESSED: Final = "Nobody presses twice because nothing happened."
-# When the start can be pressed, and how long each touch took until its screen was painted: in ms.
+# Records, in ms, when the start can be pressed, and the time from each touch to the painted screen.
 WATCH: Final = """
   globalThis.startedAt = 0;
   globalThis.took = [];
@@ -35,7 +35,8 @@ WATCH: Final = """
     }
   }).observe(document, { subtree: true, childList: true, attributeFilter: ["data-screen"] });
 """
-# a visit up to its last look, and back; of `place-0` the screen counts, not what the service says
+# a visit up to the last screen before Book, and back; after `place-0` only the next screen is waited
+# for, not the service's answer
 WAY: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar-over")
 
 
@@ -125,12 +126,12 @@ def _measured(run: Run, figure: Callable[[Lobby], float], unit: str) -> Result:
     with _lobby() as lobby:
         if lobby is None:
             return Absent(NO_BROWSER)
-        figure(lobby)  # the server's own first time
+        figure(lobby)  # the server's first answers, which are slow
         return frame.alone(run, lambda: figure(lobby), unit)
 
 
 def _loaded(lobby: Lobby) -> tuple[float, float]:
-    """Kilobytes of a cold start, and the seconds until it is usable."""
+    """Kilobytes of a cold start, and the seconds until the start can be pressed."""
     with lobby.page() as page:
         load = Line(page).load(f"{lobby.url}/kiosk")
         page.wait_for_function("() => startedAt > 0")
@@ -145,7 +146,7 @@ def _slowest_touch(lobby: Lobby) -> float:
             if name.startswith("bar-"):
                 control = page.locator(f'[data-press="{name}"]')
             control.first.wait_for()
-            page.wait_for_timeout(450)  # a touch on another control sooner is a palm
+            page.wait_for_timeout(450)  # an earlier touch would be taken for a palm
             control.first.tap()
             page.wait_for_function("(count) => took.length === count", arg=count)
         return float(max(page.evaluate("took")))

@@ -25,20 +25,20 @@ from playwright.sync_api import Error as PlaywrightError
 from bench import frame
 from bench.kiosk_lobby import Guest, House, Stopped, browser, house
 
-LONGEST_S: Final = 20.0  # that anybody looks at a ring that turns
+LONGEST_S: Final = 20.0  # the longest that a guest may look at a ring that turns
 PRESSED_MS: Final = 3_000
-TRIES: Final = 3  # to come to a screen, before its fault
-SLACK_S: Final = 2.0  # of a busy machine
+TRIES: Final = 3  # attempts to reach a screen, before its fault begins
+SLACK_S: Final = 2.0  # more on a busy machine
 LANGUAGES: Final = ("en", "ar")
-NAME, PHONE, PLACE = "zyxa", "9845550199", "zyzx"  # that nothing may keep
+NAME, PHONE, PLACE = "zyxa", "9845550199", "zyzx"  # words of a guest that nothing may keep
 SCREENS: Final = (
     *("start", "where", "place", "car", "who", "check"),
     *("booking", "booked", "find", "ride"),
 )
-BOOKS: Final = frozenset({"check", "booking", "booked", "find", "ride"})  # limits count these
+BOOKS: Final = frozenset({"check", "booking", "booked", "find", "ride"})  # limits count these cases
 END: Final = frozenset({"broken", "start"})  # out of order, and back by itself
-# Texts of the stage that are in another language than the guest's: facts, and English beneath, are
-# none.
+# The texts of the stage in another language than the guest's. Facts, and English below a text, are
+# not counted.
 FOREIGN: Final = """(words) => {
   const found = [];
   const english = words.length ? new RegExp(`\\\\b(${words.join("|")})\\\\b`, "i") : /[a-z]{3,}/;
@@ -52,7 +52,7 @@ FOREIGN: Final = """(words) => {
   }
   return found;
 }"""
-# of English sentences, and of none in the other languages that are written with Latin letters
+# words of English sentences that the other languages with Latin letters don't have
 ENGLISH: Final = ("the", "your", "our", "please", "this", "with", "ride", "can't")
 LATIN: Final = frozenset({"es", "fr", "de"})
 HELD: Final = """async () => {
@@ -76,24 +76,24 @@ class Bench:
     names: int = 0
 
     def guest(self) -> Guest:
-        """A page; one at a time, as the kiosk wants it."""
+        """A guest at a new page; earlier pages are closed, because a kiosk has one page."""
         for page in self.context.pages[1:]:
             page.close()
         return Guest(self.context.new_page(), self.house.url)
 
     def name(self) -> str:
-        """Another guest's: one ride each."""
+        """The name of another guest: each guest books one ride."""
         self.names += 1
         return NAME + "".join(chr(ord("a") + int(digit)) for digit in str(self.names))
 
     def anew(self) -> None:
-        """No rides, no faults, no limits reached."""
+        """Reset the demo: no rides, no faults, no limits reached."""
         with contextlib.closing(self.house.desk()) as http:
             http.post("/demo/reset")
         self.ride = ("", "")
 
     def booked(self, guest: Guest) -> None:
-        """A ride that can be looked for."""
+        """Book a ride, so that it can be found by its number and PIN."""
         guest.open()
         guest.to_check(self.name())
         guest.press("book")
@@ -113,7 +113,7 @@ def away(bench: Bench, _guest: Guest) -> Iterator[None]:
 
 @contextlib.contextmanager
 def errors(_bench: Bench, guest: Guest) -> Iterator[None]:
-    """Our server answers every request of a visit with 500, and lives."""
+    """Our server answers every request of a visit with 500, but not the beats."""
     pattern = "**/kiosk/*"
 
     def answer(route: Any) -> None:
@@ -131,14 +131,14 @@ def errors(_bench: Bench, guest: Guest) -> Iterator[None]:
 
 @contextlib.contextmanager
 def slow(_bench: Bench, guest: Guest) -> Iterator[None]:
-    """Each answer to a visit comes after 20 s."""
+    """Our server answers the beats, but no request of a visit while the guest looks."""
     pattern, held = "**/kiosk/*", []
 
     def hold(route: Any) -> None:
         if route.request.url.endswith("/beat"):
             route.fallback()
         else:
-            held.append(route)  # no page waits for as long
+            held.append(route)
 
     guest.page.route(pattern, hold)
     try:
@@ -163,7 +163,7 @@ def locked(bench: Bench, _guest: Guest) -> Iterator[None]:
     with contextlib.closing(sqlite3.connect(bench.house.database, timeout=30)) as held:
         held.isolation_level = None
         held.execute("BEGIN IMMEDIATE")
-        yield  # it is rolled back when the connection is closed
+        yield  # closing the connection rolls the transaction back
 
 
 @contextlib.contextmanager
@@ -205,7 +205,7 @@ GOES_ON: Final[dict[str, set[str]]] = {
     "find": {"ride"},
 }
 ONLY_VISIT: Final[dict[str, set[str]]] = {
-    "where": {"car"},  # where it asks again by itself
+    "where": {"car"},  # which asks again by itself
     "place": {"place"},
     "who": {"check"},
     "check": {"unknown"},
@@ -225,13 +225,13 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
     "cut after create": (cut_after, GOES_ON),
     "database locked": (
         locked,
-        # a beat is stored every 15 s, and waits for the database: until one fails a screen that
-        # asks nothing stays, and one that asks leads to a person
+        # a beat is stored every 15 s, and waits for the database. Until a beat fails, a screen that
+        # sends no request stays, and a screen that sends one leads the guest to the staff
         {screen: GOES_ON.get(screen, {screen}) | END for screen in SCREENS}
         | {"check": {"sorry", "unknown", "broken"}, "find": {"sorry"} | END}
         | {"booking": GONE["booking"], "booked": GONE["booked"]},
     ),
-    # a start that takes longer than 5 s ends the visit, but nobody's booking
+    # a restart that takes longer than 5 s ends the visit, but loses no booking
     "server restarted": (
         restarted,
         {screen: GOES_ON.get(screen, {screen}) | END for screen in SCREENS}
@@ -278,7 +278,7 @@ def _to_booking(bench: Bench, guest: Guest, screen: str) -> None:
 
 
 def _type_name(bench: Bench, guest: Guest) -> None:
-    """In the letters that this keyboard has: a room number where they are not Latin."""
+    """Type a name, or a room number if the keyboard has no Latin letters."""
     if guest.page.locator('[data-press="key-z"]').count():
         guest.type(bench.name())
         return
@@ -291,7 +291,7 @@ PRESSES: Final = {"where": "place-0", "check": "book", "find": "next"}
 
 
 def _press(guest: Guest, screen: str) -> None:
-    """What asks our server on a screen; a fault may have taken the screen away at once."""
+    """Press what sends a request on a screen, unless the fault has replaced the screen already."""
     if guest.screen != screen:
         return
     if screen == "place":
@@ -302,7 +302,7 @@ def _press(guest: Guest, screen: str) -> None:
         guest.page.locator(".k-key:not(.k-key-other)").nth(3).evaluate("node => node.click()")
         guest.press("next")
     elif screen in PRESSES:
-        with contextlib.suppress(PlaywrightError):  # it was taken away just now
+        with contextlib.suppress(PlaywrightError):  # the control has just gone
             guest.page.locator(f'[data-press="{PRESSES[screen]}"]').evaluate(
                 "node => node.click()", timeout=PRESSED_MS
             )
@@ -326,7 +326,7 @@ def case(bench: Bench, fault: str, screen: str, language: str) -> list[str]:
 
 
 def _standing(bench: Bench, screen: str, language: str) -> Guest:
-    """A guest on a screen. A machine that has much else to do may need more than one try."""
+    """A guest at a screen. On a busy machine it may take several tries to get there."""
     for left in reversed(range(TRIES)):
         guest = bench.guest()
         try:
@@ -341,7 +341,7 @@ def _standing(bench: Bench, screen: str, language: str) -> Guest:
 
 
 def _watched(guest: Guest, leads: set[str]) -> list[str]:
-    """Watch for 20 s what the guest sees; stop once it is what may come of it, and stays."""
+    """Watch for 20 s what the guest sees; stop once a screen of `leads` is shown and stays."""
     wrong, end, since = [], time.monotonic() + LONGEST_S + SLACK_S, 0.0
     while time.monotonic() < end:
         words = guest.page.locator("[data-stage]").inner_text().strip()
@@ -387,7 +387,7 @@ def traces(bench: Bench, how: str, screen: str) -> list[str]:
         bench.house.kill()
         guest.wait("broken", "booked")
         bench.house.start()
-        if guest.screen == "booked":  # a ticket stays for its minute: nobody loses it
+        if guest.screen == "booked":  # a ticket stays for a minute, so that nobody loses it
             guest.press("done")
     guest.open()
     guest.wait("start")
@@ -411,7 +411,7 @@ def _in_files(folder: Path, mark: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Provoke what is asked for, and print a line for each. 1 if anything was wrong."""
+    """Run the chosen cases, and print a line for each. Returns 1 if anything was wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.kiosk_faults", description=__doc__)
     parser.add_argument("--faults", nargs="*", default=[*FAULTS], choices=[*FAULTS])
     parser.add_argument("--screens", nargs="+", default=SCREENS, choices=SCREENS)
@@ -439,7 +439,7 @@ def _matrix(bench: Bench, asked: argparse.Namespace) -> None:
         for screen in asked.screens:
             for language in asked.languages:
                 if fault == "cut after create" and screen != "check":
-                    continue  # it is about a create
+                    continue  # this fault is about a create
                 act = functools.partial(case, bench, fault, screen, language)
                 _told(bench, fault, screen, language, act)
 
@@ -447,7 +447,7 @@ def _matrix(bench: Bench, asked: argparse.Namespace) -> None:
 def _told(
     bench: Bench, fault: str, screen: str, language: str, act: Callable[[], list[str]]
 ) -> None:
-    """Do one case and print what came of it."""
+    """Run one case and print its result."""
     began = time.monotonic()
     try:
         if screen in BOOKS:
@@ -464,7 +464,7 @@ def _told(
 
 
 def _shown(bench: Bench) -> str:
-    """What the guest sees where a case has failed."""
+    """What the guest sees after a case has failed."""
     with contextlib.suppress(PlaywrightError):
         page = bench.context.pages[-1]
         screen = page.locator("body").get_attribute("data-screen")

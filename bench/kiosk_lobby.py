@@ -23,7 +23,7 @@ STOP_S: Final = 40.0
 START_S: Final = 60.0
 WITHIN_MS: Final = 30_000
 LOOK_MS: Final = 100
-# a screen that asks again by itself has no end yet
+# cars, or a final apology: with a control `again`, the screen still asks again by itself
 CARS_OR_END: Final = '.k-car, body[data-look="sorry"]:not(:has([data-press="again"]))'
 
 
@@ -33,7 +33,7 @@ class Stopped(Exception):
 
 @dataclass
 class House:
-    """`ridedash up` on ports that stay the same, so that it comes back where it was."""
+    """`ridedash up` on fixed ports, so that it has the same addresses after a restart."""
 
     folder: Path
     pace: float = 60.0
@@ -61,7 +61,7 @@ class House:
         return (self.folder / "stderr.log").read_text(errors="replace")
 
     def start(self) -> None:
-        """Start it, and wait until it has greeted."""
+        """Start the program, and wait for its greeting."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.log = self.log or (self.folder / "stderr.log").open("w")
         environ = clean_environment(
@@ -93,7 +93,7 @@ class House:
             raise RuntimeError(f"it did not start:\n{greeting}\n{self.written[-2000:]}")
 
     def kill(self) -> None:
-        """As a power cut: no farewell, and its sandbox goes too."""
+        """Kill the program and its sandbox, as a power cut does."""
         if self.process is not None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self._gone()
@@ -119,7 +119,7 @@ class House:
         httpx.post(url, json=body, headers=head, trust_env=False, timeout=20).raise_for_status()
 
     def desk(self) -> httpx.Client:
-        """A signed-in manager, whose requests carry the token of forms."""
+        """The client of a signed-in manager; its requests carry the CSRF token."""
         http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
         name, password = self.sign_in
         form = {"name": name, "password": password, "csrf_token": _csrf(http, "/sign-in")}
@@ -129,7 +129,7 @@ class House:
         return http
 
     def cookies(self) -> list[dict[str, str]]:
-        """What makes a browser the kiosk of the lobby."""
+        """The cookie that makes a browser the kiosk of the lobby."""
         with contextlib.closing(self.desk()) as http:
             http.post(f"/admin/kiosks/{FIRST}/here")
             found = [each for each in http.cookies.jar if each.name == "ridedash_kiosk"]
@@ -181,7 +181,7 @@ class Guest:
         return str(self.page.locator("body").get_attribute("data-screen"))
 
     def open(self, language: str = "en") -> None:
-        """The start screen, as it is after a start of the browser."""
+        """Open the kiosk as after a start of the browser, and choose a language."""
         self.page.goto(f"{self.url}/kiosk")
         self.wait("start", "trouble", "broken")
         if language != "en":
@@ -204,14 +204,14 @@ class Guest:
         return self.screen
 
     def cars(self, place: str = "place-0") -> None:
-        """From the start to the cars. Raises Stopped where the kiosk has none, as it says."""
+        """Go from the start to the cars. Raises Stopped if the kiosk says that there are none."""
         self.press("start", place)
         self.page.locator(CARS_OR_END).first.wait_for()
         if not self.page.locator(".k-car").count():
             raise Stopped(f"no cars: {self.page.locator('h1').inner_text()}")
 
     def to_check(self, name: str, place: str = "place-0") -> None:
-        """From the start to the last look before Book."""
+        """Go from the start to the last screen before Book."""
         self.cars(place)
         self.press("car-0")
         self.type(name)
@@ -226,7 +226,7 @@ class Guest:
         return "".join(re.findall(r"\d+", number)), "".join(pin.split())
 
     def find(self, number: str, pin: str) -> None:
-        """From the start: type number and PIN, and don't press yet."""
+        """Go from the start to "find a ride", and type number and PIN without pressing Next."""
         self.press("have")
         self.type(number)
         self.press("field-pin")

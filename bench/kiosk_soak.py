@@ -29,12 +29,12 @@ from bench.kiosk_lobby import Guest, House, browser, house
 from bench.processes import rss_mb
 from bench.table import commit
 
-GROWS: Final = 0.10  # of the tab's memory, at most
+GROWS: Final = 0.10  # the most that the tab's memory, nodes and listeners may grow
 SHARE: Final = 5  # the first and the last fifth of the samples are compared
-WARM: Final = 20  # visits, until the browser has compiled what it will
-LEAST: Final = 10  # samples after them, for a verdict
-COLLECTIONS: Final = 3  # what the first one finds to be dead holds others
-BACK_S: Final = 90.0  # within which a screen that was left is the start again
+WARM: Final = 20  # visits until the browser has compiled all that it will
+LEAST: Final = 10  # samples after the warm-up, for a verdict
+COLLECTIONS: Final = 3  # what the first one frees may have held other garbage
+BACK_S: Final = 90.0  # after this time a screen that a guest left must be the start again
 DAY_MINUTES: Final = 24 * 60
 
 
@@ -66,7 +66,7 @@ class Soak:
             act(guest)
             guest.wait("start", within_s=BACK_S)
             self.visits[name] = self.visits.get(name, 0) + 1
-        except Exception as error:  # a stuck screen is what is looked for
+        except Exception as error:  # a stuck screen is a finding
             self.stuck.append(f"{name} at minute {self.minutes:.1f}: {error}"[:200] + self._left())
             print(self.stuck[-1], file=sys.stderr, flush=True)
             guest.open()
@@ -101,7 +101,7 @@ class Soak:
         guest.press("aid-large", "aid-large", "bar-over")
 
     def _leaves(self, guest: Guest) -> None:
-        """Nobody says goodbye: the kiosk itself comes back, after its time and 20 s more."""
+        """The guest walks away: the kiosk returns by itself, after its time and 20 s more."""
         guest.cars("place-1")
 
     def _another_language(self, guest: Guest) -> None:
@@ -145,7 +145,7 @@ class Soak:
         return round(found, 1)
 
     def said(self) -> dict[str, Any]:
-        """What came of it."""
+        """The results, and the verdict on them."""
         grown = {name: self._growth(name) for name in ("heap_mb", "tab_mb", "nodes", "listeners")}
         usual = 1 + int(self.minutes // DAY_MINUTES)
         enough = len(self.samples) >= WARM + LEAST
@@ -185,7 +185,7 @@ def _ours(pid: int) -> bool:
 
 
 def main() -> int:
-    """Run, print, and keep what came of it. 1 unless everything holds."""
+    """Run, print and keep the results. Returns 1 unless everything holds."""
     parser = argparse.ArgumentParser("python -m bench.kiosk_soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=DAY_MINUTES)
     parser.add_argument("--every", type=float, default=120.0, help="seconds from visit to visit")

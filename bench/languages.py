@@ -1,6 +1,6 @@
 """What eight languages cost: the polls of rides, guests' links and the board, against one language.
 
-In this process, by CPU time: what differs between the sides is the language in the address alone.
+They are measured in this process, as CPU time. The sides differ in the language of the address only.
 """
 
 import io
@@ -53,7 +53,7 @@ def _of(run: Run, world: World, folder: Path, page: str, label: str) -> Ratio:
         def taken() -> float:
             world.heard()
             for poll in polls:
-                _answer(world, poll)  # each language is made once, and then remembered
+                _answer(world, poll)  # the answer is made once in each language, then cached
             began = process_time()
             for _turn in range(turns):
                 for poll in polls:
@@ -68,7 +68,7 @@ def _of(run: Run, world: World, folder: Path, page: str, label: str) -> Ratio:
 def _polls(
     world: World, folder: Path, page: str, viewers: int, tags: Sequence[str]
 ) -> list[Environ]:
-    """A poll of each viewer, who knows the answer already, in one language after another."""
+    """One poll of each viewer, who knows the answer already; their languages take turns."""
     known: dict[tuple[str, str], str] = {}
     found = []
     for n, said in enumerate(world.ask(folder, viewers, page).read_text().splitlines()):

@@ -1,9 +1,9 @@
 """What the lens of a demo costs: the worker's loop with the recorder of calls, and without it.
 
-Live mode has the same loop without a recorder, as the baseline here: it costs nothing there. The
-first figure is of one run: the processor time that the recorder itself takes, in its thread and in
-those that hand calls over, is left out of the baseline. It is steady; turns with and without the
-recorder, which count what it does to others too, differ by more than the aim allows.
+Live mode has no recorder, as the baseline here, so the lens costs nothing there. The first figure
+comes from one run: its baseline leaves out the processor time that the recorder itself takes, in
+its own thread and in those that hand calls over. This figure is steady. Turns with and without the
+recorder count its effect on other code too, but they vary by more than the aim allows.
 """
 
 import os
@@ -26,14 +26,14 @@ from ridedash.store.database.database import Database
 
 TURNS: Final = 12
 MEASURED_S: Final = 3.0
-ENDS_S: Final = 60.0  # within which the recorder has written all, and its thread has ended
+ENDS_S: Final = 60.0  # how long the recorder may take to write all and to end its thread
 
 
 class Watched(Recorder):
-    """A recorder that knows what it costs.
+    """A recorder that measures its own processor time.
 
-    Each thread reads its own clock: that of another one can't be read once it has ended, and the
-    recorder's ends when it is quiet or when its file can't be written.
+    Each thread reads its own clock, because the clock of an ended thread can't be read: the
+    recorder's thread ends when there is nothing to write or when its file can't be written.
     """
 
     def __init__(self, file: LensFile) -> None:
@@ -48,7 +48,7 @@ class Watched(Recorder):
         self.handed.append(time.thread_time_ns() - before)
 
     def spent(self) -> float:
-        """The processor time that it has taken so far, in seconds."""
+        """The processor time that the recorder has taken so far, in seconds."""
         return self.written_s + sum(self.handed) / 1e9
 
     def _round(self, writer: Writer) -> bool:
@@ -67,14 +67,14 @@ class Watched(Recorder):
     minutes=10,
 )
 def cost(run: Run) -> list[Result]:
-    """In turns in one process. The last figure compares without a recorder twice: the noise."""
+    """In turns in one process. The last figure compares two runs without a recorder: the noise."""
     turns = max(run.repeats, run.of(TURNS, 2))
     with frame.folder() as folder, fake_tracking() as service:
         db = Database(f"sqlite:///{folder}/desk.sqlite")
         db.upgrade()
         fill(db, run.of(3000, 1000))
         first = Recorder(NoHooks(), LensFile(folder), clock)
-        warm_up(db, service, folder, hooks=first)  # each ride has its row then, as in a demo
+        warm_up(db, service, folder, hooks=first)  # the lens then knows each ride, as in a demo
         _end(first)
         own = [_own(db, service, folder) for _ in range(run.of(5, 2))]
         taken = [_turn(db, service, folder, backwards=n % 2 == 1) for n in range(turns)]
@@ -87,7 +87,7 @@ def cost(run: Run) -> list[Result]:
 
 
 def _own(db: Database, service: str, folder: Path) -> tuple[float, float, int]:
-    """Polls for each second of CPU, with what the recorder takes and without it; calls it lost."""
+    """Polls per second of CPU, with the recorder's own time and without; the calls that it lost."""
     lens = Watched(LensFile(folder))
     with worker_on(db, service, folder, hooks=lens) as worker, running(worker):
         time.sleep(SETTLED_S)
@@ -102,7 +102,7 @@ def _own(db: Database, service: str, folder: Path) -> tuple[float, float, int]:
 class Turn(NamedTuple):
     """Polls for each second of CPU: recorded, not recorded, and not recorded once more.
 
-    `lost`: calls that the recorder did not keep; one that loses many costs less than it seems to.
+    `lost`: calls that the recorder did not keep; if there are many, it seems to cost too little.
     """
 
     ours: float
@@ -117,12 +117,12 @@ def _turn(db: Database, service: str, folder: Path, *, backwards: bool) -> Turn:
     found = {}
     for place in (2, 1, 0) if backwards else (0, 1, 2):
         found[place] = polls_per_second(db, service, folder, hooks=order[place])
-        _end(lens)  # what it has put off must not fall into the next measurement
+        _end(lens)  # its delayed work must not fall into the next measurement
     return Turn(found[0], found[1], found[2], lens.dropped)
 
 
 def _end(lens: Recorder) -> None:
-    """Wait until it has written everything, and its thread has ended. Raises RuntimeError."""
+    """Wait until a recorder has written everything and its thread has ended, or RuntimeError."""
     end = time.monotonic() + ENDS_S
     lens.flush(ENDS_S)
     while any(each.name == "lens" for each in threading.enumerate()):

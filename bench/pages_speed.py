@@ -86,7 +86,7 @@ def _against_folium(
 def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
     """Our page with all its files, against folium's page with its files.
 
-    Those of folium are 300 kB, as measured.
+    Folium's files are 300 kB, as measured.
     """
     with pages() as shown:
         naive = _gzipped(

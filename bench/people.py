@@ -47,7 +47,7 @@ class Desk:
             raise RuntimeError(f"{name} could not sign in: {signed.status_code}")
 
     def look(self, order_id: int | None) -> None:
-        """One page or poll, chosen by how often it is requested in use."""
+        """Request a random page or poll; those that are frequent in use are chosen more often."""
         ride = f"/rides/{order_id}"
         polls = ["/board.json"] * 3 + ([f"{ride}/snapshot.json"] * 5 if order_id else [])
         pages = ["/"] + ([ride] * 2 if order_id else []) + ["/rides/new"]

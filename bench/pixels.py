@@ -36,15 +36,15 @@ LEFT_OUT: Final = """
 [data-age], [data-age-line], [data-age-text], [data-freshness-text], [data-unknown-text],
 .group-unknown [data-cell="timer"] { display: none !important; }
 """
-PARTS: Final = 4  # of a story
-TAKES: Final = 3  # of a picture, until both halves are the same
-WAIT_MS: Final = 200_000  # an outage lasts
+PARTS: Final = 4  # pictures of a story, one after each quarter
+TAKES: Final = 3  # attempts at a picture, until both halves are the same
+WAIT_MS: Final = 200_000  # a story with an outage is long
 STILL_S: Final = 1.5  # a picture that is the same for so long is taken
-CHANGES_S: Final = 25.0  # one that still changes after so long is taken as it is
+CHANGES_S: Final = 25.0  # a picture that still changes after so long is taken as it is
 FLAT: Final = "window.L_DISABLE_3D = true"  # Leaflet then places what it draws without layers
 TOUCH: Final = "() => dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift' }))"
 SIZE: Final[ViewportSize] = {"width": 1440, "height": 900}
-# a rounded corner of which a part was drawn anew differs by a shade from one drawn at once
+# a rounded corner that was redrawn in part differs by a shade from one that was drawn as a whole
 DRAWN: Final = [*LAUNCH, "--disable-partial-raster"]
 COMPARED: Final = """async ([one, other]) => {
   const pixels = async (data) => {
@@ -68,7 +68,7 @@ COMPARED: Final = """async ([one, other]) => {
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each picture. 1 if two halves of one differ."""
+    """Print a line for each picture. Returns 1 if the two halves of a picture differ."""
     parser = argparse.ArgumentParser(prog="python -m bench.pixels", description=__doc__)
     parser.add_argument("--only", nargs="+", default=list(STORIES), choices=list(STORIES))
     parser.add_argument("--seed", type=int, default=1)
@@ -106,7 +106,7 @@ def _moments(halves: list[Page], story: str, seed: int) -> Iterator[str]:
 
 
 def _compared(judge: Page, halves: list[Page], keep: Path | None) -> dict[str, Any]:
-    """How two pictures of now differ, taken again if they do; they are kept if they still do."""
+    """Compare two new pictures; take them again if they differ, and keep them if they still do."""
     for take in range(TAKES):
         if take:
             _drawn_anew(halves)
@@ -131,7 +131,7 @@ def _drawn_anew(halves: list[Page]) -> None:
 
 
 def _stay_at_kiosks(halves: list[Page]) -> None:
-    """Whoever stands at a kiosk is still there."""
+    """Touch the kiosks, as guests who are still there."""
     for frame in (page.frame("kiosk") for page in halves):
         if frame is not None and frame.url.endswith("/kiosk"):
             frame.evaluate(TOUCH)
@@ -139,7 +139,7 @@ def _stay_at_kiosks(halves: list[Page]) -> None:
 
 @contextmanager
 def _signed_in(browser: Browser) -> Iterator[Page]:
-    """A manager of a new demo."""
+    """Start a new demo. Yields a page on which its manager is signed in."""
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder) / "instance", command=DICE, stumbles=True, **SETTINGS) as demo,
@@ -164,7 +164,7 @@ def _sign_in(page: Page, demo: Running) -> None:
 
 
 def _step(page: Page, number: int) -> None:
-    """Press Step, and wait until it was taken. Raises RuntimeError where the story stopped."""
+    """Press Step and wait for the end of the step. Raises RuntimeError if the story stopped."""
     page.get_by_role("button", name="Step", exact=True).click()
     expect(page.locator("[data-title-step]")).to_contain_text(f"{number} / ", timeout=WAIT_MS)
     expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)

@@ -182,7 +182,7 @@ def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: in
 
 
 def warm(server: Poll, ask: Path, questions: int) -> None:
-    """Send every request once: in use, viewers poll for hours."""
+    """Send every request once before measuring: in use, viewers have polled for hours."""
     asked = 0
     while asked < questions:
         told = load(server, ask, 3, first=asked)

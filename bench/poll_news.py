@@ -52,7 +52,7 @@ def news(run: Run) -> Ratio:
     protects="Who has to switch the cache off to find a fault must still be able to work.",
 )
 def without_cache(run: Run) -> Ratio:
-    """Both sides read a signed cookie, the database and answer 200; answers a CPU second."""
+    """Both sides read a signed cookie and the database, and answer 200."""
     with frame.folder() as folder:
         world = make_world(folder, 40, POLL_LAYER="off")  # each ride's polls are limited
         ours, plain = world.desk.client(), obvious_poll(world.desk.services.db).test_client()
@@ -133,4 +133,4 @@ def _happens(world: World, n: int) -> None:
         s.execute(update(Order).where(Order.id == world.rides[0]).values(version=Order.version + 1))
         s.execute(update(Ride).where(Ride.order_id == world.rides[0]).values(**seen))
     memory = world.desk.app.extensions[EXTENSION]
-    memory.look_again()  # otherwise it looks every quarter of a second
+    memory.look_again()  # otherwise the cache looks every quarter of a second

@@ -192,7 +192,7 @@ def _sound(told: Told) -> Told:
 
 
 def _nothing_new(server: Poll, ask: Path) -> None:
-    """Raise RuntimeError if what the viewers know is no longer so: it would be told to each."""
+    """Raise RuntimeError if there is an update: then each viewer would get a new answer."""
     with ask.open() as file:
         path, cookie, tag = file.readline().rstrip("\n").split("\t")
     connection = HTTPConnection("127.0.0.1", server.port, timeout=START_S)

@@ -30,7 +30,7 @@ class World:
     def ask(self, folder: Path, viewers: int, page: str = "ride") -> Path:
         """A file of that many polls, each of another viewer: path, cookie header, known ETag.
 
-        They are separated by tabs. `page` is ride (of staff), link (of a guest) or board.
+        The fields are separated by tabs. `page` is ride (of staff), link (of a guest) or board.
         """
         file = folder / f"ask-{page}-{viewers}.tsv"
         with file.open("w") as out:
@@ -42,15 +42,15 @@ class World:
         return file
 
     def body(self, page: str = "ride") -> bytes:
-        """The full answer to such a poll."""
+        """The full answer to a poll of such a page."""
         client = self.desk.client(signed_in=page != "link")
         path, _cookie, _tag = next(getattr(self, f"_{page}")(0, 1))
         return bytes(client.get(path).data)
 
     def heard(self) -> None:
-        """The service told of all rides just now, as a worker writes it.
+        """Record, as a worker does, that the service told of all rides just now.
 
-        After a minute without that, boards and pages say how old their facts are.
+        After a minute without such a record, boards and pages say how old their facts are.
         """
         with self.desk.services.db.write() as s:
             s.execute(update(Ride).values(seen_at=datetime.now(UTC)))

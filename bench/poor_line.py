@@ -22,7 +22,7 @@ UP_BYTES_A_SECOND: Final = 750_000 / 8
 RIDES: Final = 12  # on the board
 DESK_SIZE: Final = {"width": 1280, "height": 800}
 PHONE_SIZE: Final = {"width": 390, "height": 844}
-QUIET_S: Final = 0.5  # without a request under way: the page has what it wants
+QUIET_S: Final = 0.5  # without a request under way for so long, a page is loaded
 LONGEST_S: Final = 60.0
 FAST: Final = "Staff and guests on hotel Wi-Fi or a bad cell see a page before they give up on it."
 ONCE: Final = "A page that is opened a hundred times a day loads its scripts once."
@@ -47,7 +47,7 @@ class Site:
     pages: dict[str, str]
 
     def opened(self, name: str) -> tuple[Load, Load]:
-        """A page with a cold cache, and the same once more."""
+        """Load a page with a cold cache, and then once more."""
         size = PHONE_SIZE if name == "guest" else DESK_SIZE
         context = self.browser.new_context(viewport=size)
         if name != "guest":
@@ -240,7 +240,7 @@ def _measured(
             return [Absent(NO_BROWSER)]
         found: list[Result] = []
         for name in names:
-            site.opened(name)  # the server's own first time
+            site.opened(name)  # the server's first answers, which are slow
             took = partial(_figure, site, name, figure)
             found.append(frame.alone(run, took, unit, label=name))
         return found

@@ -42,9 +42,9 @@ class Program:
 def program(
     folder: Path, database: str | None = None, pace: float = 1.0, rate: int = 400
 ) -> Iterator[Program]:
-    """Start all three, load a demo, and stop them at the end.
+    """Start the three processes, load a demo, and stop the processes at the end.
 
-    Their logs are in the folder.
+    Their log is in the folder.
     """
     web, sandbox = free_port(), free_port()
     environ = _environ(folder, web, sandbox, database, pace, rate)

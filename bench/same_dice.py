@@ -1,7 +1,7 @@
 """`ridedash` as a command whose stories have the same ids each time: for pictures, nothing else.
 
 `bench.pixels` starts it. The PIN of a kiosk's ticket is made of the id of its story, and stands on
-the stage. Ids with a seed are guessed by whoever reads this file: it is no part of the package.
+the stage. Whoever reads this file can guess ids with a seed, so it is no part of the package.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """What the answer journal costs a send: orders from READY to settled, with its sync and without.
 
-Each measurement has a fresh database (SQLite) and its journals in one folder of TMPDIR: name one on
-a disk, since a file system in memory has nothing to sync.
+Each measurement has a fresh database (SQLite) and its journals in one folder of TMPDIR. Set TMPDIR
+to a folder on a disk, since a file system in memory has nothing to sync.
 """
 
 import os
@@ -24,7 +24,7 @@ THREADS: Final = (1, 8)  # eight sends at once: a busy moment of a large hotel
 
 
 class Taken(NamedTuple):
-    """Milliseconds for each send: by the wall's clock, and of the processor."""
+    """Milliseconds for each send: by the wall clock, and of CPU time."""
 
     wall: float
     cpu: float
@@ -53,7 +53,7 @@ def sends(run: Run) -> list[Result]:
 
 
 def _in_turns(run: Run, folder: Path, threads: int) -> list[tuple[Taken, Taken]]:
-    """As it is, and not synced; the first pair warms up and is dropped."""
+    """Pairs with the sync and without it; the first pair warms up and is dropped."""
     pairs = []
     for turn in range(run.repeats + 1):
         found: dict[bool, Taken] = {}
@@ -91,7 +91,7 @@ def _timed(worker: Worker, ids: Sequence[int], pool: ThreadPoolExecutor) -> Take
 
 @contextmanager
 def unsynced() -> Iterator[None]:
-    """Meanwhile, a record of the answer journal waits in the kernel's memory."""
+    """In this block, records of the answer journal are not synced to the disk."""
     synced: Callable[[JournalFile, int, bytes], None] = JournalFile._write
 
     def write(journal: JournalFile, slot: int, data: bytes) -> None:

@@ -99,7 +99,7 @@ def per_cpu_second(
 
 
 def _ask(port: int, path: str, headers: Mapping[str, str], calls: int) -> list[int]:
-    """Make so many calls over one connection. The statuses of answers that were not 200."""
+    """Make `calls` calls over one connection. Returns the statuses of answers other than 200."""
     failed = []
     with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         for _ in range(calls):

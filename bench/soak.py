@@ -27,7 +27,7 @@ from ridedash.store.orders import Order, Ride
 SAMPLE_S: Final = 30.0
 WARM_MINUTES: Final = 10.0
 MB_AN_HOUR: Final = 1.0
-WAITING: Final = 20  # pages
+WAITING: Final = 20  # pages that may wait to be requested
 WATCHED: Final = ("web", "worker")  # the sandbox is reported, not judged
 
 

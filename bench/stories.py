@@ -34,7 +34,7 @@ SEEDS: Final = (1, 2, 3)
 PROGRAMS: Final = 12  # they wait far more than they compute
 AGAIN_S: Final = 0.1
 PATIENCE_S: Final = 400.0
-WARMED: Final = ("--demo-stage",)  # as a presenter starts it: its places are read at once
+WARMED: Final = ("--demo-stage",)  # as a presenter starts a demo: it reads its places at once
 OUTAGE: Final = "down"
 OUTAGE_S: Final = 80.0
 RIDE_S: Final = 1500.0  # of the service's clock, about
@@ -49,7 +49,7 @@ class Play(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """About how long it takes."""
+        """About how long the play takes."""
         speed = WAYS[self.way]
         runs = RIDE_S / speed if speed else 10.0
         return OUTAGE_S if self.story == OUTAGE else runs
@@ -57,14 +57,14 @@ class Play(NamedTuple):
 
 @dataclass
 class Same:
-    """The cast and the facts with which a story was played first, by story and seed."""
+    """The cast and the facts of the first play of each story and seed."""
 
     casts: dict[tuple[str, int], Any] = field(default_factory=dict)
     facts: dict[tuple[str, int], Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def differs(self, play: Play, demo: Running) -> list[str]:
-        """What is not as it was the first time."""
+        """How a play differs from the first play of the same story and seed."""
         key, wrong = (play.story, play.seed), []
         cast, told = sameness.cast(demo), sameness.named(sameness.facts(demo))
         with self.lock:
@@ -79,7 +79,7 @@ class Same:
 
 
 def main(arguments: list[str]) -> int:
-    """Play what is asked for, and print a line for each. 1 if one did not end as it says."""
+    """Play the chosen stories, and print a line for each play. Returns 1 if one went wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.stories", description=__doc__)
     parser.add_argument("--only", nargs="+", default=list(STORIES), choices=list(STORIES))
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
         Play(story, way, seed)
         for story in asked.only
         for way in asked.ways
-        if (story, way) != (OUTAGE, "20x")  # the same as at 60: an outage lasts in people's time
+        if (story, way) != (OUTAGE, "20x")  # like "60x": an outage lasts in people's time
         for seed in list(asked.seeds) * (asked.times if way == "step" else 1)
     ]
     for play in sorted(plays, key=lambda each: -each.seconds):
@@ -107,7 +107,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _program(waiting: "SimpleQueue[Play]", same: Same) -> int:
-    """Play what waits, in one program. How many did not end as they say."""
+    """Play waiting plays in one program, until none is left. Returns how many went wrong."""
     failed = 0
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -136,7 +136,7 @@ def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> 
         wrong.append("an order was made twice")
     wrong += [f"of no ride: {each}" for each in windows[0].orphans(play.story)]
     has_ended = moment["state"] == "ended"
-    if has_ended:  # else it has made no call, maybe: then there is no file
+    if has_ended:  # otherwise it may have made no call: then there is no file
         wrong += same.differs(play, demo)
     counted = [words for words, _ in moment["lines"] if "outage" in words]
     if play.story == OUTAGE and has_ended:
@@ -157,7 +157,7 @@ def _numbers(words: list[str]) -> list[str]:
 
 
 def _played(windows: tuple[Presenter, ...], play: Play) -> dict[str, Any]:
-    """The last moment. With two windows both press, and one of them loads its page in between."""
+    """Play to the last moment. Two windows both press, and one loads its page in between."""
     speed, end = WAYS[play.way], time.monotonic() + PATIENCE_S
     moment = windows[0].begin(play.story, play.seed)
     with ThreadPoolExecutor(len(windows)) as pool:

@@ -9,8 +9,8 @@ walk is run twice in a process and counted the second time, so that work done on
 (compiling a statement, loading a template) is left out.
 
 An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab
-elsewhere. Both pages are counted with the poll layer off, where every answer is made anew, and with
-it on, after a change of the ride.
+elsewhere. The polls of a ride's page and of the board are counted with the poll layer off, where
+every answer is made anew, and with it on, after a change of the ride.
 """
 
 import argparse
@@ -139,7 +139,7 @@ def page_walks(poll_layer: str) -> dict[str, Walk]:
             ("a page's poll made anew", f"/rides/{order_id}/snapshot.json"),
             ("the board's poll", "/board.json"),
         ):
-            get(path)  # the session of this browser is known
+            get(path)  # makes the session of this browser known
             _change(desk, order_id)
             found[name] = entered(lambda path=path: get(path))
         return found

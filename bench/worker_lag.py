@@ -18,7 +18,7 @@ from ridedash.rides.tracking.record import Polled
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Ride
 
-# The time between two polls of a fake ride: two kinds every four seconds, one every five.
+# The mean time between two polls of a fake ride: two kinds every four seconds, one every five.
 INTERVAL_S = 30 / 7
 SETTLED_S = 4.0  # time until connections are open and the worker has a steady rate
 LATE_S = 0.5
@@ -117,11 +117,11 @@ def _together(
 
 
 def _spread(db: Database) -> None:
-    """Due times as of rides booked at any time: one interval, evenly, from now on."""
+    """Spread the due times of all rides evenly over one interval from now on."""
     now = clock()
     with db.write() as s:
         ids = s.scalars(select(Ride.id)).all()
-        # left from rides that the warm-up had claimed and not polled
+        # ends the leases of rides that the warm-up had claimed and not polled
         free = {"lease_until": None, "owner": None}
         step = timedelta(seconds=INTERVAL_S) / len(ids)
         due = [{"id": n, "next_poll_at": now + step * i} | free for i, n in enumerate(ids)]

@@ -30,7 +30,7 @@ SETTLED_S = 1.0  # time until connections are open and the worker has a steady r
 
 
 def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -> float:
-    """A GET and `json()` without storage; per second of processor time."""
+    """Polls that only get and parse an answer; per second of processor time."""
     headers = {"X-APP-TOKEN": APP_TOKEN, "Authorization": f"Bearer {USER_TOKEN}"}
     with httpx.Client(headers=headers, timeout=5) as client:
 
@@ -73,7 +73,7 @@ def polls_per_second(
 ) -> float:
     """Claimed, polled, merged and recorded rides; per second of processor time.
 
-    `db` holds more rides than can be polled in the time between two polls of one.
+    `db` holds more rides than can be polled in the time between two polls of one ride.
     """
     with worker_on(db, url, folder, threads=threads, hooks=hooks) as worker:
         worker.tracker.record = counted = Counted(worker.tracker)  # type: ignore[method-assign,assignment]

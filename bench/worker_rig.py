@@ -133,7 +133,7 @@ def worker_on(
 
 @contextmanager
 def running(worker: Worker) -> Iterator[None]:
-    """Run its loop in a thread."""
+    """Run the loop of a worker in a thread."""
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,))
     thread.start()

@@ -1,4 +1,4 @@
-"""The worker's line of the table; see worker_loop and worker_rig."""
+"""The worker's lines of the table; see worker_loop, worker_lag and worker_rig."""
 
 from functools import partial
 from statistics import median
@@ -57,6 +57,6 @@ def lag(run: Run) -> list[Result]:
 
 
 def _late(kind: str, workers: int, asked: float) -> dict[str, float]:
-    """The delay on a database of its own."""
+    """The delays on a new database."""
     with frame.folder() as folder:
         return lateness(databases.new_database(folder, kind), folder, workers=workers, asked=asked)

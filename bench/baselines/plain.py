@@ -1,4 +1,4 @@
-"""Plain versions of the poll route and of the page with the map, as one writes them first."""
+"""Plain versions of the poll route and of the map page, as one would write them at first."""
 
 import secrets
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def plain_poll(db: Database) -> Flask:
 
 
 def obvious_poll(db: Database) -> Flask:
-    """The same with Flask-Login: `/sign-in` signs the first member of staff in by a cookie."""
+    """`plain_poll` with Flask-Login: `/sign-in` signs the first member of staff in by a cookie."""
     app = Flask(__name__)
     app.secret_key = secrets.token_bytes(32)
     manager = LoginManager(app)

@@ -19,7 +19,7 @@ from bench.table import commit
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the selected rows."""
-    logging.getLogger().addHandler(logging.NullHandler())  # rows report the outcome of orders
+    logging.getLogger().addHandler(logging.NullHandler())  # logs nothing to standard error
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)
     base = random.SystemRandom().getrandbits(24) if options.seed is None else options.seed

@@ -14,7 +14,8 @@ class Way:
     """One kind of answer.
 
     `made`: the booking is made before any byte of the answer is sent. `means` is the state that the
-    answer proves once it was read completely. `first` names the kind of the first attempt.
+    answer proves once it was read completely. `first` is the kind of answer to a
+    first attempt, if it differs.
     """
 
     made: bool
@@ -66,7 +67,7 @@ WAYS: Final[dict[str, Way]] = {
     "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
     "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
 }
-# MIXED has these and every other kind of answer that ends.
+# MIXED adds every kind once, except three about the later course of a ride.
 COMMON: Final = ("booked",) * 8 + ("matching", "slow")
 MIXED: Final = (
     *COMMON,

@@ -180,7 +180,7 @@ def answers(rng: random.Random, real: list[dict[str, Any]], count: int) -> Itera
 
 
 def status(rng: random.Random) -> int:
-    """A random status, mostly of success, because bodies of successful answers are parsed most."""
+    """A random HTTP status, mostly 200: the bodies of successful answers are parsed most."""
     return 200 if rng.random() < 0.7 else rng.choice(STATUSES)
 
 

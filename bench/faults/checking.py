@@ -18,8 +18,8 @@ MAY_EXIST: Final = frozenset(
 )
 # docs/booking-protocol.md 1.3; a literal, so that a change of the program's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
-SURE: Final = 3  # jobs: one may skip a row that another worker holds
-# Seconds of the fast clock: the time of a request from the claim to the service.
+SURE: Final = 3  # recovery jobs, because one may skip a row that another worker holds
+# Seconds of the fast clock in which a claimed request reaches the service.
 CLEAR_WITHIN_S: Final = 10.0
 
 
@@ -69,7 +69,7 @@ class Findings:
 class Overdue:
     """I5: an order that waits for 20 s is shown as UNKNOWN by the next recovery job of any worker.
 
-    The check counts jobs that are known to have run, not seconds: on a busy machine they run late.
+    The check counts jobs that are known to have run, not seconds: jobs of a busy machine are late.
     """
 
     desk: Desk
@@ -78,9 +78,9 @@ class Overdue:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def swept(self, since: datetime, sweeps: int = 1) -> None:
-        """Record that so many jobs ran at this time or later.
+        """Record that `sweeps` recovery jobs ran at `since` or later.
 
-        Orders due by then that are still SENDING are stuck.
+        An order that was due by then and is still SENDING after SURE jobs is stuck.
         """
         due = select(Order.id, Order.sent_at).where(
             Order.state == S.SENDING, Order.sent_at <= since - SHOWN_UNKNOWN
@@ -103,7 +103,7 @@ class Overdue:
 def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Findings:
     """Compare all orders with the ledger.
 
-    `quiet`: a worker has lived long enough since, so no order may be in progress. `shown`: booking
+    `quiet`: a worker has had time to finish, so no order may be in progress. `shown`: booking
     ids that a page has shown, by order.
     """
     found = Findings()
@@ -184,7 +184,7 @@ def _requests(
 
 
 def _calls(found: Findings, desk: Desk, by_mtx: dict[str, Order]) -> None:
-    """I7 from the service's side: no call without an order that was claimed for it."""
+    """I7 by the calls that the service got: none long after its press, and none too many."""
     calls: Counter[str] = Counter()
     for line in desk.ledger.of("call"):
         order = by_mtx.get(line["mtx"])

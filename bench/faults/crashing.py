@@ -35,7 +35,7 @@ HURRIES: Final = (
 )  # with the last one, a call may take as long as the lease
 POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
 QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
-# Seconds of wall time, at most those of docs/booking-protocol.md 1.3.
+# Seconds of wall time between recovery jobs; docs/booking-protocol.md 1.3 allows no more than 15.
 RECOVERIES_S: Final = min(RECOVER_EVERY_S, 15.0)
 RANDOM_SHARE: Final = 0.2  # fraction of kills at random times
 WAITING: Final = 4  # number of orders that are kept READY
@@ -82,7 +82,7 @@ class CrashRun:
     kept: set[int] = field(default_factory=set)
     _left: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    # Desk may be used in one thread at a time.
+    # held by the thread that uses `desk`: only one may use it at a time
     _people: threading.Lock = field(default_factory=threading.Lock)
     _over: threading.Event = field(default_factory=threading.Event)
 
@@ -128,9 +128,9 @@ class CrashRun:
     def _lives_until_quiet(self, pid: int) -> None:
         """Wait until no order is in progress, and record when recovery jobs must have run.
 
-        A heartbeat comes before the job of its round. When the second heartbeat is an interval of
-        the job after the first, one of both rounds ran the job at the first or later, and the third
-        shows that it ended.
+        In each round of the worker, a heartbeat comes before the job. If two heartbeats are an
+        interval of the job apart, the job ran in one of their rounds; a third heartbeat shows that
+        the job ended.
         """
         beats, apart = list[datetime](), timedelta(seconds=RECOVERIES_S * self.desk.clock.speed)
         end = time.monotonic() + QUIET_S
@@ -195,7 +195,7 @@ class CrashRun:
             self.overdue.swept(born)  # a worker runs the recovery job before it sends
 
     def _count(self, pid: int, name: str) -> None:
-        """Count one worker as killed; one that ended by itself is logged and not counted."""
+        """Kill one worker and count it; `exits` lists workers that ended by themselves instead."""
         self.nursery.kill(pid)
         code = self.nursery.wait(pid, 10)
         with self._lock:
@@ -236,7 +236,7 @@ class CrashRun:
         return press.order_id in self.desk.in_state(OrderState.SENDING)
 
     def _is_of(self, press: Press, pid: int) -> bool:
-        """Whether this worker sends it, and not another one that may be killed at any time."""
+        """Whether this worker sends the order; another one may be killed at any time."""
         owner = next(order.owner for order in self.desk.orders() if order.id == press.order_id)
         return owner is not None and f":{pid}:" in owner
 

@@ -33,7 +33,7 @@ from tests import backing
 from tests.databases import new_database
 
 PICKUP, DROP = LatLng(-38.5, -128.0), LatLng(-38.52, -128.03)
-OFFER_S: Final = 60.0  # an offer lasts two minutes
+OFFER_S: Final = 60.0  # how long one offer is used; it is valid for two minutes
 SHARES: Final = ("matching", "match_cancel", "match_fails")
 
 
@@ -105,7 +105,7 @@ def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
 
 @dataclass
 class Press:
-    """What the harness knows of one order: the kind of its answer, and the order before it."""
+    """What the harness knows of one order: the kind of its answer, its request's first order."""
 
     order_id: int
     way: str
@@ -161,7 +161,7 @@ class Desk:
         return Life(url=self.url, port=self.port, **told)
 
     def request(self, way: str, guest: str = "", supersedes: int | None = None) -> BookingRequest:
-        """A booking request whose create gets an answer of that kind."""
+        """A booking request whose create gets an answer of the kind `way`."""
         number = self.rng.getrandbits(60)
         return BookingRequest(
             property_id=self.property_id,

@@ -166,7 +166,7 @@ class Double:
 
 
 def http(status: int, text: str, headers: tuple[str, ...], more: int = 0) -> bytes:
-    """An answer as bytes; `more` is added to its length, so that the body ends too early."""
+    """An answer as bytes; `more` is added to Content-Length, so that the body ends too early."""
     body = text.encode()
     kind = "application/json" if text.startswith("{") else "text/html"
     head = [

@@ -107,7 +107,7 @@ class Trial:
         service.target = service.aim
 
     def round(self) -> None:
-        """About two dozen hostile answers; the pages after every second or fourth round."""
+        """Play about two dozen hostile answers; look at pages in every second or fourth round."""
         self.desk.clock.go(7)
         self.desk.forget()
         try:
@@ -123,13 +123,13 @@ class Trial:
 
     def look(self) -> None:
         """Check the board and the page of a ride, and the JSON of both."""
-        # without any order the first round failed, which is reported already
+        # there is no order if the first round failed, which was reported then
         order_id = self.rng.choice(self.orders or [0])
         for path in ("/", "/board.json", f"/rides/{order_id}", f"/rides/{order_id}/snapshot.json"):
             self.get(path)
 
     def get(self, path: str) -> None:
-        """Get one page: its status is not 500 and its JSON is strict."""
+        """Get one page: its status must not be 500, and its JSON must be strict."""
         answer = self.browser.get(path)
         if answer.status_code == 500:
             self.errors500 += 1
@@ -246,7 +246,7 @@ class Trial:
             self.wrong[f"POST {name}: HTTP {answer.status_code}"] += 1
 
     def options(self) -> None:
-        """The labels of a feedback form, by themselves and on the page."""
+        """Get the labels of a feedback form, alone and on the page of a ride."""
         with self.desk.s.db.write() as s:
             s.execute(update(Ride).values(status="COMPLETED", next_poll_at=None))
         for number in range(AT_ONCE):

@@ -119,5 +119,5 @@ class EndAt:
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), self.ends_by)
-                # Only SIGSTOP reaches this line: it takes a little time to reach each thread.
+                # This line runs after SIGSTOP only, which takes a little time to stop each thread.
                 time.sleep(STOPS_WITHIN_S)

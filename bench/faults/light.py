@@ -37,7 +37,7 @@ OUTCOMES: Final = {"done", "refused", "unconfirmed", "not_sent"}
 class Reader:
     """Parses answers one by one.
 
-    Each method raises AssertionError, or the exception that the product should not have raised.
+    Each method raises AssertionError, or the exception that the program should not have raised.
     """
 
     def __init__(self, desk: Shop, rng: random.Random, told: dict[str, Hostile | None]) -> None:
@@ -57,7 +57,7 @@ class Reader:
     def create(self) -> None:
         """An answer to create is classified, and fits into the answer journal."""
         self.number += 1
-        # Half of the orders are the one that the real body names.
+        # Half of the orders have the partner reference that the real body names.
         own = str(CREATED["merchant_txn_id"])
         mtx = own if self.rng.random() < 0.5 else f"RD-LIGHT-{self.number}"
         order = NewBooking(pickup=PICKUP, drop=DROP, category="mini", merchant_txn_id=mtx)
@@ -166,7 +166,7 @@ def _names_id(content: bytes) -> bool:
 
 
 def _named(found: Outcome | Order, said: dict[str, Any]) -> bool:
-    """Whether the ride is known by the given id: the booking's, or else that of the search."""
+    """Whether the order has the id that the answer gives: the booking's, or else the search's."""
     ids = (said.get(name) for name in ("booking_id", "txn_id"))
     booking, search = ("" if each is None else str(each).strip() for each in ids)
     if found.state == "BOOKED":

@@ -98,7 +98,7 @@ def _resends(worker: Worker) -> None:
 
 
 def _doubts_late(_worker: Worker) -> None:
-    """For minutes no one is shown that there is no answer.
+    """Pages show only after minutes that an answer is missing.
 
     The mutation changes constants of the worker's own process.
     """

@@ -75,7 +75,7 @@ class Nursery:
 
 
 def serve() -> None:
-    """Handle commands until standard input ends. It never starts a thread, because it forks."""
+    """Handle commands until standard input ends. The process forks, so it has no threads."""
     codes: dict[int, int | None] = {}
     for line in sys.stdin:
         words = json.loads(line)

@@ -152,7 +152,7 @@ def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: flo
 def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
     """The service is available for five seconds and away for five while people book.
 
-    Returns the most changes of the circuit breaker in any minute.
+    Returns the largest number of changes of the circuit breaker in any minute.
     """
     place.drive(rides)
     end, presses = place.now() + minutes * 60, 0
@@ -169,7 +169,7 @@ def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
 
 
 def _follow(place: Town) -> None:
-    """Tell the service about the ride of a booking that was made."""
+    """Let the service answer polls of each booking that was made."""
     for booking in place.service.bookings:
         made = booking["booking_id"]
         told = {"booking_id": made, "booking_status": "CALL_DRIVER", "vehicle_number": "PM 1"}

@@ -190,7 +190,7 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     answer = browser.post("/rides/new", data=_filled(desk, page, offer))
     order_id = int(answer.headers["Location"].rsplit("/", 1)[1])
     clock.ahead = timedelta(seconds=400)
-    with desk.s.db.write() as s:  # the price shown then; the sandbox would repeat it
+    with desk.s.db.write() as s:  # as if another price had been shown: the sandbox repeats the same
         s.execute(update(Offer).where(Offer.id == offer.id).values(seat_prices={"": "1"}))
     desk.worker.step()
     order = desk.order(order_id)

@@ -12,12 +12,12 @@ from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import database_in
 
 HOUR: Final = 60.0  # minutes from which the verdict of bench.soak is used
-# Live rides in the hour; at one booking a second a few minutes are too short for so many.
+# Live rides in a run of an hour. At one booking a second, a few minutes are too short for so many.
 RIDES: Final = 300
 FEW_RIDES: Final = 60
-# In the first minutes the memory of Python still grows by tens of megabytes an hour. A short run
-# only detects a leak in each page or each poll, of which there are ten a second: four kilobytes
-# each, or a descriptor in sixty.
+# In the first minutes the memory of Python still grows by tens of megabytes an hour. There are ten
+# pages or polls a second. A short run therefore only detects a leak of four kilobytes in each of
+# them, or of one descriptor in sixty.
 MB_AN_HOUR: Final = 150.0
 DESCRIPTORS_AN_HOUR: Final = 600.0
 
@@ -108,7 +108,7 @@ def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
 def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
     """The report of a bench that ran in a process of its own.
 
-    A bench changes limits and settings of its process.
+    The process is its own because a bench changes limits and settings.
     """
     command = [sys.executable, "-m", module, *words, "--json", str(file)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -50,7 +50,7 @@ def _killed(case: Case, kills: int, slots: int) -> Verdict:
         if tally.found or tally.exits:
             break
     whole = verdict(tally)
-    # otherwise nothing was tested
+    # without any booked order nothing was tested
     return replace(whole, ok=whole.ok and tally.found.states["BOOKED"] > 0)
 
 
@@ -60,7 +60,7 @@ def _enough(tally: Tally) -> bool:
 
 
 def verdict(tally: Tally) -> Verdict:
-    """What a run's counts say."""
+    """The verdict on the counts of a run."""
     found = tally.found
     kills, presses, states = map(_listed, (tally.kills, tally.presses, found.states))
     kills += (
@@ -116,5 +116,5 @@ def _caught_after(case: Case, mutant: str) -> int:
 
 
 def _forgets(run: CrashRun) -> bool:
-    """Run the mutant that loses answers, with workers that live for a while."""
+    """Whether settling all orders shows a violation, if a killed worker had got an answer."""
     return bool(run.kept) and bool(run.settle())

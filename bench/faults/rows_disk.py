@@ -154,7 +154,7 @@ class SmallDisk:
             self._limit(2**30)
 
     def _limit(self, pages: int) -> None:
-        """Limit the file for each open connection; with fewer pages than are in use, to those."""
+        """Limit the database to so many pages, or to those in use, on each pooled connection."""
         assert self._desk is not None
         lines = [self._desk.s.db.engine.connect() for _ in range(12)]
         for line in lines:
@@ -175,7 +175,7 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
 
 
 def _mounted(folder: Path) -> bool:
-    """Mount a tmpfs of DISK bytes. Whether this user may, and has the program for it."""
+    """Mount a tmpfs of DISK bytes. Returns False if this user may not or has no mount program."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
     if os.geteuid() != 0 or shutil.which("mount") is None:
         return False

@@ -79,7 +79,7 @@ def asleep(case: Case) -> Verdict:
 
 
 def _sleeps(run: CrashRun, found: Findings, where: str, how_long_s: float) -> None:
-    """Stop one worker there for longer than an order may wait, and continue it."""
+    """Stop one worker at `where` for longer than an order may wait, and continue it."""
     ends_by = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
     pid = run.nursery.spawn(
         run.desk.life(point=where if ends_by == signal.SIGSTOP else "", ends_by=ends_by, hurry=20.0)
@@ -105,7 +105,7 @@ def _sleeps(run: CrashRun, found: Findings, where: str, how_long_s: float) -> No
 def _stop(run: CrashRun, pid: int) -> None:
     """Stop a worker that is not in the middle of a write.
 
-    When a host sleeps, processes that wait for the worker sleep too.
+    A worker stopped during a write would keep others waiting; on a sleeping host, those sleep too.
     """
     with run.desk.db.write():
         os.kill(pid, signal.SIGSTOP)

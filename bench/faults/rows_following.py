@@ -68,7 +68,7 @@ KEPT: Final = (
 
 
 def _told(kind: Kind, status: Any) -> Snapshot:
-    """The snapshot of a ride with a status: reduced before a driver and at the end, else full."""
+    """A snapshot with a status: reduced before a driver accepts and at the end, else full."""
     names: Iterable[str] = SNAPSHOT
     if status == "COMPLETED":
         names = (*REDUCED, *CAB)

@@ -24,13 +24,13 @@ from ridedash.store.orders import OrderState
 
 KEY: Final = "a secret of this installation"
 TZ: Final = ZoneInfo("Asia/Kolkata")
-SHARE: Final = 0.5  # of presses that come from a kiosk
-MOST_PRESSES: Final = 3  # of the same page: its answers are lost, and it asks again
+SHARE: Final = 0.5  # fraction of presses that come from a kiosk
+MOST_PRESSES: Final = 3  # of one page, which presses again after each lost answer
 
 
 @dataclass
 class BesideKiosks(CrashRun):
-    """People at the desk, and guests at kiosks: a kiosk each, so that no limit stops them."""
+    """People at the desk, and guests who each have their own kiosk, so that no limit stops them."""
 
     pressed: dict[int, Press] = field(default_factory=dict)  # by order
 
@@ -75,7 +75,7 @@ class BesideKiosks(CrashRun):
         return Press(kiosk_id, desk.property_id, visit, token, offer_id, wish)
 
     def without_ticket(self) -> Findings:
-        """Each order of a kiosk has one number of its own, and its page's PIN opens it."""
+        """Check that each kiosk order has its own ride number, and that its page's PIN opens it."""
         found = Findings()
         with self.desk.db.write() as s:
             rows = s.scalars(select(Ticket)).all()

@@ -172,7 +172,7 @@ def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
 
 
 class _Told(logging.Handler):
-    """The worker's log: rounds that were skipped for the lock, and all other records as errors."""
+    """The worker's log: rounds skipped because of the lock, and all other records as errors."""
 
     def __init__(self) -> None:
         super().__init__()

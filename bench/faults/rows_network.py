@@ -204,14 +204,14 @@ def _headers(line: socket.socket, stop: threading.Event) -> None:
 
 
 def rss() -> int:
-    """The resident bytes of this process; resets its peak where the kernel allows it."""
+    """The resident bytes of this process; resets their peak where the kernel allows it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return _memory("VmRSS:")
 
 
 def peak() -> int:
-    """The peak of resident bytes since then."""
+    """The peak of resident bytes since the last call of rss()."""
     return _memory("VmHWM:")
 
 
@@ -222,7 +222,7 @@ def _memory(name: str) -> int:
 
 @row(11, "Redirects: the partner key goes to no other host")
 def redirects(_case: Case) -> Verdict:
-    """Each operation and each redirect to another socket, which must never get a request."""
+    """Each operation is redirected to another host in each way; that host must get no request."""
     followed, wrong, tried = 0, [], 0
     with serving(lambda line, _stop: line.sendall(answer(b"{}"))) as other:
         for status in ("301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"):
@@ -245,7 +245,7 @@ def _to(url: str, status: str) -> Behaviour:
 
 
 def _left_open(name: str, ask: Callable[[], Any]) -> bool:
-    """The outcome of a redirect: create is unclear, options use our defaults, the rest raise."""
+    """Whether a redirect ends rightly: create is unclear, options are our defaults, others raise."""
     try:
         got = ask()
     except ServiceError:

@@ -128,7 +128,7 @@ def _two_staff(case: Case, url: str) -> Verdict:
 
 
 def _named(answer: TestResponse) -> str:
-    """What the button for a second car on purpose sends: the rides that the notice names."""
+    """The value of the button that books a second car: the rides that the notice names."""
     return answer.text.partition('name="override_guard"')[2].split('"')[1]
 
 
@@ -151,7 +151,7 @@ def _at_once(
 
 
 def _overrides(desk: Shop) -> int:
-    """Orders that name who overrode the guard, with an audit entry."""
+    """The number of orders that name who overrode the guard and have an audit entry."""
     with desk.s.db.read() as s:
         told = [
             each.facts.get("override")

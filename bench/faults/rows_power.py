@@ -34,7 +34,7 @@ POLL_S: Final = 0.01
 SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"
 ENDED: Final = re.compile(r"(?P<tid>\d+) +<\.\.\. \w+ resumed>")
 LINE: Final = re.compile(r"(?P<tid>\d+) +(?P<name>\w+)\(\d+<(?P<file>[^>]*)>(?:, (?P<data>.*))?")
-SENT_JOURNAL: Final = "-000001.log"  # the end of the name of the only file
+SENT_JOURNAL: Final = "-000001.log"  # how the name of its only file ends
 SENT: Final = '"POST /v1.5/bookings/create'
 
 
@@ -128,7 +128,7 @@ def watched(life: str, staff_id: str, said: str) -> None:
 def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
     """Request one order after the other until its page says "Booked", and write that down."""
     clock, limiter.enabled = FastClock(life.origin, life.speed), False
-    # Each poll reads the database.
+    # POLL_LAYER=off: each poll reads the database.
     told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
     app = create_app({f"RIDEDASH_{name}": value for name, value in told.items()}, clock)
     services: Services = app.extensions["ridedash"]

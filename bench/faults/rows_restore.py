@@ -65,7 +65,7 @@ class Hook:
 
 @dataclass
 class Counts:
-    """What was seen."""
+    """The counts of all rounds, and messages about the first violations."""
 
     restores: int = 0
     doubled: int = 0
@@ -150,7 +150,7 @@ class _Round:
         self.is_restored = True
 
     def _press(self, minutes: int | None = None) -> None:
-        """An order of now (0 minutes) or a planned one; the service answers in any way."""
+        """Place an order for now (0 minutes) or a planned one; the service's answer is random."""
         rng, service = self.rng, self.service
         ahead = rng.choice((0, 0, 0, 15, 22, 40)) if minutes is None else minutes
         pickup_at = self.desk.clock() + timedelta(minutes=ahead)
@@ -171,7 +171,7 @@ class _Round:
         self.desk.clock.go(self.rng.choice((0.3, 2, 6, 300)))
 
     def _settle(self) -> None:
-        """Some rounds of workers that start anew; time for what was in flight."""
+        """Let new workers run some rounds, so that all that was in flight is settled."""
         for _ in range(2):
             with self._worker() as worker:
                 for _ in range(3):
@@ -180,7 +180,7 @@ class _Round:
 
     @contextlib.contextmanager
     def _worker(self, hook: Hook | None = None) -> Iterator[Worker]:
-        """A worker process: with the journals of this machine, which outlive it."""
+        """A worker with the journals of this machine, which remain after its end."""
         journal = AnswerJournal(self.desk.folder / "blackbox", slots=64)
         runtime = self.desk.runtime
         try:

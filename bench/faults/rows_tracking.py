@@ -39,7 +39,7 @@ LIVE: Final = 8  # share rides at a time
 MOST_GAP_S: Final = 35.0
 RIDES: Final = 20
 SLOWER: Final = 3.0  # speed of the clock where times are judged
-# The fault matrix: an older heartbeat is shown, and a lease has ended by then.
+# By the fault matrix, pages report a heartbeat older than this; by then a lease has ended.
 SILENT_S: Final = 30.0
 BAND: Final = re.compile(r"<[^>]*\sdata-stopped-band\b[^>]*>")
 
@@ -80,7 +80,7 @@ class Sharers(CrashRun):
         return bool(self.desk.in_state(*states)) or asked is not None
 
     def settle(self) -> Findings:
-        """Each hand-over happened once, and each armed cancel was sent once."""
+        """Settle, and check that each hand-over happened and each armed cancel was sent once."""
         found = super().settle()
         with self.desk.db.read() as s:
             handed = Counter(
@@ -106,7 +106,7 @@ def _check_hand_over(
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    # Both calls were made by workers that died, and the ride's page says that it is not confirmed.
+    # `told`: the workers of both calls died, and the ride's page says "not confirmed".
     told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
     if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
         found.find(
@@ -114,7 +114,7 @@ def _check_hand_over(
             f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} "
             "calls",
         )
-    # A second call may follow one that was found not done.
+    # A cancel may be sent again if the first call was found not done.
     if cancels > (armed.calls if armed else 0):
         found.find(
             "doubled",
@@ -198,7 +198,7 @@ def silent_tracker(case: Case) -> Verdict:
         browser, ride = desk.browser(), followed(desk, service)
         _told(browser, ride, wrong, 0)
         desk.clock.go(10)
-        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1  # its last action
+        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1  # then it dies
         for passed, age in ((SILENT_S - 11, SILENT_S - 1), (2, SILENT_S + 1), (9, SILENT_S + 10)):
             desk.clock.go(passed)
             _told(browser, ride, wrong, age)
@@ -231,7 +231,7 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
 def _says_stopped(browser: FlaskClient, expected: bool) -> bool:
     """Whether an open page's poll says that updates stopped.
 
-    The clock of a row leaps, and a stored answer lives for a moment of real time: it may end first.
+    The row sets its clock ahead, but a cached answer lasts for a moment of real time: wait for it.
     """
     until = time.monotonic() + 2 * SAME_S
     while True:

@@ -47,7 +47,7 @@ class Case:
 class Verdict:
     """The result of a row.
 
-    `ok` is the row's own verdict; a lost or duplicate order, a false claim or a 500 fails it too.
+    `ok` is the row's own verdict; a lost or duplicate order, a false claim or a 500 fails too.
     """
 
     tried: int

@@ -49,7 +49,7 @@ Play = Callable[[httpx.Request], httpx.Response]
 
 
 class Service(FakeService):
-    """A service that the row controls; `products` is the body of its next answer."""
+    """A service that the row controls; `products` is the body of its answers about products."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -319,7 +319,7 @@ def shop(folder: Path, play: Play | None = None, **options: Any) -> Iterator[Sho
 
 @contextmanager
 def shop_of(made: AnyShop) -> Iterator[AnyShop]:
-    """That Shop, closed at the end."""
+    """Yields a given Shop, and closes it at the end."""
     limiter.reset()
     with _hushed("ridedash", "waitress.queue"):
         try:

@@ -170,7 +170,7 @@ AFTER_THE_DEED: Final[dict[str, Deed]] = {
 
 
 def _cut(body: bytes) -> bytes:
-    """A whole body under a length that ends in its middle."""
+    """A whole body whose Content-Length ends in its middle."""
     return answer(body[: len(body) // 2]) + body[len(body) // 2 :]
 
 

@@ -63,7 +63,7 @@ def seed(services: Services) -> None:
 
 
 def _mark_earlier(s: Session, staff: Staff, now: datetime) -> None:
-    """Mark a demo whose release did not write marks; its hotel lies in no city that exists."""
+    """Mark a demo of a release that wrote no marks; only a demo has this hotel in this time zone."""
     hotel = _hotel()
     home = s.get_one(Property, staff.property_id)
     seeded = (home.name, home.timezone) == (hotel.name, cities()[0].timezone)

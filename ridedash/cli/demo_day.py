@@ -1,8 +1,8 @@
 """The rides that a new demo starts with: made by the worker's thread, before it follows rides.
 
 The rides of the last week and of today are ordered from a sandbox in this process, whose clock the
-program sets from ride to ride. It writes the file that the demo's own sandbox uses afterwards. See
-ridedash/demo/day/.
+program sets from ride to ride. This sandbox writes the file that the demo's own sandbox uses
+afterwards. See ridedash/demo/day/.
 """
 
 import contextlib

@@ -35,8 +35,8 @@ WATCH: Final = """
     }
   }).observe(document, { subtree: true, childList: true, attributeFilter: ["data-screen"] });
 """
-# a visit up to the last screen before Book, and back; after `place-0` only the next screen is waited
-# for, not the service's answer
+# a visit up to the last screen before Book, and back; `place-0` is timed to the next screen, not to
+# the service's answer
 WAY: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar-over")
 
 

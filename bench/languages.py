@@ -1,6 +1,6 @@
 """What eight languages cost: the polls of rides, guests' links and the board, against one language.
 
-They are measured in this process, as CPU time. The sides differ in the language of the address only.
+They are measured in this process, as CPU time. Only the language in the address differs.
 """
 
 import io

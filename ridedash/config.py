@@ -1,4 +1,4 @@
-"""Every setting: its name, default and meaning. An invalid one stops the start, by its name."""
+"""Every setting: its name, default and meaning. An invalid one is named, and stops the start."""
 
 import contextlib
 import difflib

@@ -63,7 +63,7 @@ def seed(services: Services) -> None:
 
 
 def _mark_earlier(s: Session, staff: Staff, now: datetime) -> None:
-    """Mark a demo of a release that wrote no marks; only a demo has this hotel in this time zone."""
+    """Mark a demo of a release that wrote no marks. Only a demo has this invented hotel."""
     hotel = _hotel()
     home = s.get_one(Property, staff.property_id)
     seeded = (home.name, home.timezone) == (hotel.name, cities()[0].timezone)

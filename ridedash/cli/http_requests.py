@@ -1,9 +1,9 @@
 """The requests that the HTTP server of `ridedash up` accepts: only those that have one meaning.
 
 A proxy and a server that disagree about where a request ends make one person's bytes the beginning
-of another person's request. Waitress reads some requests differently from other servers, and takes
-seconds for some others, in which nobody else is served. Each of them is refused here, before
-waitress reads it; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
+of another person's request. Waitress reads some requests differently from other servers, and needs
+seconds to read some others, while nobody else is served. Requests of both kinds are refused here,
+before waitress reads them; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
 """
 
 import re

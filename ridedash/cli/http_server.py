@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further one
 OTHER_FILES: Final = 200  # open files that are not connections: database, service, logs
 WANTED_FILES: Final = 4096  # the limit of open files that we ask the system for
-AGAIN_S: Final = 0.2  # how often a stop is raised again that Python has ignored
+AGAIN_S: Final = 0.2  # how often a stop that Python has ignored is raised again
 CLEAN_UP_S: Final = 5  # how often to look for connections that have been idle for IDLE_S
 HEADER_BYTES: Final = 32 * 1024  # all headers of a request together
 # Waitress stores a body before the application, which refuses more than 256 kB, sees it.
@@ -94,8 +94,8 @@ def stopped_by_sigterm() -> Iterator[None]:
     """In the block SIGTERM raises SystemExit; after it SIGTERM is ignored, so that cleaning up is
     not cut off.
 
-    Python ignores an exception that is raised while its garbage collector calls a callback, and
-    the process would never stop. So it is raised again until the block is left.
+    Python ignores an exception that is raised while its garbage collector calls a callback: a
+    single SystemExit might be lost. So SystemExit is raised again until the block is left.
     """
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, _stop)

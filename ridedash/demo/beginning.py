@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Start:
-    """Where a demo begins: what the sandbox's clock shows, held there, and the seed of its dice."""
+    """What a demo begins with: the time at which the sandbox's clock is held, and the seed."""
 
     at: datetime
     seed: int

@@ -143,7 +143,7 @@ def _to_come(now: datetime, zone: ZoneInfo, guests: list[Guest]) -> list[Wish]:
     for i, pickup in enumerate(sorted([*later, *early])):
         guest = guests[21 + i]
         at = _ago(now, 180 - 30 * i)
-        if pickup - now < SOONEST * 3:  # too soon, because it is night: a day later
+        if pickup - now < SOONEST * 3:  # at night an early pickup is too soon: take the next day
             pickup += timedelta(days=1)
         centre = "Conferences" if places[i] == "Conference Centre" else ""
         made.append(

@@ -97,7 +97,7 @@ def desk_of(s: Session, prop: Property, actor: Actor, places: dict[str, LatLng])
 
 
 def furnish(s: Session, prop: Property, places: Mapping[str, LatLng]) -> Property:
-    """Add what is missing; what the property already has stays as it is."""
+    """Add favourite places, cost centres and a phone number, unless the property has them."""
     known = favourites_of(s, prop.id)
     for slot, name in enumerate(DROPS, 1):
         if ("drop", slot) not in known:
@@ -183,7 +183,7 @@ class Player:
             self._follow(order_id, wish, desk.actor)
 
     def _offer(self, desk: Desk, wish: Wish, account: int) -> tuple[str, int]:
-        """The wished category as it is offered, or the usual one where the wished one is not."""
+        """Category and id of an offer: of the wished category, or of INSTEAD if it isn't offered."""
         owner = OfferOwner(desk.property_id, desk.actor, account)
         estimator = Estimator(self.services, owner, "en")
         trip = Trip(desk.pickup, desk.pickup_name, desk.places[wish.to], wish.to)

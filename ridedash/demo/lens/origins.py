@@ -95,7 +95,7 @@ def _walk(steps: list[str], value: Any, way: str, about: About) -> Iterator[tupl
 
 
 def _is_about(each: Any, about: About, rest: list[str]) -> bool:
-    """Whether an element of an array may be about the order: no id in it is another one's."""
+    """Whether an array's element may be about the order: it names no other category or seats."""
     if not isinstance(each, dict):
         return True
     named = each.get("category", each.get("id"))

@@ -161,7 +161,7 @@ class Recorder:
     def _ends(self) -> bool:
         """Let the next call start another thread. False if a call has come meanwhile."""
         with self._lock:
-            # set first: then either a caller sees it, or this thread sees the caller's call
+            # set before the queue is read: either a caller sees it, or this thread sees the call
             self._in_process = 0
             if self._queue:
                 self._in_process = os.getpid()

@@ -1,7 +1,7 @@
 """Takes secrets out of requests and answers before they are stored. Pure.
 
 JSON stays JSON, its numbers as they are written and its members in their order, so that each field
-can be shown. The values of members with a secret's name are removed; from all other texts, whatever
+can be shown. The values of members with a secret's name are removed. All other texts lose what
 observability/redaction.py recognises by its shape. A body that is not JSON is treated as text.
 """
 
@@ -51,7 +51,7 @@ def headers(sent: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, s
 
 
 def body(raw: bytes, secrets: Iterable[str] = ()) -> str:
-    """A body without secrets; of one over LONGEST bytes, the first LONGEST characters.
+    """A body without secrets; of a body over LONGEST bytes, the first LONGEST characters.
 
     Broken UTF-8 is shown as �.
     """

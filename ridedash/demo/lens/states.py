@@ -1,7 +1,7 @@
 """The states of a booking as a graph for each kind, and the way of one ride through it. Pure.
 
-The edges are those of docs/service-interface.md States and transitions: the order in which its
-first table has the statuses, and the transitions below it. Further steps of real rides, from
+The edges are those of docs/service-interface.md, States and transitions: the order of the statuses
+in its first table, and the transitions below that table. Further steps of real rides, from
 docs/field-notes.md, docs/booking-protocol.md 3.3 or this ride itself, are marked as seen in
 practice.
 """

@@ -19,8 +19,9 @@ from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "lens.db"
 VERSION: Final = 3
-# The longest time between the request for an order's products and the moment that its offer stores,
-# before and after. After: for prices that the first answer left out. Both times are of one clock.
+# The request for an order's products may be this much sooner, or later, than the moment that its
+# offer stores. A later request asks for prices that the first answer left out. Both moments are of
+# the same clock.
 SOONER_S: Final = 0.5
 LATER_S: Final = 1.5
 
@@ -53,8 +54,7 @@ CREATE INDEX by_trip ON calls (trip);
 CREATE INDEX by_number ON offers (number);
 CREATE INDEX by_turn ON latest (turn);
 """
-# the columns that each equal poll changes, in a table of their own: many of its small rows fit on a
-# page
+# `latest` has the columns that each equal poll changes, because many of its small rows fit on a page
 _CALLS: Final = "calls JOIN latest USING (number)"
 _COLUMNS: Final = (
     "number, turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx, trip,"
@@ -121,7 +121,7 @@ class Ties:
     txn_id: str = ""
     mtx: str = ""
     trip: str = ""
-    offer: int = 0  # the id of the booked one
+    offer: int = 0  # the id of the booked offer
     offered: float = 0.0  # when the booked price was fetched; seconds since 1970
 
     def priced_by(self, call: "Call") -> bool:
@@ -132,7 +132,7 @@ class Ties:
 
     @property
     def priced(self) -> tuple[float, float]:
-        """When its products were requested: an offer stores the time of the first request."""
+        """The span in which its products were requested; `offered` is the first request's time."""
         return self.offered - SOONER_S, self.offered + LATER_S
 
 

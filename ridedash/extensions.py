@@ -44,7 +44,7 @@ class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
 
 
 def by_address() -> str:
-    """The key of a rate limit for each address; all of one IPv6 network have one (network_of)."""
+    """The key of a rate limit by address; one IPv6 network shares a key (network_of)."""
     return network_of(request.remote_addr or "")
 
 

@@ -86,7 +86,7 @@ def _flask_settings(settings: config.Settings) -> dict[str, object]:
         "SESSION_COOKIE_SECURE": not settings.demo,
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
-        # a desk tab stays open all day; an hour would fail at the moment of booking
+        # a desk tab stays open all day: with a limit of an hour, bookings from it would fail
         "WTF_CSRF_TIME_LIMIT": None,
         "MAX_CONTENT_LENGTH": 256 * 1024,
         "MAX_FORM_MEMORY_SIZE": 100 * 1024,

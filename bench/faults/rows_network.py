@@ -245,7 +245,7 @@ def _to(url: str, status: str) -> Behaviour:
 
 
 def _left_open(name: str, ask: Callable[[], Any]) -> bool:
-    """Whether a redirect ends rightly: create is unclear, options have our defaults, others raise."""
+    """Whether a redirect ends rightly: create unclear, options with our defaults, others raised."""
     try:
         got = ask()
     except ServiceError:

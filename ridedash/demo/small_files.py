@@ -45,7 +45,7 @@ class SmallFile:
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """A connection that reads; None while the file is absent or can't be read.
 
-        Raises sqlite3.Error for one that is broken further inside.
+        Raises sqlite3.Error for a file that is damaged further inside.
         """
         db = self._opened_to_read()
         try:

@@ -1,7 +1,7 @@
 """/demo/stage: the desk, the guest's phone and a kiosk side by side, and the director's bar.
 
-The frames show our ordinary pages: nothing is drawn for the stage. Only in a demo on our own
-sandbox is the stage served, and may it frame pages (docs/security.md ASVS 3.4).
+The frames show our ordinary pages: nothing is drawn for the stage. The stage is served, and may
+frame pages, only in a demo on our own sandbox (docs/security.md ASVS 3.4).
 """
 
 from typing import Any, Final

@@ -16,14 +16,14 @@ BLACK, WHITE = "#000000", "#ffffff"
 # The surfaces that text stands on, as in static/css/shared/base.css; tests compare them.
 LIGHT: Final = {"paper": "#f5f6f8", "card": "#ffffff", "sunk": "#eef0f4"}
 DARK: Final = {"paper": "#0b0f17", "card": "#141a24", "sunk": "#0f141d"}
-KIOSK_DARK: Final = "#1d2430"  # --quiet-bg there, the lightest dark surface of a kiosk
+KIOSK_DARK: Final = "#1d2430"  # --quiet-bg of a kiosk, its lightest dark surface
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 STEPS: Final = 100  # shades that are tried between the colour and black or white
 
 
 @dataclass(frozen=True)
 class Shades:
-    """Four colours of one scheme: text and buttons, pressed ones, words on them, a soft ground."""
+    """Colours of one scheme: text and buttons, pressed buttons, words on buttons, a soft ground."""
 
     accent: str
     press: str

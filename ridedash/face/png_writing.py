@@ -50,7 +50,7 @@ def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
     alpha = _means(pixels[..., 3] / 255.0, width, height)
     made = np.zeros((height, width, 4), np.uint8)
     made[..., 3] = np.rint(alpha * 255)
-    seen = made[..., 3] > 0  # elsewhere the sums leave a trace of alpha: no divisor
+    seen = made[..., 3] > 0  # elsewhere the sums leave a trace of alpha, too small to divide by
     for channel in range(3):
         shown = _means(pixels[..., channel] * (pixels[..., 3] / 255.0), width, height)
         made[..., channel] = np.rint(np.divide(shown, alpha, where=seen, out=np.zeros_like(shown)))

@@ -41,7 +41,7 @@ PLACES: Final = _words(
 # Kinds of elements that are named to the manager when they are left out; any other is OTHER.
 NAMED: Final = _words("script image foreignObject filter pattern marker animate set textPath")
 OTHER: Final = "other"
-MOST_DRAWN: Final = 20_000  # elements, counted again each time that another one uses them
+MOST_DRAWN: Final = 20_000  # elements, counted again each time that another element uses them
 MOST_RULES: Final = 500  # selectors of style sheets
 MOST_WRITTEN: Final = 500_000  # characters of attributes: one rule may be copied to each element
 LONGEST_LENGTH: Final = 40  # characters of a width or height
@@ -76,7 +76,7 @@ class _Styles:
     rules: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
     def of(self, node: Node) -> dict[str, str]:
-        """The presentation attributes of an element: its own, those of rules, and its style's."""
+        """An element's presentation attributes: its own, those of rules, those in its `style`."""
         found = _harmless_looks(node.attributes.items())
         names = {"": {node.name}, ".": set(node.attributes.get("class", "").split())}
         names["#"] = {node.attributes.get("id", "")}
@@ -139,7 +139,7 @@ def _harmless_looks(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _place(name: str, value: str) -> str | None:
-    """The value of an attribute of geometry; None for one that is left out."""
+    """The value of an attribute of geometry; None if the attribute is left out."""
     if name == "href":
         return value if value[:1] == "#" and NAME.fullmatch(value[1:]) else None
     if name == "id":
@@ -206,7 +206,7 @@ def _draws(node: Node) -> bool:
 def _weight(root: Node) -> int:
     """How many elements a browser draws, where one element may use another many times.
 
-    Raises BadLogo for one that uses itself.
+    Raises BadLogo for an element that uses itself.
     """
     by_id: dict[str, Node] = {}
     _collect(root, by_id)

@@ -87,7 +87,7 @@ class _Reader:
         self._spaces.pop()
 
     def _space(self, prefix: str) -> str:
-        """The namespace of a prefix here; that of names without a prefix for ""."""
+        """The namespace of a prefix here; for "", the namespace of names without a prefix."""
         key = f"xmlns:{prefix}" if prefix else "xmlns"
         return next((each[key] for each in reversed(self._spaces) if key in each), "")
 

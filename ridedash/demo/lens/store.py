@@ -54,7 +54,7 @@ CREATE INDEX by_trip ON calls (trip);
 CREATE INDEX by_number ON offers (number);
 CREATE INDEX by_turn ON latest (turn);
 """
-# `latest` has the columns that each equal poll changes, because many of its small rows fit on a page
+# `latest` has the columns that each equal poll changes: many of its small rows fit on a page
 _CALLS: Final = "calls JOIN latest USING (number)"
 _COLUMNS: Final = (
     "number, turn, began, ended, operation, outcome, status, failed, booking_id, txn_id, mtx, trip,"

@@ -60,7 +60,7 @@ def _at_desk(run: Run, deed: Book | Ask) -> dict[str, Any] | None:
     if isinstance(deed, Ask):
         return told | {"do": "ask"}
     if not deed.typed or deed.seats or deed.account or deed.language:
-        return None  # fields beyond the first ones of the form
+        return None  # not to be typed, or with fields that the screen doesn't fill in
     token = run.token(deed.ride)
     with services().db.read() as s:
         if order_of_form(s, run.property_id, token) is not None:

@@ -39,7 +39,7 @@ class Here:
     account_id: int
 
     def trip(self, to: str) -> Trip:
-        """A trip from its door to a place of this name. Raises NotPlayed and NotYet."""
+        """A trip from the property to the place with this name. Raises NotPlayed and NotYet."""
         return Trip(self.pickup, self.pickup_name, place_named(to, self.pickup), to)
 
 
@@ -67,7 +67,7 @@ def place_named(name: str, near: LatLng) -> LatLng:
 
 
 def _found(name: str, near: LatLng) -> list[Place]:
-    """The places that a search finds. It is repeated: the first search of a sandbox loads them."""
+    """The places that a search finds; it is repeated, for a sandbox's first search loads them."""
     for _ in range(SEARCHES):
         with contextlib.suppress(PlacesUnavailableError):
             return services().geocoder.search(name, near)
@@ -92,7 +92,7 @@ def offered(owner: OfferOwner, trip: Trip, car: str, language: str) -> Card:
 
 
 def offer_to_book(owner: OfferOwner, trip: Trip, car: str, language: str) -> int:
-    """The offer of a car that is free to be booked. Raises NotPlayed and NotYet."""
+    """The id of an offer of a car that can be booked. Raises NotPlayed and NotYet."""
     try:
         card = offered(owner, trip, car, language)
     except EstimateFailedError as error:

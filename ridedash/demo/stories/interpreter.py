@@ -36,7 +36,7 @@ REAL_TIME: Final = 1  # a speed: outages last for seconds of real time
 TAKES: Final = timedelta(seconds=20)
 # how long a step may wait after the last turn of the clock
 PATIENCE: Final = timedelta(seconds=150)
-# how often a booking that was not sent in time is repeated: no computer sleeps more often
+# how often a booking that was not sent in time, as when the computer slept, is made once more
 LATE_TRIES: Final = 2
 TRIES: Final = 5  # attempts to leave a step while other requests change the run
 

@@ -191,7 +191,7 @@ def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
 
 
 def _link(kiosk_id: int, order_id: int, secret: str) -> dict[str, str]:
-    """The link that the kiosk shows as a QR code; always the same. None once it has expired."""
+    """The link that the kiosk shows as a QR code; always the same. Empty once it has expired."""
     s = services()
     token = token_of(s.settings.secret_key, secret)
     try:
@@ -212,7 +212,7 @@ def _kiosk(property_id: int) -> int:
 
 
 def _works(kiosk: Kiosk) -> bool:
-    # without a place of its own: at the property's door
+    # a kiosk without a place of its own stands at the property's door
     return not kiosk.out_of_order and kiosk.lat is None
 
 

@@ -1,4 +1,4 @@
-"""The parts of a story. Data only: the interpreter plays it, and a test does so too.
+"""The parts of a story. It is data only, which the interpreter and a test play.
 
 A step is one moment of the story: a line to say, one deed (an action such as Book or Press), and
 what must be seen before the story goes on. Rides are named within a story.
@@ -57,7 +57,7 @@ class Press(StrEnum):
 
 @dataclass(frozen=True)
 class Act:
-    """Press something about a ride."""
+    """Press a button of a ride."""
 
     press: Press
     text: str = ""

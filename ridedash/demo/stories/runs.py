@@ -106,7 +106,7 @@ class Runs:
             database.execute("UPDATE runs SET version = version WHERE 0")
 
     def begin(self, story: str, seed: int, property_id: int, now: datetime) -> Run:
-        """A new run at its first step; every other one is dropped."""
+        """A new run at its first step; every other run is dropped."""
         run_id, at = secrets.token_urlsafe(12), now.timestamp()
         with self._write() as database:
             self._drop_all(database, at)
@@ -182,7 +182,7 @@ class Runs:
     def ask(self, run: Run, now: datetime) -> Run:
         """Record that somebody follows a run.
 
-        A time in which nobody did does not count: `phase_at` is moved by it.
+        A time in which nobody followed it does not count: `phase_at` is moved forward by it.
         """
         before = run.asked_at or now
         alone = max(0.0, (now - before).total_seconds())

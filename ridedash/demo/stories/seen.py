@@ -236,7 +236,7 @@ def _late(run: Run) -> list[int]:
 
 
 def order_of(s: Session, run: Run, ride: str) -> Order | None:
-    """The id of the order of a ride in the story; None before it was booked."""
+    """The order of a ride in the story; None before it was booked."""
     order_id = run.order(ride)
     return None if order_id is None else s.get(Order, order_id)
 
@@ -261,7 +261,7 @@ def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
     if status == ALLOTMENT_RETRYING:
         return False  # not each ride has a second search
     if ride.status in TERMINAL - {COMPLETED}:
-        return False  # it has ended before that
+        return False  # the ride has ended before that status
     kind = Kind(ride.kind)
     return rank(kind, ride.status) > rank(kind, status)
 

@@ -45,7 +45,7 @@ def read_phone(text: str, country: str | None) -> str | None:
 def tel(number: str | None) -> str:
     """The address that dials a number; "" for none.
 
-    The plus sign is not encoded: not every phone reads "%2B" as one.
+    The plus sign is not encoded: not every phone reads "%2B" as a plus.
     """
     digits = "".join(each for each in number or "" if each in "+0123456789")
     return f"tel:{digits}" if digits.strip("+") else ""

@@ -61,7 +61,7 @@ def _give_back() -> None:
 
 
 def give_back(trim: Callable[[int], object], stop: threading.Event) -> None:
-    """Call `trim` each minute until `stop` is set. It takes less than a millisecond."""
+    """Call `trim` each minute until `stop` is set. A call takes less than a millisecond."""
     while not stop.wait(TRIM_S):
         trim(0)
 

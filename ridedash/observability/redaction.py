@@ -16,8 +16,8 @@ SHORTEST_SECRET: Final = 8  # characters; a shorter secret would match ordinary 
 LONGEST_TEXT: Final = 8192  # characters; the rest of a longer text is dropped
 LONGEST_EVIDENCE: Final = 2048
 
-# The lookbehinds try each pattern once per word; at every character, a long word would take
-# quadratic time.
+# The lookbehinds let each pattern be tried once per word. If it were tried at every character, a
+# long word would take quadratic time.
 _ENDINGS: Final = r"(?<![\w-])[\w-]*(?:token|secret)"
 _NAMES: Final = r"(?<![A-Za-z])(?:passw(?:or)?d|authori[sz]ation|otp|start[_ -]?code|token_keys)"
 _COOKIES: Final = re.compile(

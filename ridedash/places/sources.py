@@ -203,7 +203,7 @@ class Photon(Search):
 class Nominatim(Search):
     """A Nominatim server: `/search` and `/reverse`.
 
-    The public one forbids search while typing: run your own.
+    The public server forbids search while typing: run your own.
     """
 
     path = "/search"

@@ -183,7 +183,7 @@ class Player:
             self._follow(order_id, wish, desk.actor)
 
     def _offer(self, desk: Desk, wish: Wish, account: int) -> tuple[str, int]:
-        """Category and id of an offer: of the wished category or, if that isn't offered, INSTEAD."""
+        """The category and id of an offer: of the wished category, or else of INSTEAD."""
         owner = OfferOwner(desk.property_id, desk.actor, account)
         estimator = Estimator(self.services, owner, "en")
         trip = Trip(desk.pickup, desk.pickup_name, desk.places[wish.to], wish.to)

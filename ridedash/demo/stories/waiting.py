@@ -108,7 +108,7 @@ def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
 def _refused(order: Order) -> str:
     if order.state == OrderState.REJECTED:
         return refusal(order.code, Audience.STAFF).headline
-    if order.state == OrderState.NOT_SENT and order.code:  # which says whether it was too late or impossible
+    if order.state == OrderState.NOT_SENT and order.code:  # its code: too late, or impossible
         return refusal(order.code, Audience.STAFF).headline
     return order_words(order.state, Audience.STAFF, {}).headline
 

@@ -120,7 +120,7 @@ class Linker:
     def finish(self, request: CallbackRequest) -> int | None:
         """Exchange the code for tokens and store them.
 
-        Returns the order whose page started this, or None. Raises LinkFailed.
+        Returns the order whose page started the link, or None. Raises LinkFailed.
         """
         start = self._use_state(request)
         if not request.code:

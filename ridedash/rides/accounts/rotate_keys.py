@@ -1,4 +1,4 @@
-"""`ridedash keys rotate`: encrypts secrets under older keys again with the first key.
+"""`ridedash keys rotate`: re-encrypts, with the first key, secrets that have an older one.
 
 See docs/security.md 7.
 """

@@ -30,7 +30,7 @@ from ridedash.wire import normal_code
 
 GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given to another client
 EARLY: Final = timedelta(seconds=60)  # a token is refreshed this long before it expires
-# how long a worker without the key of an account's token leaves due work to other workers
+# how long a worker that can't decrypt an account's token leaves its work to other workers
 ELSEWHERE: Final = timedelta(seconds=5)
 # longer than a refresh takes, and several tries to store its tokens in a database that is busy
 LEASE: Final = timedelta(seconds=30)
@@ -123,7 +123,7 @@ class AccountTokens:
         Raises NeedsReconnect, NoRefreshNow.
         """
         if account_id in self._unsaved:
-            # another process would use the refresh token, which is spent
+            # store them first: until then others read the old refresh token, which is used up
             with suppress(NoRefreshNow):
                 return self.refreshed(account_id, "")
         row, access, refresh = self._read(account_id)

@@ -23,7 +23,7 @@ from ridedash.store.orders import order_of_staff
 
 NAME: Final = re.compile(r"[a-z_]{1,40}")  # of an attention item
 NOT_BOOKED: Final = "not_booked"  # the order failed, or the search found no driver
-SEEN_NOT_BOOKED: Final = "seen_not_booked"  # a timeline event: a member of staff has seen that
+SEEN_NOT_BOOKED: Final = "seen_not_booked"  # a timeline event: staff have seen that item
 STOPPED: Final = "stopped_following"  # a timeline event
 # items for which the page offers to stop polling (docs/booking-protocol.md 3.2)
 STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})

@@ -59,7 +59,7 @@ def change_drop(
 ) -> ActionResult:
     """Change the drop of a ride (docs/service-interface.md 3).
 
-    Polls of an auto have no drop to compare with: its action is done when the service accepts it.
+    Polls of an auto have no drop to compare with: the change is done when the service accepts it.
     """
     payload = {"lat": drop.lat, "lng": drop.lng, "name": name}
     return _request(runtime, order_id, who, "drop", payload)

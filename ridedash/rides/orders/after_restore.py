@@ -173,7 +173,7 @@ def _set_free(s: Session, order: Order, now: datetime, who: Who) -> None:
 
 
 def _account(s: Session, lost: LostOrder) -> Account | None:
-    """The account with which it was sent; the property's default account if that is lost too."""
+    """The account with which the order was sent; if it is lost too, the property's default one."""
     assert lost.property_id is not None
     same = account_of(s, lost.property_id, lost.account_id)
     if same is not None and same.created_at <= lost.sent_at:

@@ -148,7 +148,7 @@ class JournalFile:
     def clear(self, slot: int) -> None:
         """Free the slot of a settled record.
 
-        It is not synced: replaying a settled record changes nothing.
+        The change is not synced: replaying a settled record changes nothing.
         """
         os.pwrite(self._fd, b"\0" * HEAD, slot * SLOT)
         with self._lock:

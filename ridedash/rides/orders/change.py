@@ -66,7 +66,7 @@ class Change:
 def change(db: Database, clock: Clock, wanted: Change) -> bool:
     """Update the order to the request. False when nothing changes.
 
-    A due order that could not be ordered yet may be changed too: the next attempt follows at once.
+    A due order that could not be sent yet may be changed too; it is retried as soon as it is due.
     Raises TooLate, Overtaken, OfferUnknown, RequestRefused; DatabaseBusy and CommitUnknown like
     `place`.
     """
@@ -192,7 +192,7 @@ def _stated_guest(order: Order, request: BookingRequest) -> guests.GuestDetails:
 
 
 def _audited(order: Order) -> dict[str, Any]:
-    """The values of a planned ride that the audit log stores; none of them identifies the guest."""
+    """The values of a planned ride that the audit log stores, without name, phone and room."""
     return {
         "pickup_at": order.pickup_at.isoformat() if order.pickup_at else None,
         "category": order.category,

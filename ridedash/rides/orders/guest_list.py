@@ -35,7 +35,7 @@ class GuestLine:
 
 
 def guest_lines(text: str) -> list[GuestLine]:
-    """The lines of a list of which anything is seen.
+    """The lines of a list that contain more than blanks, separators and quotes.
 
     >>> [(each.name, each.room, each.phone) for each in guest_lines("Heron; 412; +91 98450 00000")]
     [('Heron', '412', '+91 98450 00000')]

@@ -140,7 +140,7 @@ def account_at(s: Session, kiosk: Kiosk) -> Account | None:
     usable = accounts_of(s, kiosk.property_id)
     own = next((each for each in usable if each.id == kiosk.account_id), None)
     if kiosk.account_id is not None:
-        return own  # no fallback: a manager did not choose another account
+        return own  # no fallback: a manager chose this account and no other
     return next((each for each in usable if each.is_default), None)
 
 
@@ -191,7 +191,7 @@ def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
     if kiosk.code_until is not None and now < kiosk.code_until:
         return False
     since = now - HOUR
-    if kiosk.code_until is not None:  # rides that led to the last such time don't count again
+    if kiosk.code_until is not None:  # rides that led to the last such period don't count again
         since = max(since, kiosk.code_until - CODE_FOR)
     ended = (
         select(Order)

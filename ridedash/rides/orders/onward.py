@@ -238,7 +238,7 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
         each.name: ordered_value(order, each) for each in CHANGEABLE if each.change not in changed
     }
     values["offer_id"] = order.offer_id
-    values["override_guard"] = False  # a second car is said beside a ride of the shown day
+    values["override_guard"] = False  # it was chosen beside a ride of the shown ride's day only
     if "category" in changed:  # the number of seats changes with the car
         values["seats"] = request.seats
     if "guest" not in changed:

@@ -234,7 +234,7 @@ def is_fresh(offer: Offer, now: datetime) -> bool:
 
 
 def check(s: Session, request: BookingRequest, offer: Offer) -> None:
-    """Raises RequestRefused if it can't be ordered, and GuardBusy like `_check_replaced`."""
+    """Raises RequestRefused if a request can't be ordered, and GuardBusy like `_check_replaced`."""
     if account_of(s, request.property_id, request.account_id) is None:
         raise RequestRefused("account", "not an account of this property")
     if offer.account_id is not None and offer.fare_id and offer.account_id != request.account_id:

@@ -130,7 +130,7 @@ def measured_on(
 
 
 def _cases(prop: BusyProperty) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The requests and their methods.
+    """Each request, as a label and a function that makes it.
 
     The form makes the addresses that name a guest or a room; searches are posted.
     """

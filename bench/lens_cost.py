@@ -122,7 +122,7 @@ def _turn(db: Database, service: str, folder: Path, *, backwards: bool) -> Turn:
 
 
 def _end(lens: Recorder) -> None:
-    """Wait until a recorder has written everything and its thread has ended, or RuntimeError."""
+    """Wait for a recorder's last write and for the end of its thread. Raises RuntimeError."""
     end = time.monotonic() + ENDS_S
     lens.flush(ENDS_S)
     while any(each.name == "lens" for each in threading.enumerate()):

@@ -271,8 +271,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.latest = LATEST  # how far ahead a pickup may be
         self.flight_number: str | None = None
         self.departs_at: datetime | None = None
-        # the pickup time of the planned ride that the form changes; it may stay, even if it is too
-        # late now
+        # departure and pickup of the planned ride that the form changes: both may stay, even if
+        # the form would now refuse them as new
         self.kept_departure: datetime | None = None
         self.planned_at: datetime | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid

@@ -69,7 +69,7 @@ class Findings:
 class Overdue:
     """I5: an order that waits for 20 s is shown as UNKNOWN by the next recovery job of any worker.
 
-    The check counts jobs that are known to have run, not seconds: jobs of a busy machine are late.
+    The check counts jobs that are known to have run, not seconds: a busy machine runs them late.
     """
 
     desk: Desk

@@ -35,7 +35,7 @@ HURRIES: Final = (
 )  # with the last one, a call may take as long as the lease
 POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
 QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
-# Seconds of wall time between recovery jobs; docs/booking-protocol.md 1.3 allows no more than 15.
+# Seconds of wall time between recovery jobs: the program's value, but no more than 15.
 RECOVERIES_S: Final = min(RECOVER_EVERY_S, 15.0)
 RANDOM_SHARE: Final = 0.2  # fraction of kills at random times
 WAITING: Final = 4  # number of orders that are kept READY

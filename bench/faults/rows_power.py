@@ -50,11 +50,11 @@ class Event:
     ended: int = 0
 
     def syncs(self, file: str) -> bool:
-        """Whether it syncs a file with that suffix to the disk."""
+        """Whether the call syncs a file with that suffix to the disk."""
         return self.name in SYNCS and self.file.endswith(file)
 
     def writes(self, file: str) -> bool:
-        """Whether it changes a file with that suffix."""
+        """Whether the call changes a file with that suffix."""
         return self.name in {"pwrite64", "write"} and self.file.endswith(file)
 
 

@@ -37,7 +37,7 @@ class Progress:
         self.done, self.of, self.going_on = 0, of, True
 
     def end(self) -> None:
-        """The making has ended, whether all rides were ordered or not."""
+        """Record that the making has ended, whether all rides were ordered or not."""
         self.going_on = False
         self.ended.set()
 

@@ -58,8 +58,8 @@ OVER: Final = frozenset({Phase.FAILED, Phase.ENDED, Phase.DROPPED})
 class Run:
     """A story that was begun, and where it stands.
 
-    `kept`: "orders" (the order of each ride), "why" (a story failed) and what else its deeds have
-    to remember, as JSON.
+    `kept`, as JSON: "orders" (the order of each ride), "why" (the reason why a story failed) and
+    what else its deeds have to remember.
     """
 
     id: str

@@ -38,7 +38,8 @@ LONGEST_NAME: Final = 20  # characters of a first name or a room number
 # categories that kiosks don't offer: their price is agreed on with the driver, or they leave the
 # city
 _NOT_HERE: Final = re.compile(r"rent|hour|package|out_?station|intercity", re.IGNORECASE)
-# statuses with a passenger aboard; an auto's bill is not among them: it comes after the ride
+# the order had the event of a passenger aboard; an auto's bill does not count: it comes after the
+# ride
 _BEGAN: Final = (
     select(TimelineEvent.id)
     .where(TimelineEvent.order_id == Order.id, TimelineEvent.name == wire.IN_PROGRESS)
@@ -87,7 +88,7 @@ class Guesswork:
 
     @property
     def folded(self) -> str:
-        """A text in the form in which limits compare it."""
+        """The room number, else the name, in the form in which limits compare it."""
         return normalised(self.room or self.name)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]  # the present time: aware, in UTC
 # called with the name of a place in the code at which tests stop the process
 Failpoint = Callable[[str], None]
-# a larger difference is not due to the whole seconds of a Date header, or to a slow answer
+# a clock difference above this has another cause than a Date's whole seconds or a slow answer
 APART_S: Final = 60.0
 
 
@@ -28,10 +28,10 @@ def no_failpoint(_name: str) -> None:
 class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
-    `time` is the service's clock: real time for a real service, while a sandbox's may be turned at
-    any moment. `compares_clock`: whether our clock is checked against the Date header of the
-    service's answers. `owner` is the name under which leases are taken. `hooks` are called after
-    each poll, if given.
+    `time` is the service's clock: real time for a real service; the clock of a sandbox may be
+    turned at any moment. `compares_clock`: whether our clock is checked against the Date header of
+    the service's answers. `owner` is the name under which leases are taken. `hooks` are called
+    after each poll, if given.
     """
 
     db: "Database"
@@ -47,8 +47,8 @@ class Runtime:
     def clock_ahead_s(self) -> float | None:
         """By how many seconds our clock is ahead of the service's, if the difference is too large.
 
-        Negative if our clock is behind. None while they agree, and when there is nothing to compare
-        with (docs/booking-protocol.md 3.6).
+        Negative if our clock is behind. None while the clocks agree, and when there is nothing to
+        compare with (docs/booking-protocol.md 3.6).
         """
         if not self.compares_clock:
             return None

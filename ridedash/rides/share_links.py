@@ -71,8 +71,8 @@ def make_link(
 ) -> str:
     """The token of a new link to an order of the property. Only its hash is stored.
 
-    The links that the guest and the followers have stay valid. Raises TooManyLinks, RideOver, and
-    LookupError when there is no such order.
+    Earlier links stay valid. Raises TooManyLinks, RideOver, and LookupError when there is no such
+    order.
     """
     with db.write() as s:
         order = _lock_order(s, property_id, order_id)
@@ -84,14 +84,15 @@ def make_link(
 def token_of(key: str, secret: str) -> str:
     """The token of a rider's link, derived from a secret that only one page has.
 
-    With the key of this installation nobody else can make it, and no table needs to hold it.
+    The token also depends on the key of this installation, so nobody else can make it. No table
+    needs to hold it.
     """
     made = hmac.new(key.encode(), f"link|{secret}".encode(), hashlib.sha256).digest()
     return base64.urlsafe_b64encode(made[:TOKEN_BYTES]).decode().rstrip("=")
 
 
 def give_link(db: Database, now: datetime, order_id: int, who: Actor, token: str) -> None:
-    """Make the rider's link with this token (`token_of`), unless it was made before.
+    """Make the rider's link with this token (`token_of`), unless it exists already.
 
     Raises RideOver, and LookupError when there is no such order.
     """
@@ -133,7 +134,7 @@ def end_links(db: Database, now: datetime, property_id: int, order_id: int, who:
 
 
 def find_link(s: Session, token: str, now: datetime) -> tuple[ValidLink | None, bool]:
-    """The valid link of a token, and whether there ever was one.
+    """The valid link of a token, and whether the token has a link, valid or not.
 
     Every token takes the same query, so that its duration reveals nothing.
     """

@@ -21,7 +21,8 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
     S.BOOKED: frozenset(),
     S.REJECTED: frozenset(),
-    # undoing a withdrawal; in a restored database, of an order whose withdrawal had been undone
+    # SCHEDULED, WAITING: a withdrawal is undone. UNKNOWN: in a restored database, if it was undone
+    # after the backup
     S.NOT_SENT: frozenset({S.SCHEDULED, S.WAITING, S.UNKNOWN}),
     S.FAILED: frozenset(),
 }
@@ -30,7 +31,7 @@ WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked
 ABORTABLE: Final = wire.SEARCHING
 FEEDBACK_CALLS: Final = 3  # calls for one feedback, including repeated ones
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
-# with a driver and before the ride; an auto has INVOICE only after the ride
+# statuses with a driver, before the ride; an auto has INVOICE only after the ride
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
@@ -52,7 +53,7 @@ class ActionAllowed:
     note: str = ""
 
 
-# the service has given no booking id yet, without which nothing can be stopped
+# the service has given no booking id yet; without one, no ride can be stopped
 NO_BOOKING_ID: Final = "no_booking_id"
 ARMED: Final = "armed"  # a cancel is waiting for the booking id
 TOO_LATE: Final = "too_late"  # a driver is allotted: too late for abort, but cancel may be possible

@@ -25,7 +25,7 @@ from ridedash.store.models.orders import Order
 PIN_DIGITS: Final = 4
 WRONG_PINS: Final = 5  # wrong PINs that close a ride number
 WRONG_LOOKS: Final = 10  # wrong tries at one kiosk in ten minutes, for all numbers together
-# after the press; the next day the same ride number is given again
+# for how long after the press a ticket opens its ride; the next day its number is given again
 LASTS: Final = timedelta(hours=24)
 MOST_NUMBER: Final = 9_999
 
@@ -43,7 +43,7 @@ class Looked(StrEnum):
 class Look:
     """The ride of a typed number and PIN.
 
-    `shut`: the orders whose tickets this try has closed, sorted: several are locked in this order.
+    `shut`: the ids of orders whose tickets this try has closed, in the sequence for locking them.
     `last`: whether it was the last wrong try that the kiosk allows.
     """
 

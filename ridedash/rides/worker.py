@@ -46,7 +46,7 @@ PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
 KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
-PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, if nobody else may ask
+PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused
 PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if nobody else asks
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # pause after a round that failed
@@ -67,7 +67,7 @@ class Worker:
         drain_s: float = DRAIN_S,
         retention_job: RetentionJob | None = None,
     ) -> None:
-        """`threads` threads poll; besides, up to `2 * threads` send, and as many plan and act.
+        """`threads` threads poll; up to `2 * threads` more send, as many plan, and as many act.
 
         `drain_s` is how long a stop waits for sends in flight. The worker takes leases under its
         own name.
@@ -265,7 +265,7 @@ class Worker:
                 ready=self.journal.ready(),
                 beside=self.watch.beat,
             )
-            with contextlib.suppress(OSError):  # on failure `ready` says so
+            with contextlib.suppress(OSError):  # a failure shows in `ready`
                 self.journal.sent.flush()
             return self.watch.look()
         return 0

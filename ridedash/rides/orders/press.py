@@ -1,7 +1,8 @@
 """The orders of one press of Book, each with a number, a guest, a time and a direction.
 
-Pure. See docs/booking-protocol.md 1.2: because of the number, a form that is sent twice makes each
-order once; the same request always makes the same parts.
+Pure. See docs/booking-protocol.md 1.2. Because each order has a number, a form that is sent twice
+makes each order once. Equal requests have equal parts, except for the random keys of groups and
+series.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # orders of one press
 class Part:
     """One order of a press. `request` has its own guest and pickup time, and one car.
 
-    `back_of` is the number of the part whose way back this is.
+    `back_of`: the number of the part for the way there, if this part is the way back.
     """
 
     number: int
@@ -30,7 +31,7 @@ class Part:
 
 
 def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
-    """The orders of a press, from number 1 on: the cars, then their ways back; or a series."""
+    """The orders of a press, numbered from 1: all cars, then all ways back; or a series."""
     alone = replace(request, cars=1, guests=(), back_at=None, back_offer_id=None, series=())
     if request.series:
         key = new_key()
@@ -51,7 +52,7 @@ def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
 
 
 def token_of(form_token: str, number: int) -> str:
-    """The token of one order: a form can't make two orders with the same number."""
+    """The token of one order. It is unique: a form can't make two orders with the same number."""
     return form_token if number == 1 else f"{form_token}.{number}"
 
 
@@ -61,7 +62,7 @@ def tokens_of(form_token: str) -> list[str]:
 
 
 def _at(request: BookingRequest, at: datetime, first: datetime) -> BookingRequest:
-    """The request of one ride of a series; a flight departs relative to that ride's own day."""
+    """The request of one ride of a series; the departure of a flight moves with the ride's day."""
     departs_at = request.departs_at
     if departs_at is not None:
         departs_at = departure_of(at, first, departs_at, request.tz)
@@ -86,7 +87,7 @@ def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> Book
 def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
     """The request of a way back: without the note, coupon and flight of the way there.
 
-    Nor is it a second car on purpose: that was said beside the rides from the other end.
+    Nor does it override the duplicate-booking guard: staff did that for the other pickup only.
     """
     left_out = {each.name: each.default for each in FIELDS if _only_out(each.refill)}
     left_out |= {"supersedes": None, "departs_at": None, "override_guard": False}

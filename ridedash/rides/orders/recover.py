@@ -1,4 +1,4 @@
-"""The recovery job of each worker, every second: advances rows that nothing else does.
+"""The recovery job of each worker, every second: advances rows that nothing else advances.
 
 These are orders that expired, sends whose worker ended, rides and actions whose next call is too
 far ahead, and actions without an answer (docs/booking-protocol.md 1.3, Recovery).
@@ -92,7 +92,7 @@ def _put_off(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _expire_orders(s: Session, now: datetime) -> int:
-    """I7: an order that stayed READY for too long is proved not to be sent: READY to NOT_SENT."""
+    """I7: an order that stayed READY for too long was certainly not sent: READY to NOT_SENT."""
     orders = s.scalars(_unlocked(select(Order).where(*_expired(now)))).all()
     for order in orders:
         order.code = EXPIRED
@@ -118,7 +118,7 @@ def _end_unanswered_sends(s: Session, now: datetime) -> int:
 
 
 def _advance_polls(s: Session, now: datetime) -> int:
-    """Let rides be polled whose next poll a clock has set too far ahead, before it stepped back."""
+    """Bring forward next polls that were set too far ahead, before the clock stepped back."""
     changed = 0
     late = select(Ride.id, Ride.interval_s).where(*_too_far_ahead(now)).order_by(Ride.id)
     for ride_id, interval_s in s.execute(late).all():
@@ -130,7 +130,7 @@ def _advance_polls(s: Session, now: datetime) -> int:
 
 
 def _advance_actions(s: Session, now: datetime) -> int:
-    """Let actions be repeated that a clock has put off, before it stepped back."""
+    """Bring forward repeated calls of actions set too far ahead, before the clock stepped back."""
     due = update(Action).where(*_put_off(now)).values(next_try_at=now)
     return s.connection().execute(due).rowcount
 

@@ -32,7 +32,7 @@ from ridedash.store.models.people import Guest
 from ridedash.store.offers import Priced
 from ridedash.wire import PICKUP_NOW, Kind
 
-# Without I, L, O and U, because people read it out on the telephone.
+# Without I, L, O and U, because people read references out on the telephone.
 REFERENCE_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
 REFERENCE_LENGTH: Final = 16
 GROUP_BYTES: Final = 12
@@ -73,8 +73,8 @@ def guard_of(
 ) -> str | None:
     """The key of the duplicate-booking guard: property, guest and pickup cell.
 
-    The guest is the telephone number, else name and room (docs/booking-protocol.md 1.2). None when
-    none of these is known.
+    The guest is identified by the telephone number, else by name and room
+    (docs/booking-protocol.md 1.2). None when none of these is known.
     """
     digits = "".join(char for char in phone or "" if char.isdigit())
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
@@ -109,7 +109,7 @@ def open_rides(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
 
 
 def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
-    """Open orders with the guard `key`, or with an earlier one of this guest and pickup cell.
+    """Open orders with the guard `key`, or with an earlier guard of this guest and pickup cell.
 
     A guard is made of the guest's data at the time of booking: phone, name or room in the guest's
     row may have changed since.
@@ -119,7 +119,7 @@ def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
         Order.guard_key.endswith(key[key.rindex("|") :], autoescape=True),
     )
     query = select(*OPEN_ORDER).where(Order.open)
-    # each of them uses its own index
+    # two queries, because each uses its own index
     found = query.where(Order.guard_key == key), query.where(same)
     return list(dict.fromkeys(OpenOrder(*row) for each in found for row in s.execute(each)))
 
@@ -166,7 +166,7 @@ UNSHOWN: Final = {"ride_later", "select_applicable", "nearest", "image"}
 def offered(product: Product) -> Priced:
     """The fields of a product that an offer stores.
 
-    Its price is put in words when a page shows it.
+    The text of the price is made when a page shows the offer.
     """
     estimate = product.estimate
     return Priced(
@@ -183,7 +183,7 @@ def offered(product: Product) -> Priced:
 
 
 def seat_prices(product: Product) -> Mapping[str, str]:
-    """Fixed prices in the form of an offer: by number of seats for share, under "" for upfront."""
+    """Fixed prices as an offer stores them: by number of seats for share, under "" for upfront."""
     if product.share:
         fares = product.share.fares
         return {str(fare.seats): str(fare.cost) for fare in fares if fare.cost is not None}
@@ -243,7 +243,7 @@ def restated(body: str, **changes: str | None) -> str:
 def bill(order: Order, affiliate_uid: str | None) -> None:
     """Put the `affiliate_uid` of the order's account, which is billed, into the frozen body.
 
-    It is not part of the form, so the digest of the form does not depend on it. Raises
+    The uid is not part of the form, so the digest of the form does not depend on it. Raises
     pydantic.ValidationError.
     """
     if NewBooking.model_validate_json(order.body).affiliate_uid == affiliate_uid:

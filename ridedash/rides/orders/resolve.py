@@ -31,7 +31,7 @@ NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's, at
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 WITHDRAWABLE: Final = (OrderState.READY, OrderState.SCHEDULED, OrderState.WAITING)
 LEAST_REASON: Final = 3  # characters
-# how long a withdrawal can be undone: ten seconds on the page, and the time of a slow press
+# for how long a page offers to undo a withdrawal, and for how long a press for that is accepted
 UNDO_OFFERED: Final = timedelta(seconds=10)
 UNDO_TAKEN: Final = timedelta(seconds=20)
 LONGEST_REASON: Final = 500
@@ -77,7 +77,7 @@ def resolve_not_booked(
 ) -> bool:
     """UNKNOWN to CLOSED_NOT_BOOKED, for a typed reason. False in another state.
 
-    Raises ValueError for a reason of fewer than 3 letters.
+    Raises ValueError for a reason of fewer than 3 characters.
     """
     reason = " ".join(reason.split())
     if len(reason) < LEAST_REASON:
@@ -138,8 +138,8 @@ def undo_until(order: Order) -> datetime | None:
 def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """Undo a recent withdrawal: the order gets its state back. False when it is too late.
 
-    The order was never sent, so it is ordered when it is due, at the price at that time, or when
-    its guest starts it.
+    The order was never sent. It is sent when it is due, at the price at that time, or when its
+    guest starts the ride.
     """
     return bool(restore_several(db, clock, [order_id], staff_id))
 
@@ -194,7 +194,7 @@ def _check(runtime: Runtime, order: Order, offer: Offer, booking_id: str) -> Che
         )
     except Refused as error:
         if error.is_of_caller:
-            # the number may be right: this error must not lead to the opposite conclusion
+            # the error is about our account, not about the number, which may be right
             return Checked("no_answer")
         return Checked("not_found", text=error.message or error.text)
     except BadStatus as error:

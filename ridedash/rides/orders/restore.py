@@ -64,7 +64,8 @@ class RestoreWatch:
         self._beaten: Mark | None = None  # the state that the heartbeat is about to commit
         # the epoch of a database that a heartbeat found to be older than the state seen before
         self._older_in: int | None = None
-        self._found_at: datetime | None = None  # the latest moment that the database knew of then
+        # the latest moment that the database knew of at the last heartbeat
+        self._found_at: datetime | None = None
         self._asked = 0  # how often a comparison was requested
         # `_state` at the start of the last comparison
         self._settled: tuple[int, int, int] | None = None
@@ -90,7 +91,7 @@ class RestoreWatch:
         return self.epoch, self._asked, self.db.lost_connections
 
     def beat(self, s: Session) -> None:
-        """Raise the watermark in the transaction of a heartbeat, unless the database is older."""
+        """Raise the watermark in the transaction of a heartbeat, unless the database went back."""
         self._beaten, now = None, self.clock()
         self.database = restores.identity(s)
         row = restores.watermark(s)
@@ -116,7 +117,7 @@ class RestoreWatch:
         return changed
 
     def refuses(self, s: Session, reference: str, attempt: int) -> bool:
-        """Whether a journal of this machine already contains this attempt: then it is not sent."""
+        """Whether a journal of this machine contains this attempt, which must not be sent again."""
         self.database = self.database or restores.identity(s)
         if not self.journal.knows(reference, attempt):
             return False
@@ -162,10 +163,10 @@ class RestoreWatch:
         return self._compared_at is None or abs(self.clock() - self._compared_at) >= RECENT_EVERY
 
     def _notice(self, epoch: int, reached: int = 0) -> int:
-        """Record the restore of the database of that epoch, and hold planned rides.
+        """Record that the database, now at `epoch`, was restored, and hold planned rides.
 
-        `reached`: the lowest epoch that it had reached. Nothing is recorded when another worker has
-        already done so.
+        `reached`: an epoch that the database had reached at least. Nothing is recorded when another
+        worker has recorded this restore already.
         """
         seen = self._seen() or Mark(epoch, 0, self.clock(), self.database)
         seen = seen._replace(epoch=max(seen.epoch, reached))
@@ -183,7 +184,7 @@ class RestoreWatch:
         if self._settled is not None and self._settled[:2] == state[:2] and self._compared_at:
             since = min(self._compared_at, began) - OVERLAP
         changed, news = catch_up(self.db, self.clock, self.journal, since)
-        if news is not None:  # a restore of the last seconds, which the watermark could not show
+        if news is not None:  # a restore by a few seconds, which the watermark could not show
             return changed + self._notice(epoch, news)
         self._settled, self._compared_at = state, began
         return changed
@@ -221,7 +222,7 @@ def note_restore(
 
 
 def hold(s: Session, now: datetime, who: Who) -> int:
-    """Hold every order that the database takes for unsent. Returns the number of these orders.
+    """Hold every order that is unsent according to the database. Returns how many there were.
 
     A READY order becomes UNKNOWN instead: it was about to be sent, and may have been.
     """
@@ -243,8 +244,9 @@ def catch_up(
 ) -> tuple[int, int | None]:
     """Update the database from the journals. Returns how many orders it changed or listed as lost.
 
-    `since`: only orders that were sent then or later. The second value is the latest epoch of a
-    send that the database lacks although no restore was noticed since; None when there is none.
+    `since`: only orders that were sent then or later. The second returned value is the latest epoch
+    of a send that the database lacks although no restore was noticed since; None without such a
+    send.
     """
     behind, lost = _differences(db, journal.attempts(since))
     if not behind and not lost:
@@ -268,7 +270,7 @@ def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
 
     Changes nothing; orders that are listed as lost are not counted.
     """
-    # read the journals first: a heartbeat or a send is in the database before it is in them
+    # read the journals first: a heartbeat or a send is in the database before it is in a journal
     attempts = journal.attempts()
     with db.read() as s:
         database = restores.identity(s)
@@ -291,7 +293,7 @@ def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
 def _differences(
     db: Database, attempts: dict[str, Last], *, unproved: bool = True
 ) -> tuple[set[str], set[str]]:
-    """References of orders about which the journals know more than the database, and lost ones.
+    """References of orders of which the journals know more than the database, and of lost orders.
 
     `unproved`: also orders whose outcome only the journals know.
     """
@@ -391,6 +393,6 @@ def may_exist(outcome: dict[str, Any] | None) -> bool:
 
 
 def outcome_of(facts: dict[str, Any]) -> Outcome:
-    """The outcome in a record of a journal. It permits no second attempt."""
+    """The outcome in a record of a journal. This outcome permits no second attempt."""
     known = {name: value for name, value in facts.items() if name in KEPT_OF_OUTCOME}
     return Outcome(**{**known, "state": OrderState(facts["state"])})

@@ -108,9 +108,9 @@ def departure_of(
 ) -> datetime:
     """The departure of the flight of a series' ride whose pickup is at `pickup_at`.
 
-    `departs_at` is the departure of the ride at `first_at`. The result has the same local time, and
-    as many days after its own pickup. If `departs_at` is not later than `first_at`, only its time
-    of day counts: the next such time after the pickup.
+    `departs_at` is the departure for the ride at `first_at`. The result has the same local time,
+    and is as many days after its own pickup. If `departs_at` is not later than `first_at`, only its
+    time of day counts: the result is the next such time after the pickup.
     """
     first = first_at.astimezone(tz)
     departs = departs_at.astimezone(tz)

@@ -67,7 +67,7 @@ class Sender:
         self.runtime, self.journal = runtime, journal
         self.watch = RestoreWatch(runtime.db, runtime.clock, journal.sent)
         self._in_flight: set[str] = set()  # partner references of orders that are being sent
-        # orders whose claim may have been committed, with its time: these are never sent
+        # orders whose claim may have been committed, with the time of the claim: never sent
         self._unclear_claims: dict[int, datetime] = {}
 
     def due(self, limit: int) -> Sequence[int]:
@@ -114,7 +114,7 @@ class Sender:
         return True
 
     def replay(self, file: JournalFile) -> int:
-        """Settle the answers in a journal file, except those that are in flight in this worker.
+        """Settle the answers in a journal file, except for orders that this worker is sending now.
 
         Returns how many were settled. An answer that can't be settled stays in its slot.
         """
@@ -243,7 +243,7 @@ class Sender:
     def _journal_send(self, prepared: Prepared, claimed: Claimed) -> bool:
         """Journal on disk that the order is being sent.
 
-        False when that fails: then it is not sent.
+        False when that fails: then the order is not sent.
         """
         entry = Sent(
             reference=prepared.reference,
@@ -341,7 +341,7 @@ class Sender:
 def outcome_of(record: dict[str, Any]) -> Outcome:
     """The outcome in a record of the answer journal.
 
-    It permits no second attempt, which would come too late.
+    This outcome permits no second attempt, which would come too late.
     """
     facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
     return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})

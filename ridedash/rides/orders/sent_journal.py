@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from ridedash.rides.orders.append_file import BLOCK, AppendFile
 from ridedash.rides.orders.outcome import Outcome
 
-KEPT: Final = timedelta(days=40)  # at least; a file is deleted when its newest line is older
+KEPT: Final = timedelta(days=40)  # at least; a file is deleted when its newest order is older
 FILE_LASTS: Final = timedelta(days=5)  # after this time a worker begins another file
 # how long the clock must run evenly before old files are deleted: a clock that was set wrong must
 # not delete new ones
@@ -76,7 +76,7 @@ class Mark(NamedTuple):
 
 
 class SentJournal:
-    """The orders that the workers of this machine have sent. Without a number it is only read.
+    """The orders that the workers of this machine have sent; without `number`, only for reading.
 
     `number` is that of the worker's answer journal, whose lock also protects this worker's files.
     Safe to share between threads. Raises OSError.
@@ -95,7 +95,7 @@ class SentJournal:
         # the state of the outcome for each answered attempt
         self._answers: dict[tuple[str, int], str] = {}
         self._is_even = EvenClock(monotonic)
-        self._read: dict[Path, int] = {}  # how far each file was read
+        self._read: dict[Path, int] = {}  # the position up to which each file was read
         self._newest: dict[Path, datetime] = {}
         self._file = AppendFile(self._own_files()[-1]) if number is not None else None
         # the previous file, while threads are still appending to it
@@ -135,7 +135,7 @@ class SentJournal:
     def knows(self, reference: str, attempt: int) -> bool:
         """Whether any worker of this machine has sent this attempt of an order, or a later one.
 
-        This is the state of the last `refresh`.
+        What other workers sent is known as of the last `refresh`.
         """
         last = self._last.get(reference)
         return last is not None and last.attempt >= attempt
@@ -171,7 +171,7 @@ class SentJournal:
         return sorted(whole, key=lambda entry: entry.at)
 
     def refresh(self) -> None:
-        """Read the lines that the other workers of this machine have appended since."""
+        """Read what the other workers of this machine have appended since the last refresh."""
         with self._lock:
             for path in sorted(self.folder.glob("sent-*.log")):
                 # this worker's own lines are added when it appends them
@@ -205,8 +205,9 @@ class SentJournal:
     def drop_old(self, now: datetime, number: int | None = None) -> None:
         """Begin another file when this worker's is old, and delete files that are older than KEPT.
 
-        `number` is that of an ended worker whose answer journal this worker has locked. Nothing is
-        deleted while the clock may have been set wrong.
+        With `number`, only old files of the worker with that number are deleted; it has ended, and
+        this worker has locked its answer journal. Nothing is deleted while the clock may have been
+        set wrong.
         """
         if self._file is None:
             return
@@ -242,7 +243,7 @@ class SentJournal:
         self._before.flush()
 
     def _first_at(self, path: Path) -> datetime | None:
-        """The moment of the first order in a file; None without one."""
+        """When the first order in a file was sent; None for a file without orders."""
         found = (_entry(record) for _, record in _records(path, 0))
         return next((entry.at for entry in found if entry is not None), None)
 
@@ -282,7 +283,7 @@ class SentJournal:
             }
 
     def _delete(self, paths: Collection[Path], now: datetime) -> None:
-        """Delete files that are empty, or whose lines are all too old."""
+        """Delete files whose newest order is too old. A file without orders stays."""
         for path in paths:
             with self._lock:
                 self._read_on(path)

@@ -77,8 +77,8 @@ def new_ride(order: Order, now: datetime) -> Ride:
 def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
     """Use up the retry that an outcome allows. Returns whether the order may be sent once more.
 
-    It may, while READY is recent: once after a 401, with a fresh token, and once after a 429 with a
-    short wait.
+    An order that became READY recently may be sent again once after a 401, with a fresh token, and
+    once after a 429 with a short wait.
     """
     if order.ready_at is None or now - order.ready_at >= transitions.FRESH:
         return False
@@ -94,7 +94,7 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
 
 
 def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
-    """The state that an outcome leads to; None when it does not prove what the order waits for."""
+    """The state that an outcome leads to; None when the outcome does not change the state."""
     to = S.UNKNOWN if _is_linked(s, outcome) else outcome.state
     if state is S.SENDING:
         return to

@@ -1,4 +1,4 @@
-"""The words with which a pickup time is typed: the type for a language, and the English words.
+"""The words with which a pickup time is typed: the type for all languages, and the English words.
 
 The words of other languages come from CLDR and the catalogues (ridedash/wording/time_words.py). The
 first word of each kind is the one that the program writes itself. A phrase may have spaces.
@@ -70,7 +70,7 @@ class TimeWords:
 
     @property
     def hour_ahead(self) -> str:
-        """The unit that we write for one hour ahead: +1 hour, or +1 h if "heure" is ambiguous."""
+        """The unit that we write for one hour ahead: +1 hour; +1 h without a word for hours."""
         borrowed = self.today[0] != ENGLISH.today[0] and self.hours[0] in ENGLISH.hours
         return self.mark[0] if borrowed else self.hours[0]
 

@@ -39,7 +39,8 @@ NEW_STATES: Final = "new_states"
 UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
-NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is the reason
+# a planned ride that is due and could not be sent yet; the detail is the reason
+NOT_YET: Final = "not_ordered_yet"
 HELD: Final = "held"  # SCHEDULED or WAITING in a restored database, until a person decides
 # a press to start the ride ordered nothing; the detail is the reason
 NOT_STARTED: Final = "not_started"
@@ -60,7 +61,7 @@ def change_state(
     """Change the state of an order, with its timeline event, audit entry and attention items.
 
     `facts` go into the audit entry. Raises BadTransition when the protocol has no such transition;
-    that gets an audit entry too.
+    the attempt gets an audit entry too.
     """
     was = OrderState(order.state)
     if not is_allowed(was, to):
@@ -107,9 +108,10 @@ def add_event(
 def note_wait(order: Order, status: str, now: datetime) -> None:
     """Store the waiting times that end when the ride of this order reaches this status at `now`.
 
-    A ride whose search ended while no worker ran has no waiting time; a later driver does not start
-    a new one. An order that was taken up from the sent journal has none either, because the time of
-    its press is unknown.
+    The wait for a driver ends with the first driver that a poll sees before the ride begins; a
+    later driver does not change it. If no poll sees one, because no worker ran, the ride has no
+    waiting times. Nor has an order that was taken from the sent journal: the time of its press is
+    unknown.
     """
     later = order.pickup_at is not None or order.guest_until is not None
     pressed = order.ready_at if later else order.created_at
@@ -150,7 +152,7 @@ def clear_attention(s: Session, order: Order, name: str, now: datetime) -> None:
 
 
 def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
-    """Drop the duplicate-booking guard of a reopened order if another order has it now."""
+    """Set `open`. A reopened order loses its guard key if another open order has it now."""
     if is_open and not order.open and order.guard_key:
         other = select(Order.id).where(
             Order.guard_key == order.guard_key, Order.open, Order.id != order.id
@@ -161,7 +163,7 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 
 
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
-    """Raise an item for a planned ride that failed: nobody may be looking when it is ordered."""
+    """Raise an item for a planned ride that failed: perhaps nobody looks when it is sent."""
     clear_attention(s, order, NOT_YET, now)
     if to is S.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)

@@ -39,7 +39,7 @@ class Why(StrEnum):
     NOT_THAT_DAY = "not_that_day"  # Friday 24 November, which is a Tuesday
     DAY_OR_MONTH = "day_or_month"  # 3/4
     SPAN_OR_CLOCK = "span_or_clock"  # 2h
-    MIDNIGHT = "midnight"  # midnight of a named day, which has two
+    MIDNIGHT = "midnight"  # midnight of a named day, which begins and ends at midnight
     NIGHT = "night"  # fri night 1, tonight 12 pm: two nights are possible, or none
     TWICE = "twice"  # minutes ahead, in an hour that the clocks repeat
     PAST = "past"  # `at` is in the past
@@ -48,7 +48,7 @@ class Why(StrEnum):
 class NotATime(ValueError):
     """A text that does not name a future time.
 
-    `said` is the part of it that is wrong; `at` is the instant that it names, or None.
+    `said` is the wrong part of the text; `at` is the instant that the text names, or None.
     """
 
     def __init__(self, why: Why, said: str = "", at: datetime | None = None) -> None:
@@ -387,7 +387,7 @@ def _hour_of_day(said: _Said, hour: int) -> int:
 
 
 def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
-    """The instant of the parts that were read; without a day, the next time that clocks show it."""
+    """The instant of the parts that were read; without a day, the next such time of day."""
     clock = time(said.hour or 0, said.minute)
     day = said.day
     if said.midnight:

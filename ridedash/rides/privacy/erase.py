@@ -75,7 +75,7 @@ class ErasedGuest:
 
 
 def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[int, int]:
-    """Erase all rows of one guest. Returns the numbers of guests and rides that were found.
+    """Erase one guest in all rows. Returns the numbers of guests and rides that were found.
 
     `key` makes the pseudonym. Adds an audit entry that does not name the guest, and then rewrites
     the database's file, so that no free page has the data. Raises StillRiding, NotCompacted.
@@ -155,7 +155,7 @@ def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None
 
 
 def _left_of(written: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """The text with all matches of the patterns replaced; the same text without any."""
+    """The text with all matches of the patterns replaced; the text itself if nothing matches."""
     left = unicodedata.normalize("NFC", written)
     for pattern in patterns:
         found = [each.span() for each in pattern.finditer(_plain(left))]

@@ -65,8 +65,8 @@ def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) ->
 def drop_old_offers(db: Database, now: datetime) -> int:
     """Delete offers older than a day that no order refers to. Returns how many.
 
-    The newest offer always stays: SQLite would give its id to the next one, and a form that is
-    still open may post it.
+    The newest offer always stays: SQLite would give its id to the next offer, and a form that is
+    still open may post that id.
     """
     ordered = select(Order.id).where(Order.offer_id == Offer.id).exists()
     newest = select(func.max(Offer.id)).scalar_subquery()

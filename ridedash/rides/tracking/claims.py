@@ -1,4 +1,4 @@
-"""Claims: a worker leases due rides, a batch in one statement, each ride to one worker only.
+"""Claims: a worker leases a batch of due rides in one statement; no other worker gets them.
 
 See docs/booking-protocol.md 3.1.
 """
@@ -46,9 +46,10 @@ RIDE_AND_ORDER: Final[tuple[ColumnElement[Any], ...]] = (
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to poll one ride once. `seq` is the poll's number: only its answer may be merged.
+    """The right to poll one ride once.
 
-    `at` is when the claim was made. `row` has the columns RIDE_AND_ORDER at the time of the claim.
+    `seq` is the number of the poll among those of the ride: its answer is dropped once a newer poll
+    has begun. `at` is when the claim was made. `row` has the columns RIDE_AND_ORDER at that time.
     """
 
     ride_id: int
@@ -95,7 +96,7 @@ def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[C
 
 
 def make_due(db: Database, now: datetime) -> None:
-    """Make every followed ride due now, whatever its schedule was."""
+    """Make every ride that is still polled due now, whatever its schedule was."""
     with db.write() as s:
         later = RIDES.c.next_poll_at > now
         s.execute(update(RIDES).where(later).values(next_poll_at=now))
@@ -188,9 +189,9 @@ def postpone(
 ) -> None:
     """Postpone a poison ride, whose row or answers can't be recorded, and raise an attention item.
 
-    Its row is not read, because the error may be in it. `seq` is the number of the failed poll:
-    nothing is done when the ride has been claimed since; None: postpone in any case. `times` is the
-    number of consecutive failures.
+    The row is not read, because the error may be in the row. `seq` is the number of the failed
+    poll: nothing is done when the ride has been claimed since; None: postpone in any case. `times`
+    is the number of consecutive failures.
     """
     wait = poison_wait_s(times)
     later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}

@@ -45,9 +45,9 @@ def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> flo
 def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str:
     """How fresh the facts of a ride are: fresh, aging, stale or lost.
 
-    fresh: at most two intervals old, or ten seconds; aging: older, its age is shown; stale: over a
-    minute old, or never seen; lost: over five minutes. `interval_s` is the wait that the worker
-    last set.
+    fresh: at most two intervals old, or ten seconds; aging: older, and pages show the age; stale:
+    over a minute old, or never seen; lost: over five minutes. `interval_s` is the wait that the
+    worker last set.
     """
     if seen_at is None:
         return "stale"
@@ -64,10 +64,10 @@ def cancel_free_until(
 ) -> datetime | None:
     """The instant until which cancelling is free; None when the policy or its start is unknown.
 
-    It is None too while the service's clock is held before that instant: it does not come nearer.
+    Also None while the service's clock is held before that instant, which then comes no nearer.
     `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
-    service's clock. It is not documented from when that counts; we assume: from the allotment of
-    the first driver (docs/assumptions.md).
+    service's clock. The interface does not say from when they count; we assume: from the allotment
+    of the first driver (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:
         return None
@@ -82,8 +82,8 @@ def search_ends(
 ) -> datetime | None:
     """When the service stops looking for a driver; None when unknown, or while its clock is held.
 
-    It is `timeout_s`, by the service's clock, after its answer. `stored` is the same instant in
-    orders of an earlier release, which converted it before storing it.
+    That is `timeout_s` after its answer, by the service's clock. `stored` is the same instant in
+    orders of an earlier release, which stored it converted to our clock.
     """
     if stored is not None or answered_at is None or timeout_s is None:
         return stored

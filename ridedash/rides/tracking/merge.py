@@ -38,7 +38,7 @@ OTP_STATUSES: Final = wire.OTP_STATUSES | {wire.SOFT_ALLOCATED}
 
 # names of events
 STATUS: Final = "status"
-HANDOVER: Final = "handover"  # the booking id arrived for a ride that was followed by its txn_id
+HANDOVER: Final = "handover"  # the booking id arrived for a ride that was polled by its txn_id
 DRIVER_LOST: Final = "driver_lost"
 CAR_SWAPPED: Final = "car_swapped"
 UNKNOWN_STATUS: Final = "unknown_status"
@@ -70,8 +70,8 @@ class Event:
 class RideState:
     """All that a merge reads and writes; times are aware, in UTC.
 
-    `otp` is the start code, which `facts` never contain. `reported` is an unknown status,
-    `back_status` a step back that was seen once.
+    `otp` is the start code, which `facts` never contain. `reported` is an unknown status.
+    `back_status` is a status earlier in the sequence that was seen once.
     """
 
     kind: Kind
@@ -104,7 +104,7 @@ class Merged:
 def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merged:
     """The ride after the answer to poll number `seq`, which came at `now`.
 
-    Answers are ordered by `seq` alone: an older one changes nothing.
+    Answers are ordered by `seq` alone: an answer to an older poll changes nothing.
     """
     if seq <= ride.merged_seq:
         return Merged(ride)
@@ -124,7 +124,7 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
 def may_follow(ride: RideState, status: str) -> bool:
     """Whether `status` may follow when it is seen the first time (docs/booking-protocol.md 3.3).
 
-    A step back that the sequence does not have must be seen twice.
+    A step back that the sequence does not have counts only when it is seen twice.
     """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}
@@ -240,7 +240,7 @@ def other_plate(old: Snapshot, new: Snapshot) -> bool:
 
 
 def shown(ride: RideState) -> RideState:
-    """The ride without the values that every poll writes: if two are equal, pages show the same."""
+    """The ride without values that every poll writes: equal results look the same on pages."""
     return _with(ride, **_AT_EVERY_POLL)
 
 

@@ -39,7 +39,7 @@ from ridedash.text import compact_key
 NO_DRIVER: Final = "no_driver"  # no driver a minute after the service's search should have ended
 NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
 TOO_OLD: Final = "too_old"  # still live after a day
-POISON: Final = "poison"  # answers for it can't be recorded
+POISON: Final = "poison"  # answers about the ride can't be recorded
 CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 
 SLOW_S: Final = 300.0
@@ -65,8 +65,8 @@ MOST_CALLS: Final = 2
 
 _TIMELINE: Final = frozenset({DRIVER_LOST, CAR_SWAPPED, HANDOVER})
 
-# Columns of a ride that only polls write while it is followed. A poll that writes no other columns
-# is recorded in a batch.
+# Columns of a ride that only polls write, as long as it is polled. A poll that writes no other
+# columns is recorded in a batch.
 _BATCHED: Final = frozenset(
     {
         "seen_at",
@@ -159,28 +159,28 @@ class Decision(NamedTuple):
     point: LatLng | None = None  # a new point of the path that the cab has driven
 
     def __repr__(self) -> str:
-        """Shows only names of columns: their values are personal, and one is a start code."""
+        """Shows only the names of columns, because the values are personal."""
         return f"Decision({self.status}, ride: {sorted(self.ride)}, order: {sorted(self.order)})"
 
     @property
     def next_poll_at(self) -> datetime | None:
-        """When the ride is due again; None when it is no longer followed."""
+        """When the ride is due again; None when it is no longer polled."""
         due: datetime | None = self.ride["next_poll_at"]
         return due
 
     @property
     def handed_over(self) -> bool:
-        """Whether the booking id has arrived for a ride that was followed by its txn_id."""
+        """Whether the booking id has arrived for a ride that was polled by its txn_id."""
         return "booking_id" in self.order
 
     @property
     def is_of_another(self) -> bool:
-        """Whether the answer was about another booking, and so proves nothing of this ride."""
+        """Whether the answer was about another booking: it proves nothing about this ride."""
         return any(item.name == OTHER_BOOKING for item in self.raised)
 
     @property
     def batched(self) -> bool:
-        """Whether it may be written in a batch, without reading the row again under lock."""
+        """Whether the decision may be written in a batch, without reading the row under lock."""
         if self.timeline or self.raised or self.order or self.transition or self.closes:
             return False
         if self.armed_cancel or self.start_code is not None or self.needs_currency:
@@ -239,7 +239,7 @@ def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -
 
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
-    """The decision if the new booking id belongs to another order: the whole answer is refused."""
+    """The merge if the new booking id belongs to another order: the whole answer is refused."""
     kept = replace(ride, merged_seq=merged.ride.merged_seq)
     return Merged(kept, (Event(OTHER_BOOKING, merged.ride.booking_id),))
 
@@ -309,9 +309,9 @@ def _timeline(events: tuple[Event, ...]) -> tuple[TimelineEntry, ...]:
 def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> dict[str, Any]:
     """The order's transition, whether it closes, and whether an armed cancel is called or dropped.
 
-    An order that was matching is booked by a booking id, and also by a driver, because the answer
-    may lack the id and the guest must see the car. The end of the ride closes the order; one that
-    was still matching has failed.
+    A MATCHING order becomes BOOKED when the booking id arrives, and also when there is a driver:
+    the answer may lack the id, and the guest must see the car. The end of the ride closes the
+    order; if it was still MATCHING, it becomes FAILED.
     """
     effects: dict[str, Any] = {}
     state, is_open = before.order_state, before.order_open
@@ -333,7 +333,7 @@ def _schedule(
 ) -> tuple[float | None, tuple[Item, ...], tuple[str, ...]]:
     """Seconds to the next poll after an answer, and the items that are raised and cleared.
 
-    None after the poll for the final price: the ride is no longer followed.
+    None after the poll for the final price: the ride is no longer polled.
     """
     speed = time.polling_speed
     if after.ended_at is not None:
@@ -355,7 +355,7 @@ def _schedule(
 def overdue_since(
     before: Before, status: str | None, now: datetime, time: ServiceTime
 ) -> datetime | None:
-    """The time since which a search is more than a minute over; None with a driver, or in time."""
+    """When a search had been over for a minute; None before that moment, and with a driver."""
     if status is not None and status not in wire.SEARCHING:
         return None
     stored, timeout_s = before.booking_timeout_at, before.booking_timeout_s
@@ -440,9 +440,10 @@ def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> Rea
 def read_drop(
     calls: int, wanted: LatLng, drop: LatLng | None, status: str | None, *, newer: bool
 ) -> Reading:
-    """What a later poll proves about a change of drop to `wanted`; nothing if it has no drop.
+    """What a later poll proves about a change of drop to `wanted`.
 
-    `newer`: whether a newer change of drop exists; then this one is never repeated.
+    `drop` is the drop in its answer, if there is one. `newer`: whether a newer change of drop
+    exists; then the older change is never repeated.
     """
     if drop is not None and distance_m(wanted, drop) <= SAME_PLACE_M:
         return Reading(DONE, READ_BACK)

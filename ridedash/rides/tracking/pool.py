@@ -1,4 +1,4 @@
-"""The polls of one worker: threads make the calls, rounds claim ahead and record in batches.
+"""Polls of one worker: threads make the calls, and each round records answers and claims rides.
 
 See docs/booking-protocol.md 3.1.
 """
@@ -25,7 +25,7 @@ AHEAD_S: Final = 0.25  # claims are made this far ahead for all threads
 MOST_AHEAD: Final = 400
 # when this many answers have come, they are recorded without waiting for the next round
 BATCH: Final = 200
-# between rounds while there are polls: one commit costs as much as twenty polls
+# seconds between rounds while there are polls: one commit costs as much as twenty polls
 ROUND_S: Final = 0.1
 # a ride claimed longer ago is not polled: the call may take five seconds of its lease
 LATEST_S: Final = LEASE.total_seconds() - 6
@@ -115,7 +115,7 @@ class Polling:
             self._waiting.put((claim, now))
 
     def _ahead(self) -> int:
-        """How many polls may be under way: two for each thread, and those finished in AHEAD_S."""
+        """How many claims may be open: two per thread, and as many as finish in AHEAD_S."""
         now = self._monotonic()
         with self._lock:
             finished, self._finished = self._finished, 0

@@ -138,7 +138,7 @@ class Recorder:
                 return sum(self._write_some([each]) for each in polls)
             if isinstance(error, IntegrityError):
                 # two orders got the same booking id at the same time: the next poll will see that
-                # it is taken
+                # the id is taken
                 raise
             claim = polls[0].claim
             times = claim.row.poison + 1
@@ -152,7 +152,7 @@ class Recorder:
         with self.runtime.db.write() as s:
             connection = s.connection()
             order_ids = [each.claim.order_id for each in polls]
-            # every writer of both locks orders before their rides
+            # each transaction that writes both tables locks the orders first, then their rides
             query = (
                 select(Order).where(Order.id.in_(order_ids)).order_by(Order.id).with_for_update()
             )
@@ -265,7 +265,7 @@ def _answered(polled: Polled) -> bool:
 
 
 def _lock_orders(connection: Connection, polls: Sequence[Polled]) -> None:
-    """Lock the orders: every writer of both locks orders before rides."""
+    """Lock the orders; each transaction that writes both tables does so before it locks rides."""
     shown = [
         each.claim.order_id for each in polls if each.decision is not None and each.decision.shown
     ]
@@ -348,7 +348,7 @@ def _write(
         columns["otp_enc"] = vault.encrypt(decision.start_code, "rides", ride_id, "otp")
     if decision.needs_currency:
         columns["currency"] = order.currency = _currency(s, order)
-        if not decision.shown:  # otherwise it is raised below
+        if not decision.shown:  # otherwise the version is raised below
             order.version += 1
     statement = _update_of(tuple(columns), s.connection().dialect.name)
     s.connection().execute(statement, _values_of(ride_id, columns))

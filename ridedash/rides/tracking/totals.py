@@ -47,7 +47,7 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
 def cost_of(trip: TripInfo | None) -> Decimal | None:
     """The price of an auto ride: the rest to pay plus the advance.
 
-    If only the lines are known, it is their sum, because the advance may exceed the price.
+    If only the lines are known, the price is their sum, because the advance may exceed the price.
     """
     left = payable_of(trip)
     if trip is None or left is None:

@@ -1,8 +1,9 @@
 """The service's clock: held, or 1 to 60 times as fast as wall time.
 
-It is stored in the database, so that every process reads the same time. A turn is a change of the
-clock: of its speed, by a leap, or to a set time. It is stored in the transaction that changes the
-clock. One turn may lie in the future, the stop: the clock runs up to a time and is held there.
+The clock is stored in the database, so that every process reads the same time. A turn is a change
+of the clock: of its speed, by a leap, or to a set time. Each turn is stored in the transaction that
+changes the clock. One turn, the stop, may lie in the future: the clock runs up to a time and is
+held there.
 """
 
 import sqlite3
@@ -60,7 +61,7 @@ class ServiceClock:
         return self._at((cache or self._store.read_cache()).get("clock", _clock_row))
 
     def speed(self) -> float:
-        """How many service seconds pass in one second of wall time; 0 while it is held."""
+        """How many service seconds pass in one second of wall time; 0 while the clock is held."""
         return self._speed(self._store.read_cache().get("clock", _clock_row))
 
     def turns(self) -> tuple[ClockTurn, ...]:
@@ -156,8 +157,9 @@ def begin_led(store: Store, wall: float, pace: float) -> None:
     """Empty a sandbox and let its clock show wall time, at normal speed, from the time `wall` on.
 
     `wall` (seconds since 1970) may be days ago: cli/demo_day.py then makes bookings of past days,
-    with a wall clock of its own. Tokens are kept. `pace` counts as configured, so that a start
-    doesn't change the speed; the caller sets that speed when the bookings are made.
+    with a wall clock of its own. Tokens are kept. `pace` is stored as the configured pace, so that
+    a start of the sandbox doesn't change the speed; the caller sets that speed when the bookings
+    are made.
     """
     with store.write() as connection:
         delete_bookings(connection)

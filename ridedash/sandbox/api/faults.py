@@ -52,7 +52,7 @@ def order(store: Store, operation: str, fault: str, times: int, seconds: float) 
 
 
 def begin_outage(store: Store, operation: str, until: float) -> None:
-    """Take an operation down, or all (`*`), until a wall time; one that has passed ends it."""
+    """Take an operation down, or all (`*`), until a wall time; a past time ends the outage."""
     with store.write() as connection:
         connection.execute(
             "REPLACE INTO outages (operation, until) VALUES (?, ?)", (operation, until)
@@ -60,7 +60,7 @@ def begin_outage(store: Store, operation: str, until: float) -> None:
 
 
 def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> Fault | None:
-    """The fault of this call: an outage, else one use of the oldest for this operation, or None."""
+    """The fault of this call: an outage, else the oldest fault set for its operation, or None."""
     outages = cache.get("outages", _outages)
     if outages and wall < max(outages.get(operation, 0.0), outages.get(ANY, 0.0)):
         return Fault(DOWN, 0.0)

@@ -1,7 +1,7 @@
 """Create booking: check the request in the order of the interface, plan the trip, store it.
 
-A repeated create makes a second booking, even with the same merchant_txn_id: the interface
-promises nothing else.
+A repeated create makes a second booking, even with the same merchant_txn_id: the interface does
+not promise to recognise it.
 """
 
 import sqlite3

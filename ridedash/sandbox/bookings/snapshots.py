@@ -84,7 +84,7 @@ def _full(
 
 
 def _constant_fields(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
-    """The constant fields: `otp` before the start, passengers while the driver approaches."""
+    """The fields that are constant during a status; `otp` and passengers only in some statuses."""
     driver = _driver(booking, phase)
     body = _places(booking) | _car(driver) | _price(booking, tariff, phase.status)
     body |= {

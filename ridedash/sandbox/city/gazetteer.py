@@ -84,9 +84,9 @@ def find(query: str, near: tuple[float | None, float | None], limit: int) -> lis
 
 
 def prepare() -> None:
-    """Read the names of all places and streets now, so that the first search doesn't wait for it.
+    """Read the names of all places and streets now, so that the first search doesn't have to.
 
-    It takes about a second of one core, most of it for building the streets.
+    This takes about a second of one core, most of it for building the streets.
     """
     _entries()
 
@@ -113,7 +113,7 @@ def _read_entries() -> tuple[_Entry, ...]:
 
 
 def _streets(city: City) -> Iterator[Place]:
-    """Every named street once, at the point of it that is nearest to its middle."""
+    """Every named street once, with its point that is nearest to its middle."""
     lines: dict[str, list[XY]] = {}
     for edge in city.roads.mesh.edges:
         lines.setdefault(edge.name, []).append(edge.line[len(edge.line) // 2])

@@ -66,13 +66,13 @@ class Category:
 
     @property
     def rental(self) -> bool:
-        """Whether it is booked by packages."""
+        """Whether the category is booked by packages."""
         return bool(self.packages)
 
 
 @dataclass(frozen=True)
 class Tariff:
-    """The rules of one city: its categories, tax, tolls and how its meters bill."""
+    """The rules of one city: its categories, tax, tolls, and the billing of autos."""
 
     categories: tuple[Category, ...]
     tax: Decimal
@@ -81,7 +81,7 @@ class Tariff:
     symbol: str
     plate: str  # the first letters of plates
     phone: str  # the beginning of drivers' phone numbers
-    auto_billing: bool  # whether auto answers carry the bill
+    auto_billing: bool  # whether answers about autos include the metered fare
     convenience_charge: Decimal  # added to the fare of each auto
     airport_advance: Decimal  # taken from the wallet when an auto is booked at the airport
 
@@ -240,7 +240,7 @@ _SALTMERE: Final = Tariff(
     phone="+9100001",
     auto_billing=False,
     convenience_charge=Decimal("0.30"),
-    airport_advance=Decimal(0),  # it has no airport
+    airport_advance=Decimal(0),  # the city has no airport
 )
 _BY_CURRENCY: Final = {"INR": _MERIDIAN, "EUR": _SALTMERE}
 CATEGORY_IDS: Final = frozenset(c.id for tariff in _BY_CURRENCY.values() for c in tariff.categories)

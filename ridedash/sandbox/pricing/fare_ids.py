@@ -31,7 +31,7 @@ class LockedFare(NamedTuple):
     issued_at: float
 
     def fits(self, category: str, pickup: LatLng, drop: LatLng) -> bool:
-        """Whether it was issued for this trip; places may differ by SAME_PLACE_M."""
+        """Whether the fare_id was issued for this trip; places may differ by SAME_PLACE_M."""
         near = (
             distance_m(self.pickup, pickup) <= SAME_PLACE_M
             and distance_m(self.drop, drop) <= SAME_PLACE_M

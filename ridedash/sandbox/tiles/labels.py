@@ -1,4 +1,4 @@
-"""The labels of a city at one zoom: the most important are placed first, the rest where free."""
+"""The labels of a city at one zoom: important ones are placed first, others where space is left."""
 
 from html import escape
 

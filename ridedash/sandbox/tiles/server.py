@@ -1,4 +1,4 @@
-"""Routes for map tiles, place search and city outlines, which no service interface has."""
+"""Routes for map tiles, place search and city outlines, which the ride service does not have."""
 
 import functools
 import gzip
@@ -57,7 +57,7 @@ def find_tile(z: int, x: int, y: int, *, dark: bool = False) -> Tile | None:
 def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
     """Build the cities with all buildings, and prepare the usual zooms of the first city.
 
-    It takes about four seconds of one core, which a first request would otherwise wait for.
+    This takes about four seconds of one core; otherwise the first requests would wait for it.
     """
     for zoom in zooms:
         _zoom_tiles(0, zoom)

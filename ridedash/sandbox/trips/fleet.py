@@ -19,7 +19,7 @@ ROAM_DEG: Final = 0.004  # largest distance of a stand from the cab's home
 
 
 class Nearby(NamedTuple):
-    """The route of a cab that could come, to the pickup; its seconds and metres."""
+    """The route to the pickup for a cab that could come, with its seconds and metres."""
 
     route: Route
     eta_s: float

@@ -144,7 +144,7 @@ class Planner:
         return True
 
     def _swap(self, allotted_at: float) -> bool:
-        """Let another crew take over on the way, in its scenario. Returns False if none is near."""
+        """Let another crew take over on the way in DRIVER_SWAPS. False if no cab is near."""
         if self._request.scenario != DRIVER_SWAPS:
             return True
         on_the_way_s = self._legs[-1].arrives - allotted_at

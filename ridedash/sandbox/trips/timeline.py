@@ -15,7 +15,7 @@ from ridedash.sandbox.trips.crews import Driver
 class Leg:
     """A drive that starts at `departs`.
 
-    The cab stands at the start of the route before it, and at the end after it.
+    Before that, the cab stands at the start of the route; after the drive, at its end.
     """
 
     departs: float
@@ -135,7 +135,7 @@ def joined(routes: Sequence[Route]) -> Route:
 
 
 def driven_part(route: Route, seconds: float) -> Route:
-    """The beginning of a route, as far as the cab gets in `seconds`; it stands at the new end."""
+    """The beginning of a route, as far as the cab gets in `seconds`; there it stands."""
     if seconds <= 0:
         return Route((route.points[0],), (0.0,), (0.0,))
     if seconds >= route.total_s:
@@ -157,7 +157,7 @@ def driven_part(route: Route, seconds: float) -> Route:
 def redirected(plan: Plan, ride: Route, drop: LatLng, shortest_s: float) -> Plan:
     """The plan with another drive to `drop`, which lasts `shortest_s` seconds at least.
 
-    The later phases are shifted with its end.
+    The later phases are shifted with the end of the drive.
     """
     riding = plan.first(wire.IN_PROGRESS)
     if riding is None or riding.leg is None:

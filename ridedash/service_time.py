@@ -107,9 +107,9 @@ class ServiceTime:
         return (end - now).total_seconds() if end else seconds
 
     def as_if_never_turned(self, wall: datetime) -> datetime:
-        """The wall instant from which a timer at the present speed shows what one from `wall` does.
+        """The start of a timer at the present speed that shows the same as a timer from `wall`.
 
-        While the clock is held there is none, and it is `wall` itself.
+        While the clock is held there is no such instant; then `wall` is returned.
         """
         if not self.turns or self.held or wall >= self.turns[-1].wall:
             return wall
@@ -144,7 +144,7 @@ class ServiceTime:
         if i + 1 == len(self.turns) or (found is not None and found < self._walls[i + 1]):
             return found
         target = self._passed(i, start) + seconds
-        # the first turn at which they have passed
+        # the first turn at which `seconds` have passed
         after = bisect_left(self._service_s, target, lo=i + 1)
         if after == i + 1:
             return self._walls[after]  # within the leap of that turn

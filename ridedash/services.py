@@ -42,8 +42,8 @@ class Services:
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
     time: Times = real_time  # the service's clock
-    # while the past of a new demo is made: the moment at which that ends and people's own rides
-    # begin
+    # while a new demo plays its past days through: the moment at which they end and people's own
+    # rides begin
     past_until: datetime | None = None
 
     @cached_property
@@ -61,7 +61,8 @@ class Services:
             self.clock,
             time=self.time,
             hooks=self.metrics,
-            # not compared: a sandbox has this machine's clock, and ours is set while a past is made
+            # a demo compares no clocks: its sandbox has this machine's clock, and a new demo sets
+            # our clock to its past days
             compares_clock=not self.settings.sandboxed,
         )
 

@@ -35,7 +35,7 @@ from ridedash.service.types.tracking import Snapshot
 
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
-# a limit, because a machine's monotonic clock may stand still while it sleeps
+# for how long a Date header counts: a machine's monotonic clock may stand still while it sleeps
 DATE_LASTS_S: Final = 60.0
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_LEAST_S: Final = 0.5  # a second try needs at least this much time
@@ -61,7 +61,7 @@ class Operation(NamedTuple):
 
 
 PRODUCTS: Final = Operation("GET", "/v1/products", 4)
-# After 20 s without an answer the order is shown as UNKNOWN; its answer still counts.
+# After 20 s without an answer the order is shown as UNKNOWN; a later answer still counts.
 CREATE: Final = Operation("POST", "/v1.5/bookings/create", 60, fresh=True)
 ABORT: Final = Operation("POST", "/v1/bookings/abort", 8, fresh=True)
 DROP_LOCATION: Final = Operation("POST", "/v1/bookings/drop_location", 8, fresh=True)
@@ -288,7 +288,7 @@ class RideClient:
     def _marks(self) -> Marks | None:
         """The marks for a request if calls are recorded, else None.
 
-        Copying a request later is slow.
+        They are made with the request, because copying the request later is slow.
         """
         return Marks() if self.traffic.hooks.records else None
 
@@ -339,7 +339,7 @@ class RideClient:
     def _note_date(self, answer: Answer) -> None:
         """Store what the service's clock shows.
 
-        The Date of an answer with an Age header is an old one.
+        An answer with an Age header is ignored: its Date is old.
         """
         date = responses.http_date(answer.headers.get("date", ""))
         if date is not None and "age" not in answer.headers:

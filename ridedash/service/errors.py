@@ -9,8 +9,8 @@
     ├── Refused              the service understood and refused: code, message, header, text
     └── Unreadable           an answer that does not have the documented form
 
-The body decides, not the HTTP status (docs/field-notes.md 8), except for 401 and 429; of these a
-401 that names the partner's key is a refusal, since no other token would be accepted. No error of
+The body decides, not the HTTP status (docs/field-notes.md 8), except for 401 and 429. But a 401
+that names the partner's key is a refusal, because no other token would be accepted. No error of
 this tree holds a token, in its text, its fields or its chain of causes.
 """
 
@@ -55,7 +55,7 @@ class Throttled(NoAnswer):
 
 
 class BadStatus(ServiceError):
-    """An HTTP status that is no success, without a refusal of the service's in the body.
+    """An HTTP status that is no success, without a refusal by the service in the body.
 
     `retry_after_s` is the Retry-After header in seconds, limited to 1 to 300, or None. `code` and
     `message` are the body's, if it has them. `evidence` is the first 2 kB of the body without
@@ -116,7 +116,7 @@ class Refused(ServiceError):
 
     @property
     def is_of_caller(self) -> bool:
-        """Whether it refuses the partner or the account, and says nothing about a booking."""
+        """Whether the partner or the account is refused; that says nothing about a booking."""
         return wire.normal_code(self.code or "") in _CODES_OF_CALLER
 
 

@@ -92,7 +92,7 @@ class OAuthClient:
         return self._tokens(grant | {"code_verifier": verifier, "redirect_uri": redirect_uri})
 
     def refresh(self, refresh_token: str) -> Tokens:
-        """Exchange a refresh token for new tokens, which include the old one if no new one came."""
+        """Exchange a refresh token for new tokens; it is kept if no new refresh token came."""
         fresh = self._tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
         if fresh.refresh_token is not None:
             return fresh
@@ -152,7 +152,7 @@ class SingleFlight:
         self._flights: dict[Hashable, Future[Any]] = {}
 
     def do(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Run `work`, or wait for the thread that runs it for this key; all get its error."""
+        """Run `work`, or wait for the thread that runs it for this key; all get the same result."""
         with self._lock:
             flight = self._flights.get(key)
             mine = flight is None

@@ -182,7 +182,7 @@ def outcome_of(ended: Answer | NoAnswer) -> str:
 
 
 def retry_after_s(answer: Answer) -> float | None:
-    """Retry-After in seconds, limited to 1 to 300; None for none or garbage.
+    """Retry-After in seconds, limited to 1 to 300; None without a valid header.
 
     A date counts from the answer's Date.
     """

@@ -45,7 +45,7 @@ class Fact(BaseModel):
 
 
 class Duration(Fact):
-    """A span of time, in any unit that it was sent in."""
+    """A span of time, converted from the unit in which it was sent."""
 
     seconds: int
 
@@ -56,7 +56,7 @@ class Duration(Fact):
 
 
 class Distance(Fact):
-    """A length, in any unit that it was sent in."""
+    """A length, converted from the unit in which it was sent."""
 
     metres: int
 
@@ -74,7 +74,7 @@ class ServiceTime(Fact):
 
 
 def row(value: Any) -> dict[str, Any]:
-    """An object with its keys normalised: lower case, no outer spaces. An empty one for no object.
+    """An object with its keys normalised: lower case, no outer spaces; {} for any other value.
 
     The result must not be changed. The exact spelling of a key wins over a variant (`text` over
     `Text`).

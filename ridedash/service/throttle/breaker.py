@@ -1,4 +1,4 @@
-"""A circuit breaker for a service that gives no answers; it also records since when.
+"""A circuit breaker for a service that gives no answers; `Silence` records since when.
 
 The caller passes the time, in seconds of a monotonic clock.
 """
@@ -19,7 +19,7 @@ PROBE_MAX_S: Final = 30.0
 PROBE_JITTER: Final = 0.2
 # after this time without an answer another probe may start; a create may take a minute
 PROBE_LASTS_S: Final = 10.0
-# between two closings, so that a flapping service toggles it at most 12 times a minute
+# least time between two closings: a flapping service toggles the breaker 12 times a minute at most
 CALM_S: Final = 11.0
 
 SILENT_FAILURES: Final = 2  # consecutive failures

@@ -100,7 +100,7 @@ class Traffic:
         self._breakers = {True: Breaker(self._chance), False: Breaker(self._chance)}
         self._budget = RetryBudget()
         self._silence = Silence()
-        # refusals of the partner's key; one holds until a call proves the contrary
+        # refusals of the partner's key; a refusal counts until a call proves the contrary
         self._refusals = Silence(math.inf)
         self._limited_in_a_row = 0  # consecutive 429 answers without Retry-After
         self._limited_at = -math.inf
@@ -213,7 +213,7 @@ class Traffic:
             log.info("the breaker of %s calls is closed: the service answers again", calls)
 
     def _wait_for_permit(self, priority: Priority, throttled: Throttled, end: float) -> Permit:
-        """Wait in the queue, before later calls of this priority and calls of a lower one."""
+        """Wait in the queue, before later calls of this priority and calls of lower priorities."""
         came = self._now()
         with self._queued(priority):
             while throttled.why == Throttled.LIMITED and self._now() + throttled.wait_s <= end:

@@ -1,8 +1,8 @@
 """One TCP connection to the service under a total deadline; httpx itself has none.
 
-A client's timeouts count from each read anew, so a server that sends one byte at a time would hold
-a thread without end. Here every connect, handshake, read and write asks the active deadline how
-much time is left.
+The timeouts of httpx begin anew with each read, so a server that sends one byte at a time would
+hold a thread without end. Here every connect, handshake, read and write asks the active deadline
+how much time is left.
 
 A connection belongs to one call at a time, outside a pool: a pool looks at each of its connections
 at every call and reads a response through several layers, and that is most of the cost of a poll.
@@ -36,7 +36,7 @@ Resolver = Callable[[str, int], list[str] | None]
 
 
 class Deadline:
-    """The time limit of one call, and whether a byte of its request may have left. Monotonic."""
+    """The time limit of one call, monotonic, and whether a byte of its request may have left."""
 
     def __init__(self, connect_s: float, total_s: float) -> None:
         started = time.monotonic()
@@ -220,9 +220,9 @@ class DeadlineStream(httpcore.NetworkStream):
         return self._inner.read(max_bytes, left)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
-        """Write all of it.
+        """Write the whole buffer.
 
-        Raises WriteTimeout when the time is up. Marks the call as sent first.
+        Raises WriteTimeout when the time is up. The call is marked as sent before its first byte.
         """
         deadline = _active.get()
         for start in range(0, len(buffer), WRITE_STEP):
@@ -242,7 +242,7 @@ class DeadlineStream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
-        """Make the TLS handshake within the time for connecting; Python limits it as a whole."""
+        """Make the TLS handshake, which Python limits as a whole, in the time for connecting."""
         left = _active.get().connect_left()
         if left <= 0:
             self._inner.close()

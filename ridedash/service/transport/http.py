@@ -82,8 +82,8 @@ class Request:
     def sent_headers(self) -> dict[str, str]:
         """The headers to send, except those of the body and those that HTTP itself adds.
 
-        Names are as in `headers`, those of our defaults in lower case. They contain secrets and
-        must not be stored.
+        Names are as in `headers`, those of our defaults in lower case. The headers contain secrets
+        and must not be stored.
         """
         ours = {"accept": "application/json", "accept-encoding": "identity"}
         ours["user-agent"] = "ridedash"
@@ -97,7 +97,7 @@ class Answer:
     """A complete HTTP answer of any status, not yet judged.
 
     `unread` says why its body can't be read: it is too long (then `body` is its beginning), or it
-    is compressed (then `body` is empty). Status and headers count all the same.
+    is compressed (then `body` is empty). Status and headers are valid all the same.
     """
 
     status: int
@@ -151,8 +151,7 @@ class Http:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        # Shared by all connections: loading the certificates takes longer than a call on this
-        # machine.
+        # Shared by all connections: loading the certificates takes longer than a local call.
         context = httpx.create_ssl_context(trust_env=False)
         if self._egress.ca_file:
             context.load_verify_locations(cafile=self._egress.ca_file)

@@ -27,7 +27,7 @@ class Marks:
 
 
 class Call(NamedTuple):
-    """A call that has ended, with fields of Exchange. `started` is of time.perf_counter."""
+    """A call that has ended, with fields of Exchange. `started` is a time.perf_counter value."""
 
     path: str
     outcome: str

@@ -8,8 +8,8 @@ from typing import Any, Final
 DEPTH_LIMIT: Final = 20
 DIGITS_LIMIT: Final = 100  # characters of one number
 
-# A string (to the end when it is not closed) or a bracket. Possessive, so that no input makes it
-# backtrack.
+# A string (to the end of the text if it is not closed) or a bracket. The quantifier is possessive,
+# so that no input causes backtracking.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
@@ -36,7 +36,7 @@ def loads(body: bytes) -> Any:
 
 
 def _check_depth(text: str) -> None:
-    # checked before the parser sees the text, because it recurses for each bracket
+    # checked before the parser sees the text, because the parser recurses for each bracket
     if text.count("[") + text.count("{") <= DEPTH_LIMIT:
         return
     depth = 0

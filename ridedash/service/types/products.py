@@ -42,7 +42,7 @@ class Product(Fact):
     currency: str | None = None
     distance_unit: str | None = "kilometre"  # kilometre, metre or mile: the unit of the rate cards
     time_unit: str | None = "minute"  # second, minute, hour or day
-    # until the nearest cab is at the pickup; None when none is near or unknown
+    # time until the nearest cab is at the pickup; None if no cab is near, or if it is unknown
     eta: Duration | None = None
     none_near: bool = False  # the service sent -1: no cab of this category is near
     nearest: Distance | None = None  # distance of the nearest cab
@@ -161,7 +161,7 @@ class ProductList(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Parse the body of products; an invalid part is left out alone. Raises nothing."""
+        """Parse the body of products; only invalid parts are left out. Raises nothing."""
         got = row(body)
         zone = HotspotZone.from_wire(got.get("hotspot_zone"))
         products: dict[str, Product] = {}

@@ -142,7 +142,7 @@ class Package(Fact):
 
     @classmethod
     def list_from_wire(cls, value: Any) -> tuple[Self, ...]:
-        """Parse `sub_categories`: one Package for each of their `packages`, or for one without any.
+        """Parse `sub_categories`: a Package for each of their `packages`, and for one without any.
 
         The field names of packages vary, so several are tried.
         """

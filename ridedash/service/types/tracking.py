@@ -137,7 +137,7 @@ class Snapshot(Fact):
     car_model: str | None = None
     share_ride_url: str | None = None  # https only
     eta: Duration | None = None  # `duration`: to the pickup before the ride, to the drop during it
-    distance: Distance | None = None  # the same as a length
+    distance: Distance | None = None  # to the same place as `eta`
     price: PriceDetails | None = None
     passengers: tuple[str, ...] = Field(default=(), repr=False)  # staff only
     route: tuple[RouteStop, ...] = Field(default=(), repr=False)  # staff only

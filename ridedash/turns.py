@@ -1,6 +1,6 @@
 """The turns of this installation's own sandbox, read over HTTP; loaded in a demo only.
 
-They are only kept in memory, because the sandbox stores them.
+The turns are kept in memory only, because the sandbox stores them.
 """
 
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Known(NamedTuple):
-    """The time line as read, and the one from its future stop on."""
+    """The time line as read, and the time line that begins with its announced stop, if any."""
 
     line: ServiceTime
     stopped: ServiceTime | None

@@ -66,7 +66,7 @@ def record(
 class AuditFilter:
     """Which entries to read; None: any.
 
-    `before` is the id of an entry: only older ones are read.
+    `before` is the id of an entry: only older entries are read.
     """
 
     since: datetime | None = None

@@ -21,7 +21,7 @@ OF_LATE: Final = 200
 class BoardMark(NamedTuple):
     """An order of the board.
 
-    `version` rises with shown facts; the other columns decide on listing.
+    `version` rises with shown facts; the other columns decide whether the order is listed.
     """
 
     order_id: int
@@ -35,7 +35,7 @@ class BoardMark(NamedTuple):
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
     """Every order that is not over, needs attention or was due lately, and the newest ones.
 
-    Reads no other row.
+    Rows of other orders are not read.
     """
     parameters = {"property_id": property_id, "now": now, "lately": now - LATELY}
     return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]

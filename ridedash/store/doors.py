@@ -16,16 +16,16 @@ MOST_READ: Final = 40
 
 
 def cars_at_door(s: Session, property_id: int, began_after: datetime) -> list[int]:
-    """The orders of followed rides that have not begun, or began after this instant.
+    """The orders of rides that are still polled and have not begun, or began after this instant.
 
-    Cars at the door come first, then the others by age of the order; the newest ones beyond
-    MOST_READ are left out.
+    Cars at the door come first, then cars on their way, then the others; the oldest orders of each
+    come first. Orders beyond MOST_READ are left out.
     """
     return list(s.scalars(_CARS, {"property_id": property_id, "began_after": began_after}))
 
 
 def ticket_numbers(s: Session, order_ids: Collection[int]) -> dict[int, int]:
-    """The ride numbers of those of these orders that have a ticket."""
+    """The ride number of each of these orders that has a ticket."""
     if not order_ids:
         return {}
     query = select(Ticket.order_id, Ticket.number).where(Ticket.order_id.in_(order_ids))

@@ -26,7 +26,7 @@ PLACES: Final = 3
 class GuestDetails:
     """What a form states about a guest.
 
-    `guest_id` is the chosen row; it is used only while the typed name is similar to its name.
+    `guest_id` is the chosen row; it is used only if the typed name is similar to the row's name.
     """
 
     name: str

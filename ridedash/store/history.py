@@ -199,7 +199,7 @@ def totals(s: Session, property_id: int, filters: RideFilter, currency: str | No
 def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
     """Every category that the property has booked, with the service's name for it.
 
-    Found in a few steps along an index.
+    They are found in a few steps along an index.
     """
     found: list[tuple[str, str]] = []
     while True:

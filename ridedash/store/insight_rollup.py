@@ -51,8 +51,8 @@ MICROSECOND: Final = timedelta(microseconds=1)
 TOKEN_BITS: Final = 62
 MINUTES: Final = ("driver_minutes", "guest_minutes")
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
-# after this lock no transaction with a change is open: by the triggers, each holds this table until
-# its end
+# after this lock no transaction with a change is open: through the triggers, each such transaction
+# locks this table until its end
 ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
 # the lock that the triggers take first, so that nobody claims a span that is being deleted
 AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
@@ -101,7 +101,7 @@ def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator
                 # one by one, so that no row is locked while another one is waited for
                 s.execute(update(InsightSpan).where(*mine).values(figures=figures))
         except (DatabaseBusy, CommitUnknown):
-            return  # the next reader computes it again
+            return  # the next reader computes the figures again
 
 
 def forget_places(s: Session, order_ids: Collection[int]) -> None:
@@ -133,7 +133,7 @@ def counted_by() -> str:
 def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
     """The parts of the span, and whether each is stored: a stored part ended at least a day ago."""
     day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
-    rest = day  # the remaining days, which belong to no such part
+    rest = day  # the first of the days that belong to no stored part
     while day < end:
         whole = next(
             (until for until in _ends(day) if until <= end and _over(house, until, now)), None

@@ -102,7 +102,7 @@ class Keys(NamedTuple):
 
 
 class Cancelled(NamedTuple):
-    """A cancelled ride that had a driver, and the facts that decide whether that was free."""
+    """A cancelled ride that had a driver, and the facts that decide whether cancelling was free."""
 
     keys: Keys
     policy: str | None  # CancellationPolicy as JSON
@@ -158,7 +158,7 @@ class Insights:
     cancelled: list[Cancelled] = field(default_factory=list)
 
     def clear(self, keys: Keys) -> None:
-        """Count an order that was unknown and is not any more, in all figures that include it."""
+        """Count an order whose outcome is no longer unknown, in all figures that include it."""
         for group in self._of(keys):
             group.cleared += 1
 

@@ -42,7 +42,7 @@ def invite(
 def invite_to_new_password(
     s: Session, staff: Staff, made_by: int | None, now: datetime
 ) -> tuple[Invitation, str]:
-    """A link by which a member of staff sets a new password; an older one of theirs ends."""
+    """A link by which a member of staff sets a new password; their older link ends."""
     end_password_links(s, staff.id, now)
     row, secret = invite(s, staff.property_id, staff.role, staff.name, made_by, now)
     row.staff_id = staff.id

@@ -20,7 +20,7 @@ from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, KioskVisit, 
 
 ALIVE: Final = timedelta(seconds=60)  # a kiosk without a beat for this long is silent
 SILENT: Final = timedelta(minutes=3)  # managers are told of a kiosk that is silent for this long
-# a visit that began earlier is over, and its call for help with it
+# a visit that began longer ago is over, and so is its call for help
 RINGS: Final = timedelta(minutes=30)
 ASK_LASTS: Final = timedelta(seconds=180)
 
@@ -72,7 +72,7 @@ _RINGS: Final[CompoundSelect[Any]] = union_all(
         Kiosk.property_id == _HERE,
         Kiosk.seen_at < bindparam("silent"),
         Kiosk.token_hash.is_not(None),
-        # a window that a demo made a kiosk with one press, which may be closed at any time
+        # without the windows that a demo turns into kiosks by one press: they may close at any time
         Kiosk.paired_by.is_not(None),
         Kiosk.revoked_at.is_(None),
         Kiosk.out_of_order.is_(False),
@@ -137,7 +137,7 @@ def _counted(rows: list[KioskVisit]) -> Visits:
 def answer_help(
     s: Session, property_id: int, visit_id: str, staff_id: int, now: datetime
 ) -> KioskVisit | None:
-    """Tell the guest that somebody is coming. Returns the visit, or None when it no longer asks."""
+    """Tell the guest that somebody is coming. Returns the visit; None if it has not called."""
     row = s.get(KioskVisit, visit_id, with_for_update=True)
     if row is None or row.property_id != property_id or row.help_at is None:
         return None

@@ -17,7 +17,7 @@ ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
 LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
 KEPT_IN_SIGHT: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
-# after this time without a request from the visit or its kiosk it is ended
+# a visit is ended after this time without a request from its page or its kiosk
 LOST_AFTER: Final = timedelta(minutes=10)
 # the screens in their order; a visit's `screen` is the furthest one
 SCREENS: Final = (

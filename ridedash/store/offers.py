@@ -38,8 +38,8 @@ class Priced:
     kind: str
     display_name: str
     currency: str | None
-    # the price on the card as the person saw it who booked; "" for a card without a price, None
-    # without a card
+    # the price as the card showed it; None without a card or for one without a price; "" for a way
+    # back without a price
     price_text: str | None
     product: Mapping[str, Any]
     fare_id: str | None = None

@@ -55,7 +55,7 @@ MOST_SHOWN: Final = 200
 # metres by which the shown line may deviate from the driven one; doubled until few enough points
 # remain
 AWAY_M: Final = 8.0
-# by order: its number in its group or series, and the size of that
+# by order: its number in its group or series, and the number of orders there
 Places = dict[int, tuple[int, int]]
 
 
@@ -100,8 +100,8 @@ def order_of_staff(
 ) -> Order | None:
     """An order in one of these states that a member of staff may act on; None for any other.
 
-    Staff act for their own property. An admin may act for every property: the page checks which one
-    is shown.
+    Staff act for their own property. An admin may act for every property: the page checks that the
+    order belongs to the property that is shown.
     """
     acts_for = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
     query = select(Order).join(Staff, acts_for)
@@ -226,8 +226,9 @@ def places_of(s: Session, rows: Sequence[Member]) -> tuple[Places, Places]:
 def _places(
     s: Session, query: Select[tuple[str | None, int]], keys: Collection[str | None]
 ) -> Places:
-    """The number of each order in its group or series, and the size of that, which never changes
-    later.
+    """The number of each order in its group or series, and the number of orders there.
+
+    The latter never changes later.
     """
     members: dict[str | None, list[int]] = {}
     if keys:
@@ -332,7 +333,7 @@ def _page(row: _Row, around: _Around, groups: Places, series: Places) -> OrderPa
 
 
 def _around(s: Session, rows: Mapping[int, _Row]) -> _Around:
-    """Load the rows that belong to these orders; columns of the orders show where there are any."""
+    """Load the rows that belong to these orders; their last columns tell which orders have any."""
     acted, noted, followed = ([n for n, row in rows.items() if row[i]] for i in (7, 8, 9))
     actions: dict[int, list[Action]] = {}
     for action in s.scalars(_ACTIONS, {"ids": acted}) if acted else ():

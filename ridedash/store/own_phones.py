@@ -54,7 +54,7 @@ def is_opened(s: Session, kiosk_id: int, visit_id: str) -> bool:
 
 
 def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | None:
-    """The link of a token, for the browser with this session; None for any other, and afterwards.
+    """The link of a token, for the browser with this session; None for others, and once it ended.
 
     The browser that booked may come back for a day.
     """

@@ -41,7 +41,7 @@ LOCAL_WORDS: Final = (
     "123",
 )
 _LEET: Final = str.maketrans("013457@$!", "oleastasi")
-# Symbols that zxcvbn also reads as letters, each with its most common letter. It tries every
+# Symbols that zxcvbn also reads as letters, each with its most common letter. zxcvbn tries every
 # combination of readings, so each further symbol doubles its time.
 SYMBOLS: Final = "4@8({[<3691!|70$5+%2"
 MOST_SYMBOLS: Final = 10  # different symbols; this many take about 10 ms
@@ -77,7 +77,7 @@ def matches(stored: str, secret: str) -> bool:
 
 
 def _guesses(password: str) -> float:
-    """The number of guesses for the beginning of a password: a weak beginning makes it weak."""
+    """The guesses that the beginning of a password needs: a weak beginning makes all of it weak."""
     # imported here because its word lists take 16 MB of memory and passwords are rarely set
     from zxcvbn import zxcvbn
 

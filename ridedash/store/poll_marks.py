@@ -14,8 +14,8 @@ from ridedash.store.models.people import Account
 class Revision(NamedTuple):
     """A value that differs between two states of an order's page.
 
-    Facts that are not in it raise `version`. tests/views/poll_cache/test_columns.py compares this
-    with the columns that pages read.
+    A change of any other fact raises `version`. tests/views/poll_cache/test_columns.py compares
+    these fields with the columns that pages read.
     """
 
     order_id: int

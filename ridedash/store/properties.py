@@ -1,4 +1,4 @@
-"""Properties, their faces, staff, favourite places and cost centres."""
+"""Properties, their logos, staff, favourite places and cost centres."""
 
 import secrets
 from datetime import datetime
@@ -57,7 +57,7 @@ def planned_pickups(s: Session, property_id: int) -> list[datetime]:
 
 
 def locked_property(s: Session, property_id: int) -> Property:
-    """The locked property, for a change of its face: parallel changes would both insert a logo."""
+    """The locked property, for a change of its logo: parallel changes would both insert one."""
     return s.get_one(Property, property_id, with_for_update=True)
 
 
@@ -115,7 +115,7 @@ def find_staff(s: Session, sign_in_name: str) -> Staff | None:
 
 
 def is_taken(s: Session, sign_in_name: str) -> bool:
-    """Whether somebody has this sign-in name, disabled staff included: no two may have one."""
+    """Whether somebody has this sign-in name, disabled staff included: no two people share one."""
     query = select(Staff.id).where(Staff.sign_in_name == sign_in_key(sign_in_name))
     return s.scalars(query).first() is not None
 

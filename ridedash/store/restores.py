@@ -97,7 +97,7 @@ def listed(s: Session, references: Collection[str]) -> dict[str, bool]:
 def property_of(s: Session, property_id: int, at: datetime) -> int | None:
     """The property of an order that was sent at a time; None when the property is lost.
 
-    Another property may have its id by now; that one is younger than the order.
+    Another property may have its id by now; such a property is younger than the order.
     """
     found = s.get(Property, property_id)
     return found.id if found is not None and found.created_at <= at else None
@@ -174,7 +174,7 @@ def lost_order(
 
 
 def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
-    """List orders as lost. An order that is already listed without an outcome gets the row's."""
+    """List orders as lost. An order that is listed without an outcome gets that of its row."""
     for row in rows:
         insert_if_new(s, LostOrder, **row)
         late = {"outcome": row["outcome"], "closed_at": row["closed_at"]}

@@ -78,8 +78,8 @@ def open_sign_in(
 ) -> str:
     """Create a sign-in until `until`, or for 12 hours.
 
-    Returns its secret, which only the browser stores. Raises LookupError. It shows the person's own
-    property, or for admins the given one.
+    Returns its secret, which only the browser stores. Raises LookupError. The sign-in shows the
+    person's own property, or for admins the given one.
     """
     staff = s.get(Staff, staff_id)
     if staff is None or staff.disabled_at is not None:
@@ -175,7 +175,7 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
 
 
 def sign_in_succeeded(s: Session, name: str, address: str) -> None:
-    """Forget the failures of a name, and take this try out of the counts of address and all."""
+    """Forget the failures of a name, and uncount this try for the address and for all together."""
     s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
     for key in (_address_key(address), "all"):
         row = s.get(Throttle, key, with_for_update=True)
@@ -226,7 +226,7 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 
 
 def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
-    """For how long a limit of many tries is reached; tries that it refuses store nothing."""
+    """Seconds until none of these limits refuses tries; refused tries store nothing."""
     until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
     return max((_left_s(at, now) for at in s.scalars(until)), default=0.0)
 

@@ -18,7 +18,7 @@ from ridedash.store.models.people import Throttle
 
 WINDOW: Final = timedelta(minutes=10)
 PINS: Final = "kiosk-pins"
-# kinds of keys, by whether it is a phone
+# kinds of keys for desk codes, by whether the code is typed on a phone
 CODES: Final = {False: "kiosk-codes", True: "phone-codes"}
 
 

@@ -81,7 +81,7 @@ class BadDatabaseUrl(ValueError):
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An instant: aware and in UTC on both sides. A naive datetime is refused."""
+    """An instant, aware and in UTC when it is stored and read. A naive datetime is refused."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -189,7 +189,7 @@ class Database:
 
                 lift_limits(connection)  # a new index on a large table takes minutes
             else:
-                # closed at the end: no other session may wait as long as this one
+                # the connection is closed at the end: no other session may wait as long
                 connection.detach()
             migrate.upgrade(connection, Base.metadata, self._shown_url())
 
@@ -243,7 +243,7 @@ def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
 
 
 def retry_conflict(attempt: Callable[[], T]) -> T:
-    """The result of `attempt`, which is repeated up to three times after conflicts.
+    """The result of `attempt`, which is made up to three times if there are conflicts.
 
     After an IntegrityError the row that the other transaction has inserted is visible. A deadlock
     occurs when two people book for the same guests at once, each waiting for the other's rows.
@@ -285,7 +285,7 @@ class DatabaseClock:
         return known[0] + timedelta(seconds=self._monotonic() - known[1])
 
     def _measure(self) -> None:
-        if self._monotonic() < self._next:  # another thread has just read it
+        if self._monotonic() < self._next:  # another thread has just read the clock
             return
         reading = self._ask(self._monotonic)
         self._next = self._monotonic() + (CLOCK_AGAIN_S if reading is None else CLOCK_EVERY_S)
@@ -296,8 +296,8 @@ class LockingSession(Session):
     """A session that locks the row of each order that it reads: no other transaction can change it.
 
     SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
-    that changes a ride, an action or the timeline of an order reads the order first: one lock for
-    everything that belongs to it, taken in one order.
+    that changes a ride, an action or the timeline of an order reads the order first: one lock
+    protects everything that belongs to the order.
     """
 
 

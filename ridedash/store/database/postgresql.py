@@ -3,7 +3,7 @@
 `statement_timeout` ends a statement that takes long, but the server must be awake to do so. A
 frozen server (its disk hangs, its machine is paused) keeps its connections open and does not
 answer: TCP's own limits don't apply, because the system under it still acknowledges. Without a
-limit on this side every thread of every process would wait until it comes back.
+limit on this side every thread of every process would wait until the server comes back.
 """
 
 from typing import Any, Final
@@ -96,7 +96,7 @@ def _bounded(
 
 
 def lift_limits(connection: Connection) -> None:
-    """Remove the time limit of a connection's statements; it is closed afterwards, not reused."""
+    """Remove the time limit of a connection's statements. Its pool does not use it again."""
     connection.detach()
     connection.exec_driver_sql("SET statement_timeout = 0")
     connection.connection.dbapi_connection.answer_s = None  # type: ignore[union-attr]

@@ -93,9 +93,9 @@ class Kiosk(Base):
     release: Mapped[str | None] = mapped_column(ShortText(64))
     health: Mapped[dict[str, Any]] = mapped_column(default=dict)  # contents of the last beat
     out_of_order: Mapped[bool] = mapped_column(default=False)
-    # until then it asks for desk codes, after rides that nobody took
+    # until then the kiosk asks for desk codes, because rides booked on it ended before they began
     code_until: Mapped[datetime | None]
-    # the language of the guest to whom the desk has handed the kiosk; None: no guest
+    # when the desk handed the kiosk to a guest, and the guest's language; None: to nobody
     handed_at: Mapped[datetime | None]
     handed_language: Mapped[str | None] = mapped_column(ShortText(8))
     made_at: Mapped[datetime]

@@ -158,7 +158,7 @@ class Order(Base):
     ceiling_minor: Mapped[int | None]
     # the actor who started a waiting order
     started_by: Mapped[str | None] = mapped_column(ShortText(80))
-    # number of failed attempts to order a planned ride
+    # number of failed attempts to make a planned ride READY
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     # equal for all cars that one press has booked
     group_key: Mapped[str | None] = mapped_column(ShortText(32))
@@ -386,7 +386,7 @@ class Heartbeat(Base):
     beat_at: Mapped[datetime]
     # since when the service gives this worker no answers; None: it answers
     silent_since: Mapped[datetime | None]
-    # since when the worker can store no answer, and so sends nothing; None: it can
+    # since when the worker can store no answer, and so sends nothing; None: it can store answers
     unready_since: Mapped[datetime | None]
     # since when the service refuses the partner's key; None: it accepts it
     key_refused_since: Mapped[datetime | None]

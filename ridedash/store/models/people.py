@@ -26,7 +26,7 @@ class Property(Base):
     created_at: Mapped[datetime]
     # how long before their flight the property's guests want to be at the airport
     flight_margin_min: Mapped[int] = mapped_column(default=120, server_default="120")
-    # the property's own face, shown to guests: ridedash/face/
+    # the property's own logo and colour, shown to guests (ridedash/face/)
     colour: Mapped[str | None] = mapped_column(ShortText(7))  # "#7a1f3d"
     logo: Mapped[str | None] = mapped_column(ShortText(72))  # LogoRow.name
     logo_width: Mapped[int | None]
@@ -125,7 +125,7 @@ class SignIn(Base):
 
 
 class EndedSignIn(Base):
-    """A sign-in or link that ended early, for processes that have it in memory for a while."""
+    """A sign-in or link that ended early, for processes that still have it in memory."""
 
     __tablename__ = "ended_sign_ins"
     __table_args__ = (Index("ended_sign_ins_by_time", "at"),)

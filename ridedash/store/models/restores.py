@@ -33,7 +33,8 @@ class Restore(Base):
     # the last moment that the database knows of; None if unknown
     restored_to: Mapped[datetime | None]
     noticed_at: Mapped[datetime]
-    # when it was accepted (`ridedash db accept-restore`); until then rides planned before are held
+    # when a person accepted it (`ridedash db accept-restore`); until then, rides that were planned
+    # before it are held
     accepted_at: Mapped[datetime | None]
 
 

@@ -1,4 +1,4 @@
-"""People, sign-ins, accounts, the record of deeds."""
+"""People, sign-ins, accounts, the audit log."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Links to the service that were begun and have not come back."""
+"""Account linkings that have begun at the service's OAuth page and have not ended."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Columns and tables for several processes: leases of accounts, ended sign-ins, the service."""
+"""Columns and a table for several processes: account leases, ended sign-ins, worker health."""
 
 import sqlalchemy as sa
 from alembic import op

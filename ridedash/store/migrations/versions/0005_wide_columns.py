@@ -14,7 +14,7 @@ KEPT = "alembic_version"
 
 
 def upgrade() -> None:
-    """Timeline events of a busy year exceed 2**31; a long word of the service must be storable."""
+    """Widen columns: timeline events may exceed 2**31, and a long word must be storable."""
     _change(sa.Integer, sa.BigInteger, "bigint")
     _change(sa.VARCHAR, sa.Text, None)
 

@@ -70,7 +70,7 @@ INDEXES: Final[tuple[tuple[str, str, list[str], dict[str, str]], ...]] = (
 
 
 def upgrade() -> None:
-    """Add the columns, fill them from what is there, and make the indexes."""
+    """Add the columns, fill them from the existing rows, and make the indexes."""
     for table, columns in ADDED.items():
         for column in columns():
             op.add_column(table, column)
@@ -97,7 +97,7 @@ def upgrade() -> None:
 
 
 def _each(query: str, change: str, values: Callable[[Row], dict[str, Any]], *more: str) -> None:
-    """Read rows in the order of their ids, some at a time, and write what they make."""
+    """Read rows in the order of their ids, some at a time, and write the values made from them."""
     line, last = op.get_bind(), 0
     id_ = "r.id" if " r " in query else "id"
     page = sa.text(f"{query} WHERE {id_} > :last ORDER BY {id_} LIMIT {AT_ONCE}")
@@ -126,7 +126,7 @@ def _ride(row: Row) -> dict[str, Any]:
 
 
 def _total(kind: str, facts: Row) -> int | None:
-    """In hundredths, as rides/bills.py adds it up."""
+    """The total in hundredths, as the release of this migration computes it."""
     trip, price = facts.get("trip") or {}, facts.get("price") or {}
     try:
         if kind != "auto":

@@ -1,4 +1,4 @@
-"""Indexes of the board's poll: tracked rides and open attention items of a property."""
+"""Indexes of the board's poll: rides that are polled, and open attention items of a property."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ INDEXES: Final[tuple[tuple[str, str, str], ...]] = (
 
 
 def upgrade() -> None:
-    """Small indexes: of live rides and open items alone, however many are over."""
+    """Make small indexes: they contain only live rides and open items."""
     for name, table, where in INDEXES:
         only: Any = sa.text(where)
         op.create_index(name, table, ["property_id"], sqlite_where=only, postgresql_where=only)

@@ -26,7 +26,7 @@ def _time(name: str, *, nullable: bool = True) -> sa.Column[Any]:
 
 
 def upgrade() -> None:
-    """Three tables, and two moments of an order: held since, taken up again."""
+    """Add three tables, and two times of an order: since when it is held, when it was recovered."""
     op.create_table(
         "watermark",
         _whole("id", primary_key=True),

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """A table of its own, empty for the rides that are there."""
+    """Add a table, which is empty for existing rides."""
     whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.create_table(
         "path_points",

@@ -1,4 +1,4 @@
-"""A property's own face: a logo, a colour, and the secret of its sign-in address."""
+"""A property's own logo and colour, and the secret part of its sign-in address."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How long guests waited, in the index that the history and the insights add up from."""
+"""How long guests waited, also in the index from which history and insights compute sums."""
 
 from typing import Final
 

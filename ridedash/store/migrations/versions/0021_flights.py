@@ -1,4 +1,4 @@
-"""The flight that a ride is for, and how long before it guests of a property want to be there."""
+"""The flight that a ride is for, and how long before it a property's guests want to arrive."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Rides that are there are for no flight."""
+    """Add the columns: existing rides are for no flight."""
     code = sa.String(8).with_variant(sa.Text(), "postgresql")
     minutes = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.add_column("orders", sa.Column("flight", code, nullable=True))

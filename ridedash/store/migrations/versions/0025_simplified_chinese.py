@@ -14,12 +14,12 @@ TO_ONE_CODE = "UPDATE guests SET language = 'zh' WHERE language IN ('zh_Hans', '
 def upgrade() -> None:
     """Rename the code: the form offered one Chinese, and its pages were in simplified letters.
 
-    A process of the release before may write "zh" a little longer. Pages understand that code too
+    A process of the previous release may write "zh" a little longer. Pages understand that code too
     (`ridedash/wording/readers.py`), but the form does not offer it.
     """
     op.execute(TO_SIMPLIFIED)
 
 
 def downgrade() -> None:
-    """Give simplified and traditional Chinese the one code of the release before."""
+    """Give simplified and traditional Chinese the single code of the previous release."""
     op.execute(TO_ONE_CODE)

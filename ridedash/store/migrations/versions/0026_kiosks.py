@@ -70,7 +70,7 @@ INDEXES: Final = (
 def upgrade() -> None:
     """Create the seven tables, and the column kiosk_id of orders, offers and actions.
 
-    It is empty in the rows that are there: none of them came from a kiosk.
+    The column is empty in existing rows: none of them came from a kiosk.
     """
     _devices()
     _visits()

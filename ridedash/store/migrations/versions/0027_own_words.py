@@ -32,7 +32,7 @@ def _by_and_at() -> list[sa.Column[Any]]:
 
 
 def upgrade() -> None:
-    """Nobody has written or read anything yet."""
+    """Add empty tables: nobody has written or read anything yet."""
     version = sa.Column("words_version", WHOLE, nullable=False, server_default="0")
     op.add_column("properties", version)
     op.create_table(

@@ -35,8 +35,9 @@ COUNTED: Final = {
     "moments": ("property_id", "order_id", "what", "name"),
     "offers": ("drop_name", "drop_lat", "currency", "cancellation"),
 }
-# The condition of the rows whose changes are noted; of the other tables all are. Insights also read
-# of moments when a driver was lost: that is before the ride's end, which `orders` notes.
+# The condition of the rows whose changes are noted; in the other tables all changes are noted.
+# Insights also read the moments at which a driver was lost. These come before the end of the ride,
+# which the triggers of `orders` note.
 READ: Final = {
     "actions": "{row}.state = 'done' AND {row}.name IN ('drop', 'abort', 'cancel')",
     "moments": "{row}.what = 'order' AND {row}.name = 'UNKNOWN'",
@@ -61,7 +62,7 @@ NOTED: Final = {"orders": OF_ORDER, "offers": OF_OFFER}
 
 
 def upgrade() -> None:
-    """Create empty tables and the triggers: the first view of some days adds them up."""
+    """Create empty tables and the triggers: the first view of a span computes its figures."""
     op.create_table(
         "insight_spans",
         sa.Column("property_id", WHOLE, sa.ForeignKey("properties.id"), primary_key=True),
@@ -103,7 +104,7 @@ def _text(name: str, length: int) -> sa.Column[str]:
 def _noted() -> Iterator[tuple[str, str]]:
     """The tables, each with the events that are noted.
 
-    Of offers these are changes alone: an offer is stored before any order has it.
+    For offers only updates are noted: an offer is stored before any order refers to it.
     """
     for table in COUNTED:
         for event in ("UPDATE",) if table == "offers" else ROWS:

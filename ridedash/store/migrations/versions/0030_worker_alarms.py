@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the columns: no worker has said anything yet."""
+    """Add the columns, empty until the next heartbeat."""
     with op.batch_alter_table("heartbeats") as heartbeats:
         heartbeats.add_column(
             sa.Column("key_refused_since", db.UtcDateTime(timezone=True), nullable=True)
@@ -21,7 +21,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away."""
+    """Drop the columns."""
     with op.batch_alter_table("heartbeats") as heartbeats:
         heartbeats.drop_column("clock_ahead_s")
         heartbeats.drop_column("key_refused_since")

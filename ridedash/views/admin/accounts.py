@@ -104,7 +104,7 @@ def make_default(account_id: int) -> BaseResponse:
 @bp.post("/<int:account_id>/affiliate")
 @needs(MANAGE)
 def name_affiliate(account_id: int) -> BaseResponse:
-    """Set or clear the affiliate id that bookings with an account name."""
+    """Set or clear the affiliate id of an account, which is sent with its bookings."""
     typed = one_line(request.form.get("affiliate_uid", ""), AFFILIATE_MAX) or None
     return _change(account_id, lambda manager, id_: manager.name_affiliate(id_, typed))
 

@@ -1,4 +1,4 @@
-"""The property's own face: its logo, the background of the logo, and its colour."""
+"""Settings of a property's look: its logo, the background of the logo, and its colour."""
 
 import threading
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
 bp = Blueprint("admin_face", __name__, url_prefix="/admin/property")
-_drawing = threading.BoundedSemaphore(1)  # the largest PNG takes 250 MB for a second
+_drawing = threading.BoundedSemaphore(1)  # one at a time: the largest PNG takes 250 MB for a second
 WORDS: Final = {
     Unusable.EMPTY: lazy("The file is empty. Choose another one."),
     Unusable.TOO_LARGE: lazy("The file has more than 200 kB. Export a smaller one."),
@@ -64,7 +64,7 @@ class Chosen(NamedTuple):
 @needs(MANAGE)
 @limiter.limit("60/hour", key_func=by_staff_key)
 def save() -> Answer:
-    """Store the face, or show why the file or the colour can't be used."""
+    """Store logo and colour, or show why the file or the colour can't be used."""
     wrong: dict[str, str] = {}
     chosen = _read(wrong)
     if wrong:

@@ -149,7 +149,7 @@ def _typed_hours(form: Form) -> dict[str, list[str]]:
 def _read_hours(read: KioskForm) -> None:
     """Read the opening hours by day; a day without hours is closed.
 
-    If not `timed`, it is always open.
+    If not `timed`, the device is always open.
     """
     hours: Hours = {}
     for day, (opens, closes) in read.typed["hours"].items() if read.typed["timed"] else ():

@@ -226,7 +226,7 @@ def kind_names() -> dict[str, str]:
 
 
 def rule_names() -> dict[str, str]:
-    """The rules of who lets the house pay, in words."""
+    """The rules on who decides that the house pays, in words."""
     return {
         WhoPays.DRIVER.value: _("Guests pay the driver"),
         WhoPays.CODE.value: _("The house may pay, with a code from the desk"),

@@ -34,7 +34,7 @@ class Line:
     """A language in the table. The figures are whole percentages, rounded down.
 
     `named`: its name in the reader's language; `sample`: a sentence with which the browser checks
-    whether it can display its letters.
+    whether it can display the letters of the language.
     """
 
     language: Language

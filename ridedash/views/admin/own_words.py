@@ -137,7 +137,7 @@ def _why(sentence: Sentence, wrong: Wrong) -> str:
 
 
 def _own(name: str, text: str, keep: bool) -> Own:
-    """Words to store: new words replace today's sentence of ours; unchanged words keep theirs."""
+    """Words to store, with our sentence that they replace: today's, or the old one if unchanged."""
     stored = _stored(_chosen().code).get(name)
     if stored is not None and stored.text == text and not keep:
         return Own(text, stored.english)

@@ -43,8 +43,8 @@ def show() -> str:
 def save() -> Answer:
     """Add a favourite place, or remove the one with a number.
 
-    Without a number it gets the first free one. A place that already has the number is only
-    replaced with `replace`.
+    Without a number, a new place gets the first free number. A place that already has the number is
+    only replaced with `replace`.
     """
     kind, number = request.form.get("kind", ""), request.form.get("slot", "")
     if kind not in KINDS or number not in ("", *map(str, SLOTS)):
@@ -122,7 +122,7 @@ def add_centre() -> Answer:
 @bp.post("/cost-centres/<int:centre_id>")
 @needs(MANAGE)
 def change_centre(centre_id: int) -> BaseResponse:
-    """Close a cost centre, or open it again. Its rides keep it."""
+    """Close a cost centre, or open it again. Rides that are charged to it keep it."""
     closes = request.form.get("what") != "open"
     with services().db.write() as s:
         row = cost_centre_of(s, current_staff().property_id, centre_id) or abort(404)

@@ -1,4 +1,4 @@
-"""Settings of a property: name, time zone, currency, phone, usual pickup; its face (face.py).
+"""Settings of a property: name, time zone, currency, phone, usual pickup; logo, colour (face.py).
 
 Also what all pages of `/admin` share.
 """
@@ -137,10 +137,11 @@ def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
 
 
 def _zone_words(prop: Property, wanted: str) -> str:
-    """A warning before another time zone is saved; "" if planned rides keep their local times.
+    """A warning before another time zone is saved; "" if no planned ride's local time changes.
 
     Planned rides keep their instant, so a time typed as 18:00 would be shown differently on pages,
-    cards and links. They are not moved automatically, because either clock may be the intended one.
+    cards and links. They are not moved: either the old local time or the instant may be what was
+    meant.
     """
     old, new = zone(prop.timezone), ZoneInfo(wanted)
     with services().db.read() as s:
@@ -194,7 +195,7 @@ def property_page(wrong: dict[str, str]) -> str:
 def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
     """The place of the fields `<end>`, `<end>_lat`, `<end>_lng` and `<end>_for`.
 
-    `<end>_name` replaces its name. Raises UnknownPlace.
+    `<end>_name` replaces the name of the place. Raises UnknownPlace.
     """
     name = one_line(form.get(end, ""), PLACE_NAME_MAX)
     called = one_line(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
@@ -319,7 +320,7 @@ def _shades(colour: str) -> Facts:
 
 
 def _face_message() -> str:
-    """The message after the face was stored, also about removed parts of an uploaded logo."""
+    """The message after logo and colour were stored, also about removed parts of the logo."""
     kinds = set(request.args.get("left", "").split(",")) & {*NAMED, OTHER}
     if not kinds:
         return _("Saved.")

@@ -1,5 +1,6 @@
-"""Invitation links: a new member of staff chooses a name and a password, a known one a new
-password. Each link works once.
+"""Invitation links: a new member of staff chooses name and password; a known one, a new password.
+
+Each link works once.
 """
 
 from datetime import datetime
@@ -57,7 +58,7 @@ def show(token: str) -> str:
 @needs(OPEN)
 @limiter.limit("60/minute")
 def accept(token: str) -> Answer:
-    """Use the link: store the password and end the sign-ins made with an earlier one."""
+    """Use the link: store the password, and end the sign-ins made with an earlier password."""
     name, password = (
         one_line(request.form.get("name", ""), NAME_MAX),
         request.form.get("password", ""),
@@ -89,7 +90,8 @@ def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
 def _maker_still_may(s: Session, row: Invitation) -> bool:
     """Whether the maker of a link could make it now; the command line always can.
 
-    Links end together with the right to make them, but a request of the maker may end after that.
+    Links end together with the right to make them, but a request of the maker that is under way
+    then may still make one.
     """
     if row.made_by is None:
         return True

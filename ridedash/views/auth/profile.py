@@ -75,7 +75,7 @@ def change_password() -> Answer:
 
 
 def _store_password(staff: Staff, new_password: str, address: str) -> None:
-    """Store the password; end all sign-ins, and links with which somebody could set another one.
+    """Store the password; end all sign-ins, and the links for setting another password.
 
     This browser gets a new sign-in with the old expiry.
     """

@@ -106,7 +106,7 @@ def _start_session(staff: Staff, name: str, address: str) -> None:
 
 
 def begin(sid: str) -> None:
-    """Give this browser a new session for a sign-in; the old one's CSRF token goes too."""
+    """Give this browser a new session for a sign-in; the old session's CSRF token ends too."""
     session.clear()
     session["sid"] = sid
 
@@ -213,7 +213,7 @@ def _property() -> Property | None:
 
 
 def _face(prop: Property | None) -> Face | None:
-    """The face of the property of this sign-in page; None without one, or if it is unknown."""
+    """The logo and colour of this sign-in page's property; None without them or a property."""
     face = face_of(prop) if prop else None
     return face if face and face.own else None
 

@@ -196,7 +196,7 @@ def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
 
 
 def _board(bar: StaffBar) -> Board:
-    """The rows in a language, shared by all of its pages of the property."""
+    """The rows in a language, shared by all pages of the property in that language."""
     s, property_id = services(), current_staff().property_id
 
     def make(before: Board | None) -> Entry[Board]:
@@ -214,7 +214,7 @@ def _board(bar: StaffBar) -> Board:
 
 
 def _read(key: Key, read: Callable[[Session], T]) -> T:
-    """What the database holds, read for all languages once in SAME_S."""
+    """The result of `read`, shared by the pages in all languages for SAME_S."""
 
     def make(_before: T | None) -> Entry[T]:
         with services().db.read() as db:
@@ -282,8 +282,8 @@ def give_bar() -> dict[str, Any]:
 class Group(NamedTuple):
     """A group of the list: its heading and its rows in their order.
 
-    `whole`: it lists all rides, so that the number of its rows is correct; of the rides that are
-    done it lists only the latest.
+    `whole`: whether the group lists all of its rides, so that the number of rows is that of the
+    rides. The group of rides that are done lists only the latest.
     """
 
     name: str

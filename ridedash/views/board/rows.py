@@ -93,7 +93,7 @@ class Item:
 def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
     """The row of an order now.
 
-    `stale`: its facts are too old. `paused`: the facts of all rides are, and the top bar says so.
+    `stale`: its facts are too old. `paused`: no ride is being updated, and the top bar says so.
     """
     page = facts.page
     shown, live = notices(facts, Audience.STAFF), is_live(page)
@@ -115,7 +115,7 @@ def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
 
 
 def cab_of(facts: RideFacts) -> Cab | None:
-    """The cab on the map, while the ride is followed."""
+    """The cab on the map, while updates of its ride are expected."""
     at = parts.position(facts)
     if at is None or not is_live(facts.page):
         return None
@@ -153,7 +153,7 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
         number = facts.page.car[0] if facts.page.car else 0
         return 0.0, number - order.id, number
     ended = order.resolved_at if ride is None else ride.ended_at
-    # without a time, it counts as ended just now
+    # without a time, the ride counts as ended just now
     return -(ended or facts.now).timestamp(), -order.id
 
 

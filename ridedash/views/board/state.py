@@ -122,20 +122,20 @@ class Board:
 def marks_of(
     s: Session, property_id: int, now: datetime, since: datetime | None = None
 ) -> list[BoardMark]:
-    """What tells whether a row has changed: the same in all languages.
+    """The marks that show whether a row has changed; they are the same in all languages.
 
-    `since`: only orders placed from then on, while the past of a new demo is made.
+    `since`: only orders placed from then on, while a new demo plays its past days through.
     """
     marks = board_marks(s, property_id, now)
     if since is None:
         return marks
-    # for the moment of a poll, rides of days ago are under way
+    # while a demo plays its past days through, their rides are briefly under way
     ours = placed_since(s, property_id, since)
     return [each for each in marks if each.order_id in ours]
 
 
 def board_of(s: Session, shown: Shown, marks: Sequence[BoardMark], before: Board | None) -> Board:
-    """The board now. Unchanged rows of `before` are used again, or all of it if no row changed."""
+    """The board now. Unchanged rows of `before` are reused; `before` itself if no row changed."""
     now, stored = shown.now, before.rows if before else {}
     turned_at = shown.time.turned_at
     keys = {

@@ -120,7 +120,7 @@ class Estimator:
         return self._card(trip, product).price_text if product else ""
 
     def quote_offer(self, trip: Trip, category: str, account_id: int | None) -> tuple[str, int]:
-        """The same, with the offer that is stored for it; "" and 0 without a price."""
+        """Like `quote`, with the id of the offer that is then stored; "" and 0 without a price."""
         product = self._product(trip, category, account_id)
         shown = self._card(trip, product) if product else None
         if product is None or shown is None or not shown.price_text:

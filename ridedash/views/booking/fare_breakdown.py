@@ -37,7 +37,7 @@ class Sent(str):
 
 @dataclass(frozen=True)
 class FareTable:
-    """One table of a breakup: lines of (what, how much with its unit), and sentences below."""
+    """One table of a fare breakdown: lines of (what, amount with unit), and sentences below."""
 
     title: str
     lines: tuple[tuple[str, str], ...]
@@ -59,7 +59,7 @@ def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
 
 
 def unit_words(unit: str | None) -> tuple[str, str]:
-    """The words of a unit after a number ("km") and after "per" ("km")."""
+    """The words of a unit after a number ("days") and after "per" ("day")."""
     after, per = UNITS.get(unit or "", (unit or "", unit or _("unit")))
     return str(after), str(per)
 

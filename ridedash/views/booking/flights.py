@@ -43,7 +43,7 @@ class Proposal:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
-    """The proposal for a flight at `departs`, `minutes` away by road; both are texts."""
+    """The proposal for a flight at `departs` from a drop `minutes` away by road; both are texts."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
     now, tz = services().clock(), zone(home.timezone)
@@ -59,7 +59,7 @@ def read() -> Response:
 
 
 def flight_of(picker: Picker, now: datetime, tz: ZoneInfo) -> Proposal:
-    """The same for a form with its cars, for pages without scripts."""
+    """The proposal for the booking form's own departure and trip, for pages without scripts."""
     form = picker.form
     if not form.for_flight.data or not form.departs.data:
         return Proposal()

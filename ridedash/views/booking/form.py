@@ -122,7 +122,7 @@ def trip_picker(trip: TripForm, *, search: bool) -> Picker:
 
 
 def own_offer(offer_id: int | None) -> Offer | None:
-    """An offer of this property; None for any other."""
+    """The offer with this id if it is the property's own; else None."""
     if offer_id is None:
         return None
     with services().db.read() as s:
@@ -139,7 +139,7 @@ def estimator() -> Estimator:
 def context(picker: Picker) -> dict[str, Any]:
     """The values that the form's templates need besides the page's own."""
     cars = cars_context(picker)
-    # also for the case that the drop is removed from its field
+    # suggested drops are needed in any case: the user may remove the drop from its field
     drops = cars["drops"] or drops_of(picker)
     return {**cars, "drops": drops, "calendar": calendar(picker)}
 
@@ -192,7 +192,7 @@ def calendar(picker: Picker) -> dict[str, Any]:
 
 
 def fill_from_plan(picker: Picker, page: OrderPage) -> None:
-    """Fill in the form with all values of the planned ride that it changes."""
+    """Fill in the form with all values of the planned ride that the form changes."""
     form, order = picker.form, page.order
     picker.refill(page, Refill.CHANGE)
     picker.again, form.supersedes.data = None, None
@@ -269,7 +269,7 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
 
 
 def _busy_ride(ride: OpenRide, now: datetime) -> dict[str, Any]:
-    """The words about an open ride of the guest, in the notice of a second car."""
+    """The words about an open ride of the guest, in the notice about a second car."""
     ago = formatting.age((now - ride.placed_at).total_seconds())
     return {"order_id": ride.order_id, "by": ride.staff_name or _("somebody"), "ago": ago}
 

@@ -27,8 +27,8 @@ Answer = str | BaseResponse
 class GroupCard:
     """The card of one car, in its guest's language.
 
-    `ours` repeats it in the language of the staff if that differs. `short` is the link without its
-    scheme; "" and None without a link.
+    `ours` repeats `theirs` in the language of the staff if that differs. `short` is the link
+    without its scheme. Without a link `short` is "" and `qr` is None.
     """
 
     number: int

@@ -31,8 +31,8 @@ Answer = str | tuple[str, int] | BaseResponse
 class Stop:
     """The way in which one car of a group can be stopped now.
 
-    `step` is one of STEPS, "" if it can't be stopped; `fee` is the cost by the policy of its offer,
-    None if the policy states none; `words` describe both.
+    `step` is one of STEPS, "" if the car can't be stopped. `fee` is the present cost by the policy
+    of its offer, None if the offer states no fee. `words` describe step and fee.
     """
 
     car: GroupCar

@@ -166,7 +166,7 @@ def stage(page: OrderPage) -> str:
 
 
 def together(pages: list[OrderPage], locale: str) -> str:
-    """The price of all cars at booking, "3 × ₹84 = ₹252"; "" if one has no price."""
+    """The price of all cars at booking, "3 × ₹84 = ₹252"; "" if a car has no price."""
     prices = [_price(page, locale) for page in pages]
     bounds = [price.bounds for price in prices if price is not None and price.bounds is not None]
     if len(bounds) != len(pages):
@@ -193,7 +193,7 @@ def _price(page: OrderPage, locale: str) -> ProductPrice | None:
 
 
 def car_of(number: int, page: OrderPage) -> GroupCar:
-    """One car in the form of the group's pages."""
+    """A car as the group's pages show it."""
     app = services()
     view = ride_view(page, app.clock(), app.time(), locale())
     loud = next(

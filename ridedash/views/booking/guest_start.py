@@ -89,7 +89,7 @@ def _proposed(now: datetime, tz: ZoneInfo, price: Decimal) -> Wish:
 
 
 def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
-    """The next instant at which the property's clocks show the typed time; None with a message."""
+    """The next instant at which local clocks show the typed time; else None, with an error."""
     clock = time_of_day(wish.until)
     if clock is None:
         wish.wrong["until"] = _("Until what time? Choose one, such as 23:00.")

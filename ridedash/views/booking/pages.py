@@ -48,8 +48,8 @@ def sent_before() -> bool:
 def cars_asked() -> int:
     """The number of cars in the form.
 
-    The rate limit counts each order, and counts a series, which orders nothing now, like a whole
-    group.
+    The rate limit counts each order. A series, which orders nothing now, counts like a group of the
+    largest size.
     """
     if request.form.get("days"):
         return MOST_CARS
@@ -135,8 +135,8 @@ def create() -> Answer:
 def _not_yet(picker: Picker, offer: Offer | None, *, moved: bool) -> Answer:
     """What has to be corrected before anything is ordered.
 
-    `moved`: the trip was changed after the prices were shown, and the order would go where the
-    offer goes.
+    `moved`: the trip in the fields was changed after the prices were shown, but the order would
+    have the trip of its offer.
     """
     # a form that is sent again may have become invalid after its order was placed
     order_id = _order_of_token(picker.form.form_token.data)
@@ -163,7 +163,7 @@ def _order_of_token(form_token: str | None) -> int | None:
 def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
     """A redirect to the page of the order; as JSON, an empty form for the next guest.
 
-    `orders` in the JSON are those whose state the form then shows, without the ways back.
+    `orders` in the JSON are the orders whose state the form then shows, without the ways back.
     """
     kind = "rides"
     if wanted.series:

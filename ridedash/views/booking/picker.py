@@ -40,7 +40,7 @@ class End:
 
     name: str = ""
     point: LatLng | None = None
-    error: str = ""  # its error; prices can still be fetched if it has a point
+    error: str = ""  # what is wrong with this end; with a point, prices can still be fetched
     choices: tuple[Place, ...] = ()
 
     @property
@@ -72,7 +72,7 @@ class Picker:
     drop: End = field(default_factory=End)
     category: str = ""  # category of the requested product
     usual: str = ""  # category of the guest's last ride
-    favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, by their keys
+    favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, by key
     estimates: Estimates | None = None
     error: EstimateFailedError | None = None
     chosen: Card | None = None
@@ -147,7 +147,7 @@ class Picker:
         return all(mine == its or _same_point(mine, its) for mine, its in ends)
 
     def refill(self, page: OrderPage, occasion: Refill) -> None:
-        """Fill in the form from an earlier order, as the table of fields states; no form token."""
+        """Fill in the form from an earlier order, as FIELDS states, without its form token."""
         form, order = self.form, page.order
         self.category, self.seats = page.offer.category, order.seats or 1
         self.filled_from = page.guest.name
@@ -172,7 +172,7 @@ class Picker:
         self.again, self.form.supersedes.data = None, None
 
     def _fill_flight(self, departs_at: datetime | None) -> None:
-        """Fill in departure and number of a flight; with one of them, the ride is for a flight."""
+        """Fill in a flight's departure; with it or a flight number, the ride is for a flight."""
         form = self.form
         form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
         form.for_flight.data = bool(form.flight.data or form.departs.data)
@@ -196,7 +196,7 @@ class Picker:
             self.drop = replace(self.drop, error=words)
 
     def url(self, **ends: LatLng | str) -> str:
-        """The page's address for this trip, shown with cars, with some of its values replaced."""
+        """The address of the page with this trip and its cars; `ends` replace its values."""
         values = {
             "pickup": self.pickup.name,
             "pickup_lat": self.pickup.lat,

@@ -78,10 +78,10 @@ def is_hotspot(zone: HotspotZone | None) -> bool:
 
 
 def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
-    """The trip with its pickup moved to a point of its hotspot zone, with the name that is sent.
+    """The trip with its pickup moved to a point of its hotspot zone, named as it will be sent.
 
-    For a pin it is the nearest point, for a place the service's default point. `around` is the name
-    of the place around a pin, "" if unknown.
+    For a pin, and for a pickup at a point, this is the nearest point; for any other place it is the
+    service's default point. `around` is the name of the place around a pin, "" if unknown.
     """
     if zone is None or not is_hotspot(zone):
         return trip

@@ -21,7 +21,7 @@ from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-SHOWN: Final = 4  # packages of a rental on its card; the fare breakup lists all
+SHOWN: Final = 4  # packages of a rental on its card; the fare breakdown lists all
 # the drawing of static/img/cars.svg for a category id; any other id gets "car"
 DRAWINGS: Final = (
     ("share", r"share|pool"),
@@ -102,17 +102,17 @@ class Card:
     private_car: bool  # whether it is neither shared, nor an auto, nor rented by the hour
     price: str  # in the shortest form: "₹210–260", "from ₹80"
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
-    price_text: str  # the same as a sentence, which is stored and which the button says
+    price_text: str  # the price as a sentence, which is stored and which the button says
     button: str
     surge: str  # a few words if rates are higher than usual, else ""
-    surge_means: str  # the meaning of that for this price
+    surge_means: str  # what `surge` means for this price
     cancellation: str
     tables: tuple[FareTable, ...]
     seats: tuple[SeatChoice, ...] = ()
     rental: str = ""  # how a rental package is agreed on; "" for other cars
     packages: str = ""  # the packages, in short
     blocked: str = ""  # why it can't be booked now; "" if it can
-    amount: Decimal | None = None  # to find the cheapest
+    amount: Decimal | None = None  # the price as a number, to find the cheapest
     offer_id: int | None = None
     was: str = ""  # the price that was shown before, if it changed
     group: tuple[str, ...] = ()  # the price of 2, 3, … cars with the sum
@@ -157,7 +157,7 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
 
 
 def without_drop(cards: tuple[Card, ...], fixed: frozenset[str]) -> tuple[Card, ...]:
-    """The cards for a pickup without a drop, which categories in `fixed` (fixed prices) need."""
+    """The cards for a trip without a drop; categories in `fixed` need one for their fixed price."""
     kind, blocked = _("Fixed price, with a drop"), needs_drop()
     return tuple(
         replace(each, price="–", price_kind=kind, blocked=blocked)

@@ -30,7 +30,7 @@ Answer = str | tuple[str, int] | BaseResponse
 class SeriesLine:
     """One ride of a series, with its time and state.
 
-    `onward`: it is this ride or a later one, and still planned.
+    `onward`: it is the ride of the page or a later one, and still planned.
     """
 
     car: GroupCar

@@ -22,7 +22,7 @@ from ridedash.wording import gettext as _
 SUGGESTED: Final = 14
 READ: Final = 40  # orders that are read
 LATELY: Final = 5
-SAME_PLACE_M: Final = 200.0  # the pickup at a point of a hotspot may be this far from its place
+SAME_PLACE_M: Final = 200.0  # a pickup point of a hotspot may be this far from its place
 PlaceFacts = tuple[str, float, float]  # name, lat, lng
 
 
@@ -48,7 +48,7 @@ class Suggestion:
 def suggested(
     s: Session, home: Property, end: str, guest_id: int | None, other: LatLng | None
 ) -> list[Suggestion]:
-    """Places for one end of a trip, "pickup" or "drop", each once; not that of the other end."""
+    """Places for one end of a trip, "pickup" or "drop", each once, without the other's."""
     all_favourites = sorted(favourites_of(s, home.id).items())
     favourites = [place for (kind, _slot), place in all_favourites if kind == end]
     often: Iterable[PlaceFacts] = ()

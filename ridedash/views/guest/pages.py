@@ -50,7 +50,7 @@ bp = Blueprint("guest", __name__)
 log = logging.getLogger(__name__)
 
 PATHS: Final = "/t/"
-# center of a map that has no point to show; its frame is hidden
+# center of a map that has no point to show; the frame of the map is then hidden
 NOWHERE: Final = LatLng(0.0, 0.0)
 
 
@@ -118,7 +118,10 @@ csrf.exempt(start)
 @bp.get("/t/<token>/snapshot.json")
 @needs(OPEN)
 def snapshot(token: str) -> BaseResponse:
-    """The fields that can change on that page; 304 when none did. The age is in the headers."""
+    """The fields that can change on that page; 304 when none did.
+
+    Headers have the present time, and the time when the ride was last seen.
+    """
     now = services().clock()
     entry = _snapshot(_shared(token, now), now)
     return poll_response(entry.value, now, of_staff=False)
@@ -128,7 +131,7 @@ def snapshot(token: str) -> BaseResponse:
 def keep_nothing(answer: Response) -> Response:
     """Make every answer below /t/ private and free of cookies, error pages included.
 
-    Unknown addresses set no cookie either, because they may be missing tiles of a guest's map.
+    Nor do unknown addresses set a cookie: a guest's map may have asked for a missing tile.
     """
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
@@ -162,8 +165,8 @@ def on_database(_error: Exception) -> BaseResponse:
 def _shared(token: str, now: datetime) -> ValidLink:
     """The ride that a token opens. 404 for any other token; 429 above the rate limit.
 
-    Only unknown tokens count as guesses, and only they are refused: other guests' phones share its
-    address behind the property's network.
+    Only unknown tokens count as guesses. Too many of them are logged, but never block the address:
+    all guests' phones in the property's network may share it.
     """
     g.link_key = hashlib.sha256(token.encode()).hexdigest()
     _count_look()
@@ -204,7 +207,7 @@ def _here(token: str) -> str:
 
 
 def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
-    """The answer of a poll, shared by all links of one kind unless it has a start code."""
+    """The answer of a poll. All links of one kind to a ride share it unless it has a start code."""
     cache = polls()
     if cache is None:
         return _made(shared, now)
@@ -272,7 +275,7 @@ def _count_miss() -> None:
 
 
 def _middle(view: GuestView) -> LatLng:
-    """The center of the map; NOWHERE if it would show a follower the guest's address."""
+    """The center of the map; NOWHERE without a point, as in a follower's view before a position."""
     point = view.position or view.pickup
     return LatLng(point.lat, point.lng) if point else NOWHERE
 

@@ -38,7 +38,7 @@ from ridedash.wording.say import english_beneath
 
 # with this interval three devices behind one address stay within the 60 requests a minute of a link
 POLL_MS: Final = 3_000
-PLATE_END: Final = 4  # how many characters a follower sees of a plate, the last ones
+PLATE_END: Final = 4  # how many of the last characters of a plate a follower sees
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _due(facts: RideFacts) -> str:
 
 
 def _updated(facts: RideFacts, view: RideView) -> str:
-    """The age of the shown facts: 0 for an order without a ride, read from the database."""
+    """The age of the shown facts; 0 without a ride, because an order is read from the database."""
     return view.updated if facts.page.ride else age(0)
 
 

@@ -51,9 +51,9 @@ BATCH: Final = 500  # rides in memory, and in one read transaction
 BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
 # the first character of a formula in a spreadsheet
 DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")
-# The same after a separator or a line end, where a spreadsheet splits the line, quoted or not. The
-# blanks after them match even without a formula: if the match had to fail there, a text of many
-# blanks would take seconds.
+# The same after a separator or a line end, because a spreadsheet splits the line there, quoted or
+# not. The blanks that follow match even without a formula: if the match had to fail there, a text
+# of many blanks would take seconds.
 INSIDE: Final = re.compile(r"[;\t\r\n][\s\"]*([=+\-@＝＋－＠]?)")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
@@ -114,7 +114,7 @@ def export() -> Response:
     with s.db.read() as db:
         query = history_query(db, decrypted(request.args))
     if query.filters.wrong:
-        abort(400)  # otherwise the file would not be the one that the user wants
+        abort(400)  # with other filters the file would not be the one that the user wants
     _audit(query)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
     parts = csv_text(
@@ -122,7 +122,7 @@ def export() -> Response:
         _rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words),
         demo_words(s.settings),
     )
-    # read before the answer begins, so that a failure still gets its error page
+    # the first part is read before the answer begins, so that a failure still gets its error page
     begin = next(parts)
     first, last = query.filters.first.isoformat(), query.filters.last.isoformat()
     headers = {
@@ -180,7 +180,7 @@ def with_cut_line(begin: str, parts: Iterator[str], cut: str, ref: str) -> Itera
 
     `ref` is the reference of the request, for the log. Most servers then break the transfer off,
     and the browser reports a failed download. granian, and maybe a proxy, ends the transfer
-    normally: for that case there is the line.
+    normally: the line is for that case.
     """
     yield begin
     try:

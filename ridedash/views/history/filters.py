@@ -23,7 +23,7 @@ from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
 
-WEEK: Final = timedelta(days=6)  # six days before today, which make a week with it
+WEEK: Final = timedelta(days=6)  # these six days and one more day are a week
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
 PERSONS: Final = ("guest", "room")
 

@@ -117,12 +117,12 @@ def drop_name(record: Record) -> str:
 
 
 def amount(minor: int | None, currency: str | None, locale: str, *, cents: bool = False) -> str:
-    """Hundredths as money; "" when unknown. Cents are shown when there are some, or always."""
+    """Hundredths as money; "" when unknown. Cents are shown if there are any, and with `cents`."""
     return "" if minor is None else money(Decimal(minor) / 100, currency, locale, cents=cents)
 
 
 def have_cents(amounts: Iterable[int | None]) -> bool:
-    """Whether one of the hundredths of a column has a part of a unit: then all are shown so."""
+    """Whether an amount of a column is not a whole unit: then all of them are shown with cents."""
     return any(minor % 100 for minor in amounts if minor is not None)
 
 

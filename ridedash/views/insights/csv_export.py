@@ -1,4 +1,4 @@
-"""The insights as a CSV file: a row for each figure on the page, and for its details.
+"""The insights as a CSV file: the figures of the page, with details by day, hour and wait.
 
 A row belongs to a group in one of the two periods. Further currencies of a group have rows of their
 own, which contain only money, so that a spreadsheet counts no ride twice.

@@ -42,8 +42,8 @@ def month_of(day: date) -> Period:
 def before(period: Period) -> Period:
     """The days with which a period is compared.
 
-    The same days of the month before for days from the first of a month on, the whole month for a
-    whole one; for any others as many days as they are, just before them.
+    For a whole month, they are the month before. For days from the first of a month on, they are
+    the same days of the month before. For other days, they are equally many days just before.
 
     >>> before(Period(date(2026, 3, 1), date(2026, 3, 31))).last
     datetime.date(2026, 2, 28)

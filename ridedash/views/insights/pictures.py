@@ -1,8 +1,8 @@
 """The pictures of the insights: the positions of their bars and squares. Pure; templates draw them.
 
 Our own templates draw them, because chart libraries for Python write styles, scripts and colours
-into a picture, which our pages must not contain (docs/security.md). A bar is a number from 0 to
-100; its colour, and the darkness of a square, are set by the style sheet.
+into a picture, which our pages must not contain (docs/security.md). The height of a bar is a number
+from 0 to 100; its colour, and the darkness of a square, are set by the style sheet.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-FULL: Final = 100.0  # the height of a picture, and the width of a bar
+FULL: Final = 100.0  # height and width of a picture, and width of the longest bar in a table
 LABELS: Final = 5  # labels below a row of bars, at most
 LEVELS: Final = 5  # levels of darkness of the heat map
 LONG_WAIT: Final = 15  # minutes; longer waits share a bar
@@ -39,7 +39,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """A row of bars with the number at its top, and the labels below it."""
+    """A row of bars, the number that its top stands for, and the labels below it."""
 
     bars: Sequence[Bar]
     top: int
@@ -67,7 +67,7 @@ class Heat:
 
 
 def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], locale: str) -> Bars:
-    """Rides by day and how many were completed; the line is the same day of the period before."""
+    """Rides by day and how many were completed; a line shows the same day of the period before."""
     days, earlier = periods[0].days, periods[1].days
     rides = [now.days.get(day, Figures()) for day in days]
     past = [before.days.get(day, Figures()).rides for day in earlier[: len(days)]]
@@ -191,8 +191,8 @@ def nice(most: int) -> int:
 def _some(days: Sequence[date]) -> list[date]:
     """At most LABELS of these days, for labels that stand below their bars at equal distances.
 
-    The first and the last day are always among them. If equal distances are impossible, the third
-    is one in the middle.
+    The first and the last day are always among them. If equal distances are impossible, the only
+    other label is a day in the middle.
     """
     if len(days) <= LABELS:
         return list(days)

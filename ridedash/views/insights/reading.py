@@ -146,7 +146,7 @@ def _of_one(db: Session, asked: Asked, prop: Property, rollup: Rollup) -> Month:
 
     cars = groups("categories", lambda key: products.get(key, key))
     for group in cars:
-        group.house = ""  # the same category in every property
+        group.house = ""  # a category is the same in every property
     return Month(
         now,
         earlier,

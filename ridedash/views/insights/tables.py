@@ -31,7 +31,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table; "" for an empty cell. `width` is that of its bar."""
+    """A line of a table; "" for an empty cell. `width` is the width of its bar."""
 
     name: str
     house: str

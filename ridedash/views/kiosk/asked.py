@@ -37,8 +37,8 @@ FORM_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 class Here:
     """The kiosk of a request, its property, and the values that the guest's page sent.
 
-    The rows are detached, and read for this request. A guest who continues on their own phone is
-    here too: `said` then comes from the phone, and `phone` is True.
+    The rows are detached, and read for this request. For a guest who continues on their own phone,
+    `said` comes from the phone, and `phone` is True.
     """
 
     kiosk: Kiosk
@@ -60,7 +60,7 @@ class Here:
 def here() -> Here:
     """The kiosk of this request.
 
-    From here on the request speaks the language that its guest has chosen, with the property's own
+    After this call the request uses the language that its guest has chosen, and the property's own
     words. 404 for anything but a paired kiosk.
     """
     known = the_kiosk()
@@ -96,9 +96,9 @@ def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:
 
 
 def by_kiosk_key() -> str:
-    """The key of a rate limit per kiosk: guests share it, and kiosks may share an address.
+    """The key of a rate limit: the guests of a kiosk share a key, as kiosks may share an address.
 
-    Phones that continue for it have a key of their own, so that they can't block the lobby.
+    Phones on which its guests continue share another key, so that they can't block the kiosk.
     """
     return str(g.kiosk_counted)
 

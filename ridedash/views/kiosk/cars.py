@@ -107,7 +107,7 @@ def meet_json(
 
 
 def at_point(estimates: Estimates, name: str) -> Trip | None:
-    """The trip from another point of the hotspot; None without such a point, or if it is the same.
+    """The trip from another point of the hotspot; None without the point, or if it starts there.
 
     Guests choose points by name.
     """
@@ -145,7 +145,7 @@ def _size(drawing: str) -> str:
 
 
 def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
-    """Labels that distinguish cars, by identity of the choice, in the order of the cars."""
+    """Labels that distinguish cars, by the `id()` of a choice, in the order of the cars."""
     near = [each for each in found if not each.product.none_near] or list(found)
     priced = [each for each in near if each.card.amount is not None]
     timed = [each for each in near if each.minutes is not None]
@@ -224,7 +224,7 @@ class _Ways:
         return {"walk": self._walk(hint, point), "steps": said, "step_free": free}
 
     def _hint(self, name: str, point: LatLng) -> PickupHint | None:
-        """A manager's hint on this point; hints for this kiosk, and hints by name, come first."""
+        """A manager's hint on this point. Hints for this kiosk come first, then hints by name."""
         mine = [each for each in self.hints if each.kiosk_id in (None, self.kiosk_id)]
         named = [each for each in mine if each.point and each.point.casefold() == name.casefold()]
         near = [
@@ -240,7 +240,7 @@ class _Ways:
         parts = []
         if hint is not None:
             words = hint.words.get(self.language) or hint.words.get("en") or ""
-            # the words may be the English ones
+            # English words may stand in a text of the other writing direction
             parts.append(str(isolated({"words": words})["words"]))
         if hint is not None and hint.metres is not None:
             parts.append(_("%(n)d m on foot", n=hint.metres))

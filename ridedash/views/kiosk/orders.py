@@ -80,7 +80,7 @@ def booked(at: Here) -> Response:
     try:
         tried, page = _try(at, Try(visit, token, offer_id))
         if page is None:
-            if at.said.get("look") == "1":  # the guest was told to ask the desk
+            if at.said.get("look") == "1":  # the guest was sent to the desk: nothing is ordered
                 return answer("sending", kiosk_words("sending"))
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
@@ -149,7 +149,7 @@ def cancel() -> Response:
         return answer(said.state, said.words)
     try:
         said = ride_view.stopped(stop, _stop(at, page.order.id, stop))
-    except (DatabaseBusy, CommitUnknown):  # before the call or after it: the result is unknown
+    except (DatabaseBusy, CommitUnknown):  # perhaps after the call: the result is unknown
         return answer("trouble", kiosk_words("slowly"))
     services().wake()
     return answer(said.state, said.words)
@@ -229,7 +229,7 @@ def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
     token = token_of(app.settings.secret_key, tried.secret)
     try:
         give_link(app.db, app.clock(), order_id, by_kiosk(at.id), token)
-    except (RideOver, DatabaseBusy, CommitUnknown):  # the next request makes the link
+    except (RideOver, DatabaseBusy, CommitUnknown):  # the next request tries again
         return {}
     link = f"{app.settings.public_url}/t/{token}"
     made = qr_code(link)
@@ -246,7 +246,7 @@ def _refused(at: Here, why: Why) -> Response:
     now = app.clock()
     with app.db.write() as s:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
-        # the rides that led to this were marked in a transaction that was rolled back
+        # the transaction that noticed cancelled rides was rolled back, so they are noted again
         kiosk_rules.watch_ended(s, kiosk, now)
         if why not in (Why.NEEDS_CODE, Why.NOT_APPROVED):
             kiosk_rules.note_refused(s, kiosk, why, now)
@@ -257,7 +257,7 @@ def _refused(at: Here, why: Why) -> Response:
 def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
     """The ride with the form's number and PIN.
 
-    If this visit ordered it, its page must have shown the ticket, which is recorded.
+    If this visit ordered the ride, its page must have shown the ticket; that is recorded.
     """
     app = services()
     now, visit = app.clock(), the_visit(at)

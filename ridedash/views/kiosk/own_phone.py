@@ -124,8 +124,8 @@ def show(token: str, step: str) -> BaseResponse:
 def say(token: str, step: str) -> BaseResponse:
     """Store the guest's answer to a question, and redirect to the next one.
 
-    There is no session, and so no CSRF token: another site knows neither the link nor the cookie of
-    its path, which browsers send to nobody else's forms.
+    There is no session, and so no CSRF token: another site does not know the link, and browsers
+    send its cookie only with forms of our own pages (SameSite=Strict).
     """
     found = _phone(token) or abort(404)
     _count_answer()

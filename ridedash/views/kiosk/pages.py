@@ -55,8 +55,8 @@ MOST_SKEW_S: Final = 10**6
 def show() -> BaseResponse:
     """The document of a kiosk; any other browser is redirected to the page for pairing.
 
-    It is most of what a kiosk loads, and is compressed, which is safe because its address does not
-    influence its contents.
+    The document is most of what a kiosk loads. It is compressed, which is safe because its address
+    does not influence its contents.
     """
     kiosk = devices.device(KioskKind.KIOSK)
     if kiosk is None:
@@ -101,7 +101,7 @@ def beat() -> Response:
         opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
         rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
     try:
-        # a beat of the future was stored before the clock stepped back
+        # the last beat lies in the future if the clock has stepped back since
         last = kiosk.seen_at
         if hand is not None or last is None or abs(now - last) >= STORED_EVERY:
             with s.db.write() as db:

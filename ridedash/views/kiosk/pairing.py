@@ -99,7 +99,7 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
         _count_deed()
         _check_pin(kiosk, pin)
     except TooManyRequests:
-        # nobody types so fast: no audit entry, so that these can't fill the database
+        # nobody types so fast: no audit entry, so that a program can't fill the database
         return jsonify(state="blocked", wait_s=TOO_FAST_S)
     except WrongPin as wrong:
         state = "blocked" if wrong.wait_s else "wrong"
@@ -127,7 +127,7 @@ def _count_deed() -> None:
 
 
 def _check_pin(kiosk: Kiosk, pin: str) -> None:
-    """Raises WrongPin. A try is counted, in a commit of its own, before it is verified."""
+    """Raise WrongPin if the PIN is wrong. A try is counted in its own commit, before the check."""
     s = services()
     try:
         with s.db.write() as db:

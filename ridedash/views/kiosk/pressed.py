@@ -42,7 +42,7 @@ class Asking(Exception):
 
 
 class Changed(Exception):
-    """The price has changed: nothing is ordered before the guest has accepted it."""
+    """The price has changed: nothing is ordered before the guest has accepted the new one."""
 
     def __init__(self, offer_id: int, old: str, new: str) -> None:
         super().__init__("the price has changed")
@@ -99,7 +99,7 @@ def _book(at: Here, press: Press) -> Placed:
     app = services()
     try:
         return kiosk_place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
-    except OfferStale as stale:  # it was checked before, and became too old before the commit
+    except OfferStale as stale:  # the offer was fresh at the check, and too old at the commit
         raise NotNow("refused", kiosk_words("car")) from stale
 
 
@@ -160,7 +160,7 @@ def _rule(at: Here) -> WhoPays:
 
 
 def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
-    """The desk's approval. Asks for it first.
+    """The desk's approval of this press; the desk is asked if that was not done yet.
 
     Raises Asking; raises NotNow if the desk has declined.
     """

@@ -69,8 +69,8 @@ def has_failed(page: OrderPage) -> bool:
 def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
     """The present state of the ride, without names and telephone numbers.
 
-    `minutes` is how far away the car is, or None; `code_due`: whether there is a start code. It
-    changes only when something on the screen changes.
+    `minutes` is how far away the car is, or None; `code_due`: whether there is a start code.
+    The value changes only when something on the screen changes.
     """
     facts = RideFacts(page, now, time, locale)
     view = guest_view(page, LinkKind.RIDER, now, time, locale)
@@ -81,7 +81,7 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "status": view.status,
         "held": view.held,
         "headline": view.headline,
-        # while the car is coming, its line says where to meet it, which the screen shows separately
+        # while the car is coming, this line says where to meet it; the screen shows that separately
         "detail": "" if facts.status == CALL_DRIVER else view.detail,
         "tone": view.tone,
         "icon": view.icon,
@@ -136,7 +136,8 @@ def cancel_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) 
 def stopped_before(page: OrderPage) -> Outcome:
     """The answer to a cancel when there is nothing to stop any more.
 
-    The page may have sent it twice because the first answer was lost: then that result counts.
+    The page may have sent the cancel twice because the first answer was lost: then the result of
+    the first one counts.
     """
     if page.order.code == WITHDRAWN:
         return Outcome("ok", kiosk_words("withdrawn"))

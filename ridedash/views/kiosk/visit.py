@@ -69,7 +69,7 @@ TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
 @bp.get("/kiosk/places.json")
 @needs(KIOSK)
 def places() -> Response:
-    """At most six places for two letters or for a tab. Coordinates are not accepted."""
+    """At most six places, for two letters or more or for a tab. Coordinates are not accepted."""
     at = here()
     return places_for(at, at.said.get("q", ""), at.said.get("tab", ""))
 
@@ -238,7 +238,7 @@ def _count_ends() -> None:
 
 
 def closed_now(at: Here, now: datetime) -> str:
-    """The reason why a kiosk shows no cars now, as a case of `kiosk_words`; "" if it does."""
+    """The reason why a kiosk shows no cars now, as a case of `kiosk_words`; or ""."""
     if at.kiosk.out_of_order:
         return "trouble"
     if not takes_orders(at.kiosk, now, zone(at.home.timezone)):

@@ -37,7 +37,7 @@ FOLDER: Final = "files"  # subfolder of the instance folder
 KEPT: Final = timedelta(days=1)  # how long files of a replaced release are kept
 # suffix of the file whose modification time says when a release was replaced
 REPLACED: Final = ".replaced"
-# a file whose address changes with its content never needs to be requested again
+# headers that are not sent: the address changes with the content, so no browser has to ask again
 VALIDATORS: Final = frozenset({"Last-Modified", "ETag"})
 UNPACK: Final = {".gz": gzip.decompress, ".br": brotli.decompress}
 
@@ -93,7 +93,7 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
         return cast("Iterable[bytes]", self.application(environ, start))
 
     def serve_compressed(self, instance: Path, now: datetime) -> None:
-        """Compress the files if that is still to be done, and serve those of replaced releases.
+        """Compress the files unless that is done; serve them, and those of replaced releases.
 
         If the folder can't be written, the files are served uncompressed.
         """

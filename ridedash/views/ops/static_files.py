@@ -165,7 +165,7 @@ def show(filename: str) -> Response:
 
 
 def preloads(entries: Sequence[str], known: Sequence[str] = ()) -> list[str]:
-    """The addresses of all modules that these entries (such as "board/main") import; not their own.
+    """The addresses of all modules that entries (such as "board/main") import, without the entries.
 
     Modules in `known`, and their imports, are left out. A browser discovers an import only when it
     has the importing module; modules named in the head are fetched at once.

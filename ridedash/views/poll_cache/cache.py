@@ -63,7 +63,7 @@ EntryKey = tuple[str, Audience, str | None]  # a Key, or a plain tuple that equa
 class Viewer(NamedTuple):
     """Who sent a credential: the hash of a sign-in or link, and until when it counts as verified.
 
-    `sign_in` has the facts that Flask read, which it gets back with the viewer's next request.
+    `sign_in` has the facts that Flask read; Flask gets them back with the viewer's next request.
     """
 
     secret: str
@@ -85,8 +85,8 @@ class Answer(NamedTuple):
 class Entry(Generic[T]):
     """A value made from the database, and the end of its validity.
 
-    Time alone changes it after `serves_s` seconds; with 0 it is not stored. Before that, an
-    entry with a revision ends when its order has a newer one. The middleware fills in `answer`.
+    Time alone changes the value after `serves_s` seconds; with 0 it is not stored. An entry with a
+    revision ends earlier if its order gets a newer revision. The middleware fills in `answer`.
     """
 
     value: T
@@ -195,7 +195,7 @@ class PollCache:
                     entry.until = min(entry.until, self.moment() - LATE_S)
 
     def forget(self) -> None:
-        """Drop every entry: the service's clock was turned, or other rows may get these numbers."""
+        """Drop every entry: the service's clock was turned, or new rows may get the same ids."""
         with self._lock:
             for entry in self.entries.values():
                 entry.until = NEVER

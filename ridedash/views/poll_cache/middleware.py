@@ -3,8 +3,8 @@
 It learns from Flask's answers and decides nothing itself: it knows credentials that Flask accepted
 at a trusted host, and answers that Flask made for their audience. Requests that are new, unusual or
 expired go to Flask. The language of an answer is in the address of its poll and nowhere else.
-Answers from here are counted but not logged, so it has no X-Request-Id. What runs for every poll is
-written for speed.
+Answers from here are counted but not logged, so they have no X-Request-Id. What runs for every poll
+is written for speed.
 """
 
 import logging
@@ -32,8 +32,8 @@ OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that ar
 CONDITIONS: Final = "RANGE", "IF_RANGE", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_UNMODIFIED_SINCE"
 UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name in CONDITIONS)})
 NO_BODY: Final = None, "", "0"  # values of Content-Length for a request without a body
-# addresses that are posted because words that name a person must not be in an address; they write
-# nothing
+# addresses whose requests are posted but write nothing: words that name a person must not be in an
+# address
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 LANGUAGE: Final = "lang="  # the last part of a query; without it the answer is in English
 # how long the same X-Server-Now is sent: scripts only use whole seconds of it
@@ -135,8 +135,8 @@ class PollMiddleware:
             now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
-            # verified by Flask now, not from memory: otherwise a viewer would never be verified
-            # again
+            # only if Flask has verified the viewer now, and not from memory: otherwise a viewer
+            # would never be verified again
             if verified and entry.until > now:
                 holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                 viewer = c.Viewer(secret, key.audience, now + holds_s, known)
@@ -196,12 +196,12 @@ def _language(query: str) -> tuple[str, str]:
 
 
 def _names(seen: str, tag: str) -> bool:
-    """Whether an If-None-Match other than the tag itself includes it: weak, in a list, or as *."""
+    """Whether an If-None-Match names the tag in another form: weak, in a list, or as *."""
     return parse_etags(seen).contains_weak(unquote_etag(tag)[0])
 
 
 def _lasting(answer: Response, *, whole: bool) -> c.Answer:
-    """The parts of an answer that can be sent again; not `whole`: only as 304."""
+    """The parts of an answer that can be sent again; without `whole`, only as a 304."""
     head = Headers((name, value) for name, value in answer.headers if name not in OF_ONE_ANSWER)
     bare = Headers(head)
     remove_entity_headers(bare)

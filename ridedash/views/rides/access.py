@@ -11,7 +11,7 @@ from ridedash.views.web.own_words import speak_as
 def own_order(order_id: int) -> OrderPage:
     """The order, if it is of the user's property; 404 for any other.
 
-    From here on the request uses the property's own words for its guest.
+    After this call the request uses the property's own words for guests.
     """
     with services().db.read() as db:
         page = order_page(db, current_staff().property_id, order_id)

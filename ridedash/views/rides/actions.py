@@ -101,7 +101,7 @@ def withdraw(order_id: int) -> Answer:
 def restore(order_id: int) -> Answer:
     """Undo the withdrawal of a ride that is planned, or that its guest starts.
 
-    Possible for some seconds after it.
+    This is possible for some seconds after the withdrawal.
     """
     planned = own_order(order_id).order.pickup_at is not None
     return _step(order_id, "restore" if planned else "wait", resolve.restore)
@@ -207,7 +207,7 @@ def forward_resolve(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/again")
 @needs(BOOK)
 def again(order_id: int) -> BaseResponse:
-    """Redirect to the booking form with this trip; audited. The new order refers to it."""
+    """Redirect to the booking form with this trip; audited. The new order refers to this one."""
     page = own_order(order_id)
     s = services()
     staff = current_staff()
@@ -236,7 +236,7 @@ def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: A
 def _step(
     order_id: int, name: str, step: Callable[[Database, Clock, int, int], bool]
 ) -> BaseResponse:
-    """Take a step that makes no call to the service; it returns whether it was possible."""
+    """Take a step that makes no call to the service; `step` returns whether it was possible."""
     own_order(order_id)
     s = services()
     done = step(s.db, s.clock, order_id, current_staff().id)

@@ -182,7 +182,7 @@ class RouteStop:
 
 
 def lead(facts: RideFacts, audience: Audience) -> Words:
-    """Headline, line below, tone and icon: the ride's once it is booked, before it the order's."""
+    """Headline, line below, tone, icon: of the ride once it is booked, before that of the order."""
     if facts.status is not None:
         return words_of_status(facts.status, facts.kind, audience, facts.for_words)
     order = facts.page.order
@@ -290,7 +290,7 @@ def _timer(
     if time.held:
         return Timer(text, "", "", text)
     if time.turns:
-        # the script counts from `began`; an end before the last turn needs a corrected distance
+        # the total is filled in here: `until` minus `began` is wrong if the end is before the turn
         pattern = pattern.replace("{total}", slots.get("total", ""))
     began = time.as_if_never_turned(since)
     speed = None if time.shown_speed == 1 else time.shown_speed
@@ -333,7 +333,7 @@ def steps(facts: RideFacts) -> tuple[Step, ...]:
 
 
 def _farthest(kind: Kind, sequence: list[str], status: str | None) -> int:
-    """The index of a status in the line of steps; without a step of its own, the previous one's.
+    """The index of a status in the line of steps; a status without a step has the previous one's.
 
     INVOICE of a point-to-point ride is treated as the driver being here, so that the line keeps its
     length.
@@ -423,7 +423,7 @@ def start_code(facts: RideFacts) -> StartCode | None:
 
 
 def route(facts: RideFacts) -> tuple[RouteStop, ...]:
-    """Stops of a shared ride, for staff only: they name other passengers."""
+    """Stops of a shared ride, for staff only, because stops name other passengers."""
     return tuple(
         RouteStop(
             stop.name or "",

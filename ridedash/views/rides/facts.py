@@ -99,7 +99,7 @@ class RideFacts:
 
     @property
     def currency(self) -> str | None:
-        """The currency of the offer, else the property's currency when the ride was billed."""
+        """The offer's currency, else the property's when the ride was billed, else the present one."""
         page = self.page
         return page.offer.currency or page.order.currency or page.property.currency
 
@@ -121,7 +121,7 @@ class RideFacts:
     def fee_from(self) -> datetime | None:
         """The instant from which cancelling costs a fee; None without a driver or a policy.
 
-        None too while the service's clock is held before it.
+        It is also None while the service's clock is held before that instant.
         """
         policy, ride = self.policy, self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
@@ -132,7 +132,8 @@ class RideFacts:
     def charged(self) -> bool:
         """Whether a ride was cancelled too late to be free; without a driver it is always free.
 
-        The free time counts from the first driver. After a driver was lost the ride has no driver.
+        The free time counts from the first driver. A ride whose driver was lost has none until
+        another one comes.
         """
         policy, ride = self.policy, self.page.ride
         if self._is_without_driver:
@@ -323,12 +324,12 @@ class RideFacts:
         return clock_time(shown, self.tz, self.locale, seconds=seconds)
 
     def day_at(self, instant: datetime | None) -> str:
-        """The same, with its day unless that is today."""
+        """An instant as `at` shows it, with its day unless that is today."""
         shown = self.time.shown(instant) if instant else None
         return day_time(shown, self.time.shown(self.now), self.tz, self.locale)
 
     def full_at(self, instant: datetime | None) -> str:
-        """The same, with its date and zone."""
+        """An instant as `at` shows it, with its date and zone."""
         return full_time(self.time.shown(instant) if instant else None, self.tz, self.locale)
 
     def _who(self) -> str | None:

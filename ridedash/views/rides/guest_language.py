@@ -31,7 +31,7 @@ class GuestReads:
 
     language: Language
     speaks: str  # the guest's language in its own name, if the guest's page is not available in it
-    other: bool  # whether it differs from the desk's present language
+    other: bool  # whether `language` differs from the desk's present one
 
 
 def guest_reads(page: OrderPage) -> GuestReads:
@@ -43,7 +43,7 @@ def guest_reads(page: OrderPage) -> GuestReads:
 
 
 def guest_language(page: OrderPage) -> str:
-    """Its code: the language that the desk noted, if offered, else the property's or English."""
+    """The code of a guest's language: the desk's note if offered, else the property's or "en"."""
     told, prop = page.guest.language, page.property
     if not told and not prop.language:
         return ENGLISH
@@ -53,7 +53,7 @@ def guest_language(page: OrderPage) -> str:
 def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
     """The view model of a ride for staff; what they show to the guest is in the guest's language.
 
-    While a demo's past is made, rides of past days are under way for a moment: they have no timers.
+    A demo's rides of past days are briefly under way while it makes them: they get no timer.
     """
     s, code = services(), guest_language(page)
     view = ride_view(page, now, s.time(), locale)

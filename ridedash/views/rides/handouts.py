@@ -206,8 +206,8 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
 def guest_links(pages: Sequence[OrderPage]) -> dict[int, str]:
     """Make a link for the guest of each of these rides that may have one: addresses by order id.
 
-    Limited and recorded like any link that shows a start code. 429 above the limit, before any link
-    is made.
+    The links are limited and recorded like any link that shows a start code. 429 above the limit,
+    before any link is made.
     """
     for page in pages:
         _count_code(page)
@@ -262,7 +262,7 @@ def card_words(page: OrderPage) -> CardWords:
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     s, reads = services(), guest_reads(page)
     view, facts = _view(page), RideFacts(page, s.clock(), s.time(), locale())
-    # a card in another language than the staff's repeats its words in theirs
+    # a card in another language than the staff's repeats its words in the staff's language
     ours = card_words(page) if reads.other else None
     with in_language(reads.language.code):
         theirs, theirs_view = card_words(page), _view(page)

@@ -41,8 +41,8 @@ NUMBER: Final = range(8, 16)  # digits of a number with its country code
 class Message:
     """Words for the guest, and the beginning of an address for each program that can send them.
 
-    The percent-encoded words follow the beginning. "" for a program that can't be used: without a
-    number, or for WhatsApp without a country code.
+    The percent-encoded words follow the beginning, which is "" for a program that can't be used:
+    without a number, or for WhatsApp without a country code.
     """
 
     text: str

@@ -94,7 +94,7 @@ def page_context(
 
 
 def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
-    """Further things on the page: links to other pages, an account to reconnect."""
+    """Further values: the right to link accounts, the ride's links, the language, favourites."""
     return {
         "may_link": may_link(),
         "links": link_state(page, s),
@@ -163,7 +163,7 @@ def _fee_left_s(facts: RideFacts) -> float | None:
 
 
 def said_words(view: RideView, fee: str) -> Words | None:
-    """The result of the last action (`?said=name-outcome[-code]`), if the ride shows none."""
+    """The words for the result that a redirect names: `?said=name-outcome[-code]`; or None."""
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
     if outcome not in QUERY_OUTCOMES or name not in SAYERS:
         return None
@@ -206,7 +206,7 @@ def _sub_category(page: OrderPage) -> str | None:
 def support_text(facts: RideFacts) -> str:
     """What to send to the service's support about an order whose outcome is unknown.
 
-    It does not contain the guest.
+    It does not name the guest.
     """
     order, offer = facts.page.order, facts.page.offer
     rows = [

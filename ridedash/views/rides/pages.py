@@ -39,7 +39,7 @@ def show(order_id: int) -> Answer:
 @bp.get("/<int:order_id>/snapshot.json")
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
-    """The parts of the page that can change. 304 if nothing did; its age is in the headers."""
+    """The parts of the page that can change; 304 if none did. Headers tell how old they are."""
     now, sign_in = services().clock(), current_sign_in()
     key, entry = snapshot_of(order_id, now)
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
@@ -87,7 +87,7 @@ def show_code(order_id: int) -> Answer:
 def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
     """The page of an order; for a request with `X-Part: beside` the part that the board shows.
 
-    `error` opens the form again that it belongs to; `code` is the start code, shown once.
+    `error` opens its form again; `code` is the start code, shown once.
     """
     s = services()
     view: RideView = desk_view(page, s.clock(), language())

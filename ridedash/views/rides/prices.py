@@ -1,7 +1,7 @@
 """The price of a ride line by line, for each kind of booking. The lines are the service's.
 
-If the service sends no total, ours is their sum, and the page says so (docs/booking-protocol.md
-3.4).
+If the service sends no total, the page shows the sum of the lines, and says so
+(docs/booking-protocol.md 3.4).
 """
 
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it.
 
-    For an order without a ride, or a ride that did not take place, it is NO_PRICE with what
-    stopping it may cost.
+    For an order without a ride, or a ride that did not take place, the price is NO_PRICE, and the
+    note says what stopping may cost.
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
@@ -257,7 +257,7 @@ def _lines(
         for name, label, amount, total in rows
         if amount is not None and (amount or total)
     ]
-    cents = any(has_cents(amount) for _name, _label, amount, _total in shown)  # or in none of them
+    cents = any(has_cents(amount) for _name, _label, amount, _total in shown)  # in all or none
     return tuple(
         InvoiceLine(name, label, money(amount, currency, locale, cents=cents), total)
         for name, label, amount, total in shown

@@ -139,7 +139,7 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
         "needs",
     ),
 }
-# until then another attempt does not help
+# codes after which another attempt does not help until the link is repaired
 _UNTIL_REPAIRED: Final = frozenset({"RECONNECT", "KEY_MISSING"})
 _MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 _AGAIN: Final[dict[str, Text]] = {
@@ -237,7 +237,7 @@ def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -
     return Words(said.headline, " ".join(filter(None, told)), "bad", "cancelled")
 
 
-# staff are called by their names, these actors by their kind; also staff of another property
+# staff of the property are called by their names; all other actors by their kind
 KINDS: Final[Mapping[ActorKind, Text]] = {
     ActorKind.STAFF: _("Somebody else"),
     ActorKind.GUEST: _("The guest"),

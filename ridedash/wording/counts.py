@@ -1,7 +1,7 @@
 """Texts with a count that a script fills in, in every plural form of the reader's language.
 
 The script knows the number, and the server knows the words. The page gets all forms under the names
-of CLDR, and `Intl.PluralRules` says which one a number takes (static/js/shared/counts.js).
+of CLDR, and `Intl.PluralRules` says which form a number takes (static/js/shared/counts.js).
 """
 
 import json

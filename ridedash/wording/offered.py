@@ -27,7 +27,7 @@ _FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-
 
 
 class Level(StrEnum):
-    """Who has read a language: a native reader all of it, the critical sentences, or nobody."""
+    """How much of a language native readers have read: nearly all, what is critical, nothing."""
 
     REVIEWED = "reviewed"
     CHECKED = "checked"
@@ -59,7 +59,7 @@ class Figures:
 
     @property
     def level(self) -> Level:
-        """Who has read this language."""
+        """How much of this language native readers have read."""
         if self.critical < 1:
             return Level.MACHINE
         return Level.REVIEWED if self.reviewed >= REVIEWED_NEEDS else Level.CHECKED
@@ -86,12 +86,12 @@ class Offered:
         return tuple(code for code, found in self.figures.items() if found.for_staff)
 
     def level(self, code: str) -> Level:
-        """Who has read a language. English is the original."""
+        """How much of a language native readers have read. English is the original: all of it."""
         found = self.figures.get(code)
         return found.level if found else Level.REVIEWED
 
     def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
-        """The critical texts of each language that no native reader has read there, by its code.
+        """By language code, the critical texts whose translation no native reader has read.
 
         `read`: the codes of the languages that a native reader has read for the property.
         """
@@ -101,7 +101,7 @@ class Offered:
 
 
 def read(folders: Iterable[str | Path], texts: Path) -> Offered:
-    """The figures of the compiled catalogues in these folders; the first one found for a language.
+    """The figures of the compiled catalogues in these folders; the first folder with one counts.
 
     A language whose catalogue can't be read, or has no figures, is not offered. `texts` is the
     folder of critical.txt.
@@ -144,7 +144,7 @@ def _read_figures(path: str, _written_ns: int) -> Figures:
 
 
 def figures_of(header: str) -> Figures:
-    """The figures in such a header; the share of no texts, 0 of 0, is 0.
+    """The figures in a header X-Figures; the share of no texts, 0 of 0, is 0.
 
     >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)

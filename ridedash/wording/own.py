@@ -41,11 +41,11 @@ class Sentence:
     where: Where
     text: str
     about: Text = ""
-    longest: int = LONGEST  # characters; on paper there is no more room
+    longest: int = LONGEST  # characters; fewer where there is little room
 
     @property
     def key(self) -> str:
-        """The key by which the code asks for it: the English text, or the name if there is none."""
+        """The key by which the code asks for a sentence: the English text, else the name."""
         return self.text or self.name
 
     @property
@@ -55,7 +55,7 @@ class Sentence:
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The facts that its words must contain, in the order of the English text."""
+        """The facts that own words for it must contain, in the order of the English text."""
         return tuple(dict.fromkeys(_SLOT.findall(self.english)))
 
 

@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 
 def written(code: str, texts: Mapping[str, str]) -> bytes:
-    """Every sentence of the list with its own words in this language, by name."""
+    """A file with every sentence of the list; `texts` are own words in this language, by name."""
     catalogue = Catalog(locale=code, charset="utf-8", header_comment=HEADER, fuzzy=False)
     for sentence in SENTENCES.values():
         own, note = texts.get(sentence.name, ""), f"at most {sentence.longest} characters"
@@ -59,7 +59,7 @@ def lines_of(content: bytes, code: str) -> dict[str, Line]:
 
 
 def _line(message: Message) -> Line:
-    """A message as one line of text; it may be one character too long, which is then refused."""
+    """A message as one line, cut just above the limit, so that a longer text is refused later."""
     english, text = (each if isinstance(each, str) else "" for each in (message.id, message.string))
     sentence = SENTENCES.get(str(message.context))
     ours = "" if sentence is not None and not sentence.text else one_line(english, 300)

@@ -1,6 +1,6 @@
 """How a finished ride is paid, in words for staff and for guests (docs/wording.md 4).
 
-A ride that was booked on the wallet never asks anybody to pay the driver: that would be a second
+The words for a ride on the wallet never ask anybody to pay the driver: that would be a second
 payment. Without a payment in the order the service takes the wallet (docs/service-interface.md 1).
 """
 

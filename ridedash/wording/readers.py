@@ -71,7 +71,7 @@ def choose(surface: Surface, reader: Reader, offered: Collection[str]) -> str:
         if found:
             return found
         if tags == [reader.own] and reader.own and surface in GUESTS:
-            # not the browser's language: the desk was told that this guest reads English
+            # the browser's list is not used: the desk was told that this guest's page is in English
             return ENGLISH
     return ENGLISH
 

@@ -86,7 +86,7 @@ def lazy_pgettext(context: str, text: str) -> Text:
 def install_words(templates: Environment) -> None:
     """Give templates `_()`, `ngettext()` and `pgettext()` in the reader's language.
 
-    Jinja escapes the facts of a sentence and fills them in; our texts are not escaped, a property's
+    Jinja escapes the facts of a sentence and fills them in. Our texts are not escaped; a property's
     own words are. Facts go through isolated() first, as in gettext().
     """
     templates.install_gettext_callables(  # type: ignore[attr-defined] # of its extension i18n
@@ -245,7 +245,7 @@ class Fact(str):
     english: str
 
     def __new__(cls, shown: str, english: str = "") -> "Fact":
-        """Without `english` it equals `shown`: copies are made that way, and get it afterwards."""
+        """Without `english` it equals `shown`; a copy is made so, and gets its own afterwards."""
         made = super().__new__(cls, shown)
         made.english = english or shown
         return made

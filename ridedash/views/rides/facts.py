@@ -99,7 +99,7 @@ class RideFacts:
 
     @property
     def currency(self) -> str | None:
-        """The offer's currency, else the property's when the ride was billed, else the present one."""
+        """The currency of the offer, else the property's when the ride was billed, or now."""
         page = self.page
         return page.offer.currency or page.order.currency or page.property.currency
 

@@ -84,7 +84,7 @@ def take_up() -> Answer:
 @bp.post("/dealt-with")
 @needs(ADMIN)
 def deal() -> Answer:
-    """Remove an order from the list whose property is lost too: somebody has dealt with it."""
+    """Remove a lost order of a lost property from the list, after somebody dealt with it."""
     s = services()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     if not dealt_with(s.db, s.clock, reference, current_staff().id):

@@ -44,7 +44,7 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
 
 
 def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
-    """The snapshot of an order that the user may see; 404 for another property's."""
+    """The snapshot of an order that the user may see; 404 for an order of another property."""
     cache, staff = polls(), current_staff()
     page = f"/rides/{order_id}/snapshot.json"
     key = Key(page, (staff.property_id, staff.role), language())
@@ -73,7 +73,7 @@ def _asked_for() -> str:
 
 
 def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
-    """Make the snapshot of an order from the database. 404 for another property's."""
+    """Make the snapshot of an order from the database. 404 for an order of another property."""
     page = own_order(order_id)
     view = desk_view(page, now, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()

@@ -42,7 +42,7 @@ class RideView:
     detail: str
     tone: str
     icon: str
-    # the same for the guest, for the desk's screen when staff turn it to the guest
+    # the words for the guest, shown when staff turn the desk's screen to the guest
     guest: parts.GuestWords | None
     timer: parts.Timer | None
     notices: tuple[parts.Notice, ...]
@@ -65,7 +65,7 @@ class RideView:
     share_url: str  # the service's own page of the ride, for staff
     said_create: str  # the service's own words when it accepted the order, for staff
     said_drop: str  # the same for the last change of drop
-    fee_from: str  # the instant from which cancelling costs; "" if unknown, or held before it
+    fee_from: str  # when cancelling begins to cost; "" if unknown, or the clock is held before
     undo_until: str  # until when a withdrawal can be undone; "" if it can't
     # last good poll: sent as a header, not in the JSON, because it changes without the version
     seen_at: datetime | None
@@ -223,7 +223,7 @@ def distance_left(facts: RideFacts) -> str:
 
 
 def distance_label(facts: RideFacts) -> str:
-    """The label of that distance: the driver's way to the pickup, or the guest's to the drop."""
+    """The label of `distance_left`: the driver's way to the pickup, or the guest's to the drop."""
     if not distance_left(facts):
         return ""
     return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")
@@ -303,7 +303,7 @@ def placed_text(facts: RideFacts) -> str:
 def kiosk_words(page: OrderPage) -> str:
     """The kiosk at which a guest placed an order, with the ride number: "Kiosk Lobby · K27".
 
-    An order without staff and kiosk is from a kiosk before kiosks had names.
+    An order without staff and kiosk was placed at a kiosk before kiosks had names.
     """
     if page.kiosk is None:
         return _("kiosk")

@@ -39,9 +39,9 @@ def _compress(answer: Response) -> Response:
 def compressed(answer: Response) -> Response:
     """The answer, compressed if the client accepts gzip.
 
-    Not for a body that holds both a secret and words from its address, which somebody else may have
-    chosen: the lengths of many such bodies would reveal the secret (docs/operating.md, Behind a
-    proxy).
+    Not to be used for a body that holds both a secret and words from its address, which somebody
+    else may have chosen: the lengths of many such bodies would reveal the secret
+    (docs/operating.md, Behind a proxy).
     """
     answer.vary.add("Accept-Encoding")
     if request.accept_encodings["gzip"] > 0:

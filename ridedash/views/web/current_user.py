@@ -48,7 +48,7 @@ def current_staff() -> SignedIn:
 
 @login_manager.request_loader  # type: ignore[untyped-decorator]
 def load_staff(request: Request) -> SignedIn | None:
-    """Flask-Login's loader: the cookie carries a sign-in's secret, its row says if it is valid."""
+    """Flask-Login's loader: the cookie has a sign-in's secret; the database says if it is valid."""
     known = request.environ.get(KNOWN)
     if known is None:
         sid = session.get("sid")
@@ -87,7 +87,7 @@ def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
 def sign_in_address() -> str:
     """The address of the sign-in page, with `next` for the page that leads there.
 
-    After a POST that is the page with the form.
+    After a POST `next` is the same address if it can be opened, else the page with the form.
     """
     came_from = page_address()
     if safe_next(came_from) == "/":
@@ -98,7 +98,8 @@ def sign_in_address() -> str:
 def page_address() -> str:
     """The address at which the browser can open this page again, without sending a form.
 
-    After a POST that is the same address, or the page with the form, or "/".
+    After a POST this is the same address if it can be opened, else the page with the form, else
+    "/".
     """
     if request.method == "GET":
         return request.full_path.rstrip("?")

@@ -67,10 +67,10 @@ def address() -> str:
 
 
 def cleared_at_sign_out() -> str:
-    """What a browser deletes when staff sign out; if it is also a device, not its cookies.
+    """What a browser deletes when staff sign out; a browser that is a device keeps its cookies.
 
-    The cache is not deleted: every page says `no-store`, and some browsers take many seconds for
-    it.
+    The cache is not deleted: every page says `no-store`, and some browsers take many seconds to
+    delete it.
     """
     return '"storage"' if has_cookie() else '"cookies", "storage"'
 

@@ -1,7 +1,7 @@
-"""A property's own face on pages that guests see: its name, its logo, and its colour; their files.
+"""A property's face on pages that guests see (its name, logo and colour), and the files of these.
 
-Everybody who has their address may load the files. A logo's address is the SHA-256 of its bytes, so
-browsers may keep it for good; a colour's address is the colour, and its style sheet is computed.
+Everybody who has the address of a file may load it. A logo's address is the SHA-256 of its bytes,
+so browsers may keep it for good; a colour's address is the colour, and its style sheet is computed.
 Neither address identifies a property.
 """
 

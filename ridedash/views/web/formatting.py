@@ -36,7 +36,7 @@ def money(
 ) -> str:
     """An amount in its currency; "" when unknown. Whole amounts have no cents, unless `cents`.
 
-    In another language it is a `Fact`, which also has the English form.
+    In another language than English the amount is a `Fact`, which also has the English form.
     """
     if amount is None:
         return ""
@@ -208,8 +208,8 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     here, time = at.astimezone(tz), clock_time(at, tz, locale)
     on = day_text(here, "MMMEd", locale)
     days = (here.date() - now.astimezone(tz).date()).days
-    # The remaining whole minutes, rounded up: "in 17 min" means the first whole minute that is at
-    # least 17 minutes away, so the text reads "in 17 min" again.
+    # Whole minutes, rounded down: the typed text "in 17 min" means the first whole minute that is
+    # at least 17 minutes away, so the text shown here is "in 17 min" again.
     ahead = _ahead(int((at - now).total_seconds()) // 60, days)
     words = {"day": on, "time": time, "ahead": ahead}
     if days in (0, 1):
@@ -318,7 +318,7 @@ def spelled(text: str) -> str:
 
 
 def initials(name: str | None) -> str:
-    """Up to two initials, shown in place of the driver's picture: pictures are never loaded."""
+    """Up to two initials; a driver's replace a picture, because pictures are never loaded."""
     words = re.findall(r"\w+", name or "")
     picked = [words[0], words[-1]] if len(words) > 1 else words
     return "".join(word[0] for word in picked).upper()

@@ -1,7 +1,7 @@
 """How often each limit was used in this process.
 
 The memory storage that Flask-Limiter brings starts a thread for nearly every request that it
-counts, and that thread looks at each count of the process.
+counts, and that thread looks at each count of the process. This storage starts none.
 """
 
 import threading
@@ -29,7 +29,7 @@ class Counts(Storage):
 
     @property
     def base_exceptions(self) -> type[Exception]:
-        """What a storage that fails raises: this one does not fail."""
+        """The exceptions of a storage that fails: this one does not fail."""
         return ValueError
 
     def incr(self, key: str, expiry: float, amount: int = 1) -> int:
@@ -59,7 +59,7 @@ class Counts(Storage):
         return True
 
     def reset(self) -> int:
-        """Begin anew; how many keys there were."""
+        """Begin anew. Returns how many keys there were."""
         with self._lock:
             known, self._counts = len(self._counts), {}
         return known

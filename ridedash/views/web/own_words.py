@@ -1,6 +1,6 @@
-"""A property's own words for its guests, and which languages a native reader has read for it.
+"""A property's own words for its guests, and the languages that a native reader has read for it.
 
-They are read from the database again only after a change.
+Both are read from the database again only after a change.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ from ridedash.wording import gettext as _
 from ridedash.wording.own import texts_of
 from ridedash.wording.say import OwnTexts, in_language, speak_for
 
-# the key of an app's cache of them, by the id of the property
+# the key in app.extensions of the cache: HouseWords by the id of their property
 EXTENSION: Final = "ridedash.own_words"
 NONE: Final[OwnTexts] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class HouseWords:
-    """The words of a property, valid from this version of the property on.
+    """The words of a property as of `version`, which counts the changes of its words.
 
     `marks`: for each language code, the digest of the sentences that a native reader has read.
     """

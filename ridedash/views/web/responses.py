@@ -58,7 +58,7 @@ def forward_form(endpoint: str, **values: Any) -> BaseResponse:
 def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> BaseResponse:
     """The answer to a poll: 304 if the browser has it already.
 
-    `of_staff`: whether it depends on who is signed in.
+    `of_staff`: whether the answer depends on who is signed in.
     """
     answer = Response(shown.body, mimetype="application/json")
     answer.set_etag(shown.etag)

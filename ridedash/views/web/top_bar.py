@@ -72,7 +72,7 @@ class StaffBar:
     decide: bool = False  # whether something waits for a decision since the restore
     alerts: tuple[Alert, ...] = field(default=())
     rings: tuple[Ring, ...] = field(default=())  # calls from kiosks
-    kiosk: str = ""  # their number, in words; "" without any
+    kiosk: str = ""  # the number of guests at kiosks who wait, in words; or ""
     shortcuts: bool = True  # whether the user has single-key shortcuts on
     sound: bool = False
 
@@ -185,7 +185,8 @@ def _held(prop: Property, now: datetime) -> str:
 def _stopped(facts: BarFacts) -> str:
     """The message that no worker refreshes what is shown.
 
-    It gives a time of day instead of an age: a screen reader reads it once, not at each poll.
+    It gives a time of day instead of an age, so that a screen reader reads the message only once,
+    and not at each poll.
     """
     age_s, prop, now = facts.heartbeat_s, facts.prop, facts.at
     if is_alive(age_s):
@@ -284,7 +285,7 @@ def _silent_kiosks(facts: BarFacts) -> list[Alert]:
 
 
 def _wrong_clock(ahead_s: float | None) -> list[Alert]:
-    """That planned rides wait, because a worker's clock is not the ride company's."""
+    """The alert that planned rides wait, because a worker's clock differs from the service's."""
     if ahead_s is None:
         return []
     fast, slow = _("The clock of ridedash is fast"), _("The clock of ridedash is slow")

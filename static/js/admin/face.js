@@ -1,6 +1,6 @@
 /**
- * The form of the property's face: refuses a file that is too large before it is sent, and selects
- * the own colour, or the new logo, once the user chooses one.
+ * The form of the property's logo and colour: refuses a file that is too large before it is sent. A
+ * chosen logo unticks "remove the logo", and a chosen colour ticks "own colour".
  */
 
 import { watchCopies } from "../shared/copy.js";

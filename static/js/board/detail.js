@@ -36,8 +36,8 @@ export class Detail {
   }
 
   /**
-   * Show a ride. Resolves to its root, or to null when another one was opened meanwhile or nothing
-   * came.
+   * Show a ride. Resolves to its root, or to null when another ride was opened meanwhile or no
+   * answer came.
    */
   async open(id, { focus = false, panel = "" } = {}) {
     if (this.id !== id || !(this.view || this.coming)) this.coming = this.#fetch(id);
@@ -67,7 +67,7 @@ export class Detail {
     this.box.replaceChildren();
   }
 
-  /** Take the board's poll of the chosen ride: a snapshot, or null when it is unchanged. */
+  /** Take the chosen ride from a poll of the board: a snapshot, or null when it is unchanged. */
   take(snapshot, answer) {
     if (Number(this.view?.root.dataset.ride) === this.id) this.view.take(snapshot, answer);
   }

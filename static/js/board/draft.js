@@ -66,7 +66,7 @@ export class DraftTrip {
     });
     if (points.length < 2) return;
     this.map.hint(points);
-    // outside of the service area there is nothing to show; done at once, because Leaflet ignores a
+    // outside of the service area there is nothing to show; not animated, because Leaflet ignores a
     // second fit during a zoom
     if (this.served && !this.map.frames(points)) this.map.fit(points, { animate: false });
   }

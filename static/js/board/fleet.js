@@ -1,6 +1,7 @@
 /**
  * All cabs of the board on one canvas: each is a sign with the guest's room in the colour of its
- * row, and an arrow in the direction of the cab. The chosen one stands out. Does not use Leaflet.
+ * row, and an arrow in the direction of the cab. The chosen cab stands out. This module
+ * does not use Leaflet.
  */
 
 import { apart, overlaps, placed } from "./labels.js";
@@ -115,7 +116,7 @@ export class Fleet {
     );
   }
 
-  /** A line from a sign that was moved to the position of its cab. */
+  /** A line between the position of a cab and its sign, if the sign was moved away from there. */
   #leader(pen, { x, y, fromX, fromY, tone, stale }) {
     if (fromX === undefined) return;
     const colour = this.#colour(stale ? "hint" : tone);
@@ -275,7 +276,7 @@ function stands(before, { lat, lng }) {
   return Math.abs(before.lat - lat) < STANDS && Math.abs(before.lng - lng) < STANDS;
 }
 
-/** The stored position of a cab whose sign was moved, for the next spread. */
+/** The box of a cab's own position, when its sign was moved away from it. */
 function spot({ fromX, fromY }) {
   return { x: fromX, y: fromY, width: 1, height: 1 };
 }

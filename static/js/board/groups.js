@@ -65,7 +65,7 @@ export class Groups {
   }
 
   /**
-   * Move the rows that are in a wrong group, or in none, into theirs; all others stay in place.
+   * Move the rows that are in a wrong group, or in none, into their groups; all others stay.
    * Returns how many rows still have to move within their groups.
    */
   correct(rows) {

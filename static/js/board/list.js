@@ -164,7 +164,7 @@ export class RideList {
     if (row.do) this.#offer(cells, row);
   }
 
-  /** rows that the page was rendered with have a button only if there was something to do */
+  /** A row that was rendered with the page has a button only if there was something to do. */
   #addAsk(node) {
     node.append(this.pattern.querySelector("[data-ask]").cloneNode(true));
     this.cells.delete(node);

@@ -24,7 +24,7 @@ const TICK_MS = 1_000;
 const REST_MS = 120;
 const LATE_S = 10; // four missed polls
 const CLOSEST = 15; // zoom of the map around all cabs
-const AROUND = 13; // and where there is none: as far as one usually comes from
+const AROUND = 13; // zoom around the property while there is no cab
 const root = document.querySelector("[data-board]");
 const wide = matchMedia("(min-width: 48rem)"); // narrower pages show one column at a time
 const patterns = patternsOf(document.body);
@@ -62,7 +62,7 @@ class Board {
     for (const link of document.querySelectorAll(".bar-unknown"))
       link.addEventListener("click", (event) => this.#lead(event, link.hash));
     document.addEventListener("ridedash:booked", () => this.#acted());
-    // a hidden page does not poll
+    // a hidden page polls more rarely
     document.addEventListener("visibilitychange", () => (this.answeredAt = clocks()));
     wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
     setInterval(() => this.#tick(), TICK_MS);
@@ -346,7 +346,7 @@ class Board {
     const row = event.target.closest(":is(.row, .row-left)[data-id]");
     if (!row) return;
     const id = Number(row.dataset.id);
-    // the page itself has it too, because there may be no answer yet
+    // read from the link in the row: the first poll may not be answered yet
     if (offered) this.#do(event, id, offered.dataset);
     else if (wide.matches) {
       event.preventDefault();
@@ -400,7 +400,7 @@ function initials(name) {
   return words.map((word) => [...word][0].toUpperCase()).join("");
 }
 
-/** Whether a click is the Enter key: it counts no clicks (not so in Firefox) or has no pointer. */
+/** Whether Enter caused a click: its detail is 0 (not in Firefox), or it has no pointer type. */
 function byKey(event) {
   return event.detail === 0 || event.pointerType === "";
 }

@@ -4,7 +4,7 @@
  * `ridedash:press` {state, guest, room, to, n, later, words, orders}; states: "sent"; "lost" while
  * the same form is sent again; "unknown" for an unknown outcome; "placed" with the ids of the
  * orders; "refused"; "over". The row disappears when one of the orders is in the list
- * (`ridedash:rows`), whose row then slides from here to its place.
+ * (`ridedash:rows`); the list's row of that order then slides from here to its place.
  */
 
 import { counted } from "../shared/counts.js";

@@ -6,7 +6,7 @@
 const NOTES = [
   [880, 0],
   [1174.7, 0.14],
-]; // frequency in Hz, duration in seconds
+]; // frequency in Hz, start in seconds
 // events that allow a page to play sounds: a touch allows it at its end, not at its start
 const PRESSES = ["pointerup", "click", "keydown"];
 const LASTS = 0.22;

@@ -1,6 +1,6 @@
 /**
- * Fare breakups open below or above their card, one at a time. Escape or a click elsewhere closes
- * them.
+ * Fare breakdowns (.breakup) open below or above their card, one at a time. Escape or a click
+ * elsewhere closes them.
  */
 
 const GAP = 12; // px to the edge of the visible area
@@ -23,8 +23,8 @@ export function floatBreakups(box) {
 }
 
 /**
- * Place a breakup below its card, or above it when there is more room, and limit its height to the
- * room.
+ * Place a fare breakdown below its card, or above it when there is more room, and limit its height
+ * to the room.
  */
 function place(breakup) {
   const panel = breakup.querySelector(".breakup-panel");

@@ -9,7 +9,7 @@ import { onKey } from "../shared/keys.js";
 const LIST = "[data-cars]";
 
 export class CarKeys {
-  /** The methods of `form` that are used: settled, asking, cars, goTo(slot). */
+  /** The members of `form` that are used: settled, asking, cars, goTo(slot), toCars(). */
   constructor(form) {
     this.form = form;
     this.waiting = [];

@@ -145,8 +145,8 @@ export class Cars extends EventTarget {
   }
 
   /**
-   * After a renewal without an answer the cards stay, and another one follows. A price that is too
-   * old by then is not ordered: the server asks for a new one.
+   * After a renewal without an answer the cards stay, and another renewal follows. A price that is
+   * too old by then is not ordered: the server asks for a new one.
    */
   #keep() {
     this.#later(AGAIN_MS);

@@ -237,7 +237,7 @@ class DeskForm {
       this.body.querySelector("[role=alert], [data-filled]");
     if (wrong && !wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
     (wrong ?? this.body.querySelector("#guest-find")).focus();
-    wrong?.scrollIntoView({ block: "center" }); // the field with the error is below the line
+    wrong?.scrollIntoView({ block: "center" }); // the field with the error may be out of view
   }
 
   async #refill({ order, how }) {

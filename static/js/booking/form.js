@@ -166,7 +166,7 @@ export class BookForm extends EventTarget {
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
     go.disabled = !choice || !this.linked || !when.ready;
     if (choice || !cars.chosen || !cars.busy)
-      // otherwise the answer will come soon
+      // otherwise the text stays, because the answer will come soon
       go.textContent = choice ? when.button(choice) : this.#missing();
     when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
@@ -238,7 +238,7 @@ export class BookForm extends EventTarget {
       settled: () => Boolean(this.trip.at(end)),
       say: (count) => this.#sayFound(this.say.sayFound, count),
     });
-    // its error line would move the button whose press has just left the field
+    // the field's error line would move the button whose press has just left the field
     fields.input.addEventListener("blur", async () => {
       await released();
       if (!this.signal?.aborted && document.activeElement !== fields.input) this.trip.left(end);
@@ -326,7 +326,7 @@ export class BookForm extends EventTarget {
       this.failed = false;
       this.openEnd &&= !this.trip.at("drop");
       if (end === "pickup") this.#pickupMoved();
-      // another trip is requested while the cards belong to this one
+      // busy: the cards belong to this trip, but those of another one are being requested
       if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon();
       else this.cars.wake();
     });
@@ -356,7 +356,7 @@ export class BookForm extends EventTarget {
     this.zoneList.replaceChildren(
       ...new DOMParser().parseFromString(markup, "text/html").body.childNodes,
     );
-    // the list box or link that was used, so that the next arrow key works
+    // focus the list box or link that was used, so that the next arrow key works
     if (focused) [...this.zoneList.querySelectorAll("select, [aria-current]")].at(-1)?.focus();
     this.#tell("zone", { zone });
   }

@@ -30,7 +30,7 @@ export class GuestFinder extends EventTarget {
       guest_note: field("guest_note"),
     };
     this.about = book.querySelector("[data-guest-about]");
-    // the server has filled them in
+    // the server may have filled in a guest
     this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null;
     this.brought = this.guest
       ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value]))

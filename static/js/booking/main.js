@@ -71,7 +71,7 @@ function show() {
 
 /* ---- the pickup points of a zone ---- */
 
-let newZone; // the zone from the service since the page was rendered; null: no zone
+let newZone; // the zone in the last answer; null: no zone; undefined: no answer yet
 
 form.addEventListener("zone", ({ detail: { zone } }) => {
   newZone = zone ?? null;

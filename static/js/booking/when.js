@@ -79,7 +79,7 @@ export class When extends EventTarget {
     this.#read();
   }
 
-  /** Read the same words again: meanwhile the time is nearer, or the words mean another one. */
+  /** Read the same words again: the time is nearer by now, or the words mean another time. */
   #renew() {
     if (this.time.value || !this.words.value) this.#read();
   }
@@ -113,7 +113,7 @@ export class When extends EventTarget {
     this.#tell();
   }
 
-  /** The property's present time is now this: a form that was open overnight starts with today. */
+  /** Take the property's present time: a form that was open overnight then starts with today. */
   #follow(now) {
     this.offset = Date.parse(now) - Date.now();
     const today = this.#day(0);

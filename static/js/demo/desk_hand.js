@@ -85,7 +85,7 @@ async function choose(desk, form, { drop, car }) {
   return Boolean(radio());
 }
 
-/** The empty form of a page whose script has loaded. */
+/** The booking form of a page whose script has loaded; null before that. */
 function ready(document) {
   const form = document?.querySelector("#book");
   return document?.querySelector(".has-script #book") && form.elements.guest_name ? form : null;
@@ -131,7 +131,7 @@ async function type(desk, field, words) {
     note(field);
     field.dispatchEvent(new Event("input", { bubbles: true }));
     await pause(LETTER_MS);
-    desk(); // another hand may have begun
+    desk(); // ends this work if another hand has begun
     if (isTheirs(field)) return false;
   }
   field.dispatchEvent(new Event("change", { bubbles: true }));

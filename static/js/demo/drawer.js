@@ -28,7 +28,7 @@ let listed = ""; // what the list shows: a tab and a ride
 let timer = 0;
 let round = 0; // later requests make the answers of earlier ones void
 
-/** The order of the ride on the page, or on the stage on the phone beside it; "" for none. */
+/** The order of the ride on this page, or else on the phone of the stage; "" for none. */
 export function ride() {
   const own = document.querySelector("[data-ride]")?.dataset.ride;
   if (own || parent === window) return own ?? "";
@@ -61,7 +61,7 @@ export function isOpen() {
   return !lens.hidden;
 }
 
-/** Open the drawer, or close it; without `open` whichever it is not. */
+/** Open the drawer, or close it; without `open` an open drawer closes, and a closed one opens. */
 export function setOpen(open = lens.hidden) {
   if (lens.hidden !== open) return;
   lens.hidden = !open;
@@ -166,7 +166,7 @@ function rowOf(call) {
   for (const [name, text] of words) {
     if (!text) continue;
     const part = document.createElement("span");
-    part.className = `lens-${name}`; // "to" has the arrow that turns
+    part.className = `lens-${name}`; // the class "to" adds the arrow, in the direction of reading
     part.textContent = text;
     button.append(part, " ");
   }

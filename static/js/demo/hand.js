@@ -28,8 +28,8 @@ export function leave() {
 
 /**
  * Resolves to the result of `work(screen)`, or to `left` once another hand has begun or this one
- * was stopped. The work must get its page from `screen()` each time, because that call ends it when
- * it is stopped.
+ * was stopped. The work must get its page from `screen()` each time, because that call ends the
+ * work in these two cases.
  */
 export async function byHand(page, work, left) {
   leave();

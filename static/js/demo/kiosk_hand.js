@@ -27,7 +27,7 @@ export function book(page, wanted, stands) {
 async function bookedAtLast(page, wanted, stands) {
   for (let visit = 0; visit < VISITS; visit += 1) {
     if (await booked(page, wanted, stands)) return true;
-    // the screen is still the one where it stopped: the visit was not interrupted
+    // the kiosk still shows the screen where this stopped: the visit was not interrupted
     if (!isBefore(page)) return false;
   }
   return false;
@@ -121,7 +121,7 @@ async function press(page, name) {
   now.classList.add("is-down");
   await pause(DOWN_MS);
   now.classList.remove("is-down");
-  // redrawn while it was held down: the new button has not noticed
+  // if the screen was redrawn while the button was held down, press its new button
   const last = find(page, name) ?? now;
   last.click();
   return true;

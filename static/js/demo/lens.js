@@ -41,7 +41,7 @@ async function loaded() {
   }
 }
 
-/** Open the drawer, or close it; without `open` whichever it is not once the lens is loaded. */
+/** Open or close the drawer once the lens is loaded: see setOpen() in drawer.js. */
 async function turn(open) {
   const [drawer] = (await loaded()) ?? [];
   drawer?.setOpen(open);
@@ -57,5 +57,5 @@ for (const button of document.querySelectorAll("[data-lens-open]"))
   button.addEventListener("click", () => turn());
 onKey("~", () => turn());
 onKey("e", point);
-document.addEventListener("ridedash:lens", ({ detail }) => turn(detail.open)); // of the stage
+document.addEventListener("ridedash:lens", ({ detail }) => turn(detail.open)); // sent by the stage
 if (kept.open) turn(true);

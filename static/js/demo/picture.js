@@ -116,7 +116,7 @@ function addImage(canvas, twin) {
     image.setAttribute("src", canvas.toDataURL());
     twin.before(image);
   } catch {
-    // it contains an image of another origin, so it can't be read
+    // the canvas contains an image of another origin, so it can't be read
   }
 }
 

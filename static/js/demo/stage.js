@@ -42,8 +42,9 @@ let away = false; // whether no request gets an answer
 let out = false; // whether somebody has to sign in again
 
 /**
- * Whatever request shows it first: a sign-in may be done before the follower's next poll. A poll
- * that is under way may have been answered before the sign-out.
+ * Called for the first answer that shows the sign-out, of any request, because somebody may have
+ * signed in again before the follower's next poll. A poll that is under way is ignored: it may have
+ * been answered before the sign-out.
  */
 function signedOut() {
   if (!out) follower.anew();
@@ -56,8 +57,8 @@ const follower = new Poller("/demo/stage/newest.json", {
   waitMs: 0,
   got(body) {
     if (out) {
-      location.reload(); // forms of another sign-in would be refused
-      return null; // asked again, the page would begin its reload anew each second, and never end
+      location.reload(); // the forms of the former sign-in would be refused
+      return null; // another poll would start the reload anew each second, and it would never end
     }
     if (away) story.tell();
     away = false;
@@ -94,7 +95,7 @@ async function press(form, submitter) {
     const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const told = page.querySelector("main [role=alert], main [role=status]");
-    const words = told ?? page.querySelector("h1"); // the second one is for error pages
+    const words = told ?? page.querySelector("h1"); // an error page has only a heading
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
     if (answer.status === 401) signedOut();
     done = new URL(answer.url).searchParams.get("said");
@@ -107,8 +108,8 @@ async function press(form, submitter) {
 }
 
 /**
- * While a story plays it turns the clock itself: Hold pauses it, and a speed becomes the story's
- * speed.
+ * While a story plays, the story turns the clock: Hold pauses the story, and a chosen speed becomes
+ * the story's speed.
  */
 function turned(value) {
   if (!story.leads) return false;

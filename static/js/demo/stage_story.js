@@ -168,7 +168,7 @@ export class StageStory {
     const { again } = this;
     await this.screens.reload("desk", "/");
     await until(() => !typedInto(this.screens.page("desk")));
-    if (this.again !== again) return; // a Reset, or another press
+    if (this.again !== again) return; // after a Reset, or another press
     this.again = null;
     this.#show();
     again();
@@ -234,7 +234,7 @@ export class StageStory {
     if (!isFinal(status)) return;
     this.stop?.();
     this.stop = null;
-    if (status === 404) this.moment = null; // the file with its run was deleted
+    if (status === 404) this.moment = null; // the file of the run was deleted
     this.#show({ silently: true });
   }
 

@@ -19,7 +19,7 @@ const SLOW_MS = 4_000; // wait after which a pressed button shows that it is wor
 const GONE_MS = 5_000; // time to read where the visit continues
 const TYPED_MS = 200;
 const LOOK_AGAIN_MS = 3_000; // wait before a search that failed is repeated
-const GRACE_MS = 5_000; // repeats last this long: a restarting server is back by then
+const GRACE_MS = 5_000; // requests are repeated so long: a restarting server is back by then
 const PRESSED_MS = 3_000; // the same after Book, which has only 20 s
 const CARS_AGAIN_S = 5; // wait before cars are requested again, if our server was silent
 /** Screens that show prices of cars, in the guest's language. */
@@ -67,8 +67,8 @@ export class Booking {
   }
 
   /**
-   * The result of `asked`. Without an answer of the server it is repeated for `grace` ms. After
-   * that, and once the visit is over, its error is thrown.
+   * The result of `asked()`. Without an answer of the server the call is repeated for `grace` ms.
+   * After that, and once the visit is over, its error is thrown.
    */
   async #patiently(asked, grace = GRACE_MS) {
     const { round } = this;
@@ -328,7 +328,7 @@ export class Booking {
     if (answer.ride?.number) visit.ride = answer.ride;
     const { state } = answer;
     const waits = state === "sending" || state === "asking";
-    visit.words = waits ? null : (answer.words ?? null); // too late to say what usually happens
+    visit.words = waits ? null : (answer.words ?? null); // while it waits, the page has its own words
     this.sent ||= waits;
     if (waits) return this.#wait(state);
     if (state === "booked") return this.#booked();

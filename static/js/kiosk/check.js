@@ -48,7 +48,7 @@ function shownAs(visit, key, text) {
   return OWN_WORDS.has(key) ? text : fact(text);
 }
 
-/** The price with its label; its sign is shown only if it has no label. */
+/** The price, with its kind before it if it has one, such as "fixed price". */
 function priced({ car, price }) {
   return [car.price_kind ? `${car.price_kind} ` : "", price ? fact(price) : ""];
 }

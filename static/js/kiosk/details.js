@@ -214,7 +214,7 @@ function part(k, { key, label, why, masked, before = "" }, choose) {
   return made;
 }
 
-/** Show the typed text in the field and in the control's name; a PIN as stars. */
+/** Show the typed text in the field and in the control's name, where a masked text is stars. */
 function show({ node, field, before, label, star }, text) {
   field.value = text ? before + text : before;
   toEnd(field);

@@ -66,7 +66,7 @@ class Door {
     return Number(root.dataset.pollMs);
   }
 
-  /** After two such answers the display was revoked: reload, which shows the page for pairing. */
+  /** After two answers with 404 the display was revoked: reload, which shows the pairing page. */
   #failed(status) {
     if (status !== 404) return undefined;
     this.missing += 1;
@@ -203,7 +203,7 @@ class Door {
       mark: button.dataset.mark,
       csrf_token: document.querySelector("meta[name=csrf-token]").content,
     });
-    if ([400, 401].includes(answer.status)) return void loadAnew(); // its CSRF token has expired
+    if ([400, 401].includes(answer.status)) return void loadAnew(); // the page's CSRF token has expired
     this.poller.anew();
     for (const each of item.querySelectorAll("button")) each.disabled = false;
   }

@@ -270,7 +270,7 @@ function place(list, items, last) {
   return Math.min(items.length, 1);
 }
 
-/** Whether no item reaches below the list, apart from sensitive areas. */
+/** Whether no item reaches below the list; its sensitive area may. */
 function fits(list) {
   const end = list.getBoundingClientRect().bottom + 1;
   return [...list.children].every((item) => item.getBoundingClientRect().bottom <= end);

@@ -14,7 +14,7 @@ export class Idle {
     this.over = over;
     this.last = last;
     this.wait = 0;
-    this.quiet = false; // ends without a question, because nothing would be lost
+    this.quiet = false; // whether the visit ends without a question, because nothing would be lost
     this.from = clocks();
     this.asked = null;
     setInterval(() => this.#tick(), TICK_MS);

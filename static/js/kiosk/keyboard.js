@@ -77,7 +77,7 @@ export class Keyboard {
     this.changed();
   }
 
-  /** Take a letter back, and tell which one. */
+  /** Delete the last letter, and say which one it was. */
   erase() {
     const { field, k } = this;
     const letters = [...field.value];
@@ -139,7 +139,7 @@ export class Keyboard {
   #bottom(columns, letters) {
     const base = this.#base();
     const signs = base === "hi" ? [this.#switch(this.page === "signs" ? "क" : "ा", "signs")] : [];
-    // a narrow Hindi row has no room for it: there it is beside the digits
+    // a narrow Hindi row has no room for the key to Latin letters: there it is beside the digits
     const room = base === "ar" || columns >= 10 || ["digits", "latin"].includes(this.page);
     if (OWN.has(base) && room) signs.push(this.#switch(this.page === "latin" ? "" : "Aa", "latin"));
     const digits = this.#switch(this.page === "digits" ? "" : "123", "digits");

@@ -162,7 +162,8 @@ export class Keys {
 }
 
 /**
- * Whether it is a shortcut such as Ctrl+P or Alt+Left; the third letter of a key (AltGr) is typed.
+ * Whether an event is a shortcut such as Ctrl+P or Alt+Left. With AltGr it is none: the third letter
+ * of the key is typed.
  */
 function isShortcut(event) {
   const held = event.ctrlKey || event.altKey || event.metaKey;

@@ -220,7 +220,7 @@ export class Kiosk {
     return asked;
   }
 
-  /** Also forget a language or an aid that somebody chose on a start screen and then left. */
+  /** Watch for an end; a language or an aid chosen on a start screen is forgotten too. */
   #watch() {
     const { screen, visit } = this;
     const usual = visit.language === this.#usual && !visit.aids.size;
@@ -406,7 +406,7 @@ export class Kiosk {
     if (activeElement?.dataset.press) this.speak([this.#standing(activeElement)], true);
   }
 
-  /** Lay a sheet over the screen; read `before`, then what it asks, then where one stands. */
+  /** Lay a sheet over the screen; read `before`, what the sheet asks, and where the focus is. */
   lay(node, before = []) {
     this.frame.lay(node);
     const words = [...node.querySelectorAll(".k-sheet-title, p:not(.k-english)")].map(wordsOf);

@@ -49,8 +49,8 @@ export class Panel {
   }
 
   /**
-   * Somebody is using the panel: measuring a screen takes longer than a minute, and a guest does
-   * not get here.
+   * Keep the panel open while somebody uses it: measuring a screen takes longer than a minute, and
+   * no guest gets here.
    */
   touched() {
     if (!this.isOpen) return;

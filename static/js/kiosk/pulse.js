@@ -59,7 +59,7 @@ export class Pulse {
     if (this.fonts !== null) fields.fonts = this.fonts;
     try {
       const answer = await k.beats.post("/kiosk/beat", fields, GRACE_MS);
-      if (visit !== k.visit) answer.help = ""; // another guest has requested help
+      if (visit !== k.visit) answer.help = ""; // the answer is about the help for the former guest
       this.#heard(answer);
     } catch (error) {
       await this.#unheard(error);
@@ -101,7 +101,7 @@ export class Pulse {
       await this.k.loadPanel();
       this.fonts ??= await fonts(this.k.choices);
     } catch {
-      // only if no guest would notice it
+      // the next answer tries again
     }
   }
 

@@ -102,7 +102,7 @@ export function where(k) {
   };
 }
 
-/** A kind of place; if the property has no favourites, its list is one press away. */
+/** A button for the list of a kind of place, shown if the property has no favourites. */
 function kind(k, tab) {
   const act = () => k.booking.listKind(tab);
   return control(

@@ -81,7 +81,7 @@ export function dark(k) {
   return node;
 }
 
-/** The link to the guest's own phone: {words, phone: {qr}}. */
+/** The link for the guest's own phone: {words, phone: {qr}}. */
 export function phoneSheet(k, { words, phone }) {
   const close = control("close", "k-button", () => k.closeSheet("phone"), k.t("close"));
   close.dataset.first = "";

@@ -8,8 +8,9 @@ import { released } from "../shared/press.js";
 
 export class ActionPanels {
   /**
-   * `address` is the page's own; `shown` is the snapshot that its panels belong to; `replaced()` is
-   * called after new panels were inserted. `signal` ends them when another ride replaces this one.
+   * `address` is that of the page; `shown` is the snapshot that its panels belong to; `replaced()`
+   * is called after new panels were inserted. `signal` ends this object when another ride replaces
+   * this one.
    */
   constructor(root, address, shown, replaced, { headers = {}, signal } = {}) {
     this.root = root;
@@ -33,7 +34,7 @@ export class ActionPanels {
     this.asking = true;
     try {
       const page = await this.#page();
-      await released(); // a pressed button must stay
+      await released(); // a pressed button must stay in place
       if (this.signal?.aborted) return;
       const theirs = JSON.parse(page.querySelector("[data-points]").textContent).snapshot;
       this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);
@@ -71,7 +72,7 @@ export class ActionPanels {
     const panels = [...fresh.children].map((panel) => {
       const name = panel.dataset.action;
       if (!stays.has(name) || !kept.has(name)) return document.adoptNode(panel);
-      kept.get(name).hidden = panel.hidden; // it may have been switched off
+      kept.get(name).hidden = panel.hidden; // the kept panel may have been switched off
       return kept.get(name);
     });
     section.replaceChildren(...panels);

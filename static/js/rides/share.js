@@ -1,6 +1,6 @@
 /**
- * The links of a ride: a press makes a link and copies it, if the browser allows that after a
- * request; the link is also shown, with a button that copies it.
+ * A press makes a link and copies it. Safari copies only during a press, not after the request: the
+ * link is therefore also shown, with a button that copies it.
  */
 
 import { patience } from "../shared/ask.js";

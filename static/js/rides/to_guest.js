@@ -14,7 +14,7 @@ export class ToGuest {
       if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
       left();
     });
-    // Esc ends the full screen first, and no other handler receives it
+    // Esc ends the full screen first, and no handler receives that key
     this.follow = () => document.fullscreenElement || this.close();
     document.addEventListener("fullscreenchange", this.follow);
   }
@@ -29,7 +29,7 @@ export class ToGuest {
     this.close();
   }
 
-  /** Show it; without permission for the full screen, fill the window. */
+  /** Show the ride; without permission for the full screen, fill the window. */
   async #show() {
     if (this.dialog.open) return;
     try {

@@ -50,7 +50,7 @@ export class RideView {
   start() {
     const { signal } = this.ending;
     this.root.addEventListener("submit", (event) => this.#holdBack(event), { signal });
-    // a hidden page does not poll
+    // a hidden page polls rarely, or not at all
     document.addEventListener("visibilitychange", () => this.#awake(), { signal });
     watchCode(this.root);
     this.toGuest = new ToGuest(this.root, () => hideCode(this.root));
@@ -99,8 +99,8 @@ export class RideView {
   }
 
   /**
-   * Take an answer: a snapshot, or null when it is unchanged; the headers have the time of the
-   * position.
+   * Take an answer: a snapshot, or null when it is unchanged. A header has the time when the service
+   * last answered.
    */
   take(body, answer) {
     this.offset = clockOffset(answer, this.offset);
@@ -131,7 +131,7 @@ export class RideView {
       JSON.stringify(before.route) !== JSON.stringify(body.route)
     )
       this.#drawTrip({ fit: false });
-    // requests its last points, because polls may have missed some
+    // request the last points of the path, because polls may have missed some
     if (before.live && !body.live) this.driven.gap();
     this.#moveCab(body.poll_ms);
     if (before.live && !body.live) this.#drawTrip();

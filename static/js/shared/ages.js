@@ -25,8 +25,8 @@ export function span(seconds) {
 
 /**
  * The text of a timer {pattern, since, until, speed} at an instant in ms. In the pattern, {up} is
- * the time since the start, {down} the time until the end, {total} the time between them. It counts
- * `speed` seconds per second, because a demo's clock may run fast.
+ * the time since the start, {down} the time until the end, {total} the time between them. A timer
+ * counts `speed` seconds per second, because a demo's clock may run fast.
  */
 export function timerText({ pattern, since, until, speed = 1 }, nowMs) {
   const began = Date.parse(since);

@@ -1,5 +1,6 @@
 /**
- * The marker of a cab on a map: present while the position is known; it moves from one to the next.
+ * The marker of a cab on a map: it is there while a position is known, and moves from each position
+ * to the next.
  */
 
 import { Glide } from "./glide.js";

@@ -8,7 +8,7 @@ export function clocks() {
   return [Date.now(), performance.now()];
 }
 
-/** Milliseconds since then. */
+/** The milliseconds since a moment that `clocks` returned. */
 export function passed(from) {
   return Math.max(...clocks().map((now, i) => now - from[i]));
 }

@@ -178,7 +178,7 @@ export class Combobox {
       event.key
     ];
     if (go !== undefined && this.open && last >= 0 && this.#fresh) {
-      // these keys move the caret
+      // these two keys move the caret, unless the user has moved the mark
       if ((event.key === "Home" || event.key === "End") && !this.moved) return;
       event.preventDefault();
       this.#mark((go + last + 1) % (last + 1));
@@ -208,7 +208,7 @@ export class Combobox {
     if (!meant && !this.waits(this.input.value.trim())) return;
     event.preventDefault();
     if (meant) this.#choose(index, true);
-    // search for words that were not typed, without choosing
+    // words that were not typed are searched, but nothing is chosen
     else if (!answered) this.#ask({ first: this.dirty });
     else if (this.none()) this.close();
   }

@@ -9,8 +9,8 @@ const labels = new WeakMap(); // button -> its own text
 const timers = new WeakMap(); // button -> the timer that restores its text
 
 /**
- * Copy a field or a text; resolves to whether that worked. It is also selected, so that the user
- * can copy it by hand.
+ * Copy a field or a text; resolves to whether that worked. The text is also selected, so that the
+ * user can copy it by hand.
  */
 export async function copy(source) {
   if (source.select) source.select();

@@ -5,7 +5,7 @@
 import { isShown } from "./slots.js";
 
 const acts = new Map([["", new Map()]]); // a selector, or "" for the page -> key -> function
-// as WCAG 2.1.4 requires; Esc and the button for help still work
+// users can switch shortcuts off (WCAG 2.1.4); Esc and the button for help still work
 const off = document.body.dataset.shortcuts === "off";
 const help = document.querySelector("[data-keys-help]");
 

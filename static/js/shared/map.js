@@ -82,7 +82,7 @@ export class RideMap {
   /**
    * Draw a pin. There is one `pickup` and one `drop` (a second call moves it), and any number of
    * `stop-pickup` and `stop-drop`. `label` is its accessible name. With `moved(lat, lng)` the user
-   * can drag it.
+   * can drag the pin.
    */
   pin(kind, lat, lng, label = "", moved = null) {
     if (kind.startsWith("stop-")) return this.#stop(kind, lat, lng, label);
@@ -283,8 +283,8 @@ export class RideMap {
 
   /**
    * Add a canvas over all other markers, for markers that are too many to be nodes. `paint(pen, at,
-   * size)` draws all of it, where `at(lat, lng)` is a position in px {x, y}. It runs whenever the
-   * map moves, and when the returned function is called. Clicks and pointer moves call
+   * size)` draws all of it, where `at(lat, lng)` is a position in px {x, y}. `paint` runs whenever
+   * the map moves, and when the returned function is called. Clicks and pointer moves call
    * `pointed(kind, {x, y})` with "click" or "mousemove".
    */
   canvas(paint, pointed) {

@@ -66,7 +66,7 @@ export class Poller {
   }
 
   async #ask() {
-    // #wake continues it
+    // #wake() continues the polling
     if (this.stopped || (document.hidden && !this.hiddenMs) || !navigator.onLine) return;
     const round = (this.round += 1);
     let wait = null;
@@ -101,7 +101,7 @@ export class Poller {
     if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile
     const wait = this.got(body, answer);
     this.errors = 0;
-    // after an answer that could not be shown, and after anew(), the complete answer is requested
+    // stored last: after an answer that could not be shown, or anew(), no ETag is sent
     if (round === this.round) this.etag = answer.headers.get("ETag") ?? this.etag;
     if (wait !== null) this.waitMs = wait;
     return wait;

@@ -1,5 +1,5 @@
 /**
- * Printable pages: a button that prints; copy.js adds the one that copies the link. A tile of the
+ * Printable pages: a button that prints, and one that copies the link (copy.js). A tile of the
  * card's map that can't be loaded is removed: otherwise browsers show a broken image.
  */
 

@@ -48,8 +48,8 @@ LEFT_OUT: Final = (
     "Language-Team:",
     "Generated-By:",
 )
-# Where Babel's rule is not CLDR's: it has other before many in Arabic, and "0 stars" in Hindi. The
-# order of forms is zero, one, two, few, many, other.
+# Languages for which Babel's rule differs from CLDR's: in Arabic it has the form other before many,
+# and in Hindi the plural for 0. The order of forms is zero, one, two, few, many, other.
 PLURALS: Final = {
     "hi": "nplurals=2; plural=(n > 1);",
     "ar": "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : "
@@ -107,7 +107,7 @@ def extract() -> Catalog:
 def read(code: str) -> Catalog:
     """The catalogue of a language; an empty one if it has none yet.
 
-    Raises babel's PoFileError for a file that is none.
+    Raises babel's PoFileError for a file that is not a catalogue.
     """
     path = po_file(code)
     if not path.exists():
@@ -127,8 +127,8 @@ def po_file(code: str) -> Path:
 def update(catalogue: Catalog, template: Catalog) -> Changes:
     """Bring a catalogue up to date with the code.
 
-    A translation is kept where the English changed a little, as fuzzy: nobody has then read it as
-    it is now, and no page shows it.
+    Where the English changed a little, the translation is kept as fuzzy: nobody has read it beside
+    the new English, so no page shows it.
     """
     before = {key_of(each) for each in messages(catalogue)}
     fuzzy_before = {key_of(each) for each in messages(catalogue) if each.fuzzy}
@@ -149,12 +149,12 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
 
 
 def is_done(message: Message) -> bool:
-    """Whether it is translated, and its English has not changed since."""
+    """Whether a message is translated, and its English has not changed since."""
     return bool(forms(message)) and not message.fuzzy
 
 
 def is_reviewed(message: Message) -> bool:
-    """Whether a native reader has read it as it is."""
+    """Whether a native reader has read the present translation of a message."""
     return is_done(message) and message.user_comments != _without_review(message)
 
 
@@ -181,9 +181,10 @@ def written(catalogue: Catalog, figures: str = "") -> bytes:
 
 
 def figures_of(catalogue: Catalog) -> str:
-    """How much is translated of what guests meet, of what staff read, and of what a demo alone
-    says, and how much people have read of what is critical and of what guests meet; each as
-    "512/520".
+    """How much of a catalogue is translated and reviewed, each figure as "512/520".
+
+    Translated are texts that guests meet, that staff read, and that only a demo has. Reviewed are
+    critical texts, and texts that guests meet.
     """
     guests = tier_1()
     names = "guests", "staff", "demo", "critical", "reviewed"
@@ -199,7 +200,7 @@ def figures_of(catalogue: Catalog) -> str:
 
 
 def group_of(message: Message, guests: set[Key]) -> str:
-    """Who reads it: "guests", "staff", or those who present a demo (docs/languages.md 4)."""
+    """Who reads a message: "guests", "staff", or "demo", its presenters (docs/languages.md 4)."""
     if key_of(message) in guests:
         return "guests"
     places = [path for path, _ in message.locations]
@@ -327,7 +328,7 @@ def _wrong_in(language: Language, template: Catalog, guests: set[Key]) -> list[s
 
 
 def faults_of(message: Message) -> list[str]:
-    """What is wrong with a translation that pages show: gaps for facts, and its mark."""
+    """What is wrong with a translation that pages show: its slots for facts, and its mark."""
     if not is_done(message):
         return []
     one, plural = (message.id, "") if isinstance(message.id, str) else tuple(message.id)
@@ -338,7 +339,7 @@ def faults_of(message: Message) -> list[str]:
 
 
 def unclosed(text: str) -> list[int]:
-    """The numbers of lines whose text has no closing quote, which Babel reads in silence."""
+    """The numbers of lines whose text has no closing quote, which Babel reads without an error."""
     begins = re.compile(r'(?:msg(?:id|str|ctxt|id_plural)(?:\[\d\])?\s+)?"')
     return [
         n
@@ -377,10 +378,10 @@ def glossary(code: str) -> dict[str, list[str]]:
 def missing_words(
     english: str, translated: str, agreed: dict[str, list[str]]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Each glossary word of an English text whose partners all lack in its translation.
+    """Each glossary word of an English text whose partners are all missing in the translation.
 
     The longest word counts: "shared ride" is not "ride". A "#" stands for a fact or a figure:
-    "about #" is an estimate, "about" alone is not. A word that stays English is one that is typed.
+    "about #" is an estimate, "about" alone is not. A word that stays English counts as a partner.
     """
     rest, written = FACT.sub("#", english).lower(), translated.lower()
     for word in sorted(agreed, key=len, reverse=True):

@@ -3,16 +3,17 @@
     python -m tools.mutants --seed 7 8 --count 150
 
 Draws single changes of the modules where a wrong line costs money, truth or security (CORE in
-changes.py). For each change the module's own test file runs without a browser until a test fails;
-that counts when the test passes without the change. For the changes that are left the tests of
-their folders run unchanged and say which functions each enters; then those that enter the changed
-one run with the change, on SQLite, and what is still left on PostgreSQL.
+changes.py). First the module's own test file runs with each change, without a browser, until a test
+fails; the failure counts if that test passes without the change. For changes that nobody has
+noticed so far, the tests of their folders run unchanged, to record which functions each test
+enters. Then the tests that enter the changed function run with the change, on SQLite; for changes
+that are still unnoticed they also run on PostgreSQL.
 
-Not drawn: words for developers, asserts, and what only the type checker reads. A change that is
-known to make no difference is listed in `equivalent.txt`, with the reason, and not counted. Each
-result is a line of JSON in a file as soon as it is known. Several seeds are judged together, since
-the tests are run unchanged but once then, and counted apart. The exit code is 1 when fewer than
-nine in ten of a seed are noticed, and 2 when not all were judged.
+Words for developers, asserts, and what only the type checker reads are not changed. A change that
+is known to make no difference is listed in `equivalent.txt`, with the reason, and not counted. Each
+result is written into a file as a line of JSON as soon as it is known. Several seeds are judged
+together, because the tests then run unchanged only once, but they are counted apart. The exit code
+is 1 when fewer than nine in ten changes of a seed are noticed, and 2 when not all were judged.
 """
 
 import argparse
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _share(name: str, drawn: Sequence[Mutant], found: Mapping[Mutant, bool]) -> int:
-    """Say how many of these were noticed; as `main`."""
+    """Print how many of these changes were noticed. Returns an exit code, as `main` does."""
     judged = [found[mutant] for mutant in drawn if mutant in found]
     noticed = sum(judged)
     # changes that are noticed quickly are judged first: a share of these alone would be too high
@@ -108,7 +109,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _wanted(asked: argparse.Namespace) -> dict[str, list[Mutant]]:
-    """What each seed draws; with --again what the tests did not notice, as far as it is there."""
+    """What each seed draws; with --again, the unnoticed changes of that file that still exist."""
     if asked.again is None:
         seeds = dict.fromkeys(asked.seed)
         return {f"seed {n}": draw(n, asked.count, asked.only, asked.root) for n in seeds}
@@ -126,7 +127,7 @@ def _tell(mutant: Mutant, verdict: Verdict, to: Path) -> None:
 
 
 def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tuple[Mutant, Verdict]]:
-    """Each change with what noticed it; none is begun after the minutes that were asked for."""
+    """Each change with what noticed it; no run begins after the minutes that were asked for."""
     end = time.monotonic() + asked.minutes * 60
     memory = Path("/dev/shm")  # where the tests' databases wait for no disk
     place = memory if os.access(memory, os.W_OK) else None
@@ -148,7 +149,7 @@ def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tupl
 def _judged(
     mutants: Iterable[Mutant], judge: Judge, copies: Sequence[Path], end: float
 ) -> Iterator[tuple[Mutant, Verdict | None]]:
-    """What a judge says of each, in the order in which it does. None: it was too late to ask."""
+    """What a judge says of each change, in the order of its answers. None: the time was over."""
 
     def judged(mutant: Mutant, copy: Path) -> Verdict | None:
         begun = time.monotonic()

@@ -57,8 +57,8 @@ class Mutant:
     """One change: the file, the line (from 1), what stands there, and what replaces it.
 
     `scope` is the dotted name of the function or class around it. `function` is the first line of
-    that function (of its decorators, where it has some); None where the change is met on import,
-    or where a result that was remembered before may hide it.
+    that function (of its decorators, where it has some); None where the changed code runs on
+    import, or where a cached result may hide the change.
     """
 
     path: str
@@ -69,14 +69,14 @@ class Mutant:
     after: str
     scope: str = ""
     function: int | None = None
-    nth: int = 1  # among those of the same scope and text
+    nth: int = 1  # its number among the changes of the same scope and text
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {_short(self.before)} -> {_short(self.after)}"
 
     @property
     def name(self) -> str:
-        """What it is known by in lists: without the line, which moves."""
+        """The name of the change in lists: without the line, which may move."""
         again = f" ({self.nth})" * (self.nth > 1)
         return f"{self.path}: {self.scope}: {_short(self.before)} -> {_short(self.after)}{again}"
 
@@ -116,7 +116,7 @@ def modules(only: str = "", root: Path = ROOT) -> list[Path]:
 
 
 def draw(seed: int, count: int, only: str = "", root: Path = ROOT) -> list[Mutant]:
-    """A sample of all changes: of each module in turn, so that long modules don't hide short."""
+    """A sample of all changes: of each module in turn, so that long ones don't hide short ones."""
     dice = random.Random(seed)
     pools = [pool for path in modules(only, root) if (pool := list(mutants(path, root)))]
     for pool in pools:
@@ -141,7 +141,7 @@ def mutants(path: Path, root: Path = ROOT) -> Iterator[Mutant]:
         end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
         before = text[start:end].decode()
         for bare in dict.fromkeys(_changes(node)):
-            # in brackets, so that its neighbours don't take a part of it
+            # in brackets, so that no operator beside it takes a part of it
             wrapped = isinstance(node, ast.BoolOp | ast.BinOp | ast.Compare | ast.UnaryOp)
             after = f"({bare})" if wrapped else bare
             seen[key := f"{place.scope} {before} {after}"] += 1
@@ -166,7 +166,7 @@ def _around(
         return scope, function
     inner = f"{scope}.{node.name}".lstrip(".")
     if isinstance(node, ast.ClassDef) or child not in node.body:
-        return inner, function  # defaults and decorators are met where the function is made
+        return inner, function  # defaults and decorators run where the function is defined
     names = {ast.unparse(each).split("(")[0].split(".")[-1] for each in node.decorator_list}
     if names & REMEMBERED:
         return inner, None
@@ -176,7 +176,7 @@ def _around(
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
     """The children of a node but those that change nothing: annotations, a class's decorators.
 
-    Whether a value is frozen is the type checker's to notice.
+    The decorators only say whether a value is frozen, which the type checker notices.
     """
     left_out: list[ast.AST | None] = []
     match node:
@@ -192,11 +192,11 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _idle_arguments(call: ast.Call) -> Iterator[ast.AST]:
-    """The arguments of a call that no result of it depends on.
+    """The arguments of a call on which no result of the call depends.
 
-    `frozen`: the type checker's, as in a decorator. `strict` of zip: an assertion, as `assert` is.
-    `maxsize` of lru_cache: whether a result is remembered or made again, it is the same.
-    `limit(1)`: a statement of which the first row alone is taken; more would only be read in vain.
+    `frozen`: the type checker notices it, as in a decorator. `strict` of zip: it only asserts.
+    `maxsize` of lru_cache: a result is the same whether it is remembered or computed again.
+    `limit(1)`: only the first row is taken from such a statement; more would be read in vain.
     """
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     for keyword in call.keywords:
@@ -207,7 +207,7 @@ def _idle_arguments(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _is_idle(node: ast.AST) -> bool:
-    """Whether nothing depends on it but words for developers, or the type checker."""
+    """Whether only words for developers, or the type checker, depend on a node."""
     match node:
         case ast.Assert() | ast.If(ast.Name("TYPE_CHECKING")):
             return True
@@ -225,7 +225,7 @@ def _is_idle(node: ast.AST) -> bool:
 
 
 def _changes(node: ast.expr | ast.stmt) -> Iterator[str]:
-    """The other texts of a node."""
+    """The texts with which a node can be replaced."""
     match node:
         case ast.Compare(left, [op], [right]) if type(op) in OTHER:
             yield ast.unparse(ast.Compare(left, [OTHER[type(op)]()], [right]))  # type: ignore[list-item]

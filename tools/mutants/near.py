@@ -9,7 +9,7 @@ from tools.mutants.changes import Mutant
 from tools.mutants.plugins import SHARED, Reach
 
 KINDS: Final = ("sqlite", "postgresql")
-# near to every module: it compares the numbers that each one names with docs/limits.md
+# a test that is near every module: it compares the numbers in the modules with docs/limits.md
 LIMITS: Final = "tests/test_limits.py"
 # a folder of tests or one of its files, and a kind of database: what is run unchanged at once
 Unit = tuple[str, str]
@@ -27,7 +27,7 @@ class Round:
 class Near:
     """The tests near the modules of a project; with `own` a module's own test file on SQLite alone.
 
-    That is quick enough to be run while that file is written, and sees less than the tests do.
+    With `own` a run is quick enough while that file is being written, but it notices less.
     """
 
     def __init__(self, root: Path, *, own: bool = False) -> None:
@@ -35,14 +35,14 @@ class Near:
         self.kinds = () if own else KINDS
 
     def files(self, mutant: Mutant) -> list[str]:
-        """The nearest test files: the module's own; for what runs on import also the limits'."""
+        """The nearest test files: the module's own; LIMITS too, for code that runs on import."""
         files = [_own(mutant.path)] + [LIMITS] * (mutant.function is None)
         return [file for file in files if (self.root / file).exists()]
 
     def units(self, path: str) -> list[Unit]:
-        """Where the tests of a module are: the folder that mirrors its folder.
+        """Where the tests of a module are: the folder that mirrors its folder, and LIMITS.
 
-        With the folders in that one, as far as they hold tests themselves.
+        Folders inside that folder are included if they hold tests themselves.
         """
         near = self.root / _own(path)
         found = {test.parent for test in near.parent.rglob("test_*.py")}
@@ -67,7 +67,7 @@ def _own(path: str) -> str:
 
 
 def _meeting(mutant: Mutant, reach: Reach) -> set[str]:
-    """The tests that may notice a change: all, unless it is in a function."""
+    """The tests that may notice a change: all tests, unless the change is in a function."""
     tests = {test for test in reach.cpu_s if test not in reach.failed}
     place = mutant.path, mutant.function
     if mutant.function is None or place in reach.entered[SHARED]:

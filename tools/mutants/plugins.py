@@ -1,4 +1,4 @@
-"""What pytest is told in a run of the tests near a change: record what they enter, or choose."""
+"""Plugins of pytest for the tests near a change: one records what they enter, others choose."""
 
 import contextlib
 import sys
@@ -21,8 +21,8 @@ class Reach:
     """What the tests of a folder enter, by their node ids.
 
     `entered`: functions of the core, each as path and first line; those under SHARED concern every
-    test. `cpu_s`: what each test took, with its fixtures. `failed` are no judges: they fail
-    unchanged. `libraries`: modules that are not the project's, as they were imported.
+    test. `cpu_s`: what each test took, with its fixtures. `failed`: tests that fail unchanged, and
+    so can't judge a change. `libraries`: modules that are not the project's, in order of import.
     """
 
     entered: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """A test with its fixtures."""
+        """Record a test with its fixtures."""
         self._now = self.reach.entered.setdefault(item.nodeid, set())
         begun = time.process_time()
         try:
@@ -73,24 +73,24 @@ class Recorder:
             self._now = before
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note who fails although nothing was changed."""
+        """Note a test that fails although nothing was changed."""
         if report.failed and report.nodeid not in self.reach.failed:
             self.reach.failed.append(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that can't be collected."""
+        """Note a file that can't be collected."""
         if report.failed:
             self.reach.failed.append(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        """Everything has run."""
+        """Stop recording: everything has run."""
         sys.settrace(None)
         threading.settrace(lambda *_: None)
         self.reach.libraries = [name for name in sys.modules if is_library(name)]
 
 
 class First:
-    """Notes the first test that fails, and leaves out some."""
+    """Notes the first test that fails, and leaves out some tests."""
 
     def __init__(self, without: Collection[str] = ()) -> None:
         self._without = without
@@ -98,7 +98,7 @@ class First:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave some out."""
+        """Leave out the tests in `without`."""
         items[:] = [item for item in items if item.nodeid not in self._without]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -121,7 +121,7 @@ class Chosen(First):
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out the others."""
+        """Leave out all tests that were not chosen, and sort the chosen ones."""
         items[:] = sorted(
             (item for item in items if item.nodeid in self._turns),
             key=lambda item: self._turns[item.nodeid],
@@ -129,7 +129,7 @@ class Chosen(First):
 
 
 def hurried() -> None:
-    """Hypothesis says that something fails, not how simply; and the same in each run."""
+    """Let Hypothesis draw the same examples in each run, and not simplify those that fail."""
     with contextlib.suppress(ImportError):
         import hypothesis
 

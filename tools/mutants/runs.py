@@ -1,7 +1,7 @@
 """Runs of the tests near a change, each in a process of its own, forked from a warm one.
 
 The warm process has imported libraries, never a module of the project: what is changed, and what
-imports it, is imported in the fork. Each of the forks that go on at once has a copy of the project.
+imports it, is imported in the fork. Forks that run at once have a copy of the project each.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ OPTIONS: Final = [
 MARKS: Final = {"sqlite": "not browser", "postgresql": "database and not browser"}
 SPARE_S: Final = 20.0  # what a run may need beside its tests: imports, a server
 Limits = tuple[float, float]  # seconds of CPU, and of waiting for anything else
-# Of one file of tests: several times what the slowest takes.
+# The limits of one file of tests: several times what the slowest takes.
 FILE_LIMITS_S: Final[Limits] = (90.0, 300.0)
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -44,7 +44,7 @@ _FORKING: Final = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended: which test failed first ("" for none), or why there is no telling."""
+    """How a run ended: which test failed first ("" for none), or why that is not known."""
 
     failed: str = ""
     why: str = ""
@@ -58,9 +58,9 @@ class Ended:
 def in_turns(
     what: Callable[[Task, Path], Found], tasks: Iterable[Task], copies: Sequence[Path]
 ) -> Iterator[tuple[Task, Found]]:
-    """`what` of each task and a copy that nobody else uses, in as many processes as copies.
+    """The results of `what` for each task, in the order in which the tasks end.
 
-    In the order in which they end.
+    Each call gets a copy that no other process uses; there are as many processes as copies.
     """
     waiting, busy = iter(list(tasks)), dict[Connection, Task]()
 
@@ -76,7 +76,7 @@ def in_turns(
             return
 
     lines = [_FORKING.Pipe() for _ in copies]
-    workers = [  # no daemons, since those may have no processes of their own, as some tests do
+    workers = [  # not daemons: those may not start processes, as some tests do
         _FORKING.Process(target=worker, args=(theirs, copy))
         for (_, theirs), copy in zip(lines, copies, strict=True)
     ]
@@ -111,9 +111,9 @@ def libraries_of(files: Sequence[str], copy: Path) -> list[str]:
 
 
 def reach_of(where: str, kind: str, copy: Path) -> Reach:
-    """Run the tests right in a folder, or those of a file, unchanged.
+    """Run the tests directly in a folder, or those of a file, without a change.
 
-    Raises RuntimeError when nothing comes of it.
+    Raises RuntimeError when there is no result.
     """
 
     def run() -> Reach:
@@ -162,7 +162,7 @@ def _ended(
 def _answer_of(
     run: Callable[[], Found], kind: str, copy: Path, limits: Limits
 ) -> tuple[Found | None, str]:
-    """What `run` returns in a fork, and else why it did not end well; see _forked."""
+    """The result of `run` in a fork, or None; and why the fork did not end well (see _forked)."""
     answer = copy / ".answer"
     answer.unlink(missing_ok=True)
     why = _forked(lambda: answer.write_bytes(pickle.dumps(run())), kind, copy, limits)
@@ -171,7 +171,7 @@ def _answer_of(
 
 
 def _forked(run: Callable[[], object], kind: str, copy: Path, limits: Limits) -> str:
-    """Call `run` in a fork that has the copy as its project. Why it did not end well, or "".
+    """Call `run` in a fork with the copy as its project. Returns why it did not end well, or "".
 
     `limits`: seconds of CPU, and of waiting for anything else.
     """
@@ -207,13 +207,13 @@ def _forked(run: Callable[[], object], kind: str, copy: Path, limits: Limits) ->
 
 
 def _kept_waiting_s(process: int) -> float:
-    """Seconds in which it was ready to run and other processes had the CPU: it does not hang."""
+    """Seconds in which a process was ready, but others had the CPU: it does not hang then."""
     times = Path(f"/proc/{process}/schedstat").read_text().split()
     return float(times[1]) / 1e9
 
 
 def _enter(copy: Path, kind: str, cpu_s: float) -> None:
-    """In a fork: its own session, folder, output, path of imports and limit."""
+    """Give a fork its own session, folder, output, path of imports and limit."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -239,7 +239,7 @@ def _enter(copy: Path, kind: str, cpu_s: float) -> None:
     )
     tempdir: Any = sys.modules.get("tempfile")
     if tempdir is not None:
-        tempdir.tempdir = None  # it remembers the one of the parent
+        tempdir.tempdir = None  # the module remembers the parent's folder
 
 
 def stopped_by_signals() -> None:
@@ -254,9 +254,10 @@ def stopped_by_signals() -> None:
 
 @contextlib.contextmanager
 def changed(file: Path, mutant: Mutant) -> Iterator[None]:
-    """The change in a file, meanwhile.
+    """A context in which a file has the change.
 
-    Each text has a time of its own, since Python takes compiled code of the same time and length.
+    Each text gets its own modification time, because Python reuses compiled code if time and length
+    are the same.
     """
     before, at = file.read_bytes(), int(file.stat().st_mtime)
     file.write_bytes(mutant.applied(before))
@@ -269,7 +270,7 @@ def changed(file: Path, mutant: Mutant) -> Iterator[None]:
 
 
 def copied(root: Path, to: Path) -> Path:
-    """A copy of what git knows, as it stands in the work tree."""
+    """Copy the files of the work tree that git does not ignore. Returns the copy."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,

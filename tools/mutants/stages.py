@@ -28,10 +28,10 @@ class Judge(Protocol):
 
 
 def stages(near: Near, left: Mapping[Mutant, object], copies: Sequence[Path]) -> Iterator[Judge]:
-    """The judges in their order; each is asked about the changes that are left when it comes.
+    """The judges in their order; each judges the changes that no earlier one has noticed.
 
-    A module's own test files are the quickest. Which tests the later judges run is found out when
-    their turn comes: the tests run unchanged then, and say which functions they enter.
+    A module's own test files are the quickest. Before each of the later judges the tests run
+    unchanged, to record which functions they enter: that decides which tests the judge runs.
     """
     files = {file for mutant in left for file in near.files(mutant)}
     _warm(libraries_of(sorted(files), copies[0]))
@@ -50,7 +50,7 @@ class OwnFiles:
         self._unfit: set[str] = set()  # files that can't be collected unchanged, or take too long
 
     def __call__(self, mutant: Mutant, copy: Path, /) -> str:
-        """See Judge. What fails must end well without the change."""
+        """See Judge. A failure counts only if the same run ends well without the change."""
         for file in self._near.files(mutant):
             while file not in self._unfit:
                 failing = self._failing.setdefault(file, set())

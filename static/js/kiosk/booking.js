@@ -328,7 +328,7 @@ export class Booking {
     if (answer.ride?.number) visit.ride = answer.ride;
     const { state } = answer;
     const waits = state === "sending" || state === "asking";
-    visit.words = waits ? null : (answer.words ?? null); // while it waits, the page has its own words
+    visit.words = waits ? null : (answer.words ?? null); // a wait has the page's own words
     this.sent ||= waits;
     if (waits) return this.#wait(state);
     if (state === "booked") return this.#booked();

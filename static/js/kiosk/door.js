@@ -203,7 +203,7 @@ class Door {
       mark: button.dataset.mark,
       csrf_token: document.querySelector("meta[name=csrf-token]").content,
     });
-    if ([400, 401].includes(answer.status)) return void loadAnew(); // the page's CSRF token has expired
+    if ([400, 401].includes(answer.status)) return void loadAnew(); // the CSRF token has expired
     this.poller.anew();
     for (const each of item.querySelectorAll("button")) each.disabled = false;
   }

@@ -162,8 +162,8 @@ export class Keys {
 }
 
 /**
- * Whether an event is a shortcut such as Ctrl+P or Alt+Left. With AltGr it is none: the third letter
- * of the key is typed.
+ * Whether an event is a shortcut such as Ctrl+P or Alt+Left. With AltGr it is none: the key types
+ * its third letter.
  */
 function isShortcut(event) {
   const held = event.ctrlKey || event.altKey || event.metaKey;

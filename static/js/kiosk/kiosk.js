@@ -220,7 +220,7 @@ export class Kiosk {
     return asked;
   }
 
-  /** Watch for an end; a language or an aid chosen on a start screen is forgotten too. */
+  /** Watch whether somebody is there; a language or aid of a start screen is forgotten too. */
   #watch() {
     const { screen, visit } = this;
     const usual = visit.language === this.#usual && !visit.aids.size;

@@ -99,8 +99,8 @@ export class RideView {
   }
 
   /**
-   * Take an answer: a snapshot, or null when it is unchanged. A header has the time when the service
-   * last answered.
+   * Take an answer: a snapshot, or null when it is unchanged. A header tells when the service last
+   * answered.
    */
   take(body, answer) {
     this.offset = clockOffset(answer, this.offset);

@@ -27,7 +27,7 @@ _FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-
 
 
 class Level(StrEnum):
-    """How much of a language native readers have read: nearly all, what is critical, nothing."""
+    """How much of a language native readers have read: almost all, critical texts, or nothing."""
 
     REVIEWED = "reviewed"
     CHECKED = "checked"

@@ -109,7 +109,7 @@ class Fault(StrEnum):
 
     LONG = "long"
     MISSING = "missing"  # a fact of our sentence is missing
-    UNKNOWN = "unknown"  # it contains a fact that does not exist
+    UNKNOWN = "unknown"  # a fact of the own words does not exist
     SIGN = "sign"  # a bracket, brace or percent sign, which has a meaning in the program
 
 

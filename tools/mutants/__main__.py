@@ -4,7 +4,7 @@
 
 Draws single changes of the modules where a wrong line costs money, truth or security (CORE in
 changes.py). First the module's own test file runs with each change, without a browser, until a test
-fails; the failure counts if that test passes without the change. For changes that nobody has
+fails; the failure counts if that test passes without the change. For changes that no test has
 noticed so far, the tests of their folders run unchanged, to record which functions each test
 enters. Then the tests that enter the changed function run with the change, on SQLite; for changes
 that are still unnoticed they also run on PostgreSQL.

@@ -176,7 +176,7 @@ def _around(
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
     """The children of a node but those that change nothing: annotations, a class's decorators.
 
-    The decorators only say whether a value is frozen, which the type checker notices.
+    A class's decorators only say whether a value is frozen, which the type checker notices.
     """
     left_out: list[ast.AST | None] = []
     match node:

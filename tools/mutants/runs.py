@@ -194,7 +194,7 @@ def _forked(run: Callable[[], object], kind: str, copy: Path, limits: Limits) ->
     finally:
         os.close(watched)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # with what its tests started
+            os.killpg(child, signal.SIGKILL)  # with the processes that its tests started
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)

@@ -71,7 +71,7 @@ class GuestView:
 
     version: int
     status: str | None
-    held: str  # in a demo: a message that the service's clock is held, and the car with it
+    held: str  # in a demo: a message that the service's clock is held, so the car stands still
     headline: str
     detail: str
     tone: str

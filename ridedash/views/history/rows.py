@@ -53,7 +53,7 @@ class RecordLine:
     staff: str
     centre: str
     note: str
-    car: str  # what distinguishes it from the other rides of the same press
+    car: str  # what distinguishes the ride from the other rides of the same press
 
 
 def outcomes() -> dict[Outcome, State]:

@@ -65,7 +65,7 @@ class Group:
     """One line of a table: its subject, and its figures now and before."""
 
     name: str
-    house: str = ""  # the name of its property, if several are requested
+    house: str = ""  # the name of the group's property, if several are requested
     now: Figures = field(default_factory=Figures)
     before: Figures = field(default_factory=Figures)
 

@@ -30,7 +30,7 @@ COLOURS: Final = frozenset(
     | {"gold", "beige", "maroon"}
 )
 ALIASES: Final = {"gray": "grey", "golden": "gold", "cream": "beige", "wine": "maroon"}
-DAY: Final = (time(7), time(19))  # when the display is light if it has no hours of its own
+DAY: Final = (time(7), time(19))  # when a display without hours of its own is light
 
 
 @dataclass(frozen=True)

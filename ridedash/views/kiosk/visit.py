@@ -166,7 +166,7 @@ def end() -> tuple[str, int]:
     if visit is None:
         abort(400)
     if not within(at, _count_ends):
-        return "", 204  # only a count is lost
+        return "", 204  # only the report is lost: open questions to the desk expire
     told = End(
         how=at.said.get("how", ""),
         screen=at.said.get("screen", ""),

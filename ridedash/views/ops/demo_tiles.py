@@ -62,7 +62,7 @@ class DemoTiles:
         kept = self._packed.get(path)
         if kept is None or not etag or kept[0] != etag:
             kept = etag, gzip.compress(svg, mtime=0)
-        self._packed.pop(path, None)  # moves it to the end: the first entry is the oldest
+        self._packed.pop(path, None)  # moves the tile to the end: the first one is the oldest
         self._packed[path] = kept
         while len(self._packed) > MOST_PACKED:
             self._packed.pop(next(iter(self._packed)), None)

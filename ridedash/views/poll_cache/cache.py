@@ -137,7 +137,7 @@ class PollCache:
         if not credential[0] or sum(map(len, credential)) > MAX_CREDENTIAL:
             return
         with self._lock:
-            self.viewers.pop(credential, None)  # moves it to the end: the first entry is the oldest
+            self.viewers.pop(credential, None)  # to the end: the first one is the oldest
             if len(self.viewers) >= MAX_VIEWERS:
                 del self.viewers[next(iter(self.viewers))]
             self.viewers[credential] = viewer

@@ -290,7 +290,7 @@ def _timer(
     if time.held:
         return Timer(text, "", "", text)
     if time.turns:
-        # the total is filled in here: `until` minus `began` is wrong if the end is before the turn
+        # the total is filled in here: after a turn of the clock, `until` minus `began` may differ
         pattern = pattern.replace("{total}", slots.get("total", ""))
     began = time.as_if_never_turned(since)
     speed = None if time.shown_speed == 1 else time.shown_speed

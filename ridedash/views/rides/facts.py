@@ -38,7 +38,7 @@ from ridedash.wording import (
 )
 from ridedash.wording import gettext as _
 
-# a poll that was made before the stop may be merged after it
+# for so long after a stop, the answer to an earlier poll may still be recorded
 CONFIRMED_FOR: Final = timedelta(seconds=5)
 
 

@@ -50,7 +50,7 @@ class Message:
     sms: str
     whatsapp: str
     mail: str
-    meaning: str = ""  # the same for staff, if they read another language than the guest
+    meaning: str = ""  # the text for staff, if they read another language than the guest
     tag: str = ""  # the language of the words, in that case
 
     @property

@@ -87,7 +87,7 @@ OUT_OF_ORDER: Final = (
     _("It comes back by itself."),
     "",
 )
-# how those reasons of Flask-WTF begin that concern the address of the page, not its token
+# the beginning of Flask-WTF's reasons that concern the address of the page, not its token
 OF_ADDRESS: Final = "The referrer"
 PASSED_ON: Final = "; does the proxy pass on the host as browsers send it, port included?"
 

@@ -266,7 +266,7 @@ def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     here, known = at.astimezone(tz), _known(formats_of(locale))
     on, clock = day_text(here, "yMMMd", locale), format_datetime(here, "HH:mm z", locale=known)
     if isinstance(known, Locale) and known.text_direction == "rtl":
-        clock = f"\u2066{clock}\u2069"  # otherwise the plus sign of +0530 would stand after it
+        clock = f"\u2066{clock}\u2069"  # otherwise the plus sign of +0530 would follow the digits
     return f"{on}, {clock}" if locale == "en" else joined(on, clock, locale)
 
 

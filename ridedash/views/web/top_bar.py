@@ -211,7 +211,7 @@ def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
     since = wrong.silent_since or wrong.key_refused_since
     if since is None:
         return ""
-    time = services().time()  # in the same time as the rides
+    time = services().time()  # the message shows the time of the rides
     at = day_time(time.shown(since), time.shown(now), zone(prop.timezone), locale())
     if wrong.silent_since is not None:
         return _(

@@ -138,7 +138,7 @@ export class Groups {
     setTimeout(() => node.classList.remove("is-moved"), MOVED_MS);
   }
 
-  /** Put a mark at the place of a row that moves; it opens the same ride. */
+  /** Put a mark at the place of a row that moves; the mark opens the same ride. */
   #leave(node, row) {
     if (this.marks.has(row.id)) return;
     const mark = this.mark.cloneNode(true);

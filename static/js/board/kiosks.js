@@ -37,7 +37,7 @@ export class Kiosks {
    */
   show(calls) {
     const before = [...this.box.children];
-    const pointed = this.box.querySelector(":scope > :hover"); // the list keeps it in place
+    const pointed = this.box.querySelector(":scope > :hover"); // the list keeps this card in place
     const names = new Set(calls.map((call) => call.name));
     const nodes = new Map(Array.from(this.box.children, (node) => [node.dataset.call, node]));
     for (const [name, node] of nodes) if (!names.has(name)) node.remove();

@@ -243,7 +243,7 @@ export class Cars extends EventTarget {
       car.closest("[data-product]").querySelector(".product-price").textContent =
         radio.dataset.price;
     }
-    note(this.box)?.remove(); // a user who chooses has seen it
+    note(this.box)?.remove(); // a user who chooses has seen the note
     this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
     this.reveal(); // the card and the bar have become larger
@@ -284,7 +284,8 @@ function note(box) {
 }
 
 /**
- * Put new offers into the cards; cards with the same text stay. False when the list is another one.
+ * Put new offers into the cards; cards with the same text stay. False when the cards have to be
+ * replaced, such as for other cars.
  */
 function renew(box, fresh) {
   const cards = [...box.querySelectorAll("[data-product]")];

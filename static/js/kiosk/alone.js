@@ -32,7 +32,7 @@ async function byLock(first, second) {
 
 /**
  * Ask whether another document is open, and become the first one after a while without an answer.
- * If two ask at the same time, the one with the lower number is the first.
+ * If two documents ask at the same time, the one with the lower number is the first.
  */
 function byChannel(first, second) {
   const channel = new BroadcastChannel(NAME);

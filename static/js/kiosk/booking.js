@@ -19,7 +19,7 @@ const SLOW_MS = 4_000; // wait after which a pressed button shows that it is wor
 const GONE_MS = 5_000; // time to read where the visit continues
 const TYPED_MS = 200;
 const LOOK_AGAIN_MS = 3_000; // wait before a search that failed is repeated
-const GRACE_MS = 5_000; // requests are repeated so long: a restarting server is back by then
+const GRACE_MS = 5_000; // requests are repeated for this long: a restarting server is back by then
 const PRESSED_MS = 3_000; // the same after Book, which has only 20 s
 const CARS_AGAIN_S = 5; // wait before cars are requested again, if our server was silent
 /** Screens that show prices of cars, in the guest's language. */

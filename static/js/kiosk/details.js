@@ -193,7 +193,7 @@ function form(k, { question, lead, next, ...rest }) {
   };
 }
 
-/** A field that is also a control: pressing it chooses it. */
+/** A field inside a control: a press chooses the field. */
 function part(k, { key, label, why, masked, before = "" }, choose) {
   const field = make("input", "k-field");
   describe(field, key, label, "");

@@ -92,7 +92,7 @@ export function control(name, className, act, ...children) {
   return node;
 }
 
-/** A control that is called by several facts, with a pause between two of them. */
+/** Give a control a spoken name of several facts, with a pause between two facts. */
 export function named(node, ...facts) {
   node.setAttribute("aria-label", facts.filter(Boolean).join(", "));
   return node;

@@ -72,7 +72,7 @@ export class Frame {
     this.place.textContent = "";
   }
 
-  /** Open a sheet over the screen; it takes the focus and gives it back. */
+  /** Open a sheet over the screen; the sheet has the focus until it is removed. */
   lay(node) {
     this.remove(node.dataset.sheet);
     this.back ??= document.activeElement;
@@ -270,7 +270,7 @@ function place(list, items, last) {
   return Math.min(items.length, 1);
 }
 
-/** Whether no item reaches below the list; its sensitive area may. */
+/** Whether no item reaches below the list; sensitive areas around items are not counted. */
 function fits(list) {
   const end = list.getBoundingClientRect().bottom + 1;
   return [...list.children].every((item) => item.getBoundingClientRect().bottom <= end);

@@ -395,7 +395,7 @@ export class Kiosk {
     this.speak(node ? [this.#standing(node)] : this.spoken, true);
   }
 
-  /** The name of a control, and which one of how many it is. */
+  /** The name of a control and its position, as words: "Back, 1 of 5". */
   #standing(node) {
     return `${wordsOf(node)}, ${this.t("position", this.keys.position)}`;
   }

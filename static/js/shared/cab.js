@@ -34,7 +34,7 @@ export class Cab {
     this.drawn = this.glide = null;
   }
 
-  /** Show the minutes until it arrives beside the cab. */
+  /** Show words beside the cab: the minutes until it arrives. */
   say(words) {
     this.drawn?.say(words);
   }

@@ -247,14 +247,14 @@ def test_text_is_cleaned_in_one_module() -> None:
 
 
 def test_passwords_are_hashed_in_one_module() -> None:
-    """Otherwise some passwords might be stored in another way than a changed password."""
+    """Otherwise a first password and a changed one might be hashed in different ways."""
     users = {name_of(path) for path in MODULES if "generate_password_hash" in path.read_text()}
     of_pins = {"ridedash.store.kiosks"}
     assert users - of_pins == {"ridedash.store.passwords"}
 
 
 def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
-    """Other readers would let through numbers that no database stores and days of no calendar."""
+    """Other parsers would accept numbers too large for a database, and days of the year 1."""
     readers = re.compile(r"type=(int|float)\b|\b(date|time)\.fromisoformat|= IntegerField\(")
     pages = [path for path in MODULES if package(name_of(path)) in ("views", "forms")]
     assert pages
@@ -316,7 +316,7 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
 
 
 def test_the_director_of_a_demo_is_imported_by_those_who_start_it() -> None:
-    """The factory imports the director for its pages, `ridedash up` for the day of a new demo.
+    """The factory imports the director's pages; `ridedash up` what books a new demo's rides.
 
     Only the recorder of calls is loaded without any page, because a demo's worker needs it too.
     """

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Logo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Unusable
 from ridedash.face.logo import make_logo
 from ridedash.face.svg_reading import DEEPEST, MOST_ELEMENTS
 
@@ -262,5 +262,5 @@ def test_a_cleaned_logo_stays_as_it_is_when_it_is_cleaned_again() -> None:
     )
     again = make_logo(first.content)
     assert first.content.startswith(b"<svg ")
-    assert again == Logo(first.name, first.content, 200, 100) or again.width == 200
+    assert again == first
     assert b'href="#r"' in again.content

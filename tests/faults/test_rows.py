@@ -13,7 +13,7 @@ import pytest
 from bench.faults import scoreboard
 from bench.faults.scoreboard import Row
 
-SEED = 1793188817  # this seed once found a bug: a refusal was believed whose body nobody could read
+SEED = 1793188817  # this seed once found a bug: a refusal with an unreadable body was believed
 
 
 @pytest.mark.parametrize("row", scoreboard.rows(only_short=True), ids=lambda row: row.key)

@@ -1,4 +1,4 @@
-"""The story of eight bookings: six are refused, in plain words, and two succeed."""
+"""The story of eight attempts: six are refused in plain words; a stop and a cancel succeed."""
 
 from datetime import time
 from typing import Final

@@ -31,7 +31,7 @@ from ridedash.wording.states import order_words, status_words
 def in_vain(run: Run, wanted: Seen) -> str:
     """Why the condition of a step can't be met any more; "" while it can, or if it is met.
 
-    Call is_seen() after this: a change between the two calls then counts as seen.
+    Call is_seen() after this, never before: then a change between the two counts as a success.
     """
     with services().db.read() as s:
         return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
@@ -108,7 +108,7 @@ def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
 def _refused(order: Order) -> str:
     if order.state == OrderState.REJECTED:
         return refusal(order.code, Audience.STAFF).headline
-    if order.state == OrderState.NOT_SENT and order.code:  # its code: too late, or impossible
+    if order.state == OrderState.NOT_SENT and order.code:  # the code says why
         return refusal(order.code, Audience.STAFF).headline
     return order_words(order.state, Audience.STAFF, {}).headline
 
@@ -177,7 +177,7 @@ def _outage(run: Run) -> str:
     if left <= 0:
         fresh, rides = fresh_rides(run.property_id)
         return _("It is up again: %(n)d of %(all)d rides are fresh.", n=fresh, all=rides)
-    if time.held:  # an outage is timed in wall time
+    if time.held:  # its clock stands, but an outage ends at a wall time
         told = _("It is down for %(n)d s more.", n=left)
     else:
         until = time.shown(datetime.fromtimestamp(ends, UTC))

@@ -104,7 +104,7 @@ class Booking:
     def revealed(self, now: float) -> bool:
         """Whether the partner may know the booking id.
 
-        For a share booking with retry it may once a driver is allotted, for others at once.
+        That of a share booking with retry is revealed when a driver is allotted, others at once.
         """
         allotted_at = self.plan.allotted_at
         return self.txn_id is None or (allotted_at is not None and now >= allotted_at)

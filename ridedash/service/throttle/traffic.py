@@ -153,7 +153,7 @@ class Traffic:
             return capacity if breaker.opened_at is None else min(capacity, 1)
 
     def wait_s(self, priority: Priority) -> float:
-        """Seconds until a call of this priority may start, 0 for now; for callers that can wait."""
+        """Seconds until a call of this priority may start; 0 means now."""
         with self._lock:
             return self._wait(priority, self._now())[0]
 

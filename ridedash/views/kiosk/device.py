@@ -39,7 +39,7 @@ def release() -> str:
 
 
 def pair_browser(answer: Response, kiosk: Kiosk, token: str) -> None:
-    """Make the browser that receives this answer the device of a token (store/kiosks.py)."""
+    """Give the answer a device's token (store/kiosks.py): its browser is now that device."""
     devices.give(answer, kind_of(kiosk), token)
 
 

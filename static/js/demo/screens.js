@@ -133,8 +133,8 @@ export class Screens {
   }
 
   /**
-   * Turn the audience's attention to a screen and an element of it, of a certain ride if one is
-   * given.
+   * Point the audience to a screen, and to an element of it if one is given. A desk that does not
+   * show that element opens the page of the ride `order`.
    */
   show(name, selector = "", order = null) {
     const now = [name, selector, selector && order].join();
@@ -242,7 +242,7 @@ export class Screens {
     document.body.append(ring);
   }
 
-  /** Open or close the drawer of the desk's page, however often that is asked while it loads. */
+  /** Open or close the drawer of the desk's page, and do nothing if it is so already. */
   #turnLens(open) {
     this.page("desk")?.dispatchEvent(new CustomEvent("ridedash:lens", { detail: { open } }));
   }

@@ -291,7 +291,7 @@ def test_a_followed_ride_is_polled_soon_after_an_action(
 
 
 def test_a_wrong_partner_key_costs_no_account_its_link(world: World) -> None:
-    """The account has no refresh token, so a token that was given up could not be replaced."""
+    """Without a refresh token, an attempt to refresh would set the account's state to reconnect."""
     with world.db.write() as s:
         s.get_one(Account, world.account_id).refresh_token_enc = None
     with world.worker() as worker:

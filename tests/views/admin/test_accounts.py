@@ -155,8 +155,11 @@ def test_only_managers_connect_and_only_an_account_of_their_property(linking: Li
         manager.post(f"/accounts/{linking.desk.ids['other.account']}/link", data=form).status_code
         == 404
     )
-    order_id = linking.desk.order("BOOKED", "CALL_DRIVER", linking="other")
+    with linking.desk.services.db.write() as db:
+        db.get_one(Account, linking.desk.ids["other.account"]).state = "reconnect"
+    order_id = linking.desk.order("BOOKED", "CALL_DRIVER", prop="other")
     page = stranger.get(f"/rides/{order_id}")
+    assert "The account needs reconnecting" in page.text
     assert "Reconnect</span>" not in page.text
     assert "form-action 'self';" in page.headers["Content-Security-Policy"]
 

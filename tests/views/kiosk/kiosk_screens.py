@@ -101,6 +101,12 @@ VOICES = """
 """
 
 
+def said(page: Page) -> list[str]:
+    """The texts that VOICES were given since the last call."""
+    found: list[str] = page.evaluate("said.splice(0)")
+    return found
+
+
 class FakeKiosk:
     """What our server answers to one kiosk; a test changes the answers as it goes."""
 

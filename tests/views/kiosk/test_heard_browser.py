@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.views.kiosk.kiosk_screens import (
     FEE,
@@ -13,6 +13,7 @@ from tests.views.kiosk.kiosk_screens import (
     FakeKiosk,
     fake_kiosk,
     press,
+    said,
     to_check,
     type_on,
 )
@@ -24,12 +25,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
     with fake_kiosk(tmp_path, browser) as made:
         yield made
-
-
-def said(page: Page) -> list[str]:
-    """The texts that were spoken since the last call."""
-    found: list[str] = page.evaluate("said.splice(0)")
-    return found
 
 
 def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk) -> None:

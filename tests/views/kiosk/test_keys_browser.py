@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, walk
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, said, walk
 from tests.views.served import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -28,12 +28,6 @@ def go_to(page: Page, name: str) -> None:
             page.keyboard.press("Enter")
             return
     raise AssertionError(f"no way to {name}")
-
-
-def said(page: Page) -> list[str]:
-    """The texts that were spoken since the last call."""
-    found: list[str] = page.evaluate("said.splice(0)")
-    return found
 
 
 def test_where_the_arrows_stood_is_gone_with_its_screen_and_its_language(

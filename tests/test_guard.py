@@ -768,6 +768,7 @@ POST /door/mark door.press
 POST /groups/<int:order_id>/cancel group_stop.cancel_all
 POST /groups/<int:order_id>/cards group_cards.make
 POST /groups/<int:order_id>/restore group_stop.restore
+POST /guest-list.json groups.check_list
 POST /guests.json lookups.find_guests
 POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle

@@ -306,6 +306,7 @@ def test_a_body_over_the_limit_is_refused(client: FlaskClient) -> None:
     ("page", "most"),
     [
         ("booking.series.preview", "300 per 1 minute"),
+        ("booking.groups.check_list", "300 per 1 minute"),
         ("rides.pages.path", "240 per 1 minute"),
         ("insights.pages.show", "60 per 1 minute"),
         ("insights.csv_export.export", "20 per 1 hour"),

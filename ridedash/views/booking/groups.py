@@ -1,4 +1,7 @@
-"""The page of a group of cars: each car is an order; cars that could not be booked are named."""
+"""A group of cars: its list of guests before the press, and its page.
+
+Each car is an order; cars that could not be booked are named.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,16 +15,20 @@ from sqlalchemy.orm import InstrumentedAttribute
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
-from ridedash.extensions import services
+from ridedash.extensions import limiter, services
+from ridedash.forms import LIST_MAX
+from ridedash.phones import read_phone
 from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.states import has_failed
 from ridedash.service.types.products import Product
+from ridedash.several import listed_guests
+from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.booking.undo import undo_of
 from ridedash.views.rides.offer_price import ProductPrice, fixed_price, money_range, product_price
 from ridedash.views.rides.view_model import ride_view
-from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.permissions import SEE, needs
+from ridedash.views.web.current_user import by_staff_key, current_staff
+from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale, wants_json
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -64,6 +71,20 @@ class GroupCar:
     fare: str
     failed: bool
     live: bool
+
+
+@bp.post("/guest-list.json")
+@needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff_key)
+def check_list() -> BaseResponse:
+    """The errors of a pasted list as `wrong`: a sentence for each line that can't be read.
+
+    A POST, because names and phone numbers don't belong in a URL. The press checks the list again.
+    """
+    with services().db.read() as s:
+        country = s.get_one(Property, current_staff().property_id).country
+    text = request.form.get("guests", "")[:LIST_MAX].strip("\n\r")
+    return jsonify(wrong=listed_guests(text, lambda typed: read_phone(typed, country)).wrong)
 
 
 @bp.get("/groups/<int:order_id>")

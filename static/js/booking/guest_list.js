@@ -1,17 +1,26 @@
 /**
  * The pasted list of guests: counts its lines, points out duplicates, and disables the fields of a
- * single guest while the list has lines. The server reads and checks the lines.
+ * single guest while the list has lines. The server reads and checks the lines: after a pause in
+ * typing, and again at the press.
  */
 
+import { askQuietly } from "../shared/ask.js";
 import { setText } from "../shared/slots.js";
 
 const MOST = 6; // cars of one press
+const PAUSE_MS = 600; // a line that is still being typed is no error yet
 // line ends that the server recognises too: word processors use others than \n
 const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
 
 export class GuestList {
-  /** `part` is the part of the form with the list; null for a form without one. */
-  constructor(part) {
+  /**
+   * `part` is the part of the form with the list; null for a form without one. `signal` aborts when
+   * the form is removed.
+   */
+  constructor(part, signal) {
+    this.signal = signal;
+    this.wrong = []; // the server's sentences about lines that it can't read
+    signal?.addEventListener("abort", () => clearTimeout(this.pause));
     this.text = part?.querySelector("[name=guests]") ?? null;
     this.hint = part?.querySelector("[data-list-hint]") ?? null;
     this.say = this.hint?.dataset ?? {};
@@ -58,6 +67,9 @@ export class GuestList {
     if (target === this.text) {
       this.twice.firstElementChild.checked = false;
       this.twice.hidden = !this.#repeats.length;
+      this.wrong = [];
+      clearTimeout(this.pause);
+      this.pause = setTimeout(() => this.#check(), PAUSE_MS);
     }
     this.show();
   }
@@ -68,13 +80,26 @@ export class GuestList {
     const repeats = this.#repeats;
     if (repeats.length) this.twice.hidden = false;
     const told = this.text.parentElement.querySelector(".several-wrong")?.textContent ?? "";
-    const words = repeats.map(([n, m]) => this.#says(n, m)).filter((each) => !told.includes(each));
-    setText(this.same, words.join(" "));
+    const words = [...this.wrong, ...repeats.map(([n, m]) => this.#says(n, m))];
+    setText(this.same, words.filter((each) => !told.includes(each)).join("\n"));
     this.hint.textContent = count ? this.say.sayList.replace("{n}", count) : this.usual;
     const form = this.text.form;
     for (const part of form.querySelectorAll("[data-guest], .when-cars"))
       part.classList.toggle("is-listed", (part.inert = count > 0));
     if (count) form.querySelector("[name=guest_name]").setCustomValidity("");
+  }
+
+  /** Show what the server finds wrong, in place of what it said about the list of a press. */
+  async #check() {
+    const guests = this.text.value;
+    const { csrf_token } = this.text.form.elements;
+    const sent = { csrf_token: csrf_token.value, guests };
+    const { ok, body } = await askQuietly("/guest-list.json", sent, this.signal);
+    if (!ok || guests !== this.text.value) return;
+    this.text.parentElement.querySelector(".several-wrong")?.remove();
+    this.text.setAttribute("aria-describedby", "guests-hint");
+    this.wrong = body.wrong;
+    this.show();
   }
 
   #says(n, m) {

@@ -256,6 +256,38 @@ def test_a_line_that_is_there_twice_is_pointed_at_before_the_press(browsed: Brow
     assert browsed.faults == []
 
 
+def test_each_wrong_line_of_a_list_is_named_while_it_is_typed(desk: Desk) -> None:
+    form = desk.form()
+    lines = "Guest Heron, 412, 98300 12345\n, 118\nGuest Wren, 207, 12\n\nGuest Teal"
+    answer = desk.client.post("/guest-list.json", data=form | {"guests": lines}).get_json()
+    assert [each.partition(":")[0] for each in answer["wrong"]] == ["Line 2", "Line 3"]
+    answer = desk.press(form, guests=lines)
+    assert answer.status_code == 422
+    for each in desk.client.post("/guest-list.json", data=form | {"guests": lines}).json["wrong"]:
+        assert each in words(answer.text)
+    for fine in ("", "  \n", "Guest Heron, 412\nGuest Wren"):
+        assert desk.client.post("/guest-list.json", data=form | {"guests": fine}).json == {
+            "wrong": []
+        }
+    assert desk.orders() == []
+
+
+@pytest.mark.browser
+def test_a_wrong_line_is_shown_beside_the_list_until_it_is_mended(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/")
+    page.locator("[data-several] > summary").click()
+    told, wrong = page.locator("[data-list-same]"), re.compile("^Line 2: ")
+    page.fill("#guests", "Guest Heron, 412\nGuest Wren, 207, 12")
+    expect(told).to_have_text(wrong)
+    page.fill("#guests", "Guest Heron, 412\nGuest Wren, 207")
+    expect(told).to_be_empty()
+    page.fill("#drop", "airp")
+    page.get_by_role("listbox", name="Drop").get_by_role("option").first.click()
+    expect(page.locator("[data-book-go]")).to_contain_text("Book 2 cars")
+    assert browsed.faults == []
+
+
 @pytest.mark.browser
 def test_the_button_plans_a_series_once_its_dates_are_shown(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page

@@ -51,7 +51,7 @@ NEEDS = {
     """,
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests
-        drop_price.show pickup_times.read flights.read
+        drop_price.show pickup_times.read flights.read groups.check_list
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
         rides.restore rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen
         rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code

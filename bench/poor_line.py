@@ -1,4 +1,4 @@
-"""Pages on a poor line: 1.6 Mbit/s and 150 ms, cold cache and second page, `ridedash up` alone."""
+"""Times and bytes of pages on a line of 1.6 Mbit/s and 150 ms: first and second opening."""
 
 import contextlib
 import re
@@ -22,7 +22,7 @@ UP_BYTES_A_SECOND: Final = 750_000 / 8
 RIDES: Final = 12  # on the board
 DESK_SIZE: Final = {"width": 1280, "height": 800}
 PHONE_SIZE: Final = {"width": 390, "height": 844}
-QUIET_S: Final = 0.5  # without a request under way for so long, a page is loaded
+QUIET_S: Final = 0.5  # a page counts as loaded when no request was under way for this long
 LONGEST_S: Final = 60.0
 FAST: Final = "Staff and guests on hotel Wi-Fi or a bad cell see a page before they give up on it."
 ONCE: Final = "A page that is opened a hundred times a day loads its scripts once."
@@ -240,7 +240,7 @@ def _measured(
             return [Absent(NO_BROWSER)]
         found: list[Result] = []
         for name in names:
-            site.opened(name)  # the server's first answers, which are slow
+            site.opened(name)  # warms up the server, whose first answers are slow
             took = partial(_figure, site, name, figure)
             found.append(frame.alone(run, took, unit, label=name))
         return found

@@ -1,13 +1,15 @@
-"""Stores the insights of past days, computed once: whole months, and thirds of months.
+"""Stores the insights of past spans, so that they are not counted again at each view.
 
-The figures of such a span come from `insights()` itself and are stored as JSON, so there is one way
-to count. Writers don't update them: database triggers (migration 0028) record each change of
-counted data under the token of its span, which is then computed again.
+A span is a month or a third of a month. Its figures come from `insights()` itself and are stored as
+JSON, so there is one way to count. Writers don't update them. Each stored span has a random token:
+when counted data change, database triggers (migration 0028) record the token of the span, and the
+next reader computes that span again.
 
-A reader first claims the missing spans, in a transaction that waits until no change is open; every
-later change finds the claim and is recorded. Then the reader computes the figures from one state of
-the database, and finally stores them, each under its claim. So each change is either in the figures
-or recorded, and a transaction that reads both never shows figures that the orders don't have.
+A reader first claims the missing spans, in a transaction that succeeds only while no other
+transaction has uncommitted changes of counted data. Every later change finds the claim and is
+recorded. Then the reader computes the figures from one state of the database, and finally stores
+them, each under its claim. So each change is either in the figures or recorded. A transaction that
+reads the figures and the recorded changes never shows figures that contradict the orders.
 """
 
 import hashlib
@@ -51,10 +53,10 @@ MICROSECOND: Final = timedelta(microseconds=1)
 TOKEN_BITS: Final = 62
 MINUTES: Final = ("driver_minutes", "guest_minutes")
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
-# after this lock no transaction with a change is open: through the triggers, each such transaction
-# locks this table until its end
+# While this lock is held, no other transaction has uncommitted changes of counted data: by the
+# triggers, a transaction with such a change locks this table until its end.
 ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
-# the lock that the triggers take first, so that nobody claims a span that is being deleted
+# the lock that the triggers' INSERT takes too: while it is held, nobody can claim a span (ALONE)
 AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
 
 
@@ -131,9 +133,9 @@ def counted_by() -> str:
 
 
 def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
-    """The parts of the span, and whether each is stored: a stored part ended at least a day ago."""
+    """The parts of the span, and whether each may be stored: whole, and over for at least a day."""
     day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
-    rest = day  # the first of the days that belong to no stored part
+    rest = day  # the first day that is in no part yet
     while day < end:
         whole = next(
             (until for until in _ends(day) if until <= end and _over(house, until, now)), None
@@ -150,7 +152,7 @@ def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool
 
 
 def _ends(day: date) -> Iterator[date]:
-    """The possible ends of a stored part that begins with `day`, the latest first."""
+    """The possible ends of a month or a third that begins with `day`, the latest first."""
     next_month = (day.replace(day=1) + 31 * DAY).replace(day=1)
     if day.day == 1:
         yield next_month

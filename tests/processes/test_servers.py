@@ -36,7 +36,7 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
     environ = clean_environment(
         **LIVE_HERE, RIDEDASH_INSTANCE=str(tmp_path / "instance"), RIDEDASH_DATABASE_URL=url
     )
-    made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # no services of ours
+    made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # `services` is not used here
     try:
         web = made.web("web", command)
         answer = get(web + "/sign-in", headers=BEHIND)
@@ -80,7 +80,7 @@ def test_the_lines_of_the_servers_themselves_are_json_in_live_mode(
         RIDEDASH_INSTANCE=str(tmp_path / "instance"),
         RIDEDASH_DATABASE_URL=databases.new_database(tmp_path, databases.SQLITE),
     )
-    made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # no services of ours
+    made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # `services` is not used here
     try:
         made.web("web", command)
     finally:

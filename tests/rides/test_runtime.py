@@ -9,7 +9,7 @@ from tests.rides.desk_world import START
 
 
 class Dated:
-    """A client of a service that is `ahead_s` behind our clock; None: its answers have no date."""
+    """A client that finds our clock `ahead_s` ahead of the service's; None: it can't tell."""
 
     def __init__(self, ahead_s: float | None) -> None:
         self.ahead_s = ahead_s

@@ -30,13 +30,14 @@ from ridedash.views.web.formatting import zone
 
 REHEARSED: Final = range(1, 4)  # the seeds with which tests have played every story to its end
 SEEDS: Final = range(1, 1_000_001)
-HELD: Final = 0  # a speed: the clock is held, and leaps when somebody takes the step
-REAL_TIME: Final = 1  # a speed: outages last for seconds of real time
+HELD: Final = 0  # a speed: the clock stands still; a request with this speed makes it leap
+# the greatest speed while a step waits for an outage or its end: an outage lasts for wall time
+REAL_TIME: Final = 1
 # the longest time that a deed may take; after it, its process is assumed dead
 TAKES: Final = timedelta(seconds=20)
 # how long a step may wait after the last turn of the clock
 PATIENCE: Final = timedelta(seconds=150)
-# how often a booking that was not sent in time, as when the computer slept, is made once more
+# how many times a booking is repeated if it was not sent in time, e.g. as the computer slept
 LATE_TRIES: Final = 2
 TRIES: Final = 5  # attempts to leave a step while other requests change the run
 
@@ -208,7 +209,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
 
 
 def _booked_again(moment: Moment, step: Step) -> Moment | None:
-    """The step once more, if its booking was not sent in time: nothing was booked. Else None."""
+    """The moment with the step to be repeated, if its booking was not sent in time. Else None."""
     if not isinstance(step.do, Book | KioskBook):
         return None
     run, ride = moment.run, step.do.ride
@@ -279,7 +280,7 @@ def _turn(speed: int) -> None:
 
 
 def _on(moment: Moment, **kept: Any) -> Moment:
-    """Go to the next step. After the last step, its words are shown first, the results later."""
+    """Go to the next step. After the last one, the next request brings the results."""
     return _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
 
 

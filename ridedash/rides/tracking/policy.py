@@ -51,7 +51,8 @@ ERROR_MAX_S: Final = 30.0
 NOT_KNOWN_AFTER: Final = 3  # refusals in a row: a replica may not know a new booking yet
 POISON_MAX_S: Final = 3600.0
 FINAL_TRIES: Final = 5  # failed polls after the end of the ride; then the final price is given up
-UNREADABLE_TOKEN_S: Final = 5.0  # another process may have the key of the account's token
+# wait if this process can't decrypt the account's token: another one that has the key may poll
+UNREADABLE_TOKEN_S: Final = 5.0
 
 # results of reading back an action that was called and not confirmed
 DONE: Final = "done"
@@ -348,14 +349,17 @@ def _schedule(
         wait_s = OVERDUE_S / speed if lasts_until is None or now < lasts_until else SLOW_S
         return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON, TOO_OLD)
     eta_s = after.facts.eta.seconds if after.facts.eta else None
-    # an item that a wrong clock has raised is cleared again
+    # items that were raised because of a wrong clock are cleared again
     return next_poll_s(after.status, after.kind, eta_s, speed), (), CLEARED_BY_POLLS
 
 
 def overdue_since(
     before: Before, status: str | None, now: datetime, time: ServiceTime
 ) -> datetime | None:
-    """When a search had been over for a minute; None before that moment, and with a driver."""
+    """The moment a minute after the end of the search for a driver.
+
+    None before that moment, if it is unknown, or if the ride is no longer searching.
+    """
     if status is not None and status not in wire.SEARCHING:
         return None
     stored, timeout_s = before.booking_timeout_at, before.booking_timeout_s

@@ -21,7 +21,8 @@ from ridedash.rides.tracking.record import Polled
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 
-AHEAD_S: Final = 0.25  # claims are made this far ahead for all threads
+# besides two claims per thread, as many may be open as the threads finish in this many seconds
+AHEAD_S: Final = 0.25
 MOST_AHEAD: Final = 400
 # when this many answers have come, they are recorded without waiting for the next round
 BATCH: Final = 200

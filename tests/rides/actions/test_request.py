@@ -230,7 +230,7 @@ def test_a_repetition_that_is_due_does_not_overtake_a_newer_change_of_drop(world
         order_id = ride_in(world, worker, "CALL_DRIVER")
         ask(world, "change_drop", order_id, NEW_DROP)
     older = world.page(order_id).actions[-1].id
-    with world.db.write() as s:  # as if a poll had asked for it before the worker ended
+    with world.db.write() as s:  # as if a poll had made it due before the worker ended
         s.execute(update(Action).where(Action.id == older).values(next_try_at=world.clock()))
     caller = Caller(world.runtime)
     assert list(caller.due(9)) == [older]

@@ -1,4 +1,4 @@
-"""A manager's mark that a native reader has read a language: what it does, and when it ends."""
+"""A manager records that a native reader has read the critical sentences of a language."""
 
 import re
 from collections.abc import Iterator

@@ -41,7 +41,7 @@ PAPERS = {
     "insights/page.html": "/insights",
     "demo/sheet.html": "/demo/sheet",
 }
-NOT_ALONE = {  # shown after a press, like the card, or parts of other pages
+NOT_ALONE = {  # not tested here: they need a group of rides (the cards) or answer a POST
     *("booking/group_cards.html", "rides/handouts/link.html", "rides/handouts/message.html"),
 }
 

@@ -1,1 +1,1 @@
-"""The fault bench: one row for each fault of the matrix, repeatable by its seed."""
+"""The fault bench: the rows of the fault matrix (docs/reliability.md 2), repeatable by seed."""

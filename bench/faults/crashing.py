@@ -24,7 +24,7 @@ from ridedash.rides.worker import RECOVER_EVERY_S
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import Heartbeat, Order, OrderState
 
-SPEED: Final = 10.0  # of the clock: a lease of 60 s ends after 6
+SPEED: Final = 10.0  # speed of the clock: a lease of 60 s ends after 6 s
 READY: Final = "order.ready"
 POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed", "order.settled")
 HURRIES: Final = (
@@ -32,7 +32,7 @@ HURRIES: Final = (
     100.0,
     60.0,
     10.0,
-)  # with the last one, a call may take as long as the lease
+)  # they divide the deadlines of calls; with the last one, a call may take as long as the lease
 POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
 QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
 # Seconds of wall time between recovery jobs: the program's value, but no more than 15.

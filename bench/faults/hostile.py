@@ -44,13 +44,13 @@ WORKER: Final = (
 class Liar(Service):
     """Answers normally except for `target`, whose answers come from `feed`.
 
-    `told` has the answer to each create.
+    `told` has the answer that each create got, by partner reference.
     """
 
     def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
         super().__init__()
         self.target, self.feed, self.served = "", feed, 0
-        self.told: dict[str, Hostile | None] = {}  # None: a correct answer
+        self.told: dict[str, Hostile | None] = {}  # None: it got a correct answer
         self.aim = target
 
     def handle(self, request: httpx.Request) -> httpx.Response:
@@ -246,7 +246,7 @@ class Trial:
             self.wrong[f"POST {name}: HTTP {answer.status_code}"] += 1
 
     def options(self) -> None:
-        """Get the labels of a feedback form, alone and on the page of a ride."""
+        """Get the labels of a feedback form by direct calls, then on the page of a ride."""
         with self.desk.s.db.write() as s:
             s.execute(update(Ride).values(status="COMPLETED", next_poll_at=None))
         for number in range(AT_ONCE):

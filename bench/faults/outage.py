@@ -1,4 +1,4 @@
-"""An outage of the service, on a clock set by hand, with the real tracker and traffic control."""
+"""An outage of the service, on a clock set by hand, with the real Tracker and Traffic."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -123,8 +123,8 @@ class Outage:
     """The results of one outage."""
 
     calls: int  # while the service was away
-    told_s: float  # from its failure until the program shows it as silent
-    fresh_s: float  # from its return until every ride had an answer
+    told_s: float  # from the service's failure until the program shows it as silent
+    fresh_s: float  # from the service's return until every ride had an answer
     peak: int  # largest number of calls in any second
     lost: int
 

@@ -1,4 +1,7 @@
-"""Rows about expiry: a token in the middle of a shift, a price between estimate and send."""
+"""A token expires in the middle of a shift, or a fixed price between estimate and send.
+
+Rows 13 and 31 of the fault matrix (docs/reliability.md 2).
+"""
 
 import re
 import threading

@@ -1,4 +1,7 @@
-"""Rows about bodies of answers: hostile bodies for every operation, refusals of every kind."""
+"""Bodies of answers: hostile bodies for every operation, bad fields, refusals of every kind.
+
+Rows 8 to 10 of the fault matrix (docs/reliability.md 2).
+"""
 
 import logging
 from collections import Counter

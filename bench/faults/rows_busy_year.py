@@ -1,4 +1,7 @@
-"""Rows 35 and 36: a property with a year of rides, measured by bench.history and bench.soak."""
+"""A property with a year of rides (bench.history), and leaks of memory (bench.soak).
+
+Rows 35 and 36 of the fault matrix (docs/reliability.md 2).
+"""
 
 import json
 import os

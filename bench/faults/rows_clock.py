@@ -1,4 +1,7 @@
-"""Rows about time and tracking: steps of the wall clock, an unreadable ride among a hundred."""
+"""Steps of the wall clock, and one unreadable ride among a hundred.
+
+Rows 28 and 22 of the fault matrix (docs/reliability.md 2).
+"""
 
 from collections import Counter
 from datetime import timedelta

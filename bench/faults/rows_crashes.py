@@ -1,4 +1,7 @@
-"""Rows 1 to 3: workers killed at any time during create, and mutants that must be detected."""
+"""Workers killed at any time during create, and mutants that must be detected.
+
+Rows 1 to 3 of the fault matrix (docs/reliability.md 2).
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -23,7 +26,7 @@ OFTEN: Final = {  # frequent answers for each mutant, so that few kills detect i
 
 @row(1, "kill -9 of one worker, any instant of create")
 def one_worker(case: Case) -> Verdict:
-    """A thousand kills, each fail point a hundred times."""
+    """At least 1,000 workers are killed, and a process is killed 100 times at each fail point."""
     return _killed(case, kills=case.size(1000, 60), slots=1)
 
 
@@ -86,7 +89,7 @@ def _listed(counts: Counter[str]) -> str:
 def mutants(case: Case) -> Verdict:
     """Each broken protocol is detected.
 
-    There is one of our own besides the six of the matrix.
+    There is a seventh besides the six of the fault matrix.
     """
     caught = {name: _caught_after(case, name) for name in (*MUTANTS, *OURS)}
     six, ours = (

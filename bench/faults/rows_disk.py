@@ -1,4 +1,7 @@
-"""Rows 24 and 25: the disk is full; the answer journal can't be written."""
+"""The disk is full, or the answer journal can't be written.
+
+Rows 24 and 25 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import os
@@ -221,7 +224,7 @@ def _ready(browser: FlaskClient, desk: Shop) -> int:
 
 
 def _starts_without(folder: Path) -> bool:
-    """Whether a worker starts with a file in the place of its journal folder, or stops mutely."""
+    """Whether a worker starts although its journal folder is a file, or stops without a reason."""
     (folder / "instance").mkdir(mode=0o700)
     (folder / "instance" / "blackbox").write_text("")
     url = database_in(folder, SQLITE)

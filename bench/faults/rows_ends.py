@@ -1,4 +1,7 @@
-"""Rows 26, 29 and 30: the database server is killed, the host sleeps, a worker is asked to stop."""
+"""The database server is killed, the host sleeps, or a worker is asked to stop.
+
+Rows 26, 29 and 30 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import os
@@ -28,7 +31,7 @@ from tests.backing import PostgresServer
 
 DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
-STOPPED_S: Final = 45.0  # of the fast clock: longer than an order may wait for its call
+STOPPED_S: Final = 45.0  # by the fast clock; longer than an order may wait for its call
 ENDS: Final = (
     # REJECTED if a recovery job had set UNKNOWN before
     {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},

@@ -1,4 +1,7 @@
-"""Rows about answers to polls: odd statuses, answers out of order, reduced answers at the end."""
+"""Answers to polls: odd statuses, answers out of order, reduced answers at the end.
+
+Rows 16 to 18 of the fault matrix (docs/reliability.md 2).
+"""
 
 import random
 from collections import Counter

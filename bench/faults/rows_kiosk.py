@@ -1,4 +1,7 @@
-"""Row 38: orders of kiosks beside those of a desk, while workers are killed at any instant."""
+"""Orders of kiosks beside those of a desk, while workers are killed at any instant.
+
+Row 38 of the fault matrix (docs/reliability.md 2).
+"""
 
 import random
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Row 23: another writer locks the database file, for long or repeatedly."""
+"""Another writer locks the database file, for long or repeatedly.
+
+Row 23 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import logging

@@ -1,4 +1,7 @@
-"""Row 33: a half-applied migration, a database of another program or of a newer version."""
+"""A half-applied migration, or a database of another program or of a newer version.
+
+Row 33 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import sqlite3

@@ -1,4 +1,7 @@
-"""Rows about the network, over real sockets: lost connections, endless answers, redirects."""
+"""Lost connections, endless answers and redirects, over real sockets.
+
+Rows 6, 7 and 11 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import gzip
@@ -245,7 +248,10 @@ def _to(url: str, status: str) -> Behaviour:
 
 
 def _left_open(name: str, ask: Callable[[], Any]) -> bool:
-    """Whether a redirect ends rightly: create unclear, options with our defaults, others raised."""
+    """Whether a redirected call ends as it should.
+
+    create must return the redirect's status, options our default labels; all others must raise.
+    """
     try:
         got = ask()
     except ServiceError:

@@ -1,4 +1,7 @@
-"""Rows about people: double clicks, two at once, a late answer after an order was closed."""
+"""People: double clicks, two at once, a browser offline, an order closed before its answer came.
+
+Rows 4, 5, 32 and 34 of the fault matrix (docs/reliability.md 2).
+"""
 
 import http.client
 import subprocess

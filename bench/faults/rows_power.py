@@ -1,4 +1,7 @@
-"""Row 27: a power cut loses no sent order: strace shows what is synced to disk, and when."""
+"""A power cut loses no sent order: strace shows what is synced to disk, and when.
+
+Row 27 of the fault matrix (docs/reliability.md 2).
+"""
 
 import json
 import os

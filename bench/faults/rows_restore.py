@@ -1,4 +1,7 @@
-"""Row 37: the database is restored from a backup at random moments around sends."""
+"""The database is restored from a backup at random moments around sends.
+
+Row 37 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import random

@@ -1,4 +1,7 @@
-"""Rows 19 to 21: trackers that die at a hand-over or repeatedly, fall silent, or are several."""
+"""Workers that die at a hand-over or repeatedly, fall silent, or share one database.
+
+Rows 19 to 21 of the fault matrix (docs/reliability.md 2).
+"""
 
 import contextlib
 import random
@@ -35,11 +38,11 @@ POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.
 WAYS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
 OPEN: Final = ("armed", "calling", "unconfirmed")
 BATCH: Final = 170
-LIVE: Final = 8  # share rides at a time
+LIVE: Final = 8  # shared rides in progress at a time
 MOST_GAP_S: Final = 35.0
 RIDES: Final = 20
-SLOWER: Final = 3.0  # speed of the clock where times are judged
-# By the fault matrix, pages report a heartbeat older than this; by then a lease has ended.
+SLOWER: Final = 3.0  # speed of the clock in row 21; row 19 has crashing.SPEED, 10
+# Pages must report a heartbeat that is older than this; a lease ends earlier.
 SILENT_S: Final = 30.0
 BAND: Final = re.compile(r"<[^>]*\sdata-stopped-band\b[^>]*>")
 
@@ -80,7 +83,7 @@ class Sharers(CrashRun):
         return bool(self.desk.in_state(*states)) or asked is not None
 
     def settle(self) -> Findings:
-        """Settle, and check that each hand-over happened and each armed cancel was sent once."""
+        """Run one worker until nothing is in progress; check hand-overs and armed cancels."""
         found = super().settle()
         with self.desk.db.read() as s:
             handed = Counter(
@@ -106,7 +109,7 @@ def _check_hand_over(
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    # `told`: the workers of both calls died, and the ride's page says "not confirmed".
+    # `told`: both attempts to send the cancel are used up, and the page says "not confirmed".
     told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
     if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
         found.find(
@@ -124,7 +127,7 @@ def _check_hand_over(
 
 @row(19, "hand-over of a shared ride, tracker killed at each point")
 def hand_over(case: Case) -> Verdict:
-    """Five hundred kills, each fail point a hundred times."""
+    """At least 500 workers are killed, at least 100 of them at each fail point."""
     tally, kills = Tally(), case.size(500, 24)
     while tally.total < kills or not (
         case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)
@@ -145,7 +148,7 @@ def hand_over(case: Case) -> Verdict:
 
 @row(20, "tracker killed every 2 s: no ride waits long", short=False)
 def dying_tracker(case: Case) -> Verdict:
-    """Ten minutes; the short form has a faster clock."""
+    """Ten minutes of real time. `--short` leaves this row out."""
     speed = case.size(1, 3) * 1.0
     with (
         database(case) as url,
@@ -192,7 +195,7 @@ def _longest_gap(run: CrashRun, began: float, ended: float) -> float:
 
 @row(20, "tracker silent: every page says so, the next one takes over")
 def silent_tracker(case: Case) -> Verdict:
-    """A tracker dies while it polls a ride, and another one starts, on a clock set by hand."""
+    """A worker dies while it polls a ride, and another one starts, on a clock set by hand."""
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
         browser, ride = desk.browser(), followed(desk, service)
@@ -214,7 +217,7 @@ def silent_tracker(case: Case) -> Verdict:
 
 
 def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> None:
-    """Count in `wrong` the pages that don't say that the tracker is silent, or say so too soon."""
+    """Count in `wrong` the pages that don't say that the worker is silent, or say so too soon."""
     silent = age > SILENT_S
     for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
         bands = BAND.findall(browser.get(path).text)
@@ -267,7 +270,7 @@ def _beats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool
 
 @row(21, "three trackers on one database: nothing polled twice, SQLite", short=False)
 def three_trackers(case: Case) -> Verdict:
-    """Ten minutes of a clock that is three times as fast."""
+    """Ten minutes by a clock that runs three times as fast as real time."""
     return _three(case)
 
 

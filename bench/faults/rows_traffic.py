@@ -1,4 +1,7 @@
-"""Rows 12, 14, 15: rate limits, a service that is away for ten minutes, one that comes and goes."""
+"""Rate limits and outages of the service.
+
+Rows 12, 14 and 15 of the fault matrix (docs/reliability.md 2).
+"""
 
 import threading
 import time
@@ -115,7 +118,7 @@ def _order_after(stage: Stage) -> list[Priority]:
 
 def _goes(stage: Stage, priority: Priority) -> bool:
     if priority > Priority.PAGE and not stage.traffic.capacity(priority):
-        return False  # the tracker claims no more than the capacity
+        return False  # a worker claims no more polls than the capacity
     try:
         stage.traffic.enter(priority)
     except Throttled:
@@ -125,7 +128,7 @@ def _goes(stage: Stage, priority: Priority) -> bool:
 
 @row(14, "Service away for ten minutes, 300 rides, on a virtual clock", short=False)
 def away(case: Case) -> Verdict:
-    """Few calls during the outage; it is shown soon; all rides are fresh soon afterwards."""
+    """Few calls are made in the outage, pages report it soon, and soon after it rides are fresh."""
     with town(case.folder, case.rng) as place:
         found = outage(place, 300, before_s=30.0, away_s=AWAY_S, after_s=90.0)
     ok = (
@@ -179,7 +182,7 @@ def away_for_real(case: Case) -> Verdict:
 
 @row(14, "A service that hangs for 30 s: connections, and no answers", short=False)
 def hanging_for_real(case: Case) -> Verdict:
-    """The same process, stopped: each call takes its whole timeout."""
+    """The same process is stopped, not killed: each call takes its whole timeout."""
     with _rides(case) as (place, traffic, port), answering(port) as pid:
         time.sleep(BEFORE_S)
         went = time.monotonic()

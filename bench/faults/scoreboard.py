@@ -1,4 +1,4 @@
-"""Rows of the fault matrix: declaration, run, and output as one line."""
+"""Rows of the fault matrix (docs/reliability.md 2): declares and runs them, and words results."""
 
 import importlib
 import pkgutil
@@ -72,7 +72,7 @@ Run = Callable[[Case], Verdict]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the matrix. `short`: it runs in CI, in its short form."""
+    """One row of the fault matrix. `short`: it runs in CI, in its short form."""
 
     number: int
     fault: str
@@ -148,7 +148,7 @@ def row(
 
 
 def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
-    """The rows of all modules rows_*.py in the order of the matrix; only `numbers` if given."""
+    """The rows of all modules rows_*.py by their numbers; only `numbers` if given."""
     for module in pkgutil.iter_modules(bench.faults.__path__):
         if module.name.startswith("rows_"):
             importlib.import_module(f"bench.faults.{module.name}")

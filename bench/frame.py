@@ -1,4 +1,4 @@
-"""The frame of the benches: lines with an aim, measured in turns; median, spread, verdict."""
+"""The frame of the benches: registers lines with an aim, measures them and judges the results."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -33,9 +33,9 @@ class Run:
 class Ratio:
     """One measured line.
 
-    `ratio` is the value that the aim limits: ours to the baseline, or ours itself without a
-    baseline. `spread` is the least and the greatest ratio among the repeats. `ok` is set from the
-    aim. `label` distinguishes several results of one function.
+    `ratio` is the value that the aim limits: our figure divided by that of the baseline, or our
+    figure itself without a baseline. `spread` is the least and the greatest ratio among the
+    repeats. `ok` is set from the aim. `label` distinguishes several results of one function.
     """
 
     ours: float

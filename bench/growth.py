@@ -33,7 +33,7 @@ PROTECTS: Final = (
 
 @line("growth-sqlite", "SQLite, rides in the table", aim=AIM, protects=PROTECTS, minutes=15)
 def on_sqlite(run: Run) -> list[Result]:
-    """Every size in a file of its own; each larger one and the smallest are measured in turns."""
+    """Each size is in a file of its own; each larger one and the smallest are measured in turns."""
     return _measured(run, databases.SQLITE)
 
 

@@ -126,7 +126,7 @@ def _measured(run: Run, figure: Callable[[Lobby], float], unit: str) -> Result:
     with _lobby() as lobby:
         if lobby is None:
             return Absent(NO_BROWSER)
-        figure(lobby)  # the server's first answers, which are slow
+        figure(lobby)  # warms up the server, whose first answers are slow
         return frame.alone(run, lambda: figure(lobby), unit)
 
 

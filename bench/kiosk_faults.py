@@ -35,8 +35,9 @@ SCREENS: Final = (
     *("start", "where", "place", "car", "who", "check"),
     *("booking", "booked", "find", "ride"),
 )
-BOOKS: Final = frozenset({"check", "booking", "booked", "find", "ride"})  # limits count these cases
-END: Final = frozenset({"broken", "start"})  # out of order, and back by itself
+# screens whose cases book a ride; limits count rides, so the demo is reset before each case
+BOOKS: Final = frozenset({"check", "booking", "booked", "find", "ride"})
+END: Final = frozenset({"broken", "start"})  # "out of order", or the start screen again
 # The texts of the stage in another language than the guest's. Facts, and English below a text, are
 # not counted.
 FOREIGN: Final = """(words) => {

@@ -67,7 +67,7 @@ class Watched(Recorder):
     minutes=10,
 )
 def cost(run: Run) -> list[Result]:
-    """In turns in one process. The last figure compares two runs without a recorder: the noise."""
+    """All runs are in one process. The last figure is the noise: two runs without a recorder."""
     turns = max(run.repeats, run.of(TURNS, 2))
     with frame.folder() as folder, fake_tracking() as service:
         db = Database(f"sqlite:///{folder}/desk.sqlite")

@@ -119,7 +119,7 @@ def _weighed(
 
 
 def _files(shown: Pages, page: str) -> dict[str, float]:
-    """Every file of ours that a page loads, imports of scripts included, in kB gzipped."""
+    """Each file of this program that a page loads, with imports of scripts, in kB gzipped."""
     waiting = re.findall(r'(?:src|href)="(/(?:static|vendor)[^"#?]+)', page)
     found: dict[str, float] = {}
     while waiting:

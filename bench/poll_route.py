@@ -1,4 +1,4 @@
-"""The poll route of open pages: ours with sign-in, ownership and updates, against bare Flask."""
+"""The poll route of open pages, with sign-in, ownership and updates, against bare Flask."""
 
 import contextlib
 import threading
@@ -206,7 +206,7 @@ def _nothing_new(server: Poll, ask: Path) -> None:
 
 @contextlib.contextmanager
 def _told(world: World, page: str = "ride") -> Iterator[None]:
-    """Write the file that bare Flask answers with, a body of ours; close the desk at the end."""
+    """Write a full answer to the file that bare Flask answers with; close the desk at the end."""
     Path(world.environ["BENCH_BODY"]).write_bytes(world.body(page))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Our processing of an answer of products, against the call that fetches it."""
+"""The time to process an answer of products, against that of the call that fetches it."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -28,7 +28,7 @@ ASKED = {
     protects="Cards appear when the service has answered, not a moment later.",
 )
 def products(run: Run) -> Ratio:
-    """The call: our client to the sandbox on this machine, the nearest that a service can be.
+    """The call goes from our client to the sandbox on this machine: no service can be nearer.
 
     Most of its time is the work of the service. Compared with a call that is answered with constant
     bytes, no parser would be fast enough.

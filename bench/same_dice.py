@@ -1,7 +1,8 @@
-"""`ridedash` as a command whose stories have the same ids each time: for pictures, nothing else.
+"""The command `ridedash`, but the runs of stories have the same ids each time.
 
-`bench.pixels` starts it. The PIN of a kiosk's ticket is made of the id of its story, and stands on
-the stage. Whoever reads this file can guess ids with a seed, so it is no part of the package.
+Only `bench.pixels` starts it, for its pictures: the PIN of a kiosk's ticket is made of the id of
+the run, and is shown on the stage. Whoever reads this file can guess these ids, so it is no part of
+the package.
 """
 
 import base64

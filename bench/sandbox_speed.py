@@ -34,7 +34,7 @@ def sandbox() -> Flask:
     "it talks to.",
 )
 def track(run: Run) -> list[Ratio]:
-    """Both behind waitress; the baseline answers the same body, constant or by jsonify."""
+    """Both sides run in waitress; the baseline answers the same body, constant or by jsonify."""
     calls = run.of(4000, 800)
     ratios = []
     with frame.folder() as folder, followed_ride(folder) as (environ, path, headers):

@@ -37,7 +37,10 @@ class Taken(NamedTuple):
     protects="Each answer is on disk before the database hears of it, at little cost for a send.",
 )
 def sends(run: Run) -> list[Result]:
-    """One after another and several at once, in turns; the service answers from memory."""
+    """Sends with the sync and without it, in turns: first one at a time, then several at once.
+
+    The service answers from memory.
+    """
     found: list[Result] = []
     with frame.folder() as folder:
         for threads in THREADS:

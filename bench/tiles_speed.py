@@ -53,7 +53,7 @@ def _p95_ms(rng: random.Random, each: int) -> float:
     protects="The demo's map costs the dashboard's process no more than a file would.",
 )
 def warm(run: Run) -> Ratio:
-    """CPU time of an answer; both behind waitress."""
+    """CPU time of an answer; both sides run in waitress."""
     with frame.folder() as path:
         environ = {bare.BODY: str(path / "tile.svg"), bare.TYPE: "image/svg+xml"}
         calls, asked = run.of(4000, 800), _busy_tile()

@@ -30,7 +30,7 @@ SETTLED_S = 1.0  # time until connections are open and the worker has a steady r
 
 
 def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -> float:
-    """Polls that only get and parse an answer; per second of processor time."""
+    """How many answers are fetched and parsed, and no more, in a second of processor time."""
     headers = {"X-APP-TOKEN": APP_TOKEN, "Authorization": f"Bearer {USER_TOKEN}"}
     with httpx.Client(headers=headers, timeout=5) as client:
 
@@ -50,7 +50,7 @@ def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -
 
 
 class Counted:
-    """Counts the answers that a tracker has recorded."""
+    """Counts the answers that a Tracker has recorded."""
 
     def __init__(self, tracker: Tracker) -> None:
         self._record: Callable[[Sequence[Polled]], int] = tracker.record
@@ -71,7 +71,7 @@ def polls_per_second(
     threads: int = THREADS,
     hooks: Hooks | None = None,
 ) -> float:
-    """Claimed, polled, merged and recorded rides; per second of processor time.
+    """How many rides are claimed, polled, merged and recorded in a second of processor time.
 
     `db` holds more rides than can be polled in the time between two polls of one ride.
     """

@@ -18,7 +18,7 @@ from tests import databases
     "fresh.",
 )
 def polls(run: Run) -> Ratio:
-    """Claimed, polled, merged and recorded, against polled and parsed; on SQLite, in turns."""
+    """Our loop claims, polls, merges and records; the bare one polls and parses. On SQLite."""
     with frame.folder() as folder:
         pairs = compared(f"sqlite:///{folder}/desk.sqlite", folder, run.of(3000, 1000), run.repeats)
     ratios = [ours / bare for ours, bare in pairs]
@@ -39,7 +39,7 @@ def polls(run: Run) -> Ratio:
     minutes=10,
 )
 def lag(run: Run) -> list[Result]:
-    """SQLite with one worker; PostgreSQL with one, two and four workers that share the rides."""
+    """On SQLite with one worker; on PostgreSQL with one, two and four that share the rides."""
     asked, found = float(run.of(1000, 200)), []
     for kind, workers in ((databases.SQLITE, 1), *((databases.POSTGRESQL, n) for n in (1, 2, 4))):
         told, kept = highest(partial(_late, kind, workers), asked)

@@ -68,7 +68,7 @@ def _waiting(s: Session, property_id: int) -> list[int]:
 
 
 def _followed(s: Session, property_id: int) -> list[int]:
-    """Ids of orders with a ride under way. An ended one may still be polled, so both are asked."""
+    """Ids of orders with a ride under way: one that is polled and has not ended."""
     query = select(Ride.order_id).where(
         Ride.property_id == property_id, Ride.next_poll_at.is_not(None), Ride.ended_at.is_(None)
     )

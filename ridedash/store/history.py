@@ -1,6 +1,6 @@
 """The history: rides of a property by day, person and outcome, in pages, with totals.
 
-Filters and totals read one index alone (models.orders.HISTORY), so that a year of a busy property
+Filters and totals read only one index (models.orders.HISTORY), so that a year of a busy property
 is added up at once; everything else is read for the rides of one page.
 """
 

@@ -1,6 +1,6 @@
 """The insights: sums over the rides of a time span, by hour, category, person and place.
 
-The database computes the sums from one index alone (models.orders.HISTORY), except for
+The database computes the sums from only one index (models.orders.HISTORY), except for
 destinations, which are in the offers. Few rows are read one by one: rides with a changed drop,
 orders whose outcome was unknown, cancelled rides. Orders are counted as in the history, so that
 both agree to the cent.

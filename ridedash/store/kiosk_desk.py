@@ -1,4 +1,4 @@
-"""Kiosks from the desk's point of view: their visits, and their calls: help, approvals, silence."""
+"""Kiosks as the desk sees them: their visits, and their calls (help, approvals, silence)."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta

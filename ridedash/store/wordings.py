@@ -1,4 +1,4 @@
-"""A property's own words, and the languages that its native readers have read."""
+"""A property's own words, and marks that native readers have read its critical sentences."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -52,15 +52,15 @@ def write_wordings(
 
 
 def reviews_of(s: Session, property_id: int) -> dict[str, WordReview]:
-    """The marks of a property that a native reader has read a language, by its code."""
+    """The marks that a native reader has read the critical sentences, by language code."""
     query = select(WordReview).where(WordReview.property_id == property_id)
     return {row.language: row for row in s.scalars(query)}
 
 
 def mark_read(s: Session, prop: Property, language: str, digest: str, by: By) -> None:
-    """Mark a language as read by a native reader.
+    """Record that a native reader has read the critical sentences of a language.
 
-    `digest` is that of the critical sentences as they were read; `by`: who marks it, and when.
+    `digest` is that of the sentences as they were read; `by` says who sets the mark, and when.
     """
     unmark_read(s, prop, language)
     facts = {"digest": digest, "staff_id": by[0], "at": by[1]}

@@ -21,7 +21,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 # PostgreSQL connections of one process; the server's default is 100 for all processes
 POOL: Final = 20
 BUSY_S: Final = 5.0  # seconds for which a writer waits for another one
-# prepared statements that each SQLite connection caches; one of ours takes tens of kilobytes
+# prepared statements that each SQLite connection caches; one takes tens of kilobytes
 STATEMENTS: Final = 24
 # page cache of each SQLite connection; the system caches the file once for all of them
 PAGES_KB: Final = 512

@@ -79,7 +79,7 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
 
 
 def require(connection: Connection, tables: MetaData, url: str) -> None:
-    """Raise OldRevision for another revision, WrongTables where a column of ours is missing."""
+    """Raise OldRevision for another revision, WrongTables where a column is missing."""
     _refuse_foreign(connection, tables, url)
     revisions = _revisions(connection)
     if revisions != (head(),):

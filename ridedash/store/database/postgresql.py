@@ -17,7 +17,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 # a process that stops in the middle of a transaction holds its locks no longer than this
 IDLE_MS: Final = 60_000
-# none of our statements takes seconds; one that did would hold a thread and its locks
+# no statement of the program takes seconds; one that did would hold a thread and its locks
 STATEMENT_MS: Final = 15_000
 # how much longer an answer is waited for, so that the server normally ends the statement itself
 ANSWER_S: Final = 5.0

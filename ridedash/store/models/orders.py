@@ -176,8 +176,8 @@ class Order(Base):
     held_at: Mapped[datetime | None]
     # when the order was made anew from the sent journal (docs/booking-protocol.md 1.7)
     recovered_at: Mapped[datetime | None]
-    reauthorised: Mapped[bool]  # the one token refresh after a 401 is used up
-    throttled: Mapped[bool]  # the single retry after a 429 is used up
+    reauthorised: Mapped[bool]  # whether the one token refresh after a 401 is used up
+    throttled: Mapped[bool]  # whether the one retry after a 429 is used up
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
     # only in orders of an earlier release: after this no driver is allotted any more

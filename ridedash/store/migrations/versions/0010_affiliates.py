@@ -12,7 +12,7 @@ LENGTH = 100
 
 
 def upgrade() -> None:
-    """One column, empty for every account that is there."""
+    """Add a column, which is empty for existing accounts."""
     text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
     op.add_column("accounts", sa.Column("affiliate_uid", text, nullable=True))
 

@@ -23,7 +23,7 @@ def _text(name: str, length: int, *, nullable: bool = True) -> sa.Column[str]:
 
 
 def upgrade() -> None:
-    """Columns of a property, all empty, and a table of the logos' bytes."""
+    """Add columns of a property, all empty, and a table of the logos' bytes."""
     op.add_column("properties", _text("colour", 7))
     op.add_column("properties", _text("logo", 72))
     op.add_column("properties", _whole("logo_width", nullable=True))

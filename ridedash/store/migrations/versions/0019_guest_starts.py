@@ -14,7 +14,7 @@ LENGTH = 80
 
 
 def upgrade() -> None:
-    """Three columns, empty for every order that is there."""
+    """Add three columns, which are empty for existing orders."""
     text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
     op.add_column("orders", sa.Column("guest_until", db.UtcDateTime(timezone=True), nullable=True))
     whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")

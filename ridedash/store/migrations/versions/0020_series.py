@@ -12,7 +12,7 @@ LENGTH = 32
 
 
 def upgrade() -> None:
-    """Two columns, empty for every order that is there."""
+    """Add two columns, which are empty for existing orders."""
     text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
     whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.add_column("orders", sa.Column("series_key", text, nullable=True))

@@ -1,4 +1,4 @@
-"""A property's own words for guests, and its marks that a native reader has read a language."""
+"""A property's own words for guests, and its marks of sentences that native readers have read."""
 
 from typing import Any
 

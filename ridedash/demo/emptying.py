@@ -174,8 +174,8 @@ def delete_rides(s: Session) -> None:
     # still open would then book it
     newest = select(func.max(Offer.id)).scalar_subquery()
     s.execute(delete(Offer).where(Offer.id < newest))
-    # tablets that were lent to guests, and kiosks that ask for a code after too many abandoned
-    # rides
+    # take back tablets that were lent to guests, and end the demand for codes at kiosks with too
+    # many abandoned rides
     touched = or_(Kiosk.handed_at.is_not(None), Kiosk.code_until.is_not(None))
     s.execute(
         update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)

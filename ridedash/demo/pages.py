@@ -182,7 +182,7 @@ def _note(what: str, **facts: Any) -> None:
 
 
 def _back(said: str, **told: Any) -> Answer:
-    """Redirect to the page; `said` is the key of the message that it shows, `told` its values."""
+    """Redirect to the page; `said` is the key of its message, `told` the values in the message."""
     return redirect(f"{ADDRESS}?{urlencode({'said': said} | told)}", code=303)
 
 

@@ -229,7 +229,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     `say` too, but a step without a deed is said once its condition is met; all are empty before the
     first one. `taken` of the `of` steps have been said. `waits` says what the step waits for and
     until when, if that takes longer than a moment. `next` is the line after `say`. `told` is what
-    the desk was told and no ride shows, such as a price. `hand`: the screen that does the coming
+    the desk has learned and no ride shows, such as a price. `hand`: the screen that does the coming
     step by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and `point`
     those of the coming step.
     """

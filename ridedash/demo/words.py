@@ -1,6 +1,6 @@
 """The choices of the director for the next booking, in words: scenarios and faults.
 
-Also the words of the sandbox's clock.
+The words of the sandbox's clock are here too.
 """
 
 from dataclasses import dataclass

@@ -124,7 +124,7 @@ class Recorder:
         try:
             while self._writes_to_one_file():
                 pass
-        except Exception as error:  # a full disk, a broken file, or a bug of ours
+        except Exception as error:  # a full disk, a broken file, or a bug
             self._failed(error)
 
     def _writes_to_one_file(self) -> bool:

@@ -88,7 +88,7 @@ def parsed(text: str) -> Any:
 
 
 def words(text: str, secrets: Iterable[str] = ()) -> str:
-    """A short text of ours, without secrets."""
+    """A short text that is no body, such as the words of an error, without secrets."""
     return without_shapes(without(text.encode("utf-8", "replace"), secrets).decode())
 
 

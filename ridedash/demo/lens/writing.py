@@ -17,7 +17,8 @@ from ridedash.service.client import TRACK
 MOST_CALLS: Final = 5_000
 MOST_BYTES: Final = 50_000_000  # bodies and headers together
 TRIMMED_EVERY: Final = 100  # how many new calls are written between two deletions of old ones
-LASTS: Final = 4  # how many last answers one write stores at most; all of them when no calls come
+# the last answers of at most this many runs are stored by one write; of all, when no calls come
+LASTS: Final = 4
 MOST_SEARCHES: Final = 500  # searches for which an offer may still come
 
 _INSERT: Final = """

@@ -1,4 +1,4 @@
-"""The story of a guest alone at the kiosk, in Arabic: from the first question to the start code."""
+"""The story of a guest at the kiosk, without help, from the first question to the start code."""
 
 from datetime import time
 from typing import Final

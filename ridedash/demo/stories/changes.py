@@ -1,4 +1,4 @@
-"""Stories of a changed ride: a shared ride found at the second try, and another car."""
+"""Stories of a changed ride: a shared ride found at the second try, and a car that is swapped."""
 
 from datetime import time
 from typing import Final

@@ -1,7 +1,7 @@
 """The latest runs of stories, a row each in instance/demo.db; no ride refers to them.
 
-The request that changes the row first takes the step. So a second press, a second window or a
-reloaded page repeats nothing.
+If several requests take the same step, only the one that changes the row first does so. So a second
+press, a second window or a reloaded page repeats nothing.
 """
 
 import json
@@ -20,9 +20,9 @@ from ridedash.demo.small_files import SmallFile
 FILE: Final = "demo.db"
 VERSION: Final = 1
 KEPT: Final = 50  # how many of the latest runs are kept
-ALONE_S: Final = 4.0  # after this time without a request from a page, the story rests
+ALONE_S: Final = 4.0  # after this time without a request from a page, the story pauses
 LATE: Final = "late"  # a key of `kept`: orders that came to nothing, for each ride
-RESUMED: Final = "resumed_at"  # a key of `kept`: when the last rest ended, in seconds since 1970
+RESUMED: Final = "resumed_at"  # a key of `kept`: when the last pause ended, in seconds since 1970
 TABLES: Final = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
@@ -191,7 +191,7 @@ class Runs:
         with self._write() as database:
             database.execute(
                 "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?, kept = ?"
-                " WHERE id = ? AND version = ? AND asked_at = ?",  # once for each rest
+                " WHERE id = ? AND version = ? AND asked_at = ?",  # once for each pause
                 (
                     *(now.timestamp(), rested, json.dumps(kept)),
                     *(run.id, run.version, before.timestamp()),

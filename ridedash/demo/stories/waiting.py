@@ -38,7 +38,7 @@ def in_vain(run: Run, wanted: Seen) -> str:
 
 
 def came_late(run: Run, ride: str) -> str:
-    """The words about a booking that was not sent in time, as while the computer slept; else ""."""
+    """The words about a booking that was not sent in time; "" for any other booking."""
     with services().db.read() as s:
         order = order_of(s, run, ride)
         if order is None or (order.state, order.code) != (OrderState.NOT_SENT, EXPIRED):

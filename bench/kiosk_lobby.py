@@ -23,7 +23,7 @@ STOP_S: Final = 40.0
 START_S: Final = 60.0
 WITHIN_MS: Final = 30_000
 LOOK_MS: Final = 100
-# cars, or a final apology: with a control `again`, the screen still asks again by itself
+# the cars, or a final apology: one with a control `again` is not final, its screen asks again
 CARS_OR_END: Final = '.k-car, body[data-look="sorry"]:not(:has([data-press="again"]))'
 
 

@@ -34,7 +34,8 @@ SEEDS: Final = (1, 2, 3)
 PROGRAMS: Final = 12  # they wait far more than they compute
 AGAIN_S: Final = 0.1
 PATIENCE_S: Final = 400.0
-WARMED: Final = ("--demo-stage",)  # as a presenter starts a demo: it reads its places at once
+# the option with which presenters start a demo; it makes the sandbox read its places at once
+WARMED: Final = ("--demo-stage",)
 OUTAGE: Final = "down"
 OUTAGE_S: Final = 80.0
 RIDE_S: Final = 1500.0  # of the service's clock, about
@@ -92,7 +93,7 @@ def main(arguments: list[str]) -> int:
         Play(story, way, seed)
         for story in asked.only
         for way in asked.ways
-        if (story, way) != (OUTAGE, "20x")  # like "60x": an outage lasts in people's time
+        if (story, way) != (OUTAGE, "20x")  # would be as "60x": an outage lasts for wall time
         for seed in list(asked.seeds) * (asked.times if way == "step" else 1)
     ]
     for play in sorted(plays, key=lambda each: -each.seconds):

@@ -32,6 +32,7 @@ from tests.backing import PostgresServer
 DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
 STOPPED_S: Final = 45.0  # by the fast clock; longer than an order may wait for its call
+# states in which the order may end: stopped before the call, and while waiting for the answer
 ENDS: Final = (
     # REJECTED if a recovery job had set UNKNOWN before
     {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},
@@ -71,7 +72,7 @@ def drain(case: Case) -> Verdict:
 
 @row(29, "the host sleeps: nothing late is sent when it wakes", short=False)
 def asleep(case: Case) -> Verdict:
-    """SIGSTOP while idle, after a claim, before the call, and while waiting for an answer."""
+    """Workers get SIGSTOP after a claim, before the call, while idle, or waiting for an answer."""
     found, tried = Findings(), 0
     with database(case) as url, crash_run(case, url, "run", CrashRun, speed=20.0) as run:
         for number in range(case.size(60, 4)):

@@ -26,7 +26,7 @@ from ridedash.store.database.database import Database, DatabaseBusy
 
 # Twice as long as a press may wait, so that a wait for the end of the lock is noticed.
 HELD_S: Final = 10.0
-# The five seconds of the matrix, and one for the rest of the request on a busy machine.
+# The five seconds of row 23, and one for the rest of the request on a busy machine.
 MOST_S: Final = 6.0
 LATER_S: Final = 30.0  # longest wait for a result; the time until it comes is not judged
 CANT_SAVE: Final = "ridedash can't save right now, so it won't book"
@@ -53,7 +53,7 @@ def locked(case: Case) -> Verdict:
                 met.clear()
                 _goes_on(desk, browser, form, ride, wrong)
         made = len(service.bookings)
-    if not case.short:  # CI judges no times, only answers
+    if not case.short:  # the short form, which CI runs, judges answers but no times
         wrong[f"waited longer than {MOST_S:g} s"] += sum(each > MOST_S for each in waited)
     note = (
         f"{rounds} presses waited {max(waited):.1f} s at most; "

@@ -69,7 +69,7 @@ def start(story: Story, seed: int) -> Run:
     at = starts(story.weekday, story.at, home)
     runs().check()
     with ALONE:
-        # so that the clock and the seed are those of this run when two presenters begin at once
+        # The lock keeps the clock and the seed those of this run if two presenters begin at once.
         begin(
             lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
             Start(at, seed),

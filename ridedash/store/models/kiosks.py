@@ -1,7 +1,7 @@
 """Tables of paired devices, which are a guest's kiosk in the lobby or a display at the door.
 
-With them: visits of a kiosk (counts and times only), desk codes, approvals, tickets, hints on the
-way to the car, and links by which a guest goes on with their own phone.
+Further tables have visits of a kiosk (counts and times only), desk codes, approvals, tickets, hints
+on the way to the car, and links by which a guest goes on with their own phone.
 """
 
 from datetime import datetime

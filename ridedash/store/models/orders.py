@@ -180,9 +180,9 @@ class Order(Base):
     throttled: Mapped[bool]  # whether the one retry after a 429 is used up
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
-    # only in orders of an earlier release: after this no driver is allotted any more
+    # when the search for a driver ends; set only in orders of an earlier release
     booking_timeout_at: Mapped[datetime | None]
-    # as the service sent it: seconds by its own clock, from the creation of the ride
+    # how long the search lasts, as the service sent it: service seconds from the ride's creation
     booking_timeout_s: Mapped[float | None]
     # when a shared ride is matched again, in the words of the service
     next_retry: Mapped[str | None] = mapped_column(ShortText(300))

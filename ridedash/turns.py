@@ -1,6 +1,6 @@
-"""The turns of this installation's own sandbox, read over HTTP; loaded in a demo only.
+"""Reads the changes ("turns") of the clock of a demo's own sandbox, over HTTP.
 
-The turns are kept in memory only, because the sandbox stores them.
+They are kept in memory only, because the sandbox stores them.
 """
 
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Known(NamedTuple):
-    """The time line as read, and the time line that begins with its announced stop, if any."""
+    """The time line as read, and the one to use from an announced stop on, if there is one."""
 
     line: ServiceTime
     stopped: ServiceTime | None

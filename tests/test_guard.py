@@ -198,7 +198,7 @@ def test_the_page_of_the_architecture_has_these_layers(row: str, layers: list[se
 
 
 def test_models_hold_tables_without_queries() -> None:
-    """A query in store/models would be missed by readers of store/."""
+    """Whoever looks for a query looks in the modules of store/, and not among its models."""
     called = re.compile(r"\b(select|insert|update|delete)\(|\.execute\(|\bSession\b")
     folder = PACKAGE / "store" / "models"
     assert [
@@ -270,7 +270,7 @@ WITHOUT_PAGES = {"poll_cache", "ops"}  # they answer without a template
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_every_feature_is_mirrored(feature: str) -> None:
-    """views/<feature> has templates/<feature> and tests/views/<feature>; there are no others."""
+    """views/<feature> has tests/views/<feature>, and templates/<feature> if it has pages."""
     assert list((ROOT / "tests" / "views" / feature).glob("test_*.py"))
     if feature not in WITHOUT_PAGES:
         assert list((ROOT / "templates" / feature).glob("*.html"))
@@ -316,7 +316,7 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
 
 
 def test_the_director_of_a_demo_is_imported_by_those_who_start_it() -> None:
-    """The factory imports the director's pages; `ridedash up` what books a new demo's rides.
+    """The factory imports the director's pages, and `ridedash up` what books a new demo's rides.
 
     Only the recorder of calls is loaded without any page, because a demo's worker needs it too.
     """
@@ -510,7 +510,7 @@ def test_no_template_or_script_names_a_foreign_host(folder: str) -> None:
     assert named == []
 
 
-# Links that a person follows, into other programs of the desk; pages load nothing from them.
+# Links that open WhatsApp, SMS, mail or phone when they are pressed; no page loads them.
 FOLLOWED = re.compile(
     r"https://wa\.me/[1-9][0-9]{7,14}\?text=|sms:\+?[0-9]+\?&body=|mailto:\?|tel:"
 )

@@ -1,4 +1,4 @@
-"""Scripts get a text with a count in each plural form of the language, by CLDR's names."""
+"""Scripts get all plural forms of a text with a count, keyed by their names in CLDR."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from ridedash.wording.say import in_language
 from tests.views.ride_pages import make_desk
 
 CAR = "%(num)d car", "%(num)d cars"
-# by CLDR 48; in es and fr, gettext has one form for "other" and for "many", which is for millions
+# the forms of CLDR 48; "many" in es and fr is for millions, and has the text of "other"
 FORMS = {
     "en": {"one", "other"},
     "hi": {"one", "other"},

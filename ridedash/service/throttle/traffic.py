@@ -106,7 +106,7 @@ class Traffic:
         self._limited_at = -math.inf
 
     def forget(self) -> None:
-        """Forget which calls were answered: the service may be another one, as after a reset."""
+        """Begin anew, as after a start: a demo's reset may have replaced the service."""
         with self._lock:
             was_open = [
                 write for write, breaker in self._breakers.items() if breaker.opened_at is not None
@@ -172,8 +172,8 @@ class Traffic:
         """When the service stopped answering: the first failure of a run of two or more.
 
         Without such a run it is when the breaker of reads opened. None while the service answers,
-        and also after two minutes without a call: a caller that makes no calls while the service is
-        silent would never learn that it answers again.
+        and two minutes after the last failure: otherwise a caller that waits for the end of the
+        silence would never call again.
         """
         with self._lock:
             return self._silent_since(self._now())

@@ -152,7 +152,7 @@ def code_form() -> str:
 @bp.post("/kiosk-devices/<int:kiosk_id>/hand")
 @needs(BOOK)
 def hand_over(kiosk_id: int) -> Answer:
-    """Open an attended tablet at its first question, in the guest's language."""
+    """Hand a tablet of the desk to a guest: it begins a new visit in the guest's language."""
     language, now, me = request.form.get("language", ""), services().clock(), current_staff()
     with services().db.write() as s:
         row = device_of(s, me.property_id, kiosk_id, hold=True)

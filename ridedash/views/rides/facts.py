@@ -86,12 +86,12 @@ class RideFacts:
 
     @cached_property
     def status(self) -> str | None:
-        """The booking status that the page is about if the order is booked; otherwise None."""
+        """The status of the booking, as `status_of` gives it; None unless the order is BOOKED."""
         return status_of(self.page) if self.page.order.state == "BOOKED" else None
 
     @property
     def payment(self) -> str | None:
-        """The payment in the order; unknown for a lost order that was taken up again."""
+        """How the ride is paid; not known of an order that was recovered after a restore."""
         order = self.page.order
         if order.payment is None and order.recovered_at is not None:
             return PAYMENT_NOT_KNOWN
@@ -99,7 +99,7 @@ class RideFacts:
 
     @property
     def currency(self) -> str | None:
-        """The currency of the offer, else the property's when the ride was billed, or now."""
+        """The currency of the offer; else the one of the bill; else the property's present one."""
         page = self.page
         return page.offer.currency or page.order.currency or page.property.currency
 
@@ -132,8 +132,8 @@ class RideFacts:
     def charged(self) -> bool:
         """Whether a ride was cancelled too late to be free; without a driver it is always free.
 
-        The free time counts from the first driver. A ride whose driver was lost has none until
-        another one comes.
+        The free time counts from the first driver. A ride whose driver was lost is
+        without a driver until another one comes.
         """
         policy, ride = self.policy, self.page.ride
         if self._is_without_driver:
@@ -238,7 +238,7 @@ class RideFacts:
 
     @property
     def price_refused(self) -> str:
-        """The price that was above the ceiling at the last press; "" without one."""
+        """The price that was above the ceiling at the last try to start the ride; else ""."""
         order = self.page.order
         if order.state != "WAITING" or not order.message:
             return ""
@@ -343,7 +343,7 @@ class RideFacts:
 
     @property
     def search_ends(self) -> datetime | None:
-        """When the service stops looking for a driver; None when unknown or held."""
+        """When the service stops its search; None if that is unknown or its clock is held."""
         order, ride = self.page.order, self.page.ride
         answered_at = ride.created_at if ride else None
         return search_ends(
@@ -374,7 +374,7 @@ class RideFacts:
 
     @property
     def retries_at(self) -> datetime | None:
-        """The wall instant of the service's next try; None when unknown or held."""
+        """The wall time of the service's next try; None if unknown or its clock is held."""
         at = self.next_retry
         if at is None or not self.time.turns:
             return at

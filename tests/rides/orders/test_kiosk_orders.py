@@ -114,7 +114,7 @@ def test_a_link_that_a_kiosk_makes_is_recorded_as_its_own(world: World) -> None:
 
 
 def test_the_digest_of_a_form_of_staff_is_that_of_the_releases_before_kiosks() -> None:
-    """A press that is repeated across an update must find its order, not be refused."""
+    """A form sent again after an upgrade finds its order only if its digest is still the same."""
     pressed = BookingRequest(
         property_id=1,
         actor=by_staff(2),

@@ -10,7 +10,7 @@ from tests.rides.desk_world import World
 
 @pytest.fixture
 def world(tmp_path: Path, database: str) -> Iterator[World]:
-    """A desk whose changes need not raise a version: removing old positions raises none."""
+    """A desk without the check that each change raises a revision: old positions go without one."""
     made = World(tmp_path, database)
     yield made
     made.close()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -193,7 +194,8 @@ class Worker:
         """Due ids that this worker is not busy with, one for each free thread; they become busy."""
         free = 2 * self.threads - self._count(what)
         found = due(self.threads + self._count(what)) if free > 0 else ()
-        return [i for i in found[:free] if self._begin(f"{what} {i}")]
+        fresh = (i for i in found if self._begin(f"{what} {i}"))
+        return list(islice(fresh, max(free, 0)))
 
     def _begin(self, key: str) -> bool:
         with self._lock:

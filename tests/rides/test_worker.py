@@ -110,6 +110,14 @@ def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> Non
         assert worker._fresh("plan", lambda limit: [limit // 0]) == [], "nobody asks for more"
 
 
+def test_orders_that_take_long_hold_back_no_later_order(world: World) -> None:
+    with world.worker(threads=2) as worker:
+        assert worker._fresh("send", lambda limit: list(range(limit))) == [0, 1]
+        assert worker._fresh("send", lambda limit: list(range(limit))) == [2, 3]
+        worker._busy.discard("send 3")
+        assert worker._fresh("send", lambda limit: [0, 1, 2, 7][:limit]) == [7]
+
+
 def test_a_round_does_only_those_jobs_whose_time_has_come(world: World) -> None:
     with world.worker() as worker:
         worker.send_only()

@@ -145,13 +145,15 @@ class JournalFile:
             if record is not None:
                 yield slot, record
 
-    def clear(self, slot: int) -> None:
-        """Free the slot of a settled record.
+    def clear(self, slot: int, record: dict[str, Any] | None = None) -> None:
+        """Free the slot of a settled record; with `record`, only if that is still in the slot.
 
         The change is not synced: replaying a settled record changes nothing.
         """
-        os.pwrite(self._fd, b"\0" * HEAD, slot * SLOT)
         with self._lock:
+            if record is not None and self._read(slot) != record:
+                return  # its sender has cleared it, and the slot may have another answer
+            os.pwrite(self._fd, b"\0" * HEAD, slot * SLOT)
             if slot not in self._free:
                 self._free.append(slot)
 

@@ -126,7 +126,7 @@ class Sender:
             if is_known is None:
                 continue
             if self._note_answer(record):
-                file.clear(slot)
+                file.clear(slot, record)
                 count += 1
             if not is_known:
                 self.watch.compare_again()  # the sent journal contains the answer now

@@ -23,8 +23,8 @@ SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, on
 def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) -> OrderState:
     """Apply an outcome to an order, and add its ride. Returns the state of the order.
 
-    SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only. A second outcome is
-    recorded and changes nothing.
+    SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only. Any other outcome
+    changes nothing; it is recorded if it says something else, or names a booking.
     """
     state = OrderState(order.state)
     if state not in UNPROVED:
@@ -36,6 +36,8 @@ def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) 
         return S.READY
     to = _next_state(s, state, outcome)
     if to is None:
+        if outcome.alarm or outcome.state is S.BOOKED:
+            _record_late_answer(s, order, outcome, now, who)
         return state
     _store(order, outcome)
     if state is S.CLOSED_NOT_BOOKED:
@@ -141,16 +143,25 @@ def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> No
 def _record_contradiction(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
-    """Record an outcome that contradicts the final one."""
-    if outcome.state == order.state or outcome.state is S.UNKNOWN:
-        return
-    if outcome.state is S.MATCHING and _is_of_same_ride(order, outcome):
-        return  # the ride already had its booking id when this answer was replayed
+    """Record an outcome that contradicts the final one: another state, or another ride."""
+    if outcome.state in {S.BOOKED, S.MATCHING}:
+        # one of the same ride may be replayed after the ride got its booking id
+        says_the_same = _is_of_same_ride(order, outcome)
+    else:
+        says_the_same = outcome.state == order.state
+    if outcome.alarm or not (says_the_same or outcome.state is S.UNKNOWN):
+        _record_late_answer(s, order, outcome, now, who)
+
+
+def _record_late_answer(
+    s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
+) -> None:
+    """An audit entry; an alarm too if the answer may be about a booking that nobody follows."""
     subject = f"orders:{order.id}"
     result = f"{outcome.state} after {order.state}"
     audit.record(s, who, "order.late_answer", subject, result, now, property_id=order.property_id)
-    if outcome.state in {S.BOOKED, S.MATCHING}:
-        detail = outcome.booking_id or outcome.txn_id
+    if outcome.alarm or outcome.state in {S.BOOKED, S.MATCHING}:
+        detail = outcome.booking_id or outcome.txn_id or outcome.code
         transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)
 
 

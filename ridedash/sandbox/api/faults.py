@@ -60,7 +60,10 @@ def begin_outage(store: Store, operation: str, until: float) -> None:
 
 
 def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> Fault | None:
-    """The fault of this call: an outage, else the oldest fault set for its operation, or None."""
+    """The fault of this call: an outage, else the oldest one set for its operation or for all.
+
+    A fault that is not an outage is used up by one call, or by as many as were asked for.
+    """
     outages = cache.get("outages", _outages)
     if outages and wall < max(outages.get(operation, 0.0), outages.get(ANY, 0.0)):
         return Fault(DOWN, 0.0)

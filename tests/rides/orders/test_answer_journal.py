@@ -123,6 +123,19 @@ def test_what_was_sent_long_ago_is_dropped_of_this_worker_and_of_the_dead(
     first.close()
 
 
+def test_a_slot_that_has_another_record_by_now_is_not_cleared(tmp_path: Path) -> None:
+    """After a replay has listed a record, its sender clears it, and another answer is there."""
+    journal = AnswerJournal(tmp_path, slots=1)
+    slot = journal.file.append({"mtx": "RD-1"})
+    ((listed, record),) = journal.file.pending()
+    journal.file.clear(slot)
+    assert journal.file.append({"mtx": "RD-2"}) == listed
+    journal.file.clear(listed, record)
+    assert [record["mtx"] for _slot, record in journal.file.pending()] == ["RD-2"]
+    assert not journal.ready(), "its slot is not free"
+    journal.close()
+
+
 def test_a_slot_that_is_cleared_twice_is_one_slot(tmp_path: Path) -> None:
     journal = AnswerJournal(tmp_path, slots=2)
     slots = [journal.file.append({"mtx": "RD-1"}) for _ in range(2)]

@@ -284,6 +284,47 @@ def test_an_outcome_that_says_nothing_new_is_not_recorded(world: World, late: Ou
     assert (recorded(world, "order.late_answer"), items(world, order_id)) == ([], {})
 
 
+@pytest.mark.parametrize(
+    ("first", "late", "detail"),
+    [
+        (BOOKED, replace(BOOKED, booking_id="C2"), "C2"),
+        (MATCHING, replace(MATCHING, txn_id="T2"), "T2"),
+    ],
+)
+def test_a_late_answer_with_another_ride_than_the_one_that_is_followed_is_an_alarm(
+    world: World, first: Outcome, late: Outcome, detail: str
+) -> None:
+    """As when staff typed a wrong booking number, and then the answer to the create came."""
+    order_id = sending(world, kind="share" if first is MATCHING else "point_to_point")
+    settled(world, order_id, first)
+    assert settled(world, order_id, late) == first.state
+    assert [result for result, _ in recorded(world, "order.late_answer")] == [
+        f"{late.state} after {first.state}"
+    ]
+    assert items(world, order_id) == {"contradiction": detail}
+    assert row(world, order_id).booking_id == first.booking_id
+
+
+@pytest.mark.parametrize("state", [S.UNKNOWN, S.CLOSED_NOT_BOOKED])
+@pytest.mark.parametrize(
+    "late", [replace(UNKNOWN, alarm=True, code="CONTRADICTION"), replace(BOOKED, booking_id="C9")]
+)
+def test_a_late_answer_that_proves_nothing_but_names_a_booking_is_an_alarm(
+    world: World, state: OrderState, late: Outcome
+) -> None:
+    other, order_id = sending(world), sending(world)
+    settled(world, other, replace(BOOKED, booking_id="C9"))  # the id of another order
+    settled(world, order_id, UNKNOWN)
+    if state is S.CLOSED_NOT_BOOKED:
+        set_to(world, order_id, state)
+    assert settled(world, order_id, late) == state
+    assert "contradiction" in items(world, order_id)
+    assert [result for result, _ in recorded(world, "order.late_answer")] == [
+        f"{late.state} after {state}"
+    ]
+    assert row(world, order_id).booking_id is None
+
+
 def test_another_match_than_the_one_that_is_followed_is_an_alarm(world: World) -> None:
     order_id, other = sending(world, kind="share"), sending(world, kind="share")
     settled(world, order_id, MATCHING)

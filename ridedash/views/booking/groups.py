@@ -19,6 +19,7 @@ from ridedash.extensions import limiter, services
 from ridedash.forms import LIST_MAX
 from ridedash.phones import read_phone
 from ridedash.rides.codes import WITHDRAWN
+from ridedash.rides.orders.fields import MOST_CARS
 from ridedash.rides.states import has_failed
 from ridedash.service.types.products import Product
 from ridedash.several import listed_guests
@@ -77,14 +78,15 @@ class GroupCar:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def check_list() -> BaseResponse:
-    """The errors of a pasted list as `wrong`: a sentence for each line that can't be read.
+    """The first errors of a pasted list as `wrong`, and its duplicates as `same`, in sentences.
 
     A POST, because names and phone numbers don't belong in a URL. The press checks the list again.
     """
     with services().db.read() as s:
         country = s.get_one(Property, current_staff().property_id).country
-    text = request.form.get("guests", "")[:LIST_MAX].strip("\n\r")
-    return jsonify(wrong=listed_guests(text, lambda typed: read_phone(typed, country)).wrong)
+    text = request.form.get("guests", "")[:LIST_MAX]
+    read = listed_guests(text, lambda typed: read_phone(typed, country))
+    return jsonify(wrong=read.wrong[:MOST_CARS], same=read.same[:MOST_CARS])
 
 
 @bp.get("/groups/<int:order_id>")

@@ -80,7 +80,7 @@ def booked(at: Here) -> Response:
     try:
         tried, page = _try(at, Try(visit, token, offer_id))
         if page is None:
-            if at.said.get("look") == "1":  # the guest was sent to the desk: nothing is ordered
+            if at.said.get("look") == "1":  # the outcome is unknown: it only looks
                 return answer("sending", kiosk_words("sending"))
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))

@@ -15,11 +15,12 @@ const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
 export class GuestList {
   /**
    * `part` is the part of the form with the list; null for a form without one. `signal` aborts when
-   * the form is removed.
+   * the form is removed; `changed()` is called when the server has checked the list.
    */
-  constructor(part, signal) {
-    this.signal = signal;
-    this.wrong = []; // the server's sentences about lines that it can't read
+  constructor(part, { signal, changed }) {
+    Object.assign(this, { signal, changed });
+    // the server's sentences about lines that it can't read, and about duplicates that only it sees
+    this.checked = { wrong: [], same: [] };
     signal?.addEventListener("abort", () => clearTimeout(this.pause));
     this.text = part?.querySelector("[name=guests]") ?? null;
     this.hint = part?.querySelector("[data-list-hint]") ?? null;
@@ -41,7 +42,8 @@ export class GuestList {
 
   /** Whether the list has duplicates that nobody has confirmed. */
   get doubtful() {
-    return this.#repeats.length > 0 && !this.twice.firstElementChild.checked;
+    const { length } = [...this.#repeats, ...this.checked.same];
+    return length > 0 && !this.twice.firstElementChild.checked;
   }
 
   /** Pairs of line numbers, from 1: a duplicate, and the first line that it repeats. */
@@ -67,7 +69,7 @@ export class GuestList {
     if (target === this.text) {
       this.twice.firstElementChild.checked = false;
       this.twice.hidden = !this.#repeats.length;
-      this.wrong = [];
+      this.checked.same = [];
       clearTimeout(this.pause);
       this.pause = setTimeout(() => this.#check(), PAUSE_MS);
     }
@@ -78,10 +80,11 @@ export class GuestList {
     if (!this.text) return;
     const { count } = this;
     const repeats = this.#repeats;
-    if (repeats.length) this.twice.hidden = false;
+    if (repeats.length || this.checked.same.length) this.twice.hidden = false;
     const told = this.text.parentElement.querySelector(".several-wrong")?.textContent ?? "";
-    const words = [...this.wrong, ...repeats.map(([n, m]) => this.#says(n, m))];
-    setText(this.same, words.filter((each) => !told.includes(each)).join("\n"));
+    const { wrong, same } = this.checked;
+    const words = new Set([...wrong, ...repeats.map(([n, m]) => this.#says(n, m)), ...same]);
+    setText(this.same, [...words].filter((each) => !told.includes(each)).join("\n"));
     this.hint.textContent = count ? this.say.sayList.replace("{n}", count) : this.usual;
     const form = this.text.form;
     for (const part of form.querySelectorAll("[data-guest], .when-cars"))
@@ -97,9 +100,10 @@ export class GuestList {
     const { ok, body } = await askQuietly("/guest-list.json", sent, this.signal);
     if (!ok || guests !== this.text.value) return;
     this.text.parentElement.querySelector(".several-wrong")?.remove();
-    this.text.setAttribute("aria-describedby", "guests-hint");
-    this.wrong = body.wrong;
-    this.show();
+    this.text.setAttribute("aria-describedby", `guests-hint ${this.same.id}`);
+    if (body.wrong.length) this.text.setAttribute("aria-invalid", "true");
+    this.checked = body;
+    this.changed();
   }
 
   #says(n, m) {

@@ -71,7 +71,7 @@ function show() {
 
 /* ---- the pickup points of a zone ---- */
 
-let newZone; // the zone in the last answer; null: no zone; undefined: no answer yet
+let newZone; // the zone of the last "zone" event; null: no zone; undefined: that of the page
 
 form.addEventListener("zone", ({ detail: { zone } }) => {
   newZone = zone ?? null;

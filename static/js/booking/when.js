@@ -26,7 +26,13 @@ export class When extends EventTarget {
     this.words = box.querySelector("[name=pickup_words]");
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
-    this.list = new GuestList(box.querySelector("[data-several]"), signal);
+    this.list = new GuestList(box.querySelector("[data-several]"), {
+      signal,
+      changed: () => {
+        this.list.show();
+        this.dispatchEvent(new Event("changed"));
+      },
+    });
     this.several = new Several(box.querySelector("[data-several]"), { signal });
     this.several.addEventListener("changed", () => this.dispatchEvent(new Event("changed")));
     this.said = box.querySelector("[data-when-said]");

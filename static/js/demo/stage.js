@@ -42,9 +42,9 @@ let away = false; // whether no request gets an answer
 let out = false; // whether somebody has to sign in again
 
 /**
- * Called for the first answer that shows the sign-out, of any request, because somebody may have
- * signed in again before the follower's next poll. A poll that is under way is ignored: it may have
- * been answered before the sign-out.
+ * Called for every answer that shows the sign-out, to a poll or a press: somebody may sign in again
+ * before the follower's next poll. The first call ignores a poll that is under way, because it may
+ * have been answered before the sign-out.
  */
 function signedOut() {
   if (!out) follower.anew();
@@ -54,7 +54,7 @@ function signedOut() {
 }
 
 const follower = new Poller("/demo/stage/newest.json", {
-  waitMs: 0,
+  waitMs: EVERY_MS,
   got(body) {
     if (out) {
       location.reload(); // the forms of the former sign-in would be refused
@@ -75,7 +75,7 @@ const follower = new Poller("/demo/stage/newest.json", {
     return say(root.dataset.sayAway);
   },
 });
-follower.start();
+follower.now();
 screens.frame("desk").addEventListener("load", () => out && follower.now());
 const story = new StageStory(root, screens, {
   say,

@@ -72,7 +72,7 @@ export class Frame {
     this.place.textContent = "";
   }
 
-  /** Open a sheet over the screen; the sheet has the focus until it is removed. */
+  /** Open a sheet over the screen; the focus goes back when the last sheet is removed. */
   lay(node) {
     this.remove(node.dataset.sheet);
     this.back ??= document.activeElement;

@@ -77,7 +77,7 @@ export class Keyboard {
     this.changed();
   }
 
-  /** Delete the last letter, and say which one it was. */
+  /** Delete the last letter, and say which one it was; a masked one is a star. */
   erase() {
     const { field, k } = this;
     const letters = [...field.value];

@@ -259,16 +259,21 @@ def test_a_line_that_is_there_twice_is_pointed_at_before_the_press(browsed: Brow
 def test_each_wrong_line_of_a_list_is_named_while_it_is_typed(desk: Desk) -> None:
     form = desk.form()
     lines = "Guest Heron, 412, 98300 12345\n, 118\nGuest Wren, 207, 12\n\nGuest Teal"
-    answer = desk.client.post("/guest-list.json", data=form | {"guests": lines}).get_json()
-    assert [each.partition(":")[0] for each in answer["wrong"]] == ["Line 2", "Line 3"]
+
+    def checked(text: str) -> dict[str, list[str]]:
+        return dict(desk.client.post("/guest-list.json", data=form | {"guests": text}).json or {})
+
+    assert [each.partition(":")[0] for each in checked(lines)["wrong"]] == ["Line 2", "Line 3"]
+    assert [each[:7] for each in checked("\r\n" + lines)["wrong"]] == ["Line 3:", "Line 4:"]
+    assert len(checked("Guest Wren, 207, 12\n" * 200)["wrong"]) == 6
+    two_ways = "Guest Heron,, 98300 12345\nGuest Heron,, +91 98300 12345"
+    assert checked(two_ways) == {"wrong": [], "same": ["Line 2 is the same as line 1."]}
     answer = desk.press(form, guests=lines)
     assert answer.status_code == 422
-    for each in desk.client.post("/guest-list.json", data=form | {"guests": lines}).json["wrong"]:
+    for each in checked(lines)["wrong"]:
         assert each in words(answer.text)
     for fine in ("", "  \n", "Guest Heron, 412\nGuest Wren"):
-        assert desk.client.post("/guest-list.json", data=form | {"guests": fine}).json == {
-            "wrong": []
-        }
+        assert checked(fine) == {"wrong": [], "same": []}
     assert desk.orders() == []
 
 
@@ -278,13 +283,23 @@ def test_a_wrong_line_is_shown_beside_the_list_until_it_is_mended(browsed: Brows
     browsed.open("/")
     page.locator("[data-several] > summary").click()
     told, wrong = page.locator("[data-list-same]"), re.compile("^Line 2: ")
+    guests, go = page.locator("#guests"), page.locator("[data-book-go]")
     page.fill("#guests", "Guest Heron, 412\nGuest Wren, 207, 12")
     expect(told).to_have_text(wrong)
+    expect(guests).to_have_attribute("aria-invalid", "true")
+    expect(guests).to_have_accessible_description(wrong_too := re.compile("Line 2: "))
     page.fill("#guests", "Guest Heron, 412\nGuest Wren, 207")
     expect(told).to_be_empty()
+    expect(guests).not_to_have_accessible_description(wrong_too)
+    expect(guests).not_to_have_attribute("aria-invalid", "true")
     page.fill("#drop", "airp")
     page.get_by_role("listbox", name="Drop").get_by_role("option").first.click()
-    expect(page.locator("[data-book-go]")).to_contain_text("Book 2 cars")
+    expect(go).to_contain_text("Book 2 cars")
+    page.fill("#guests", "Guest Heron,, 98300 12345\nGuest Heron,, +91 98300 12345")
+    expect(go).to_have_text("Lines of the list are the same")
+    expect(page.locator("[name=guests_twice]")).to_be_visible()
+    page.locator("[name=guests_twice]").check()
+    expect(go).to_contain_text("Book 2 cars")
     assert browsed.faults == []
 
 

@@ -141,9 +141,11 @@ class Worker:
             self._look_at_the_clock()
             if self._is_time("look", LOOK_EVERY_S, always=self._woken):
                 self._woken = False
-                plans = self._plans() if self._is_time("plan", PLAN_EVERY_S, always=False) else []
-                for job in (*self._probes(), *plans, *self._sends(), *self._actions()):
-                    threading.Thread(target=job, name="send", daemon=True).start()
+                self._start(self._probes)
+                if self._is_time("plan", PLAN_EVERY_S, always=False):
+                    self._start(self._plans)
+                self._start(self._sends)
+                self._start(self._actions)
             wait_s = polling.round()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's round failed: %s", reason(error))
@@ -154,6 +156,11 @@ class Worker:
         self.round_ended = time.monotonic()
         self._awake.wait(wait_s or LOOK_EVERY_S)
         self._awake.clear()
+
+    def _start(self, found: Callable[[], list[Job]]) -> None:
+        """Begin the jobs at once: if another query failed first, they would stay busy for ever."""
+        for job in found():
+            threading.Thread(target=job, name="send", daemon=True).start()
 
     def _look_at_the_clock(self) -> None:
         """After a turn of the service's clock, make all rides due: each may have another status."""

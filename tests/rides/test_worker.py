@@ -95,6 +95,33 @@ def test_after_a_round_that_failed_the_worker_rests(
     assert worker.round_ended > 0, "and it is alive all the same"
 
 
+def test_a_query_that_fails_keeps_no_job_that_was_found_before(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planned ride that stayed busy would never be ordered by this worker."""
+    promoted: list[int] = []
+    done = threading.Event()
+
+    def fails(_limit: int) -> list[int]:
+        raise OperationalError("SELECT", {}, OSError("the server is away"))
+
+    def promote(order_id: int) -> None:
+        promoted.append(order_id)
+        done.set()
+
+    with world.worker() as worker:
+        worker.step()  # compares the journals with the database
+        monkeypatch.setattr(worker.promoter, "due", lambda _limit: [7])
+        monkeypatch.setattr(worker.promoter, "promote", promote)
+        monkeypatch.setattr(worker.sender, "due", fails)
+        monkeypatch.setattr("ridedash.rides.worker.REST_S", 0.0)
+        monkeypatch.setattr(worker, "_is_time", lambda what, *_, **_named: what in ("look", "plan"))
+        worker.wake()
+        worker._round(Polling(worker.tracker, 1, worker.wake), threading.Event())
+        assert done.wait(60)
+    assert promoted == [7]
+
+
 def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> None:
     numbers = itertools.count(1)
 

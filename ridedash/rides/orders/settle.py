@@ -13,9 +13,11 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import AUTH, RATE, Outcome
 from ridedash.store import audit
 from ridedash.store.actors import Who
+from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride
 
 S = OrderState
+LATE_ANSWER: Final = "order.late_answer"  # what the audit log calls it
 UNPROVED: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
 SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, once
 
@@ -46,7 +48,7 @@ def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) 
         facts = {"code": outcome.code, "http": outcome.http_status}
         transitions.change_state(s, order, to, now, who, **facts)
     if outcome.alarm or (to is S.UNKNOWN and outcome.state is S.BOOKED):
-        transitions.raise_attention(s, order, transitions.CONTRADICTION, outcome.code, now)
+        transitions.raise_attention(s, order, transitions.CONTRADICTION, _named(outcome), now)
     if to in {S.BOOKED, S.MATCHING}:
         _start_ride(s, order, outcome, now)
     return to
@@ -144,29 +146,48 @@ def _record_contradiction(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
     """Record an outcome that contradicts the final one: another state, or another ride."""
-    if outcome.state in {S.BOOKED, S.MATCHING}:
+    followed = order.state in {S.BOOKED, S.MATCHING}
+    if outcome.state is S.UNKNOWN:
+        contradicts = outcome.alarm and not followed
+    elif outcome.state is S.MATCHING:
         # one of the same ride may be replayed after the ride got its booking id
-        says_the_same = _is_of_same_ride(order, outcome)
+        contradicts = not _is_of_same_ride(order, outcome)
+    elif outcome.state is S.BOOKED:
+        contradicts = order.state != S.BOOKED or not _is_of_same_ride(order, outcome)
     else:
-        says_the_same = outcome.state == order.state
-    if outcome.alarm or not (says_the_same or outcome.state is S.UNKNOWN):
+        contradicts = outcome.state != order.state
+    if contradicts:
         _record_late_answer(s, order, outcome, now, who)
 
 
 def _record_late_answer(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
-    """An audit entry; an alarm too if the answer may be about a booking that nobody follows."""
-    subject = f"orders:{order.id}"
+    """An audit entry; an alarm too if the answer may be about a booking that nobody follows.
+
+    The same answer is recorded once: journals are replayed, and compared with the database again.
+    """
+    subject, detail = f"orders:{order.id}", _named(outcome)
     result = f"{outcome.state} after {order.state}"
-    audit.record(s, who, "order.late_answer", subject, result, now, property_id=order.property_id)
+    recorded = select(AuditRow.facts).where(
+        AuditRow.subject == subject, AuditRow.what == LATE_ANSWER, AuditRow.result == result
+    )
+    if any(facts.get("detail") == detail for facts in s.scalars(recorded)):
+        return
+    audit.record(
+        s, who, LATE_ANSWER, subject, result, now, property_id=order.property_id, detail=detail
+    )
     if outcome.alarm or outcome.state in {S.BOOKED, S.MATCHING}:
-        detail = outcome.booking_id or outcome.txn_id or outcome.code
         transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)
 
 
+def _named(outcome: Outcome) -> str | None:
+    """The booking that an outcome names, else its code."""
+    return outcome.booking_id or outcome.txn_id or outcome.code
+
+
 def _is_of_same_ride(order: Order, outcome: Outcome) -> bool:
-    """Whether an outcome has an id of the order's ride. None does not count as an id."""
-    same_booking = outcome.booking_id is not None and outcome.booking_id == order.booking_id
-    same_match = outcome.txn_id is not None and outcome.txn_id == order.txn_id
-    return same_booking or same_match
+    """Whether an outcome has the order's booking id or, where one has none, its txn_id."""
+    if outcome.booking_id is not None and order.booking_id is not None:
+        return outcome.booking_id == order.booking_id
+    return outcome.txn_id is not None and outcome.txn_id == order.txn_id

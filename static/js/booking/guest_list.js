@@ -70,6 +70,7 @@ export class GuestList {
       this.twice.firstElementChild.checked = false;
       this.twice.hidden = !this.#repeats.length;
       this.checked.same = [];
+      if (!this.count) this.checked.wrong = [];
       clearTimeout(this.pause);
       this.pause = setTimeout(() => this.#check(), PAUSE_MS);
     }

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.settle import new_ride, settle
+from ridedash.rides.orders.transitions import clear_attention
 from ridedash.store.actors import WORKER
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride
@@ -49,6 +50,12 @@ def row(world: World, order_id: int) -> Order:
 def items(world: World, order_id: int) -> dict[str, str | None]:
     """The details of an order's open attention items, by their names."""
     return {item.name: item.detail for item in world.page(order_id).attention}
+
+
+def seen(world: World, order_id: int) -> None:
+    """Staff have seen the alarm."""
+    with world.db.write() as s:
+        clear_attention(s, s.get_one(Order, order_id), "contradiction", world.clock())
 
 
 def recorded(world: World, what: str) -> list[tuple[str, dict[str, Any]]]:
@@ -303,6 +310,10 @@ def test_a_late_answer_with_another_ride_than_the_one_that_is_followed_is_an_ala
     ]
     assert items(world, order_id) == {"contradiction": detail}
     assert row(world, order_id).booking_id == first.booking_id
+    seen(world, order_id)
+    assert settled(world, order_id, late) == first.state, "a journal is replayed"
+    assert len(recorded(world, "order.late_answer")) == 1
+    assert items(world, order_id) == {}, "what staff have seen is not raised again"
 
 
 @pytest.mark.parametrize("state", [S.UNKNOWN, S.CLOSED_NOT_BOOKED])
@@ -323,6 +334,25 @@ def test_a_late_answer_that_proves_nothing_but_names_a_booking_is_an_alarm(
         f"{late.state} after {state}"
     ]
     assert row(world, order_id).booking_id is None
+    seen(world, order_id)
+    assert settled(world, order_id, late) == state, "the journals are compared again"
+    assert "contradiction" not in items(world, order_id)
+
+
+def test_a_doubtful_answer_about_a_ride_that_is_followed_is_no_alarm(world: World) -> None:
+    """As when staff typed the right booking number before the answer came with HTTP status 500."""
+    order_id = sending(world)
+    settled(world, order_id, BOOKED)
+    assert settled(world, order_id, replace(UNKNOWN, alarm=True)) == S.BOOKED
+    assert (recorded(world, "order.late_answer"), items(world, order_id)) == ([], {})
+
+
+def test_a_booking_that_comes_after_its_match_has_failed_is_an_alarm(world: World) -> None:
+    order_id = sending(world, kind="share")
+    settled(world, order_id, MATCHING)
+    set_to(world, order_id, S.FAILED, open=False)
+    assert settled(world, order_id, replace(MATCHING, state=S.BOOKED, booking_id="C1")) == S.FAILED
+    assert items(world, order_id) == {"contradiction": "C1"}
 
 
 def test_another_match_than_the_one_that_is_followed_is_an_alarm(world: World) -> None:

@@ -127,7 +127,7 @@ def _cpu_ms(world: World, client: FlaskClient, path: str, times: int) -> float:
 
 
 def _happens(world: World, n: int) -> None:
-    """An update as a worker writes it: the cab moved, the service was seen."""
+    """An update as a worker writes it: a higher revision, and the time of the last good poll."""
     seen = {"seen_at": world.desk.now + timedelta(milliseconds=n)}
     with world.desk.services.db.write() as s:
         s.execute(update(Order).where(Order.id == world.rides[0]).values(version=Order.version + 1))

@@ -38,7 +38,7 @@ _AT_DOOR: Final[dict[str, Text]] = {
 }
 
 
-# words for guests for some of these reasons, after a press that ordered nothing
+# what guests read for some of these reasons, if their press of “I'm ready” ordered nothing
 _GONE: Final = _(
     "This car can't be had here just now. Nothing was ordered. Please ask at the desk."
 )
@@ -77,7 +77,7 @@ def reason_words(code: str | None) -> str:
 
 
 def not_started_words(code: str | None, price: str, ceiling: str) -> str:
-    """Why the last press ordered nothing, for the guest; "" without such a press.
+    """What the guest reads if the last press of “I'm ready” ordered nothing; "" without a code.
 
     It does not mention accounts.
     """

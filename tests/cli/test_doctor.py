@@ -435,7 +435,7 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
     [
         (answer_with(200, '{"status": "ok", "round_s": 0.1}'), True, "ended 0.1 s ago"),
         (answer_with(503, '{"status": "stuck", "round_s": 130}'), False, "stands still."),
-        (answer_with(200, '{"status": "ok"}'), False, "stands still."),  # as of a web process
+        (answer_with(200, '{"status": "ok"}'), False, "stands still."),  # as a web process answers
     ],
 )
 def test_the_port_of_a_worker_is_asked_for_its_health_when_it_is_set(

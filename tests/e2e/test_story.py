@@ -1,4 +1,4 @@
-"""The main job in a real browser, for each kind of ride through all of its own states."""
+"""Books a ride of each kind in a real browser, and follows it through all states of its kind."""
 
 import re
 from collections.abc import Callable

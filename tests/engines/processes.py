@@ -1,4 +1,4 @@
-"""The processes that a browser of these tests starts: they bear a mark, and none outlives it.
+"""Finds the processes of a test's browser by a mark, and ends them all with the browser.
 
 A browser starts processes of its own (content, network, graphics), which lose their parent when it
 ends badly. All inherit the environment, so the mark finds them (Linux: /proc).

@@ -9,11 +9,11 @@ noticed so far, the tests of their folders run unchanged, to record which functi
 enters. Then the tests that enter the changed function run with the change, on SQLite; for changes
 that are still unnoticed they also run on PostgreSQL.
 
-Words for developers, asserts, and what only the type checker reads are not changed. A change that
-is known to make no difference is listed in `equivalent.txt`, with the reason, and not counted. Each
-result is written into a file as a line of JSON as soon as it is known. Several seeds are judged
-together, because the tests then run unchanged only once, but they are counted apart. The exit code
-is 1 when fewer than nine in ten changes of a seed are noticed, and 2 when not all were judged.
+Log calls, f-strings, `__repr__`, asserts and code for the type checker are not changed. A change
+that is known to make no difference is listed in `equivalent.txt`, with the reason, and not counted.
+Each result is written into a file as a line of JSON as soon as it is known. Several seeds share one
+run of the tests on the original code; each seed is counted by itself. The exit code is 1 when fewer
+than nine in ten changes of a seed are noticed, and 2 when not all were judged.
 """
 
 import argparse

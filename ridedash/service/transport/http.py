@@ -82,8 +82,8 @@ class Request:
     def sent_headers(self) -> dict[str, str]:
         """The headers to send, except those of the body and those that HTTP itself adds.
 
-        Names are as in `headers`, those of our defaults in lower case. The headers contain secrets
-        and must not be stored.
+        Names from `headers` keep their case; those of our defaults are in lower case. The headers
+        contain secrets and must not be stored.
         """
         ours = {"accept": "application/json", "accept-encoding": "identity"}
         ours["user-agent"] = "ridedash"

@@ -43,7 +43,7 @@ class Proposal:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
-    """The proposal for a flight at `departs` from a drop `minutes` away by road; both are texts."""
+    """The proposal for a flight: its departure `departs` and the ride's `minutes` are texts."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
     now, tz = services().clock(), zone(home.timezone)

@@ -25,7 +25,7 @@ const lens = document.querySelector("[data-lens]");
 const looks = lens.querySelector("[data-lens-elements]");
 const said = lens.querySelector("[data-lens-origin]");
 const lookSheet = document.querySelector('link[href*="demo/elements"]');
-const known = new Map(); // "surface order" -> {at, elements}
+const known = new Map(); // "<surface> <order id>" -> {at: when it was fetched, elements}
 const left = new AbortController(); // aborted with this page, because the other frames live longer
 const watched = new WeakSet();
 let lit = null;
@@ -194,7 +194,7 @@ function set(on) {
   if (!on) clear();
 }
 
-/** Switch the lens on elements on or off; does nothing while the drawer is closed. */
+/** Press the lens's switch in the drawer; does nothing while the drawer is closed. */
 export function toggle() {
   if (isOpen()) looks.click();
 }

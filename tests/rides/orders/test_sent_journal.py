@@ -197,7 +197,7 @@ def test_a_clock_that_is_set_forty_days_ahead_deletes_nothing_until_it_goes_even
 
 
 def test_lines_behind_a_gap_of_zeros_are_read(tmp_path: Path) -> None:
-    """Lost blocks of a disk read as zeros, which may cross the end of what is read at once."""
+    """Lost blocks are read as zeros, and such a gap may extend beyond one read of BLOCK bytes."""
     journal = SentJournal(tmp_path, 0)
     for number in range(1500):
         journal._append(

@@ -1,4 +1,4 @@
-"""The message beside a new link in Chromium: links that follow what is typed."""
+"""The message beside a guest's link: its SMS, WhatsApp and mail addresses hold the typed text."""
 
 from pathlib import Path
 from urllib.parse import unquote

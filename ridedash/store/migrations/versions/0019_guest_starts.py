@@ -1,4 +1,4 @@
-"""Rides that the guest starts: until when, for how much at most, and who started them."""
+"""Rides that wait for the guest's press: its latest time, the highest price, and who pressed."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -23,6 +23,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop what upgrade() added; waiting orders stay, in a state that older releases lack."""
+    """Drop the columns; orders in state WAITING stay, although older releases don't know it."""
     for name in ("guest_until", "ceiling_minor", "started_by"):
         op.drop_column("orders", name)

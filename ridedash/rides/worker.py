@@ -200,9 +200,10 @@ class Worker:
     def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
         """Due ids that this worker is not busy with, one for each free thread; they become busy."""
         free = 2 * self.threads - self._count(what)
-        found = due(self.threads + self._count(what)) if free > 0 else ()
-        fresh = (i for i in found if self._begin(f"{what} {i}"))
-        return list(islice(fresh, max(free, 0)))
+        if free <= 0:
+            return []
+        found = due(self.threads + self._count(what))
+        return list(islice((i for i in found if self._begin(f"{what} {i}")), free))
 
     def _begin(self, key: str) -> bool:
         with self._lock:

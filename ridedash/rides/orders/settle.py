@@ -13,7 +13,6 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import AUTH, RATE, Outcome
 from ridedash.store import audit
 from ridedash.store.actors import Who
-from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride
 
 S = OrderState
@@ -146,9 +145,8 @@ def _record_contradiction(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
     """Record an outcome that contradicts the final one: another state, or another ride."""
-    followed = order.state in {S.BOOKED, S.MATCHING}
     if outcome.state is S.UNKNOWN:
-        contradicts = outcome.alarm and not followed
+        contradicts = outcome.alarm and order.state not in {S.BOOKED, S.MATCHING}
     elif outcome.state is S.MATCHING:
         # one of the same ride may be replayed after the ride got its booking id
         contradicts = not _is_of_same_ride(order, outcome)
@@ -169,8 +167,9 @@ def _record_late_answer(
     """
     subject, detail = f"orders:{order.id}", _named(outcome)
     result = f"{outcome.state} after {order.state}"
-    recorded = select(AuditRow.facts).where(
-        AuditRow.subject == subject, AuditRow.what == LATE_ANSWER, AuditRow.result == result
+    row = audit.AuditRow
+    recorded = select(row.facts).where(
+        row.subject == subject, row.what == LATE_ANSWER, row.result == result
     )
     if any(facts.get("detail") == detail for facts in s.scalars(recorded)):
         return

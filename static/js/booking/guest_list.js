@@ -104,6 +104,7 @@ export class GuestList {
     this.text.setAttribute("aria-describedby", `guests-hint ${this.same.id}`);
     if (body.wrong.length) this.text.setAttribute("aria-invalid", "true");
     this.checked = body;
+    this.show();
     this.changed();
   }
 

@@ -28,10 +28,7 @@ export class When extends EventTarget {
     this.time = box.querySelector("[name=pickup_time]");
     this.list = new GuestList(box.querySelector("[data-several]"), {
       signal,
-      changed: () => {
-        this.list.show();
-        this.dispatchEvent(new Event("changed"));
-      },
+      changed: () => this.dispatchEvent(new Event("changed")),
     });
     this.several = new Several(box.querySelector("[data-several]"), { signal });
     this.several.addEventListener("changed", () => this.dispatchEvent(new Event("changed")));

@@ -12,7 +12,7 @@ from ridedash.geo import LatLng
 from ridedash.store import orders
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.models.kiosks import Kiosk, Ticket
-from ridedash.store.models.orders import OrderState, PathPoint
+from ridedash.store.models.orders import Attention, OrderState, PathPoint
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import (
     Offer,
@@ -101,6 +101,16 @@ def test_an_item_that_somebody_cleared_is_no_longer_read(desk: Desk) -> None:
     with selects(desk) as asked:
         assert read(desk, order_id).attention == ()
     assert len(asked) == 2, "and nobody asks for it"
+
+
+def test_items_of_other_orders_are_not_read(desk: Desk) -> None:
+    desk.order("BOOKED", "CALL_DRIVER", attention=["car_swapped"])
+    order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["car_swapped"])
+    with desk.services.db.read() as s:
+        page = order_page(s, desk.ids["desk.property"], order_id)
+        assert page is not None
+        in_session = [row for row in s.identity_map.values() if isinstance(row, Attention)]
+        assert in_session == list(page.attention)
 
 
 def test_of_two_orders_that_book_one_again_the_newer_one_is_named(desk: Desk) -> None:

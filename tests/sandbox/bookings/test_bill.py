@@ -108,6 +108,17 @@ def test_a_booking_that_never_became_a_ride_has_driven_nothing():
     assert driven(SimpleNamespace(plan=plan)) == Driven(Decimal(0), Decimal(0))
 
 
+def test_the_time_that_a_driver_waited_is_billed_at_the_end_and_not_before(desk):
+    waited = []
+    for _ in range(6):
+        booking = desk.book("suv")
+        riding = desk.until(booking, "IN_PROGRESS")["price_details"]
+        ended = desk.until(booking, "COMPLETED", step=30)["price_details"]
+        waited.append(ended["fare"] - riding["fare"])
+    assert min(waited) >= 0, "nothing is taken off at the end"
+    assert max(waited) > 0, "and one of these drivers waited for longer than is free"
+
+
 @pytest.mark.parametrize(
     ("kind", "drop_changed", "stays"),
     [

@@ -32,6 +32,14 @@ def test_a_short_ride_costs_the_minimum():
     assert price("suv", trip=rates.Driven(Decimal(1), Decimal(2))).fare == 160
 
 
+def test_a_card_may_include_minutes_as_it_includes_kilometres():
+    card = INR.find("suv").cards[0]._replace(minimum_time=Decimal(15))
+    # As above, but with 5 minutes beyond the first 15 instead of 20.
+    assert rates.metered(card, TEN_KM, Decimal(1)) == Decimal("270.00")
+    shorter = replace(TEN_KM, minutes=Decimal(15))
+    assert rates.metered(card, shorter, Decimal(1)) == Decimal("257.50")
+
+
 def test_surge_multiplies_the_fare_and_the_airport_has_its_own_card_and_toll():
     assert price("suv", replace(PLAIN, surge=Decimal("1.3"))).fare == Decimal("399.75")
     # Base 210, 5 km beyond the first 5 at 21, 50 for the time, 3 minutes of waiting at 3.

@@ -106,11 +106,17 @@ def test_an_item_that_somebody_cleared_is_no_longer_read(desk: Desk) -> None:
 def test_items_of_other_orders_are_not_read(desk: Desk) -> None:
     desk.order("BOOKED", "CALL_DRIVER", attention=["car_swapped"])
     order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["car_swapped"])
-    with desk.services.db.read() as s:
-        page = order_page(s, desk.ids["desk.property"], order_id)
-        assert page is not None
-        in_session = [row for row in s.identity_map.values() if isinstance(row, Attention)]
-        assert in_session == list(page.attention)
+    loaded: list[int] = []
+
+    def note(item: Attention, _context: Any) -> None:
+        loaded.append(item.order_id)
+
+    event.listen(Attention, "load", note)
+    try:
+        read(desk, order_id)
+    finally:
+        event.remove(Attention, "load", note)
+    assert loaded == [order_id]
 
 
 def test_of_two_orders_that_book_one_again_the_newer_one_is_named(desk: Desk) -> None:

@@ -28,14 +28,7 @@ MOST_PREFERENCES: Final = 12
 # The polls of pages name their language by its tag, so that a page and its polls never differ.
 TAGS: Final = {row.tag: row.code for row in LANGUAGES.values()}
 # tags that Babel does not resolve by itself
-_ALIASES: Final = {
-    "zh": "zh_Hans",
-    "zh_cn": "zh_Hans",
-    "zh_sg": "zh_Hans",
-    "zh_my": "zh_Hans",
-    "zh_hans_cn": "zh_Hans",
-    "zh_hans_sg": "zh_Hans",
-}
+_ALIASES: Final = {"zh": "zh_Hans"}
 # readers of these languages are better served by English than by a related language
 _ENGLISH_INSTEAD: Final = ("zh_tw", "zh_hk", "zh_mo", "zh_hant", "pt")
 
@@ -89,7 +82,8 @@ def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
         if tag.lower().startswith(_ENGLISH_INSTEAD):
             instead = ENGLISH
         elif not (instead and tag.lower() == "zh"):  # browsers add "zh" to "zh-TW" by themselves
-            kept.append(tag)
+            parts = tag.split("_", 2)  # zh_Hans_HK is also zh_Hans, which Babel does not try
+            kept += [tag, "_".join(parts[:2]), parts[0]]
     found = Locale.negotiate(kept, available, sep="_", aliases=_ALIASES)
     return str(found) if found else instead
 

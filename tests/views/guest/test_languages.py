@@ -97,6 +97,7 @@ def test_the_choice_on_the_page_wins_and_stands_in_the_address_alone(
         (None, "zh-TW, zh;q=0.9", "ar", ENGLISH),
         (None, "", "ar", ARABIC),
         (None, "ko", "ar", ARABIC),
+        (None, "ko, de;q=0", "ar", ARABIC),
         (None, "", None, ENGLISH),
         ("bn", "de", "ar", ENGLISH),
         ("zh", "de", None, ("zh-Hans", "ltr")),

@@ -51,8 +51,9 @@ def has_cents(amount: Decimal) -> bool:
 
 
 def _money(amount: Decimal, currency: str | None, locale: str, cents: bool) -> str:
-    # rounded like totals.minor, so that a ride and the history show the same cents
-    amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
+    # rounded like totals.minor, so that a ride and the history show the same cents; "+ 0" makes a
+    # rounded -0.004 a plain zero
+    amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP) + 0
     known, whole = _known(locale), not (cents or has_cents(amount))
     digits = (0, 0) if whole else (2, 2)
     if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
@@ -73,7 +74,7 @@ def decimal(number: float, locale: str = "en") -> str:
     known = Locale.parse(formats_of(locale))
     pattern = copy(known.decimal_formats[None])  # Hindi groups by two digits
     pattern.frac_prec = (0, 1)
-    return str(pattern.apply(number, known))
+    return str(pattern.apply(round(number, 1) + 0, known))  # "+ 0": no minus before a zero
 
 
 def exact(number: Decimal, locale: str = "en") -> str:

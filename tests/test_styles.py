@@ -88,3 +88,10 @@ def test_the_browser_knows_every_declaration(browser: Browser) -> None:
             "pairs => pairs.filter(([name, value]) => !CSS.supports(name, value))", found
         )
     assert [pair for pair in unknown if pair not in OTHER_BROWSERS] == []
+
+
+def test_pages_bring_no_fonts() -> None:
+    """In no language: each device has its own faces (docs/languages.md 7)."""
+    kinds = {".woff", ".woff2", ".ttf", ".otf", ".eot"}
+    assert [path.name for path in (ROOT / "static").rglob("*") if path.suffix in kinds] == []
+    assert [path.name for path in [*SHEETS, *USERS] if "@font-face" in path.read_text()] == []

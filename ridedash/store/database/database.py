@@ -44,6 +44,10 @@ Clock = Callable[[], datetime]
 Monotonic = Callable[[], float]
 Reading = tuple[datetime, float]  # the database's time, and the monotonic time at the same instant
 
+# A monotonic clock that goes on while the machine sleeps: on Linux CLOCK_MONOTONIC stands still
+# then, on macOS it does not.
+THROUGH_SLEEP: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
 # primary result codes of SQLite for a database that is busy or full
 SQLITE_BUSY: Final = 5
 SQLITE_FULL: Final = 13
@@ -256,8 +260,13 @@ def retry_conflict(attempt: Callable[[], T]) -> T:
     return attempt()
 
 
+def since_boot() -> float:
+    """Monotonic seconds, those of the machine's sleep included."""
+    return time.clock_gettime(THROUGH_SLEEP)
+
+
 class DatabaseClock:
-    """The database's time: read now and then, continued by the monotonic clock. Safe to share.
+    """The database's time: read now and then, continued by a monotonic clock. Safe to share.
 
     Until the database has answered once, the machine's own clock is used.
     """
@@ -266,7 +275,7 @@ class DatabaseClock:
         self,
         ask: Callable[[Monotonic], Reading | None],
         wall: Clock,
-        monotonic: Monotonic = time.monotonic,
+        monotonic: Monotonic = since_boot,
     ) -> None:
         self._ask, self._wall, self._monotonic = ask, wall, monotonic
         self._asking = threading.Lock()

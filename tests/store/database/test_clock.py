@@ -2,8 +2,11 @@
 the machine's own wall clock counts only before the first reading.
 """
 
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from ridedash.store.database.database import (
     CLOCK_AGAIN_S,
@@ -70,6 +73,24 @@ def test_without_an_answer_the_last_time_is_continued_and_read_again_soon() -> N
     assert machine.clock() == NOON + timedelta(seconds=CLOCK_AGAIN_S)
     machine.passed, machine.away = 400.0, True
     assert machine.clock() == NOON + timedelta(seconds=400)
+
+
+def test_a_sleep_of_the_machine_counts_although_its_monotonic_clock_stands_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    awake, slept = 100.0, 0.0
+    with_sleep = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    monkeypatch.setattr(
+        time, "clock_gettime", lambda which: awake + slept if which == with_sleep else awake
+    )
+    monkeypatch.setattr(time, "monotonic", lambda: awake)
+    readings: list[Reading | None] = [(NOON, awake), None]
+    clock = DatabaseClock(lambda _monotonic: readings.pop(0), lambda: NOON)
+    assert clock() == NOON
+    slept = 40.0
+    assert clock() == NOON + timedelta(seconds=40), "no reading is due"
+    slept = 600.0
+    assert clock() == NOON + timedelta(seconds=600), "one is due, and the database is away"
 
 
 def test_a_file_has_no_clock_and_a_server_has(tmp_path: Path, postgres: str) -> None:

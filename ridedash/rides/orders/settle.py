@@ -81,19 +81,22 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
     """Use up the retry that an outcome allows. Returns whether the order may be sent once more.
 
     An order that became READY recently may be sent again once after a 401, with a fresh token, and
-    once after a 429 with a short wait.
+    once after a 429 with a short wait, at whose end the order may still be sent.
     """
-    if order.ready_at is None or now - order.ready_at >= transitions.FRESH:
+    if order.ready_at is None:
         return False
-    if outcome.retry == AUTH and not order.reauthorised:
+    too_late = order.ready_at + transitions.FRESH
+    if outcome.retry == AUTH and not order.reauthorised and now < too_late:
         order.reauthorised = True
         return True
     wait = outcome.retry_after_s
-    if outcome.retry == RATE and not order.throttled and wait is not None and wait <= SHORT_WAIT_S:
-        order.throttled = True
-        order.due_at = now + timedelta(seconds=wait)
-        return True
-    return False
+    if outcome.retry != RATE or order.throttled or wait is None or wait > SHORT_WAIT_S:
+        return False
+    due_at = now + timedelta(seconds=wait)
+    if due_at >= too_late:
+        return False
+    order.throttled, order.due_at = True, due_at
+    return True
 
 
 def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:

@@ -180,10 +180,11 @@ def test_a_long_throttle_and_one_without_an_end_are_not_waited_for(
 @pytest.mark.parametrize("outcome", RETRIES)
 def test_an_order_goes_again_only_while_its_press_is_fresh(world: World, outcome: Outcome) -> None:
     first, second = sending(world), sending(world)
-    world.clock.go(29.999)
+    world.clock.go(29.999 - (outcome.retry_after_s or 0))
     assert settled(world, first, outcome) == S.READY
     world.clock.go(0.001)
-    assert settled(world, second, outcome) == S.NOT_SENT
+    assert settled(world, second, outcome) == S.NOT_SENT, "after the wait it would be too late"
+    assert row(world, second).code == outcome.code
     never = sending(world)
     set_to(world, never, S.SENDING, ready_at=None)
     assert settled(world, never, outcome) == S.NOT_SENT

@@ -25,8 +25,9 @@ class AppendFile:
         self.path = path
         self._lock, self._syncing = threading.Lock(), threading.Lock()
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._broken = False
+        self._broken = False  # a write or a sync has failed: no line counts before the repair
         self._written = self._synced = 0  # numbers of the last appended and the last synced line
+        self._unsynced = bytearray()  # the lines after the last synced one
         try:
             self._end = _end_of(self._fd)
             self._size = os.fstat(self._fd).st_size
@@ -38,21 +39,17 @@ class AppendFile:
 
     def ready(self) -> bool:
         """Whether a line could be appended now. After a failed write or sync it first tries one."""
-        with self._lock:
-            if not is_in_place(self._fd, self.path):
-                return False
-            try:
+        try:
+            if self._broken:
+                self._repair()
+            with self._lock:
+                if not is_in_place(self._fd, self.path):
+                    return False
                 if self._size - self._end < RESERVE:
                     self._prepare()
-                if self._broken:
-                    # overwrites the first byte that a failed append may have left: its caller was
-                    # told that the line is not journalled, so no reader may find a part of it
-                    os.pwrite(self._fd, b"\n", self._end)
-                    os.fdatasync(self._fd)
-                    self._end, self._broken = self._end + 1, False
-            except OSError:
-                return False
-            return True
+        except OSError:
+            return False
+        return True
 
     def append(self, line: bytes, *, sync: bool) -> None:
         """Append a line; with `sync` it is on disk when this returns. Raises OSError."""
@@ -68,6 +65,7 @@ class AppendFile:
                 self._broken = True
                 raise
             self._end += len(line)
+            self._unsynced += line
             self._written += 1
             number = self._written
         if sync:
@@ -92,13 +90,33 @@ class AppendFile:
         with self._syncing:
             if self._synced >= number:
                 return
-            reached = self._written
+            if self._broken:
+                # a system tells that it lost blocks to one sync only: the next one would succeed
+                raise OSError("lines of the sent journal may be lost")
+            with self._lock:
+                reached, length = self._written, len(self._unsynced)
             try:
                 os.fdatasync(self._fd)
             except OSError:
                 self._broken = True
                 raise
-            self._synced = reached
+            with self._lock:
+                self._synced = reached
+                del self._unsynced[:length]
+
+    def _repair(self) -> None:
+        """Write once more what a failed sync may have lost. Raises OSError.
+
+        The newline overwrites the first byte that a failed append may have left: its caller was
+        told that the line is not journalled, so no reader may find a part of it.
+        """
+        with self._syncing, self._lock:
+            if not self._broken or not is_in_place(self._fd, self.path):
+                return
+            os.pwrite(self._fd, self._unsynced + b"\n", self._end - len(self._unsynced))
+            os.fdatasync(self._fd)
+            self._end, self._synced, self._broken = self._end + 1, self._written, False
+            self._unsynced.clear()
 
     def _prepare(self) -> None:
         """Write zeros after the lines, so that no later line needs a new block."""
@@ -107,7 +125,11 @@ class AppendFile:
             return
         os.posix_fallocate(self._fd, self._size, wanted - self._size)
         os.pwrite(self._fd, b"\0" * (wanted - self._size), self._size)
-        os.fsync(self._fd)
+        try:
+            os.fsync(self._fd)
+        except OSError:
+            self._broken = True
+            raise
         self._size = wanted
 
 

@@ -108,6 +108,38 @@ def test_a_sync_that_fails_is_told_and_tried_again_before_it_is_ready(
     file.close()
 
 
+def test_a_sync_proves_nothing_about_a_line_that_an_earlier_one_failed_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk tells an error once: the next sync succeeds, without what the failed one had lost."""
+    path, syncs = tmp_path / "sent.log", list[bytes]()
+    file = AppendFile(path)
+
+    def syncs_once_the_error_is_told(_fd: int) -> None:
+        syncs.append(path.read_bytes().rstrip(b"\0"))
+        if len(syncs) == 1:
+            file.append(b"of another thread\n", sync=False)
+            raise OSError("the disk has lost a block")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fdatasync", syncs_once_the_error_is_told)
+        with pytest.raises(OSError, match="lost a block"):
+            file.append(b"one\n", sync=True)
+        with pytest.raises(OSError, match="may be lost"):
+            file.flush()
+        with pytest.raises(OSError, match="may be lost"):
+            file.append(b"late\n", sync=True)
+        assert len(syncs) == 1, "a sync that would prove nothing is not made"
+        # a disk that has lost the lines
+        with path.open("r+b") as disk:
+            disk.write(b"\0" * len(b"one\nof another thread\nlate\n"))
+        assert file.ready()
+    assert path.read_bytes().rstrip(b"\0") == b"one\nof another thread\nlate\n\n"
+    file.append(b"next\n", sync=True)
+    file.close()
+    assert path.read_bytes() == b"one\nof another thread\nlate\n\nnext\n"
+
+
 def test_a_file_that_was_moved_away_takes_no_line(tmp_path: Path) -> None:
     path = tmp_path / "sent.log"
     file = AppendFile(path)

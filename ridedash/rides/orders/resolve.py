@@ -25,6 +25,7 @@ from ridedash.store import audit
 from ridedash.store.actors import Actor, by_staff
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import order_of_actor, order_of_staff
 
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's, at most
@@ -177,6 +178,8 @@ def _put_back(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
         return False
     if s.scalars(select(Order.id).where(Order.supersedes == order.id)).first() is not None:
         return False
+    if s.get_one(Guest, order.guest_id).erased_at is not None:
+        return False
     order.code = order.resolved_by = order.guard_key = None
     order.owner = order.lease_until = None
     transitions.change_state(s, order, to, now, by_staff(staff_id))
@@ -232,7 +235,10 @@ def _link(
         outcome = Outcome(
             OrderState.BOOKED, booking_id=booking_id, code=order.code, evidence=order.evidence or ""
         )
-        settle(s, order, outcome, now, who)
+        if settle(s, order, outcome, now, who) != OrderState.BOOKED:
+            # since the look above, another order has got the booking
+            s.rollback()
+            return Checked("linked", order_id=_other_order(s, order, booking_id))
         facts = {"property_id": order.property_id, "place": checked.outcome}
         audit.record(s, who, "order.resolve", f"orders:{order_id}", OrderState.BOOKED, now, **facts)
         transitions.clear_attention(s, order, transitions.UNKNOWN, now)

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from ridedash.geo import LatLng, distance_m
+from ridedash.rides.orders import resolve
 from ridedash.rides.orders.resolve import (
     Checked,
     reopen,
@@ -17,6 +18,7 @@ from ridedash.rides.orders.resolve import (
     undo_until,
     withdraw,
 )
+from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.service.errors import BadStatus, NoAnswer, Refused
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride
@@ -141,6 +143,26 @@ def test_a_booking_that_another_ride_has_taken_over_is_linked_already(world: Wor
     assert checked(world, order_id, "C9") == Checked("linked", order_id=other)
 
 
+def test_a_booking_that_another_order_gets_at_the_last_moment_settles_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On PostgreSQL another transaction may commit between two statements of this one."""
+    with world.worker() as worker:
+        other = world.book(worker)
+    order_id, booking_id = unknown(world), row(world, other).booking_id
+    assert booking_id is not None
+    world.service.tracks[booking_id] = [{"booking_status": "CALL_DRIVER"}]
+    found = [None, None, other]  # by the two looks before the other order had it, and by a third
+    monkeypatch.setattr(resolve, "_other_order", lambda *_: found.pop(0))
+    assert checked(world, order_id, booking_id) == Checked("linked", order_id=other)
+    page = world.page(order_id)
+    assert (page.order.state, page.order.resolved_by) == (S.UNKNOWN, None)
+    assert page.order.resolve_reason is None
+    assert [item.name for item in page.attention] == ["unknown"], "a person must still look at it"
+    with world.db.read() as s:
+        assert s.query(AuditRow).filter_by(what="order.resolve").count() == 0
+
+
 def test_a_reason_has_three_letters_and_is_kept_up_to_500_without_gaps(world: World) -> None:
     order_id = unknown(world)
     close = world.db, world.clock, order_id, world.staff_id
@@ -187,6 +209,15 @@ def test_what_was_withdrawn_twenty_seconds_ago_or_ordered_anew_stays_withdrawn(
     world.clock.go(20)
     assert not restore(world.db, world.clock, late, world.staff_id)
     assert {row(world, each).state for each in (late, again, unplanned, missed)} == {S.NOT_SENT}
+
+
+def test_a_ride_whose_guest_was_erased_stays_withdrawn(world: World) -> None:
+    """A driver would come for nobody."""
+    order_id = world.place(guest_name="Guest Heron", pickup_at=START + timedelta(hours=3))
+    assert withdraw(world.db, world.clock, order_id, world.actor)
+    erase(world.db, world.clock, "key", ErasedGuest(world.property_id, name="Guest Heron"))
+    assert not restore(world.db, world.clock, order_id, world.staff_id)
+    assert row(world, order_id).state == S.NOT_SENT
 
 
 def test_a_ride_of_which_its_guest_had_until_now_to_start_it_stays_withdrawn(

@@ -80,9 +80,13 @@ def guard_of(
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
     if not guest:
         return None
-    cell = f"{offer.pickup_lat:.{CELL_DIGITS}f},{offer.pickup_lng:.{CELL_DIGITS}f}"
     hashed = hashlib.sha256(guest.encode()).hexdigest()[:24]
-    return f"{property_id}|{hashed}|{cell}"
+    return f"{property_id}|{hashed}|{cell_of(offer)}"
+
+
+def cell_of(offer: Offer) -> str:
+    """The cell of an offer's pickup, in which a guest has one open ride."""
+    return f"{offer.pickup_lat:.{CELL_DIGITS}f},{offer.pickup_lng:.{CELL_DIGITS}f}"
 
 
 class OpenOrder(NamedTuple):

@@ -111,6 +111,34 @@ def test_a_second_car_on_purpose_is_so_by_the_first_who_said_it(world: World) ->
     assert changed(world, order_id, override_guard=True, note="two bags") == ["note"]
 
 
+@pytest.mark.parametrize(
+    ("change_to", "stays"),
+    [
+        ({"hours": 1}, True),
+        ({"hours": 24}, False),
+        ({"hours": 24, "override_guard": True}, True),
+        ({"guest_name": "Guest Wren"}, False),
+        ({"pickup": "Back gate"}, True),
+        ({"pickup": "Harbour"}, False),
+    ],
+)
+def test_a_second_car_on_purpose_is_for_that_day_that_guest_and_that_pickup(
+    world: World, change_to: dict[str, Any], stays: bool
+) -> None:
+    order_id = planned(world, guest_name="Guest Heron", override_guard=True)
+    facts = {"guest_name": "Guest Heron"} | change_to
+    if hours := facts.pop("hours", 0):
+        order = world.page(order_id).order
+        assert order.pickup_at is not None
+        facts["pickup_at"] = order.pickup_at + timedelta(hours=hours)
+    if name := facts.pop("pickup", None):
+        point = PICKUP if name == "Back gate" else DROP
+        trip = Trip(point, name, LatLng(-38.6, -128.1), "Airport")
+        facts["offer_id"] = world.offer(trip=trip)
+    changed(world, order_id, **facts)
+    assert (world.page(order_id).order.guard_override_by is not None) is stays
+
+
 def test_a_changed_ride_is_tried_anew_with_its_new_request(world: World) -> None:
     order_id = planned(world)
     with world.db.write() as s:

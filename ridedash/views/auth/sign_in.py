@@ -11,6 +11,7 @@ from typing import Final
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request, session
 from flask_login import current_user
+from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import TooManyRequests
@@ -20,10 +21,11 @@ from ridedash.extensions import limiter, login_manager, reader_language, service
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit, passwords
 from ridedash.store.actors import VISITOR, by_staff
+from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import find_staff, property_at
 from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
-from ridedash.views.web import devices
+from ridedash.views.web import devices, errors
 from ridedash.views.web.current_user import current_staff, safe_next
 from ridedash.views.web.face import Face, face_of
 from ridedash.views.web.permissions import OPEN, SEE, needs
@@ -76,6 +78,27 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
         return _form(target, name=name, error=_("That name and password don't go together.")), 401
     _start_session(staff, name, address)
     return redirect(target, code=303)
+
+
+@bp.errorhandler(CSRFError)
+def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
+    """The sign-in form anew, with a valid token; a user who is signed in by now is redirected.
+
+    Tabs that open the page at the same time each get a session, and the browser keeps the last one.
+    """
+    if request.endpoint != "auth.sign_in_post" or errors.is_of_another_address(error):
+        return errors.on_csrf(error)
+    errors.log_refused_form(error)
+    target = safe_next(request.form.get("next"))
+    try:
+        # a request that is of no page of ours has no token at all
+        if current_user.is_authenticated and "csrf_token" in request.form:
+            return redirect(target, code=303)
+    except (DatabaseBusy, SQLAlchemyError) as away:
+        return errors.on_database(away)
+    name = request.form.get("name", "").strip()[:NAME_MAX]
+    words = _("This page was no longer valid. Type your password again.")
+    return _form(target, name=name, error=words), 400
 
 
 @bp.post("/sign-out")

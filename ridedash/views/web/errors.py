@@ -124,15 +124,24 @@ def on_csrf(error: CSRFError) -> Answer:
     Also a form whose page has another address than the request: a proxy that forwards the host
     without its port causes that for every form (docs/operating.md, Behind a proxy).
     """
-    why = error.description or ""
-    of_address = why.startswith(OF_ADDRESS)
-    level, hint = (logging.WARNING, PASSED_ON) if of_address else (logging.INFO, "")
-    log.log(level, "a form was refused: %s%s At %s, reference %s", why, hint, route(), reference())
-    if of_address:
+    log_refused_form(error)
+    if is_of_another_address(error):
         return _answer(error.code or 400, OTHER_SITE)
     if _signed_in():
         return _answer(error.code or 400, EXPIRED_FORM)
     return _answer(401, SIGNED_OUT, sign_in=sign_in_address())
+
+
+def is_of_another_address(error: CSRFError) -> bool:
+    """Whether a form was refused for the address of its page, not for its token."""
+    return (error.description or "").startswith(OF_ADDRESS)
+
+
+def log_refused_form(error: CSRFError) -> None:
+    """Log why a form was refused; a wrong address is a warning, because it is for every form."""
+    of_address, why = is_of_another_address(error), error.description or ""
+    level, hint = (logging.WARNING, PASSED_ON) if of_address else (logging.INFO, "")
+    log.log(level, "a form was refused: %s%s At %s, reference %s", why, hint, route(), reference())
 
 
 def _signed_in() -> bool:

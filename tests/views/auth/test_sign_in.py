@@ -165,8 +165,23 @@ def test_no_form_is_accepted_without_its_token(desk: Desk) -> None:
         "/sign-in", data={"name": "desk", "password": PASSWORD}
     )
     assert answer.status_code == 400
-    assert "This page was open for too long" in answer.text
+    assert "This page was no longer valid. Type your password again." in answer.text
     assert desk.client().post("/sign-out").status_code == 400
+
+
+def test_of_two_tabs_that_opened_the_sign_in_page_at_once_each_signs_in(desk: Desk) -> None:
+    """Neither had a cookie yet: the browser keeps that of the page that came last."""
+    browser, form = desk.client(signed_in=False), {"name": "desk", "password": PASSWORD}
+    first = {**form, "csrf_token": token(browser), "next": "/history"}
+    browser._cookies.clear()
+    second = {**form, "csrf_token": token(browser), "next": "/history"}
+    refused = browser.post("/sign-in", data=first)
+    assert (refused.status_code, 'value="desk"' in refused.text) == (400, True)
+    assert PASSWORD not in refused.text
+    again = {**first, "csrf_token": refused.text.partition('csrf_token" value="')[2].split('"')[0]}
+    assert browser.post("/sign-in", data=again).location == "/history"
+    late = browser.post("/sign-in", data=second)
+    assert (late.status_code, late.location) == (303, "/history"), "the other tab signed in"
 
 
 def test_the_demo_shows_its_valid_password_and_no_other(desk: Desk, tmp_path: Path) -> None:

@@ -208,6 +208,8 @@ def _settle(
 
 def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
     """Set the new state of an action after its call, and when to call it again, if ever."""
+    if action.state not in {"calling", "unconfirmed"}:
+        return  # a poll has settled it meanwhile
     if action.calls > 1 and result.outcome == "not_sent":
         # the previous call may have taken effect
         action.state, action.calls = "unconfirmed", action.calls - 1

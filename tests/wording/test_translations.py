@@ -28,6 +28,13 @@ ONE_KIND = re.compile(
     re.IGNORECASE,
 )
 
+# signs that a language never writes so; before a French ; : ! ? » no line may break
+MISPUT = {
+    "fr": re.compile(r" [;:!?»]|« |[\w)}][;!?]|\w'\w|[“”„\"]"),
+    "es": re.compile(r"^[^¿]*\w\?|^[^¡]*!|[“”„\"]| [;:!?]"),
+    "de": re.compile(r"[«»”\"]|^[^„]*“|\w'\w| [;:!?]"),
+}
+
 
 def filled(text: str, fact: str | None) -> str:
     """A translation as pages fill it: its %(names), then its {slots} with facts or without."""
@@ -58,6 +65,18 @@ def test_no_translation_says_what_kind_of_house_a_property_is() -> None:
         if words.is_done(message)
         for text in words.forms(message)
         if ONE_KIND.search(text)
+    ]
+    assert wrong == []
+
+
+def test_signs_stand_as_each_language_puts_them() -> None:
+    wrong = [
+        (code, text)
+        for code, misput in MISPUT.items()
+        for message in words.messages(words.read(code))
+        if words.is_done(message) and not message.context
+        for text in words.forms(message)
+        if misput.search(text)
     ]
     assert wrong == []
 

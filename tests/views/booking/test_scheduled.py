@@ -414,7 +414,7 @@ def test_an_offer_with_an_unreadable_product_keeps_what_its_card_said(
     ("category", "english", "german"),
     [
         ("suv", "meter fare, about ₹310–360", "nach Taxameter, etwa 310–360 ₹"),
-        ("mini", "₹240 fixed", "240 ₹ fest"),
+        ("mini", "₹240 fixed", "Festpreis 240 ₹"),
     ],
 )
 def test_a_price_is_read_in_the_readers_language_whoever_booked(

@@ -20,7 +20,7 @@ from tests.views.ride_pages import Desk, make_desk, token
 pytestmark = pytest.mark.database
 ROOT = Path(__file__).parents[3]
 BAND = "Demo: no real rides"
-GERMAN = "Vorführung: keine echten Fahrten"
+GERMAN = "Demo: keine echten Fahrten"
 # each file that is downloaded, by the module that names it; {order} is a ride
 FILES = {
     "views/history/csv_export.py": ["POST /history.csv"],

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -97,7 +98,7 @@ def _said(call: Call) -> str:
 def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
     if call.first is None:
         return [_entry(call, call.answer, call.began.isoformat(), origin)]
-    last = call.ended.isoformat()
+    last = (call.ended - timedelta(milliseconds=call.ms)).isoformat()
     return [
         _entry(call, call.first, call.began.isoformat(), origin),
         _entry(call, call.answer, last, origin),
@@ -105,7 +106,8 @@ def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
 
 
 def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, Any]:
-    first = call.ms if call.first_byte_ms is None else call.first_byte_ms
+    after_wait = max(0.0, call.ms - call.waited_ms)
+    first = after_wait if call.first_byte_ms is None else call.first_byte_ms
     same = f", the same ×{call.same}" if call.same > 1 else ""
     made = origin.made.get(call.number, "")
     return {
@@ -118,7 +120,7 @@ def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, 
             "blocked": call.waited_ms,
             "send": 0,
             "wait": first,
-            "receive": round(max(0.0, call.ms - call.waited_ms - first), 2),
+            "receive": round(max(0.0, after_wait - first), 2),
         },
         "comment": f"{call.operation}: {call.result}{same}. {made} {call.cause}".strip(),
     }

@@ -78,6 +78,10 @@ def test_files_for_programs_are_english(desk: Desk) -> None:
     assert "⟨de⟩" in browser.get("/history").text
     assert "⟨de⟩" not in browser.get("/history.csv").text
     assert "⟨de⟩" not in browser.get("/insights.csv").text
+    form = {"csrf_token": token(browser, "/me")}
+    audit = browser.post("/admin/audit/export.csv", data=form)
+    assert (audit.mimetype, "⟨de⟩" in audit.text) == ("text/csv", False)
+    assert "⟨de⟩" in browser.get("/admin/audit").text
 
 
 def test_a_language_that_is_no_longer_whole_gives_way(desk: Desk) -> None:

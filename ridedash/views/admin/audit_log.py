@@ -168,6 +168,8 @@ STATES: Final = {  # the states of an order, as results of placing and changing 
     "CLOSED_NOT_BOOKED": lazy("Closed as not booked"),
     "FAILED": lazy("No shared ride"),
 }
+# "Ready to be sent" would be read as the state of now
+ORDERED: Final = frozenset({("order.place", "READY")})
 FILTERS: Final = ("day", "who", "what", "ride", "machine")
 COLUMNS: Final = ("at", "who", "what", "result", "ride", "reference", "details")
 BATCH: Final = 500
@@ -421,7 +423,7 @@ def _line(
         instant=row.at.isoformat(),
         who=names.get(row.who) or actor_words(row.who, {}),
         what=str(ACTIONS.get(row.what, row.what)),
-        result=_result(row.result),
+        result="" if (row.what, row.result) in ORDERED else _result(row.result),
         order=order,
         guest=_guest(rides.get(order)),
         subject=_subject(row, names),

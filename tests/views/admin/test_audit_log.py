@@ -196,6 +196,16 @@ def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Des
     assert f'href="/admin/audit?who={me}"' in client.get(f"/admin/audit?ride={order_id}").text
 
 
+def test_a_ride_that_was_booked_long_ago_is_not_said_to_be_ready_to_be_sent(desk: Desk) -> None:
+    prop, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
+    subject = f"orders:{desk.order('BOOKED', 'COMPLETED')}"
+    with desk.services.db.write() as s:
+        audit.record(s, me, "order.place", subject, "READY", NOON, property_id=prop)
+    text = desk.client().get("/admin/audit").text
+    assert "Booked a ride" in text
+    assert "Ready to be sent" not in text
+
+
 BAND = "Demo: no real rides"
 
 

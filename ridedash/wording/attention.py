@@ -93,7 +93,8 @@ _KIOSK_LIMITS: Final[dict[str, Text]] = {
     "live": _("Three of its rides have no guest aboard yet."),
     "same_guest": _("There is a ride for that name or room already."),
 }
-_ITEMS: Final[dict[str, tuple[Text, Text]]] = {
+_NO_BOOKING: Final = frozenset({"CONTRADICTION", "UNCLEAR"})  # details that name no booking
+_ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
     "no_driver": (
         _("No driver in time"),
         _("The ride company should have ended the search by now. We keep asking."),
@@ -123,7 +124,13 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     ),
     "contradiction": (
         _("The ride company's answers contradict each other"),
-        _("Check with the ride company's support."),
+        (
+            _(
+                "One of them names booking {detail}: ask the ride company's support about that "
+                "number."
+            ),
+            _("Check with the ride company's support."),
+        ),
     ),
     "unknown": (_("We don't know if this ride was booked"), _("Do not book again yet.")),
     "not_ordered_yet": (
@@ -173,6 +180,8 @@ def attention_words(name: str, detail: str | None) -> tuple[str, str]:
     title, line = _ITEMS.get(name, (_("Somebody should look at this ride"), _("[{detail}]")))
     if name in PLANNED:
         detail = reason_words(detail)
+    elif name == "contradiction" and detail in _NO_BOOKING:
+        detail = None
     elif name == "kiosk_limit":
         detail = str(_KIOSK_LIMITS.get(detail or "", _KIOSK_LIMITS["live"]))
     return str(title), say(line, {"detail": detail})

@@ -295,6 +295,12 @@ def test_attention_items_have_words_even_unknown_ones() -> None:
     assert attention_words("never_heard_of", None) == ("Somebody should look at this ride", "")
 
 
+def test_a_contradiction_names_the_booking_to_ask_about() -> None:
+    assert "booking C1" in attention_words("contradiction", "C1")[1]
+    for code in ("CONTRADICTION", "UNCLEAR", None):  # the answer named none
+        assert attention_words("contradiction", code)[1] == "Check with the ride company's support."
+
+
 @pytest.mark.parametrize(
     "name",
     [

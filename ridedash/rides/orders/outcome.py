@@ -30,8 +30,9 @@ class Outcome:
     """What the answer to an order's call proves.
 
     `retry` is AUTH or RATE where the protocol lets the order go back to READY, each of them once.
-    `alarm`: the answer contradicts itself, so an attention item is raised. `booking_timeout_s`
-    counts by the service's clock, which a demo runs faster.
+    `alarm`: the answer contradicts itself, so an attention item is raised; `named` is the booking
+    that it names, which proves nothing. `booking_timeout_s` counts by the service's clock, which a
+    demo runs faster.
     """
 
     state: OrderState
@@ -46,6 +47,7 @@ class Outcome:
     booking_timeout_s: float | None = None
     next_retry: str | None = None
     alarm: bool = False
+    named: str | None = None
 
 
 def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:
@@ -102,7 +104,7 @@ def _without_body(answer: CreateAnswer) -> Outcome:
 
 def _success(answer: CreateAnswer, body: CreateBody) -> Outcome:
     if not 200 <= answer.http_status < 300 or not answer.readable:
-        return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=body.message, alarm=True)
+        return _alarm(UNCLEAR, body)
     if body.booking_id:
         return Outcome(
             OrderState.BOOKED,
@@ -142,4 +144,14 @@ def _failure(answer: CreateAnswer, body: CreateBody) -> Outcome:
 
 
 def _contradiction(body: CreateBody) -> Outcome:
-    return Outcome(OrderState.UNKNOWN, code=CONTRADICTION, message=body.message, alarm=True)
+    return _alarm(CONTRADICTION, body)
+
+
+def _alarm(code: str, body: CreateBody) -> Outcome:
+    return Outcome(
+        OrderState.UNKNOWN,
+        code=code,
+        message=body.message,
+        alarm=True,
+        named=body.booking_id or body.txn_id,
+    )

@@ -185,7 +185,7 @@ def _record_late_answer(
 
 def _named(outcome: Outcome) -> str | None:
     """The booking that an outcome names, else its code."""
-    return outcome.booking_id or outcome.txn_id or outcome.code
+    return outcome.booking_id or outcome.txn_id or outcome.named or outcome.code
 
 
 def _is_of_same_ride(order: Order, outcome: Outcome) -> bool:

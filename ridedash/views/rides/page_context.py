@@ -216,6 +216,8 @@ def support_text(facts: RideFacts) -> str:
         f"pickup: {offer.pickup_lat:.5f}, {offer.pickup_lng:.5f}",
         f"HTTP status: {order.http_status or 'none'}",
     ]
+    if order.evidence:
+        rows.append(f"answer: {order.evidence}")
     return "\n".join(rows)
 
 

@@ -63,6 +63,8 @@ def test_a_refusal_that_carries_an_id_is_a_contradiction_and_an_alarm(http: int)
     for ids in ({"booking_id": "C1"}, {"txn_id": "T1"}):
         outcome = classify(answer(http, status="FAILURE", code="INVALID_CITY", **ids), MTX)
         assert (outcome.state, outcome.alarm) == ("UNKNOWN", True)
+        assert (outcome.booking_id, outcome.txn_id) == (None, None)
+        assert outcome.named in ids.values(), "staff ask the service about it"
 
 
 @pytest.mark.parametrize("http", [200, 201, 202])

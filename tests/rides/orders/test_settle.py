@@ -213,6 +213,10 @@ def test_an_answer_that_contradicts_itself_raises_an_alarm(world: World) -> None
     order_id = sending(world)
     settled(world, order_id, replace(UNKNOWN, alarm=True, code="CONTRADICTION"))
     assert items(world, order_id)["contradiction"] == "CONTRADICTION"
+    named = sending(world)
+    settled(world, named, replace(UNKNOWN, alarm=True, code="CONTRADICTION", named="C5"))
+    assert items(world, named)["contradiction"] == "C5", "the booking to ask about"
+    assert row(world, named).booking_id is None
 
 
 @pytest.mark.parametrize(

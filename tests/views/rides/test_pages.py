@@ -344,11 +344,14 @@ def test_the_policy_and_the_countdown_come_before_the_confirm_button(
 def test_an_unknown_outcome_offers_three_actions_and_a_text_without_the_guest(
     desk: Desk, browser: FlaskClient
 ) -> None:
-    text = browser.get(f"/rides/{desk.order('UNKNOWN', guest='Guest Heron')}").text
+    order_id = desk.order("UNKNOWN", guest="Guest Heron")
+    desk.add(lambda s: setattr(s.get(Order, order_id), "evidence", "booking C1 <b>"))
+    text = browser.get(f"/rides/{order_id}").text
     assert "It was booked" in text
     assert "It was not booked" in text
     support = re.split(r"data-support\s*>", text)[1].split("</pre>")[0]
     assert "merchant_txn_id: GMH-" in support
+    assert "answer: booking C1 &lt;b&gt;" in support
     assert "Heron" not in support
 
 

@@ -33,11 +33,11 @@ def accept_restore(services: Services, options: argparse.Namespace) -> None:
     print(f"Accepted: the database was restored {_to(accepted.restored_to)}.")
     known = len(journal.attempts())
     print(f"Compared with the journals of this machine: {known} orders in {journal.folder}.")
-    print(f"{accepted.released} planned rides are ordered again when they are due.")
+    print(f"Planned rides that are ordered when they are due: {accepted.released}.")
     if accepted.lost:
         print(
-            f"{accepted.lost} orders that were sent are missing from it: staff find them on the "
-            "page that the band of every page leads to, and can take them up again."
+            f"Sent orders that it lacks: {accepted.lost}. Staff find them on the page that the "
+            "band of every page leads to, and can take them up again."
         )
 
 
@@ -73,7 +73,7 @@ def restored_at(services: Services, options: argparse.Namespace) -> None:
     held = after_restore.declare(services.db, services.clock, moment)
     print(f"Noted: the database was restored to {_shown(moment)}.")
     print(
-        f"{held} orders are held until a member of staff decides, ride by ride, or until "
+        f"Orders that are held: {held}, until a member of staff decides, ride by ride, or until "
         "`ridedash db accept-restore`."
     )
 
@@ -90,13 +90,13 @@ def finding(services: Services) -> Finding:
         waiting = restores.waiting(s)
     if waiting is not None:
         text = (
-            f"the database was restored {_to(waiting.restored_to)}: {waiting.held} planned rides "
-            f"are held, {waiting.lost} orders that were sent are missing. "
+            f"the database was restored {_to(waiting.restored_to)}. Planned rides that are held: "
+            f"{waiting.held}; sent orders that it lacks: {waiting.lost}. "
         )
         advice = "Staff decide ride by ride, or: `ridedash db accept-restore`."
         return Finding("restore", False, text + advice)
     if is_older or unknown:
-        text = f"the database is older than the journals: it lacks {unknown} orders that were sent"
+        text = f"the database is older than the journals; sent orders that it lacks: {unknown}"
         return Finding("restore", False, f"{text}. Start a worker: it holds what is planned.")
     return Finding("restore", True, f"the database knows what was sent from here ({known} orders)")
 

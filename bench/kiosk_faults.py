@@ -215,7 +215,7 @@ ONLY_VISIT: Final[dict[str, set[str]]] = {
 }
 GONE: Final[dict[str, set[str]]] = {
     **{screen: {"broken", "start"} for screen in SCREENS},
-    "check": {"unknown", "broken"},
+    "check": {"unknown", "broken", "sorry"},
     "booking": {"unknown"},
     "booked": {"booked"},
 }

@@ -259,6 +259,7 @@ export class Booking {
     const { k } = this;
     const { visit } = k;
     visit.go("sending");
+    visit.pressed = true;
     this.offers = null;
     this.sent = false;
     this.#begin("sending");
@@ -275,9 +276,11 @@ export class Booking {
     await this.#order();
   }
 
-  /** Our server was lost before anything was ordered, so nobody has to wait. */
+  /** Our server was lost before anything was ordered: the guest reads so, and need not wait. */
   #unsent(visit) {
-    if (this.k.visit === visit && visit.screen === "sending") this.k.leap("check");
+    if (this.k.visit !== visit || visit.screen !== "sending") return;
+    Object.assign(visit, { sorry: "not_booked", words: null });
+    this.k.leap("sorry");
   }
 
   /** Start the timers of a wait: the usual duration is shown, later that the result is unknown. */

@@ -210,6 +210,7 @@ export class Pulse {
       return null;
     }
     visit.sorry = OF_A_RIDE.has(visit.screen) ? "ride" : "trouble";
+    if (visit.screen === "sending") visit.sorry = "not_booked"; // nothing has been sent yet
     visit.words = null;
     k.closeSheet("phone");
     k.leap("sorry");

@@ -28,8 +28,8 @@ const ORDER = Object.keys(WAITS);
 /** Screens after Book, which have no way back: an order may be under way. */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
 /**
- * Screens with an order that may be under way: they end by themselves, and a lost network does not
- * replace them.
+ * Screens with an order that may be under way, like that which says that a press of Book ordered
+ * nothing: they end by themselves, and a lost network does not replace them.
  */
 const HOLDS = new Set(["sending", "asking", "booked", "unknown"]);
 const FORGET_OFFERS_MS = 110_000; // the server accepts an offer for two minutes
@@ -42,6 +42,7 @@ export class Visit {
     this.aids = new Set();
     this.began = now;
     this.begun = false; // whether anybody has touched the screen
+    this.pressed = false; // whether the present attempt has pressed Book
     this.screen = "start";
     this.furthest = "start";
     this.trail = [];
@@ -114,9 +115,9 @@ export class Visit {
     return !NO_WAY_BACK.has(this.screen) && this.trail.length > 0;
   }
 
-  /** Whether the guest has a booking here, or waits for one. */
+  /** Whether the guest has a booking here, waits for one, or reads why there is none. */
   get holds() {
-    return HOLDS.has(this.screen);
+    return HOLDS.has(this.screen) || (this.screen === "sorry" && this.pressed);
   }
 
   back() {
@@ -136,6 +137,7 @@ export class Visit {
   /** Prepare another attempt with a new order, after one that is known to have failed. */
   anew(trail) {
     this.formToken = random();
+    this.pressed = false;
     this.code = "";
     this.words = null;
     this.trail = trail;

@@ -148,8 +148,28 @@ def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
     kiosk.away = True
     press(page, "book")
     page.clock.fast_forward(GRACE_MS)
-    asked.to_have_text(words["en"]["broken"])
+    asked.to_have_text(words["en"]["not_booked"])
     assert "order" not in [name for name, _given in kiosk.asked]
+    page.clock.fast_forward(46_000)  # the guest has had time to read it, and is asked
+    page.clock.fast_forward(20_000)
+    asked.to_have_text(words["en"]["broken"])
+
+
+def test_that_nothing_was_ordered_stays_while_the_database_is_locked(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    words = kiosk.document()["words"]["en"]
+    said = {"headline": words["trouble"], "why": "Nothing was ordered.", "next": ""}
+    to_check(page)
+    kiosk.order = [{"state": "trouble", "words": said}]
+    kiosk.beat["trouble"] = "database"
+    press(page, "book")
+    at(page, "sorry")
+    with page.expect_response("**/kiosk/beat"):
+        page.clock.fast_forward(20_000)
+    expect(page.locator("[data-stage]")).to_contain_text("Nothing was ordered.")
+    press(page, "bar-over")
+    expect(page.locator("h1")).to_have_text(words["broken"])
 
 
 def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_more(

@@ -34,6 +34,9 @@ WORDS: Final[dict[str, Text]] = {
     "aid_lower": lazy("Lower the controls"),
     "aid_contrast": lazy("More contrast"),
     "aid_aloud": lazy("Read aloud"),
+    # read aloud; {aid} is one of the four above
+    "aid_on": lazy("{aid}: on"),
+    "aid_off": lazy("{aid}: off"),
     "help": lazy("Ask our staff"),
     "position": lazy("{n} of {of}"),
     "more": lazy("More"),

@@ -152,6 +152,17 @@ export class Frame {
       this.#way("help", "ask", () => k.askHelp()),
     ];
     this.bar.replaceChildren(...parts.filter(Boolean));
+    this.#nameAids();
+  }
+
+  /** On a tablet aids have words where the bar has room for all of them, else symbols alone. */
+  #nameAids() {
+    const { bar } = this;
+    bar.classList.add("is-wordless");
+    const high = bar.offsetHeight;
+    bar.classList.remove("is-wordless");
+    const fits = bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
+    bar.classList.toggle("is-wordless", !fits);
   }
 
   #way(name, sign, act, off = false) {

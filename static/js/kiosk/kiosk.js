@@ -347,10 +347,17 @@ export class Kiosk {
     else aids.add(name);
     this.visit.page = 0;
     this.#resized();
-    if (name !== "aloud") return;
-    this.speech.on = aids.has("aloud");
-    if (!this.speech.on) this.speech.hush();
+    if (name !== "aloud") return void this.speak([this.#turned(name)], true);
+    const off = !aids.has("aloud");
+    if (off) this.speak([this.#turned(name)], true); // the last that is heard
+    this.speech.on = !off;
     this.speak([...this.spoken, this.t("spoken_keys")], true);
+  }
+
+  /** An aid and whether it is on, as words. */
+  #turned(name) {
+    const aid = this.t(`aid_${name}`);
+    return this.t(this.visit.aids.has(name) ? "aid_on" : "aid_off", { aid });
   }
 
   // ---- keys and help ----
@@ -397,7 +404,9 @@ export class Kiosk {
 
   /** The name of a control and its position, as words: "Back, 1 of 5". */
   #standing(node) {
-    return `${wordsOf(node)}, ${this.t("position", this.keys.position)}`;
+    const { press } = node.dataset;
+    const words = press.startsWith("aid-") ? this.#turned(press.slice(4)) : wordsOf(node);
+    return `${words}, ${this.t("position", this.keys.position)}`;
   }
 
   /** Read where the focus is now: a press has changed what is around it. */

@@ -50,7 +50,14 @@ def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk
     assert "White Tata Tiago" in heard
     press(page, "aid-contrast")  # this draws the screen anew
     page.clock.run_for(3_500)
-    assert said(page) == []
+    assert said(page) == ["More contrast: on"]
+    press(page, "aid-contrast")
+    assert said(page) == ["More contrast: off"]
+    page.locator('[data-press="aid-lower"]').focus()
+    page.keyboard.press("ArrowLeft")
+    assert said(page)[-1].startswith("Large text: off, ")
+    press(page, "aid-aloud", "aid-large")
+    assert said(page) == ["Read aloud: off"]
 
 
 def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:

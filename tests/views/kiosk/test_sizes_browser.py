@@ -138,10 +138,25 @@ def test_words_of_the_bar_stand_in_one_line_on_a_large_screen(
     kiosk: FakeKiosk, layout: str
 ) -> None:
     page = kiosk.page(layout)
-    for language in ("en", "hi", "ar", "es", "de", "ja", "zh-Hans"):  # French words are longer
+    for language in ("en", "hi", "ar", "es", "fr", "de", "ja", "zh-Hans"):
         press(page, f"lang-{language}", "start")
         assert page.evaluate(LINES) == [], language
         press(page, "bar-over")
+
+
+@pytest.mark.parametrize("layout", ["tablet", "tablet-portrait"])
+def test_aids_have_visible_words_on_a_tablet_where_they_are_met_first(
+    kiosk: FakeKiosk, layout: str
+) -> None:
+    page = kiosk.page(layout, voices=True)
+    mm, bottom = LAYOUTS[layout][2:]
+    words = page.locator(".k-aid .k-bar-word:visible")
+    for language in ("en", "ar", "fr", "de"):
+        press(page, f"lang-{language}")
+        expect(words).to_have_count(4 if language in ("en", "ar") else 3)  # others have no voice
+        assert faults(page, mm, bottom, NONE) == [], language
+    press(page, "aid-large")  # large words have no room: the symbols stay
+    expect(words).to_have_count(0)
 
 
 @pytest.mark.parametrize("look", [LARGE, LOWER, LARGE | LOWER], ids=sorted)

@@ -161,8 +161,8 @@ export class Frame {
     bar.classList.add("is-wordless");
     const high = bar.offsetHeight;
     bar.classList.remove("is-wordless");
-    const fits = bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
-    bar.classList.toggle("is-wordless", !fits);
+    const room = bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
+    bar.classList.toggle("is-wordless", !room);
   }
 
   #way(name, sign, act, off = false) {

@@ -4,6 +4,7 @@ import { beneath, control, fact, icon, make } from "./el.js";
 
 // screens that must show all facts, if necessary on several pages
 const PAGED = new Set(["check", "ticket", "ride"]);
+const LEAST_BAR_MM = 15; // the width of a button of the bar
 const FACTS =
   ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
 
@@ -158,10 +159,14 @@ export class Frame {
   /** On a tablet aids have words where the bar has room for all of them, else symbols alone. */
   #nameAids() {
     const { bar } = this;
+    const { crowded, measures } = this.k;
     bar.classList.add("is-wordless");
+    if (crowded) return;
     const high = bar.offsetHeight;
     bar.classList.remove("is-wordless");
-    const room = bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
+    const buttons = [...bar.querySelectorAll(".k-bar-button")];
+    const wide = buttons.every((each) => each.offsetWidth >= LEAST_BAR_MM * measures.mm);
+    const room = wide && bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
     bar.classList.toggle("is-wordless", !room);
   }
 

@@ -27,7 +27,7 @@ from ridedash.store.models.kiosks import KioskKind, Ticket
 from ridedash.store.models.people import Property
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web import devices
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.security_headers import let_frames_in
 
@@ -56,6 +56,7 @@ def show() -> str:
         stories=STORIES.values(),
         chosen=chosen(),
         run=runs().present(current_staff().property_id),
+        sign_in=current_sign_in().sign_in,
     )
 
 
@@ -66,7 +67,8 @@ def newest() -> Response:
 
     `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}. `qr` is the link's
     code for a phone in the same network, where the demo is open to it. Each ride's link is made
-    once, at the first such request.
+    once, at the first such request. `sign_in` differs from that of the stage after somebody has
+    signed in anew: then its forms are refused.
     """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -78,6 +80,7 @@ def newest() -> Response:
         "link": link or None,
         "clock": clock_now(prop, named=False),
         "tickets": tickets,
+        "sign_in": current_sign_in().sign_in,
     }
     base = _network(services().settings)
     if base and link:

@@ -48,6 +48,7 @@ REPLAY_EVERY_S: Final = 15.0
 KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
 PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused
+PROBE: Final = "probe 0"  # the key of a job, as "send 12" is
 PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if nobody else asks
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # pause after a round that failed
@@ -177,8 +178,8 @@ class Worker:
         )
         if traffic.key_refused_s() is not None:
             due |= self._is_time("key", PROBE_KEY_EVERY_S, always=False)
-        if due and self._begin("probe 0"):
-            return [partial(self._do, "probe 0", self._probe)]
+        if due and self._begin(PROBE):
+            return [partial(self._do, PROBE, self._probe)]
         return []
 
     def _probe(self) -> None:

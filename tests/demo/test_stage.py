@@ -82,6 +82,20 @@ def test_the_phone_follows_the_newest_ride_with_one_link_each(stage: Stage) -> N
         assert len(s.scalars(made).all()) == 2
 
 
+def test_the_stage_learns_that_somebody_has_signed_in_anew(stage: Stage) -> None:
+    """Its forms are of the former sign-in, and would be refused."""
+
+    def shown() -> str:
+        found = re.search(r'data-sign-in="([^"]+)"', stage.web.get("/demo/stage").text)
+        assert found
+        return found[1]
+
+    before = shown()
+    assert stage.web.get("/demo/stage/newest.json").json["sign_in"] == before == shown()
+    stage.web = stage.desk.client()
+    assert stage.web.get("/demo/stage/newest.json").json["sign_in"] == shown() != before
+
+
 def test_a_ride_that_never_was_has_no_phone(stage: Stage) -> None:
     order_id = stage.desk.order("REJECTED")
     found = stage.web.get("/demo/stage/newest.json").json

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, FrameLocator, Route, expect
 
 from tests.e2e.conftest import Seen, watch
-from tests.running import running
+from tests.running import Running, running
 
 WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pause
 
@@ -14,7 +14,7 @@ WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pa
 def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
     browser: Browser, tmp_path: Path
 ) -> None:
-    seen = Seen()
+    seen, reloads = Seen(), re.compile(r"/demo/stage(\?|$)")
     with running(tmp_path / "instance") as demo:
         context = browser.new_context(
             viewport={"width": 1440, "height": 900}, base_url=demo.url, reduced_motion="reduce"
@@ -87,13 +87,27 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.locator("iframe[name=phone]")).to_be_visible()
         expect(page.locator("iframe[name=desk]")).to_be_hidden()
         page.set_viewport_size({"width": 1440, "height": 900})
+        news = re.compile("/demo/stage/newest.json")
+        page.route(news, lambda each: each.fulfill(status=403, json={}))  # somebody else signed in
+        expect(said).to_have_text("Only managers direct a demo. Sign in as one.")
+        page.unroute(news)
+        expect(said).not_to_have_text("Only managers direct a demo. Sign in as one.")
+        # somebody signs out and in again, and no poll meets the sign-out
+        page.route(news, lambda each: each.abort())
+        context.clear_cookies()
+        # the board opens the sign-in page by itself; a second one would have another CSRF token
+        fill_in(desk, demo)
+        desk.get_by_role("button", name="Sign in").click()
+        expect(desk.locator("#guest-find")).to_be_visible()
+        with page.expect_navigation(url=reloads):
+            page.unroute(news)
+        page.get_by_role("button", name="Hold").click()
+        expect(said).to_have_text(re.compile("^The clock is held"))
+
         context.clear_cookies()  # somebody has signed out
         expect(said).to_have_text("You are signed out. Sign in again.")
-        # the board opens the sign-in page by itself; a second one would have another CSRF token
-        desk.get_by_label("Password", exact=True).fill(demo.password)
-        desk.get_by_label("Name").fill(demo.name)
+        fill_in(desk, demo)
         held: list[Route] = []
-        reloads = re.compile(r"/demo/stage(\?|$)")
         page.route(reloads, lambda each: held.append(each))  # a slow server
         with page.expect_request(reloads):
             desk.get_by_role("button", name="Sign in").click()
@@ -105,3 +119,8 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(said).not_to_have_text("You are signed out. Sign in again.", timeout=WAIT_MS)
         context.close()
     assert (seen.foreign, seen.errors) == ([], [])
+
+
+def fill_in(desk: FrameLocator, demo: Running) -> None:
+    desk.get_by_label("Password", exact=True).fill(demo.password)
+    desk.get_by_label("Name").fill(demo.name)

@@ -21,6 +21,7 @@ from ridedash.demo.lens.writing import MOST_CALLS
 from ridedash.demo.stories.interpreter import runs
 from ridedash.extensions import services
 from ridedash.inputs import whole_number
+from ridedash.rides.worker import PROBE
 from ridedash.store.models.people import Property
 from ridedash.views.rides.access import own_order
 from ridedash.views.web.current_user import current_staff
@@ -125,6 +126,8 @@ def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
 
 def _why(each: Call) -> str:
     """Who made a call that belongs to no ride: a page with a role, or a step of the worker."""
+    if each.cause == f"worker: {PROBE}":
+        return _("the worker asks whether the ride company answers")
     kind, _space, rest = each.cause.partition(" ")
     if kind == "request":  # the format: "request <its id> GET /rides/new, manager"
         return rest.partition(" ")[2]

@@ -7,6 +7,7 @@ import { Poller } from "../shared/poller.js";
 import { onKey } from "../shared/keys.js";
 import { picture } from "./picture.js";
 import { Screens } from "./screens.js";
+import { isDenied } from "./story.js";
 import { StageStory } from "./stage_story.js";
 
 const EVERY_MS = 1_000;
@@ -38,30 +39,31 @@ function showQr(code) {
   figure.querySelector("path").setAttribute("d", code.path);
 }
 
-let away = false; // whether no request gets an answer
-let out = false; // whether somebody has to sign in again
+let lost = false; // whether the last poll brought no news of the stage
 
-/**
- * Called for every answer that shows the sign-out, to a poll or a press: somebody may sign in again
- * before the follower's next poll. The first call ignores a poll that is under way, because it may
- * have been answered before the sign-out.
- */
-function signedOut() {
-  if (!out) follower.anew();
-  out = true;
-  away = false;
-  say(root.dataset.sayOut);
+/** Say why an answer with this status brings nothing; 0 for no answer. */
+function refuse(status) {
+  const why = { 401: "sayOut", 403: "sayManager" }[status] ?? "sayAway";
+  lost = true;
+  say(root.dataset[why]);
+}
+
+/** A press was denied: a poll under way is ignored, as it may have been answered before that. */
+function denied(status) {
+  follower.anew();
+  refuse(status);
 }
 
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: EVERY_MS,
   got(body) {
-    if (out) {
-      location.reload(); // the forms of the former sign-in would be refused
+    // the forms of the stage and of its desk are of a former sign-in and would be refused
+    if (body.sign_in !== root.dataset.signIn) {
+      location.reload();
       return null; // another poll would start the reload anew each second, and it would never end
     }
-    if (away) story.tell();
-    away = false;
+    if (lost) story.tell();
+    lost = false;
     showClock(body.clock);
     screens.open("phone", body.link);
     screens.rides(body);
@@ -69,19 +71,16 @@ const follower = new Poller("/demo/stage/newest.json", {
     screens.point();
     return EVERY_MS;
   },
-  failed(status) {
-    if (out || status === 401) return signedOut();
-    away = true;
-    return say(root.dataset.sayAway);
-  },
+  failed: refuse,
 });
 follower.now();
-screens.frame("desk").addEventListener("load", () => out && follower.now());
+// somebody may have signed in there, and the next poll may be half a minute away
+screens.frame("desk").addEventListener("load", () => lost && follower.now());
 const story = new StageStory(root, screens, {
   say,
   changed: () => follower.now(),
   hold: () => button("0").click(),
-  signedOut,
+  denied,
 });
 
 /** Send a form of the bar, and show the message of the director's page in the answer. */
@@ -97,7 +96,7 @@ async function press(form, submitter) {
     const told = page.querySelector("main [role=alert], main [role=status]");
     const words = told ?? page.querySelector("h1"); // an error page has only a heading
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
-    if (answer.status === 401) signedOut();
+    if (isDenied(answer.status)) denied(answer.status);
     done = new URL(answer.url).searchParams.get("said");
   } catch {
     say(root.dataset.sayAway);

@@ -7,7 +7,7 @@ import { ask, askQuietly } from "../shared/ask.js";
 import * as desk from "./desk_hand.js";
 import { leave, until, whenLate } from "./hand.js";
 import * as kiosk from "./kiosk_hand.js";
-import { isFinal, isOver, play } from "./story.js";
+import { isDenied, isFinal, isOver, play } from "./story.js";
 import { typedInto } from "./typed.js";
 
 const USUAL = 20; // how many times as fast as real time, while a step waits
@@ -35,10 +35,10 @@ async function asked(address, form) {
 export class StageStory {
   /**
    * `say(words)` shows a sentence; `changed()` is called when the clock may have turned; `hold()`
-   * holds the clock, and pauses the story; `signedOut()` is called when nobody is signed in.
+   * holds the clock, and pauses the story; `denied(status)` is called for a status of `isDenied`.
    */
-  constructor(root, screens, { say, changed, hold, signedOut }) {
-    Object.assign(this, { root, screens, say, changed, hold, signedOut });
+  constructor(root, screens, { say, changed, hold, denied }) {
+    Object.assign(this, { root, screens, say, changed, hold, denied });
     this.bar = root.querySelector("[data-story]");
     this.form = this.bar.querySelector("[data-begin]");
     this.speed = USUAL;
@@ -239,7 +239,7 @@ export class StageStory {
   }
 
   #refuse(words, status) {
-    if (status === 401) this.signedOut();
+    if (isDenied(status)) this.denied(status);
     else this.say(words || this.root.dataset.sayAway);
   }
 

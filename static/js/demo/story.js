@@ -22,6 +22,11 @@ export function isFinal(status) {
   return FINAL.has(status);
 }
 
+/** Whether this status says that nobody is signed in (401), or no manager (403). */
+export function isDenied(status) {
+  return status === 401 || status === 403;
+}
+
 /**
  * One press of Step: {ok, status, body}, the body being the moment after it. `hands` names the
  * screens that can do steps by themselves: {desk: "1"}.

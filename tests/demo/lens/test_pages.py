@@ -26,6 +26,7 @@ from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.models.orders import Offer, Order
 from tests.demo.lens.exchanges import exchange, poll
+from tests.demo.presenter import PROBE
 from tests.demo.stages import Stage
 from tests.running import whole
 from tests.sandbox import sandbox_desk
@@ -110,6 +111,14 @@ def test_every_call_of_a_ride_is_there_in_order_and_tied_to_it(lens):
     assert lens.calls(after=turn) == []
     lens.client.track_ride(lens.token, booking_id=lens.booking_id)
     assert [each["same"] for each in lens.calls(after=turn)] == [2]
+
+
+def test_a_probe_of_the_worker_belongs_to_no_ride_and_says_so_in_words(lens):
+    before = step.set(("probe", 0))
+    lens.recorder.exchange(exchange("/v1/products", {"categories": []}))
+    step.reset(before)
+    (call,) = lens.calls()
+    assert (call["order"], call["why"]) == (None, PROBE)
 
 
 def test_a_call_is_shown_with_pointers_code_and_its_paragraph(lens):

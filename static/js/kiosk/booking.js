@@ -489,7 +489,8 @@ export class Booking {
     this.later(async () => {
       const { k } = this;
       if (!k.frame.has("phone")) return;
-      const answer = await this.#post(k.data.kiosk.own_phone, { own: "look" });
+      const wanted = () => k.frame.has("phone"); // the guest may have gone on, and pressed Book
+      const answer = await this.#post(k.data.kiosk.own_phone, { own: "look" }, { wanted });
       if (!answer) return;
       if (!answer.opened) return void this.#opened();
       k.lay(goneSheet(k, answer.words));

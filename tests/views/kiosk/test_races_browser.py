@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.views.kiosk.kiosk_screens import FakeKiosk, at, fake_kiosk, press, to_check, type_on
 
@@ -24,10 +24,10 @@ HOLD = """() => {
   };
 }"""
 # after five turns of the event loop, the page has dealt with the answer
-ANSWER = """async ([i, body, status]) => {
-  held[i](body, status);
+TURNS = """async () => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((done) => setTimeout(done));
 }"""
+ANSWER = f"async ([i, body, status]) => {{ held[i](body, status); await ({TURNS})(); }}"
 JUMP = """(ms) => {
   const usual = Date.now.bind(Date);
   Date.now = () => usual() + ms;
@@ -85,6 +85,30 @@ def test_a_refused_look_at_an_order_does_not_say_that_nothing_was_booked(kiosk: 
     page.route("**/kiosk/order", lambda route: route.fulfill(status=400))
     at(page, "unknown")
     page.unroute("**/kiosk/order")
+    kiosk.order = [kiosk.booked()]
+    page.locator(".k-pin").wait_for()
+
+
+def test_a_late_refusal_about_a_closed_sheet_says_nothing_of_the_order(kiosk: FakeKiosk) -> None:
+    kiosk.more = {"own_phone": "/kiosk/own"}
+    link = {"words": {}, "phone": {"qr": kiosk.booked()["ride"]["qr"]}}
+    kiosk.answers["own"] = lambda _: link
+    held: list[Route] = []
+    page = kiosk.page()
+    press(page, "start", "phone")
+    page.get_by_role("dialog").wait_for()
+    with page.expect_request("**/kiosk/own"):  # whether a phone has opened the link
+        page.route("**/kiosk/own", lambda route: held.append(route))
+    press(page, "close", "place-0", "car-0")
+    type_on(page, "anna")
+    press(page, "next")
+    kiosk.order = [{"state": "sending"}]
+    with page.expect_response("**/kiosk/order"):
+        press(page, "book")
+    with page.expect_response("**/kiosk/own"):
+        held[0].fulfill(status=400)
+    page.evaluate(TURNS)
+    assert "Nothing was ordered" not in page.locator("h1").inner_text()
     kiosk.order = [kiosk.booked()]
     page.locator(".k-pin").wait_for()
 

@@ -28,8 +28,8 @@ const ORDER = Object.keys(WAITS);
 /** Screens after Book, which have no way back: an order may be under way. */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
 /**
- * Screens with an order that may be under way, like that which says that a press of Book ordered
- * nothing: they end by themselves, and a lost network does not replace them.
+ * Screens with an order that may be under way: they end by themselves, and a lost network does not
+ * replace them.
  */
 const HOLDS = new Set(["sending", "asking", "booked", "unknown"]);
 const FORGET_OFFERS_MS = 110_000; // the server accepts an offer for two minutes
@@ -115,7 +115,10 @@ export class Visit {
     return !NO_WAY_BACK.has(this.screen) && this.trail.length > 0;
   }
 
-  /** Whether the guest has a booking here, waits for one, or reads why there is none. */
+  /**
+   * Whether the guest has a booking here, waits for one, or reads why a press of Book made none. A
+   * lost network does not replace these screens.
+   */
   get holds() {
     return HOLDS.has(this.screen) || (this.screen === "sorry" && this.pressed);
   }

@@ -45,6 +45,7 @@ _OVERTAKEN: Final = and_(
         _NEWER.order_id == Action.order_id, _NEWER.name == "drop", _NEWER.id > Action.id
     ),
 )
+UNDER_WAY: Final = frozenset({"calling", "unconfirmed"})  # states whose result isn't known yet
 REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})  # HTTP statuses of a refusal
 
 
@@ -191,7 +192,8 @@ def _settle(
 ) -> None:
     """Write the result of a call, and poll the ride soon, so that pages show its effect."""
     unchanged = by_worker and result.outcome == "not_sent" and action.code == result.code
-    action.code, action.header, action.text = result.code, result.header, result.text
+    if action.name == "feedback" or action.state in UNDER_WAY:
+        action.code, action.header, action.text = result.code, result.header, result.text
     if action.name == "feedback":
         _schedule_feedback(action, result, now)
     else:
@@ -208,7 +210,7 @@ def _settle(
 
 def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
     """Set the new state of an action after its call, and when to call it again, if ever."""
-    if action.state not in {"calling", "unconfirmed"}:
+    if action.state not in UNDER_WAY:
         return  # a poll has settled it meanwhile
     if action.calls > 1 and result.outcome == "not_sent":
         # the previous call may have taken effect

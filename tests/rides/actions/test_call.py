@@ -14,6 +14,7 @@ from ridedash.rides.actions import call
 from ridedash.rides.actions.call import ActionResult, Caller, result_of_error
 from ridedash.rides.actions.request import abort
 from ridedash.rides.codes import RECONNECT
+from ridedash.rides.tracking.policy import READ_BACK
 from ridedash.service.errors import (
     BadStatus,
     NoAnswer,
@@ -359,3 +360,19 @@ def test_what_the_service_says_when_it_is_done_is_kept(
     assert result == ActionResult("done", "C", "H", text, action_id)
     row = action(world, action_id)
     assert (row.code, row.header, row.text) == ("C", "H", text)
+
+
+@pytest.mark.database
+def test_a_late_answer_leaves_the_words_of_the_poll_that_has_settled_its_action(
+    world: World, order: int
+) -> None:
+    action_id = stored(world, order, state="done", code=READ_BACK, settled_at=NOW)
+    world.service.answers["cancel"] = [
+        {"status": "FAILURE", "code": "GONE", "header": "H", "text": "T"}
+    ]
+    assert Caller(world.runtime).call(action_id).outcome == "refused"
+    after = action(world, action_id)
+    assert (after.state, after.code, after.header, after.text) == ("done", READ_BACK, None, None)
+    with world.db.read() as s:
+        entry = s.scalars(select(AuditRow).where(AuditRow.what == "ride.cancel")).one()
+    assert (entry.result, entry.facts["code"]) == ("refused", "GONE")

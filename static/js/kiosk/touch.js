@@ -1,6 +1,7 @@
 /**
  * Turns touches into presses: a control is pressed on release, if the touch began on it. A second
- * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage.
+ * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage. Letters,
+ * fields and Next follow each other as fast as a guest types.
  */
 
 import { press } from "./el.js";
@@ -60,11 +61,11 @@ export class Touches {
     if (node) press(node);
   }
 
-  /** Whether a touch is ignored as a palm. Two letters of a keyboard may follow each other fast. */
+  /** Whether a touch is ignored as a palm. */
   #isPalm(node, at) {
     const { control } = this.last;
     if (!control || control === node || at - this.last.at >= PALM_MS) return false;
-    return !(isKey(control) && isKey(node));
+    return !(isOfTyping(control) && isOfTyping(node));
   }
 }
 
@@ -72,8 +73,9 @@ function prevent(event) {
   event.preventDefault();
 }
 
-function isKey(node) {
-  return node?.classList.contains("k-key");
+/** Whether a control is a key, a field or the Next of a form: none of them costs or wipes. */
+function isOfTyping(node) {
+  return Boolean(node?.closest(".k-keyboard, .k-entry"));
 }
 
 /** The control under a finger; the sensitive area of a control reaches below it (kiosk.css). */

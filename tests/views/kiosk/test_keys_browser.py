@@ -19,6 +19,9 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
         yield made
 
 
+READ_MS = 500  # a guest looks at a new screen at least this long
+
+
 def go_to(page: Page, name: str) -> None:
     """Press an arrow key until this control has the focus, as a blind guest does, then Enter."""
     onward = "ArrowLeft" if page.evaluate("document.body.dir") == "rtl" else "ArrowRight"
@@ -128,6 +131,39 @@ def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk
         }"""
     )
     assert stamps in ("where", "car")  # "car" if a slow machine takes longer than a palm
+
+
+def book_by_touch(kiosk: FakeKiosk, page: Page, *steps: str) -> tuple[int, int]:
+    """Tap each of these controls once, and nothing else; returns the touches and keys to book.
+
+    A step `type:anna` is those keys. Before each other step a guest looks at the screen, but not
+    before Next, which may be tapped right after the last letter.
+    """
+    kiosk.order = [kiosk.booked()]
+    touches = keys = 0
+    for step in steps:
+        name, _, letters = step.partition(":")
+        if name != "next":
+            page.clock.run_for(READ_MS)
+        for each in [f"key-{letter}" for letter in letters] or [name]:
+            page.locator(f'[data-press="{each}"]').tap()
+        touches, keys = touches + (not letters), keys + len(letters)
+    expect(page.locator(".k-pin")).to_have_text(RIDE["pin"])
+    press(page, "done")
+    return touches, keys
+
+
+def test_a_ride_is_booked_by_few_touches_and_a_fast_one_is_not_lost(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install(), has_touch=True)
+    last = ("next", "book")
+    usual_touches, keys = book_by_touch(
+        kiosk, page, "start", "place-0", "car-0", "type:anna", *last
+    )
+    search = ("start", "other", "type:airp", "found-0", "car-0", "key-digits", "type:412")
+    search_touches, _letters = book_by_touch(kiosk, page, *search, *last)
+    assert usual_touches <= 5
+    assert keys <= 8
+    assert search_touches <= 9
 
 
 def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> None:

@@ -10,16 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flask import g, jsonify, request
+from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
+from ridedash.forms import TripForm
+from ridedash.geo import LatLng
 from ridedash.rides.orders import kiosk_rules
 from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk
+from ridedash.store.models.orders import Offer
 from ridedash.store.models.people import Property
-from ridedash.store.offers import OfferOwner
+from ridedash.store.offers import OfferOwner, trip_of
+from ridedash.text import one_line
 from ridedash.views.booking.estimates import Estimator
 from ridedash.views.kiosk.device import the_kiosk
 from ridedash.views.web.own_words import languages_for, speak_as
@@ -31,6 +36,8 @@ from ridedash.wording.say import critical_said, speak
 
 VISIT: Final = re.compile(r"[A-Za-z0-9_-]{16,32}")
 FORM_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+LONGEST_DROP: Final = 200  # characters of a drop's name
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,23 @@ def form_token(at: Here) -> str:
     """The secret that identifies a press of Book when it is repeated; "" without a valid one."""
     given = at.said.get("form_token", "")
     return given if FORM_TOKEN.fullmatch(given) else ""
+
+
+def drop_of(at: Here) -> tuple[LatLng | None, str]:
+    """The chosen drop and its name; None if it is not a point on the earth."""
+    name = one_line(at.said.get("drop_name", ""), LONGEST_DROP)
+    return TripForm(ImmutableMultiDict(at.said)).point("drop"), name
+
+
+def is_shown(at: Here, offer: Offer) -> bool:
+    """Whether this page may book an offer: its kiosk's, and on a phone one to the drop it names.
+
+    A list of cars to an earlier drop may still be open in another tab of a phone.
+    """
+    if (offer.property_id, offer.kiosk_id) != (at.property_id, at.id):
+        return False
+    trip = trip_of(offer)
+    return not at.phone or (trip.drop, trip.drop_name) == drop_of(at)
 
 
 def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:

@@ -31,7 +31,7 @@ from ridedash.store.own_phones import BOOK_FOR, KEPT
 from ridedash.text import one_line
 from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
-from ridedash.views.kiosk.asked import Here
+from ridedash.views.kiosk.asked import LONGEST_DROP, Here, is_shown
 from ridedash.views.kiosk.cars import Choice, cars_json
 from ridedash.views.kiosk.words import phone_why
 from ridedash.views.web.link_pages import PRIVATE, link_page
@@ -47,7 +47,6 @@ COOKIE: Final = "phone"
 TABLE, COLUMN = "kiosk_phones", "state"  # table and column to which the encrypted cookie is bound
 WHERE, CAR, WHO, CHECK, SENT = "where", "car", "who", "check", "sent"
 STEPS: Final = (WHERE, CAR, WHO, CHECK)
-LONGEST: Final = 200  # characters of the name of a place
 LONGEST_DEGREES: Final = 24  # characters of a coordinate
 WAITING: Final = ("sending", "asking")  # in these states the page reloads itself
 
@@ -264,7 +263,7 @@ def _say_where(phone: Phone) -> BaseResponse:
         name: one_line(request.form.get(name, ""), LONGEST_DEGREES)
         for name in ("drop_lat", "drop_lng")
     }
-    drop["drop_name"] = one_line(request.form.get("drop_name", ""), LONGEST)
+    drop["drop_name"] = one_line(request.form.get("drop_name", ""), LONGEST_DROP)
     if not all(drop.values()):
         return _answer(phone, _on(phone, WHERE))
     for old in ("q", "offer", "seats", "point"):
@@ -287,7 +286,7 @@ def _cars(phone: Phone) -> dict[str, Any]:
 def _say_car(phone: Phone) -> BaseResponse:
     """Store a chosen car, or another meeting point."""
     if "point" in request.form:
-        phone.said["point"] = one_line(request.form["point"], LONGEST)
+        phone.said["point"] = one_line(request.form["point"], LONGEST_DROP)
         return _answer(phone, _on(phone, CAR))
     offer, _colon, seats = request.form.get("offer", "")[:30].partition(":")
     if row_id(offer) is None:
@@ -329,10 +328,10 @@ def _check(phone: Phone) -> dict[str, Any]:
 
 
 def _chosen(phone: Phone) -> dict[str, Any] | None:
-    """The chosen car in the kiosk's words; None if its offer has expired."""
+    """The chosen car in the kiosk's words; None if this phone can't book it."""
     with services().db.read() as db:
         offer = db.get(Offer, row_id(phone.said.get("offer", "")) or 0)
-    if offer is None or offer.kiosk_id != phone.at.id:
+    if offer is None or not is_shown(phone.at, offer):
         return None
     try:
         product = Product.model_validate(offer.product)

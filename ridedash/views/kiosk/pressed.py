@@ -27,7 +27,7 @@ from ridedash.store.orders import Offer
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.product_cards import card
-from ridedash.views.kiosk.asked import Here, estimator
+from ridedash.views.kiosk.asked import Here, estimator, is_shown
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
 from ridedash.wire import Kind
@@ -104,10 +104,10 @@ def _book(at: Here, press: Press) -> Placed:
 
 
 def _own_offer(at: Here, offer_id: int) -> Offer:
-    """The offer, if this kiosk has shown it. Raises NotNow for any other."""
+    """The offer, if this page may book it. Raises NotNow for any other."""
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)
-    if offer is None or (offer.property_id, offer.kiosk_id) != (at.property_id, at.id):
+    if offer is None or not is_shown(at, offer):
         raise NotNow("refused", kiosk_words("car"))
     return offer
 

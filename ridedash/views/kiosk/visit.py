@@ -3,18 +3,15 @@
 A guest's answers are not stored, only how far visits get, and when (docs/security.md 9).
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from flask import Blueprint, abort
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import language, limiter, services
-from ridedash.forms import TripForm
 from ridedash.geo import LatLng, distance_m
 from ridedash.inputs import whole_number
 from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
@@ -34,6 +31,7 @@ from ridedash.views.kiosk.asked import (
     Here,
     answer,
     by_kiosk_key,
+    drop_of,
     estimator,
     here,
     the_visit,
@@ -107,8 +105,7 @@ def cars_for(at: Here) -> Response:
 
     `again_s`: after this many seconds the answer may be different, and the page asks again.
     """
-    visit, drop = the_visit(at), _point(at.said)
-    name = one_line(at.said.get("drop_name", ""), 200)
+    visit, (drop, name) = the_visit(at), drop_of(at)
     start = of_cars.start_of(at.kiosk, at.home)
     if visit is None or drop is None or not name:
         return answer("none", kiosk_words("no_way"), cars=[])
@@ -245,11 +242,6 @@ def closed_now(at: Here, now: datetime) -> str:
         return "hours"
     with services().db.read() as s:
         return "expired" if kiosk_asks.waits_in_vain(s, at.kiosk, now) else ""
-
-
-def _point(said: Mapping[str, str]) -> LatLng | None:
-    """The chosen drop; None if it is not a point on the earth."""
-    return TripForm(ImmutableMultiDict(said)).point("drop")
 
 
 def _found(

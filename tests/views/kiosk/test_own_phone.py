@@ -207,6 +207,20 @@ def test_an_offer_of_somebody_else_books_nothing(lobby: Lobby) -> None:
     assert lobby.orders() == []
 
 
+def test_an_offer_to_another_place_than_the_phone_names_books_nothing(lobby: Lobby) -> None:
+    """A list of cars in an older tab, or another guest's offer: the ride would go there."""
+    elsewhere = lobby.offer(drop_name="Old Fort", drop_lat="-38.57")
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    for offer, shown in ((elsewhere, False), (lobby.offer(), True)):
+        browser.post(f"{address}/car", data={"offer": str(offer)})
+        page = browser.get(f"{address}/check").text
+        assert ("Book for" in page, "This car can" in page) == (shown, not shown)
+    sent = browser.post(f"{address}/check", data={"offer": elsewhere}, follow_redirects=True)
+    assert "Nothing was ordered." in sent.text
+    assert lobby.orders() == []
+
+
 def test_it_speaks_the_guests_language_and_keeps_the_chosen_one(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
     german = browser.get(address, headers={"Accept-Language": "de"})

@@ -22,7 +22,7 @@ from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_picker
 from ridedash.views.booking.picker import End, Picker
 from ridedash.views.booking.pickup_points import Zone, coordinates_words
-from ridedash.views.booking.suggestions import suggested
+from ridedash.views.booking.suggestions import Suggestion, is_same, matching, suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
@@ -61,25 +61,27 @@ def products() -> Answer:
 def places() -> Answer:
     """Places for a typed text, the best first; coordinates are a place too.
 
+    The property's own places come before those of the gazetteer, and without its answer too.
     Without a text: suggested places.
     """
     typed = " ".join(request.args.get("q", "")[:200].split())
     near = _near()
     point = parse_coordinates(typed)
     if point:
-        found = [Place("", coordinates_text(point), "coordinates", "", point)]
-    elif not typed:
+        exact = Place("", coordinates_text(point), "coordinates", "", point)
+        return jsonify(places=[_place(exact)], message="", credit="")
+    if not typed:
         return jsonify(places=_suggested(), message="")
-    else:
-        try:
-            found = services().geocoder.search(typed, near)
-        except PlacesUnavailableError:
-            return jsonify(places=[], message=_no_answer(near)), 503
-    return jsonify(
-        places=[_place(each) for each in found],
-        message="" if found else _no_place(near),
-        credit=_credit() if found and not point else "",
-    )
+    own = _own(typed)
+    try:
+        found = services().geocoder.search(typed, near)
+    except PlacesUnavailableError:
+        trouble = _no_answer(near)
+        rows = [place.facts() for place in own]
+        return jsonify(places=rows, message=trouble, credit=trouble), 200 if own else 503
+    rows = _led_by(own, found)
+    message = "" if rows else _no_place(near)
+    return jsonify(places=rows, message=message, credit=_credit() if found else "")
 
 
 @bp.post("/guests.json")
@@ -177,6 +179,28 @@ def _suggested() -> list[dict[str, Any]]:
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         return [place.facts() for place in suggested(s, home, end, guest_id, other)]
+
+
+def _own(typed: str) -> list[Suggestion]:
+    """The property's own places for a typed text. A field that is no end of a trip has none."""
+    end = request.args.get("end", "")
+    if end not in ("pickup", "drop"):
+        return []
+    with services().db.read() as s:
+        return matching(s, s.get_one(Property, current_staff().property_id), end, typed)
+
+
+def _led_by(own: list[Suggestion], found: list[Place]) -> list[dict[str, Any]]:
+    """The property's own places, then the other found ones, each once.
+
+    A favourite keeps its own name; of a recent drop the gazetteer often knows a fuller one.
+    """
+    rows, others = [], found
+    for place in own:
+        same = [each for each in others if is_same(place, each.name, each.position)]
+        others = [each for each in others if each not in same]
+        rows.append(_place(same[0]) if same and not place.slot else place.facts())
+    return rows + [_place(each) for each in others]
 
 
 def _near() -> LatLng | None:

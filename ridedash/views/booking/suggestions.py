@@ -1,4 +1,4 @@
-"""Places that the booking form suggests before a word is typed.
+"""Places that the booking form suggests before a word is typed, and those that lead a search.
 
 These are places where the guest often goes, the property's favourites by their keys, and recent
 drops of guests.
@@ -15,6 +15,7 @@ from ridedash.store import guests
 from ridedash.store.models.people import Property
 from ridedash.store.orders import RecentDrop, recent_drops
 from ridedash.store.properties import favourites_of
+from ridedash.text import normalised
 from ridedash.views.booking.estimates import home_trip
 from ridedash.views.web import formatting
 from ridedash.wording import gettext as _
@@ -69,6 +70,22 @@ def suggested(
             place = Suggestion(name, kind, lat, lng, slots.get(name, ""), minutes.get(name, ""))
             found.setdefault(name, place)
     return list(found.values())[:SUGGESTED]
+
+
+def matching(s: Session, home: Property, end: str, typed: str) -> list[Suggestion]:
+    """The suggested places in whose name each typed word begins a word: favourites first."""
+    begun = normalised(typed).replace(" ", "\n ").split("\n")
+    return [
+        place
+        for place in suggested(s, home, end, None, None)
+        if begun != [""] and all(word in normalised(place.name) for word in begun)
+    ]
+
+
+def is_same(own: Suggestion, name: str, position: LatLng) -> bool:
+    """Whether a found place is this one: beside it, and one name contains the other."""
+    one, other = normalised(own.name), normalised(name)
+    return (one in other or other in one) and _near(LatLng(own.lat, own.lng), position)
 
 
 def _latest(drops: Sequence[RecentDrop]) -> Iterator[PlaceFacts]:

@@ -150,6 +150,42 @@ def test_an_empty_drop_suggests_drops_of_the_guest_then_favourites_then_of_other
     assert said(end="drop", guest="99999999999999999999") == said(end="drop")
 
 
+def test_the_propertys_own_places_lead_a_search(desk: Desk) -> None:
+    known(desk)  # with a drop called "Airport", where the gazetteer has "Meridian Airport"
+    desk.service.places = [
+        {"name": name, "kind": kind, "area": "", "lat": lat, "lng": -128.06}
+        for name, kind, lat in (
+            ("Central Library", "library", -38.51),
+            ("Airport Arcade", "shop", -38.53),
+            ("Meridian Airport", "airport", -38.5501),
+        )
+    ]
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 2, "Port Méridian Central Station", LatLng(-38.52, -128.02))
+        set_favourite(s, 1, "drop", 3, "Old Airport", LatLng(-38.58, -128.02))
+        set_favourite(s, 1, "pickup", 1, "Central gate", LatLng(-38.5, -128.001))
+
+    def said(typed: str, **query: str) -> list[tuple[str, str]]:
+        answer = desk.client.get("/places.json", query_string={"q": typed} | query)
+        places = answer.get_json()["places"]
+        return [(place["name"], place.get("slot") or place["kind"]) for place in places]
+
+    station = ("Port Méridian Central Station", "2")
+    assert said("Meridian  cent", end="drop")[0] == said("central", end="drop")[0] == station
+    library = ("Central Library", "")
+    assert said("central", end="drop")[1] == library
+    assert said("central", end="pickup")[0] == ("Central gate", "1")
+    airports = [("Old Airport", "3"), ("Meridian Airport", ""), ("Airport Arcade", "shop")]
+    assert said("airport", end="drop") == airports
+    assert said("entral", end="drop") == [library], "words are compared from their beginning"
+    assert said("...", end="drop") == []
+    assert said("central") == [library], "in the settings"
+    desk.service.places_down = True
+    assert said("Station", end="drop") == [station]
+    answer = desk.client.get("/places.json?q=station&end=drop")
+    assert (answer.status_code, "not answering" in answer.get_json()["credit"]) == (200, True)
+
+
 def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:
     known(desk)
     with desk.app.extensions["ridedash"].db.write() as s:

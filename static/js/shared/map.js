@@ -255,6 +255,7 @@ export class RideMap {
     const element = node("span", "map-cab");
     const flag = node("span", "map-cab-flag");
     element.append(turn, flag);
+    const settle = () => (element.style.transform = this.#rest(marker.getLatLng()));
     return {
       element,
       say: (words) => (flag.textContent = words),
@@ -266,8 +267,9 @@ export class RideMap {
             keyboard: false,
             zIndexOffset: 1000,
           });
+          this.map.on("zoom viewreset", settle); // another zoom leaves another fraction
         }
-        element.style.transform = this.#rest([lat, lng]);
+        settle();
         if (Number.isFinite(bearing)) {
           // rotate in the shorter direction
           angle += ((((bearing - angle) % 360) + 540) % 360) - 180;
@@ -275,6 +277,7 @@ export class RideMap {
         }
       },
       remove: () => {
+        this.map.off("zoom viewreset", settle);
         marker?.remove();
         marker = null;
       },

@@ -33,6 +33,16 @@ STATES = [
     ("SCHEDULED", None),
     ("UNKNOWN", None),
 ]
+# whether no zoom is under way, and the cab stands at its position to a fraction of a pixel
+CAB_IN_PLACE = """() => {
+  const map = window[document.querySelector("[data-map]").dataset.map];
+  const cab = document.querySelector(".map-cab"), mark = cab.parentElement;
+  const marker = Object.values(map._layers).find((layer) => layer._icon === mark);
+  const exact = map.project(marker.getLatLng()).subtract(map.getPixelOrigin());
+  const rest = new DOMMatrix(getComputedStyle(cab).transform);
+  const at = L.DomUtil.getPosition(mark).add([rest.e, rest.f]);
+  return !map._animatingZoom && at.distanceTo(exact) < 0.02;
+}"""
 
 
 @pytest.fixture
@@ -200,6 +210,7 @@ def test_the_page_updates_by_itself_until_the_ride_ends(served: Served) -> None:
         "aria-label", "Number plate K A 0 1 A B 1 2 3 4"
     )
     expect(page.locator(".map-cab").first).to_be_visible()
+    page.wait_for_function(CAB_IN_PLACE)  # the view was fitted after the cab was drawn
     expect(page.get_by_role("link", name="Call driver")).to_have_attribute(
         "href", "tel:+910000012345"
     )

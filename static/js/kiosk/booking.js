@@ -432,8 +432,8 @@ export class Booking {
     const { visit } = k;
     const before = JSON.stringify([visit.view, visit.cancel]);
     const known = visit.view?.plate;
-    visit.view = answer.view;
-    visit.cancel = answer.cancel;
+    Object.assign(visit, { view: answer.view, cancel: answer.cancel });
+    if (visit.view?.plate !== known) visit.start = null; // another car, another code
     if (before === JSON.stringify([visit.view, visit.cancel])) return;
     if (visit.screen === "ride" || visit.screen === "booked") {
       k.draw();
@@ -446,11 +446,11 @@ export class Booking {
     const { k } = this;
     const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });
     if (!answer?.code) return;
-    k.visit.start = { code: answer.code };
-    k.visit.page = 0; // the page on which the code is
+    Object.assign(k.visit, { start: { code: answer.code }, page: 0 }); // the page of the code
     k.draw();
     k.speak(spokenCode(k), true);
-    this.later(() => {
+    clearTimeout(this.hiding); // of an earlier press
+    this.hiding = this.later(() => {
       k.visit.start = null;
       k.draw();
     }, CODE_MS);

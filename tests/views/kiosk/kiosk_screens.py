@@ -76,6 +76,7 @@ VIEW = {
     "meet": MEET,
     "code_due": True,
 }
+CODE = "7305"
 STREETS = """<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256">
 <rect width="256" height="256" fill="#e8e4da"/>
 <path d="M0 90 256 60M0 200 256 170M70 0 90 256M190 0 210 256" stroke="#fff" stroke-width="14"/>
@@ -122,6 +123,7 @@ class FakeKiosk:
         self.paired = True
         self.csrf = "token"  # the token in the document
         self.release = "r1"
+        self.view, self.code = VIEW, CODE
         self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
         self.order: list[dict[str, Any]] = []  # answers in turn; the last one is repeated
         self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
@@ -199,8 +201,8 @@ class FakeKiosk:
     def ride(self, given: dict[str, str]) -> dict[str, Any]:
         if given["pin"] != RIDE["pin"]:
             return {"state": "wrong"}
-        said = {"state": "ok", "view": VIEW, "cancel": {"may": True, "fee_words": FEE}}
-        return said | ({"code": "7305"} if given.get("code") else {})
+        said = {"state": "ok", "view": self.view, "cancel": {"may": True, "fee_words": FEE}}
+        return said | ({"code": self.code} if given.get("code") else {})
 
     def booked(self) -> dict[str, Any]:
         qr = qr_code("https://ride.example/t/7Hq2kPzV0mXa81Ls")

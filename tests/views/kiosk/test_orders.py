@@ -549,6 +549,8 @@ def test_the_start_code_is_shown_when_asked_and_due_and_is_audited(lobby: Lobby)
     ride = booked(lobby)
     ride_of(lobby, 1, "CALL_DRIVER", otp="4821")
     asked = {"number": "K1", "pin": ride["pin"], "code": "1"}
+    assert lobby.client.post("/kiosk/end", data={"visit": lobby.visit}).status_code == 204
+    lobby.next_guest()
     assert "code" not in lobby.post("ride", **asked)
     ride_of(lobby, 1, "CLIENT_LOCATED", otp="4821")
     assert "code" not in lobby.post("ride", **(asked | {"code": ""}))

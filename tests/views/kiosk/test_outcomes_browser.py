@@ -3,13 +3,17 @@
 import gzip
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, Route, expect
 
 from tests.views.kiosk.kiosk_screens import (
+    CODE,
     RIDE,
+    VIEW,
     FakeKiosk,
     at,
     fake_kiosk,
@@ -17,6 +21,7 @@ from tests.views.kiosk.kiosk_screens import (
     to_check,
     type_on,
 )
+from tests.views.ride_pages import NOON
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 MOST_BYTES = 120_000  # compressed, of all that a visit loads
@@ -32,6 +37,12 @@ def left_of(page: Page, one: str, other: str) -> bool:
     """Whether a control stands to the left of another one."""
     boxes = [page.locator(f'[data-press="{name}"]').bounding_box() for name in (one, other)]
     return all(boxes) and boxes[0]["x"] < boxes[1]["x"]  # type: ignore[index]
+
+
+def stop_the_clock(page: Page) -> None:
+    """From now on the time of a page goes on only as the test says."""
+    page.clock.install(time=NOON)
+    page.clock.pause_at(NOON + timedelta(hours=1))
 
 
 def orders(kiosk: FakeKiosk) -> list[dict[str, str]]:
@@ -134,6 +145,51 @@ def test_a_ticket_shows_where_to_stand_and_no_empty_map(kiosk: FakeKiosk) -> Non
     shown.to_be_visible()
     for route in held[1:]:
         route.abort()
+
+
+def test_after_a_visit_number_and_pin_show_the_plate_and_for_ten_seconds_the_code(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page(before=stop_the_clock)
+    kiosk.order = [kiosk.booked()]
+    to_check(page)
+    press(page, "book", "done")  # the visit has ended: all that is left is number and PIN
+    press(page, "have")
+    type_on(page, RIDE["number"].removeprefix("K"))
+    press(page, "field-pin")
+    type_on(page, RIDE["pin"])
+    press(page, "next")
+    code = expect(page.locator(".k-code"))
+    code.to_contain_text("••••")
+    expect(page.locator(".k-plate")).to_have_text("KA 01 AB 1234")
+
+    press(page, "show-code")
+    code.to_have_text(CODE)
+    page.clock.run_for(6_000)
+    kiosk.code = "9116"  # another car has another code
+    press(page, "show-code")
+    code.to_have_text("9116")
+    page.clock.run_for(9_000)
+    code.to_have_text("9116")
+    page.clock.run_for(1_000)
+    code.to_contain_text("••••")
+
+    def becomes(**facts: Any) -> None:
+        kiosk.view = VIEW | facts
+        press(page, "bar-language", "lang-en")  # this asks for the ride at once
+        page.clock.run_for(1)
+        expect(page.locator("h1")).to_have_text(facts["headline"])
+
+    press(page, "show-code")
+    code.to_have_text("9116")
+    becomes(headline="Your car has changed", plate="KA 05 MC 9912")
+    code.to_contain_text("••••")
+    press(page, "show-code")
+    code.to_have_text("9116")
+    becomes(headline="On your way", code_due=False)
+    code.to_have_count(0)
+    expect(page.locator('[data-press="show-code"]')).to_have_count(0)
+    assert "9116" not in page.content()
 
 
 def test_languages_change_on_any_screen_and_lose_nothing(kiosk: FakeKiosk) -> None:

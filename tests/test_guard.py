@@ -253,6 +253,16 @@ def test_passwords_are_hashed_in_one_module() -> None:
     assert users - of_pins == {"ridedash.store.passwords"}
 
 
+def test_no_comma_of_ours_stands_between_two_facts() -> None:
+    """Each language has its own: docs/languages.md 2 names the functions that join facts."""
+    joined = re.compile(r"""["'`], ["'`]\.join\(|\bjoin\(["'`], ["'`]\)|\}\}, \{\{""")
+    read = ("views", "wording", "places", "forms")
+    sources = [path for path in MODULES if package(name_of(path)) in read]
+    sources += [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static/js").rglob("*.js")]
+    found = [path for path in sources if joined.search(path.read_text())]
+    assert [str(path.relative_to(ROOT)) for path in found] == []
+
+
 def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
     """Other parsers would accept numbers too large for a database, and days of the year 1."""
     readers = re.compile(r"type=(int|float)\b|\b(date|time)\.fromisoformat|= IntegerField\(")

@@ -4,7 +4,14 @@ import time
 from collections.abc import Callable
 
 from ridedash.places.cache import TtlCache
-from ridedash.places.model import CityArea, Geocoder, Nearby, Place, PlacesUnavailableError
+from ridedash.places.model import (
+    CityArea,
+    Geocoder,
+    Nearby,
+    Place,
+    PlacesUnavailableError,
+    address,
+)
 from ridedash.places.sources import (
     Nominatim,
     Photon,
@@ -24,6 +31,7 @@ __all__ = [
     "PlacesUnavailableError",
     "SandboxPlaces",
     "TtlCache",
+    "address",
     "coordinates_text",
     "geocoder_for",
     "parse_coordinates",

@@ -1,5 +1,7 @@
 """Places, streets and cities as pages show them, and the interface of a place search."""
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,6 +37,24 @@ class CityArea:
     center: LatLng
     zoom: int
     boundary: tuple[LatLng, ...]
+
+
+def address(parts: Iterable[str]) -> str:
+    """The known parts of an address, each once, as one text: "Lower Crossing, Old Town".
+
+    Every reader sees the same text, and the driver too: the comma follows the script of the part
+    before it, not the reader's language.
+    """
+    known = list(dict.fromkeys(filter(None, parts)))
+    return "".join(part + _comma_after(part) for part in known[:-1]) + "".join(known[-1:])
+
+
+def _comma_after(part: str) -> str:
+    letters = [unicodedata.name(char, "") for char in part if char.isalpha()]
+    last = letters[-1] if letters else ""
+    if last.startswith("ARABIC"):
+        return "، "
+    return "、" if last.startswith(("CJK", "HIRAGANA", "KATAKANA")) else ", "
 
 
 class PlacesUnavailableError(Exception):

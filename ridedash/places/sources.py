@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.places.cache import TtlCache
-from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError
+from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError, address
 from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
 from ridedash.text import one_line
@@ -189,7 +189,7 @@ class Photon(Search):
             facts.get("osm_id"),
             facts.get("name") or street,
             facts.get("osm_value"),
-            _joined(parts),
+            address(parts),
             point,
         )
 
@@ -278,11 +278,6 @@ def _position(facts: Mapping[str, Any]) -> LatLng | None:
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return LatLng(lat, lng) if is_valid(lat, lng) else None
-
-
-def _joined(parts: Iterable[str]) -> str:
-    """The non-empty texts, each once, joined by commas."""
-    return ", ".join(dict.fromkeys(filter(None, parts)))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

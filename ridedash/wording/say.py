@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
+_SLOT_PLACES: Final = re.compile(r"\{\w+\}")
 _ENGLISH: Final = NullTranslations()
 
 Text = Any  # a lazy string, or a str
@@ -309,6 +310,17 @@ def _drop_unknown(text: str, facts: Mapping[str, str | None]) -> str:
 def _fill(text: str, facts: Mapping[str, str | None]) -> str:
     right_to_left = _reading().right_to_left
     return _SLOT.sub(lambda match: _isolate(facts.get(match.group(1)) or "", right_to_left), text)
+
+
+def with_pauses(*facts: str | None) -> str:
+    """Facts that are no list of names, side by side: "LH 760, leaves 21:40"; "" for none.
+
+    The comma is that of the reader's language; unknown facts are left out.
+    """
+    # T: two facts side by side, with a short pause between them: LH 760, leaves 21:40
+    _before, comma, _after = _SLOT_PLACES.split(gettext("{one}, {two}"))
+    right_to_left = _reading().right_to_left
+    return comma.join(_isolate(fact, right_to_left) for fact in facts if fact)
 
 
 def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:

@@ -15,6 +15,7 @@ from ridedash.places import (
     Place,
     PlacesUnavailableError,
     TtlCache,
+    address,
     coordinates_text,
     geocoder_for,
     parse_coordinates,
@@ -137,6 +138,20 @@ def test_an_answer_that_is_no_list_of_places_finds_nothing_or_is_an_error(
         assert geocoder(kind, Source(body)).search("arc") == []
     except PlacesUnavailableError:
         assert body[:1] in (b"<", b"[")
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        (("Lower Crossing", "", "Old Town", "Old Town"), "Lower Crossing, Old Town"),
+        (("شارع البحر", "المدينة 2", "Old Town"), "شارع البحر، المدينة 2، Old Town"),
+        (("海の通り", "旧市街"), "海の通り、旧市街"),
+        (("12", "34"), "12, 34"),
+        ((), ""),
+    ],
+)
+def test_an_address_has_the_comma_of_its_own_script(parts: tuple[str, ...], shown: str) -> None:
+    assert address(parts) == shown
 
 
 @pytest.mark.parametrize("status", [301, 404, 429, 500])

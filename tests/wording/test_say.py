@@ -12,7 +12,7 @@ from flask import Flask, render_template_string
 from flask_babel import Babel
 
 from ridedash.wording import catalogues, in_language, ngettext, pgettext, say
-from ridedash.wording.say import gettext, install_words, lazy
+from ridedash.wording.say import gettext, install_words, lazy, with_pauses
 
 HEAD = r"""
 msgid ""
@@ -57,6 +57,9 @@ msgstr "بواسطة %(who)s"
 
 msgid "Meet at {pickup}"
 msgstr "اللقاء عند {pickup}"
+
+msgid "{one}, {two}"
+msgstr "{one}، {two}"
 
 msgid "%(num)d star"
 msgid_plural "%(num)d stars"
@@ -159,6 +162,16 @@ def test_a_fact_that_runs_against_the_page_is_set_apart() -> None:
         assert gettext("By %(who)s", who="ليلى") == "بواسطة ليلى"
     assert gettext("By %(who)s", who="ليلى") == "By " + APART.format("ليلى")
     assert render_template_string(page, who="ليلى") == "By " + APART.format("ليلى")
+
+
+@pytest.mark.usefixtures("app")
+def test_the_comma_between_two_facts_is_the_readers() -> None:
+    facts = ("LH 760", "", "تغادر", None, "{two}")
+    with in_language("ar"):
+        assert with_pauses(*facts) == f"{APART.format('LH 760')}، تغادر، {APART.format('{two}')}"
+        assert with_pauses("تغادر", "") == "تغادر"
+    assert with_pauses("LH 760", "leaves 21:40") == "LH 760, leaves 21:40"
+    assert with_pauses("", None) == ""
 
 
 def test_without_a_request_texts_are_english() -> None:

@@ -26,7 +26,7 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
-from ridedash.wording.say import Text, lazy
+from ridedash.wording.say import Text, lazy, with_pauses
 
 ACTIONS: Final = frozenset({"abort", "cancel", "drop_location", "feedback"})
 PAGES: Final = "request "  # the beginning of the cause of a call that a page has made
@@ -242,10 +242,10 @@ def _of_facts(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     other = [name for name in new if name in old and new[name] != old[name]]
     gone = [name for name in old if name not in new]
     if fresh:
-        yield _("New: %(facts)s.", facts=", ".join(fresh))
+        yield _("New: %(facts)s.", facts=with_pauses(*fresh))
     if other:
-        yield _("Changed: %(facts)s.", facts=", ".join(other))
+        yield _("Changed: %(facts)s.", facts=with_pauses(*other))
     if gone:
-        yield _("Gone: %(facts)s.", facts=", ".join(gone))
+        yield _("Gone: %(facts)s.", facts=with_pauses(*gone))
     if not (fresh or other or gone):
         yield _("Nothing else is new.")

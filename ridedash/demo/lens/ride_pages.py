@@ -19,6 +19,7 @@ from ridedash.views.web.responses import locale
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import status_step
+from ridedash.wording.say import with_pauses
 
 bp: Final = Blueprint("lens_rides", __name__, url_prefix="/demo/lens/rides/<int:order_id>")
 bp.before_request(only_with_our_sandbox)
@@ -32,7 +33,7 @@ class StepRow:
     end: str
     by: str
     source: str  # whether docs/service-interface.md has this edge
-    times: tuple[str, ...]  # when this ride took it, by the service's clock
+    times: str  # when this ride took it, by the service's clock
 
 
 @bp.get("/states")
@@ -85,7 +86,8 @@ def _edges(way: Way) -> tuple[Edge, ...]:
 
 def _row(edge: Edge, times: tuple[str, ...]) -> StepRow:
     source = _("in the document") if edge.published else _("seen in practice")
-    return StepRow(edge.start, edge.end, edge.by or "track_ride", source, times)
+    by = edge.by or "track_ride"
+    return StepRow(edge.start, edge.end, by, source, with_pauses(*times))
 
 
 def _title(way: Way) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ridedash.geo import LatLng, distance_m
-from ridedash.places import Geocoder, coordinates_text, parse_coordinates
+from ridedash.places import Geocoder, address, coordinates_text, parse_coordinates
 from ridedash.service.types.products import HotspotZone, PickupPoint
 from ridedash.store.offers import Trip
 from ridedash.wording import gettext as _
@@ -40,7 +40,7 @@ def pin_name(geocoder: Geocoder, name: str, point: LatLng) -> str:
     if name and not name.startswith(_("Pin on the map")):
         return name
     found = geocoder.nearby(point)
-    words = ", ".join(filter(None, (found.street, found.area))) if found else ""
+    words = address((found.street, found.area)) if found else ""
     return _near(words)[:200] if words else pin_words(point)
 
 

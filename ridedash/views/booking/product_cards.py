@@ -20,6 +20,7 @@ from ridedash.views.web.formatting import decimal, measured, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
+from ridedash.wording.say import with_pauses
 
 SHOWN: Final = 4  # packages of a rental on its card; the fare breakdown lists all
 # the drawing of static/img/cars.svg for a category id; any other id gets "car"
@@ -84,6 +85,7 @@ class SeatChoice:
 
     seats: int
     label: str
+    name: str  # of the car, with the seats
     price: str
     was: str  # the usual price, if this one is lower
     button: str
@@ -256,9 +258,10 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
         label = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
         reduced = fare.actual_cost is not None and fare.actual_cost > fare.cost
         was = money(fare.actual_cost, product.currency, locale) if reduced else ""
-        button = _button(f"{product.display_name}, {label}", fixed.text)
+        name = with_pauses(product.display_name, label)
+        button = _button(name, fixed.text)
         group = _group(fixed, product.currency, locale)
-        choices.append(SeatChoice(fare.seats, label, fixed.shown, was, button, group))
+        choices.append(SeatChoice(fare.seats, label, name, fixed.shown, was, button, group))
     return tuple(choices)
 
 

@@ -39,6 +39,7 @@ WORDS: Final[dict[str, Text]] = {
     "aid_off": lazy("{aid}: off"),
     "help": lazy("Ask our staff"),
     "position": lazy("{n} of {of}"),
+    "pause": lazy("{one}, {two}"),
     "more": lazy("More"),
     "close": lazy("Close"),
     "choose_language": lazy("Choose your language"),

@@ -21,7 +21,7 @@ from babel.numbers import format_currency, format_decimal
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.languages import formats_of
-from ridedash.wording.say import Fact
+from ridedash.wording.say import Fact, with_pauses
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 HUNDREDTH: Final = Decimal("0.01")
@@ -232,7 +232,7 @@ def flight_words(
             "leaves %(at)s",
             at=weekday_time(departs_at, tz, locale),
         )
-    return ", ".join(filter(None, (number, at)))
+    return with_pauses(number, at)
 
 
 def _ahead(minutes: int, days: int) -> str:

@@ -55,7 +55,8 @@ function card(k, each, i) {
   const parts = [carPicture(each.drawing), left, right].filter(Boolean);
   const node = control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), ...parts);
   const price = [each.price_kind, each.price].filter(Boolean).join(" ");
-  return named(node, each.name, each.size, tag && k.t(tag), busy, price, away);
+  const facts = [each.name, each.size, tag && k.t(tag), busy, price, away];
+  return named(node, k.paused(...facts));
 }
 
 /** The meeting point; with the button Change if the ride company has several points. */

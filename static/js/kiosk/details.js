@@ -1,6 +1,6 @@
 /** Screens with text fields: D, the guest's details; the desk code; the number of a ride. */
 
-import { control, make } from "./el.js";
+import { control, make, named } from "./el.js";
 import { Keyboard } from "./keyboard.js";
 import { describe, toEnd } from "./screens.js";
 
@@ -156,7 +156,7 @@ class Form {
   }
 
   #changed() {
-    show(this.parts[this.at], this.k.visit[this.fields[this.at].key]);
+    show(this.k, this.parts[this.at], this.k.visit[this.fields[this.at].key]);
     this.note.textContent = "";
     this.#say();
   }
@@ -210,14 +210,14 @@ function part(k, { key, label, why, masked, before = "" }, choose) {
     node.setAttribute("aria-describedby", reason.id);
   }
   made.node = node;
-  show(made, k.visit[key]);
+  show(k, made, k.visit[key]);
   return made;
 }
 
 /** Show the typed text in the field and in the control's name, where a masked text is stars. */
-function show({ node, field, before, label, star }, text) {
+function show(k, { node, field, before, label, star }, text) {
   field.value = text ? before + text : before;
   toEnd(field);
   const heard = star ? [...text].fill(star).join(" ") : field.value;
-  node.setAttribute("aria-label", [label, heard].filter(Boolean).join(", "));
+  named(node, k.paused(label, heard));
 }

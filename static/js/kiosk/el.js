@@ -92,9 +92,9 @@ export function control(name, className, act, ...children) {
   return node;
 }
 
-/** Give a control a spoken name of several facts, with a pause between two facts. */
-export function named(node, ...facts) {
-  node.setAttribute("aria-label", facts.filter(Boolean).join(", "));
+/** Give a control a spoken name. */
+export function named(node, name) {
+  node.setAttribute("aria-label", name);
   return node;
 }
 

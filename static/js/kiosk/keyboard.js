@@ -84,7 +84,7 @@ export class Keyboard {
     const last = letters.pop();
     field.value = letters.join("");
     const letter = field.masked ? k.t("star") : last;
-    if (last) k.speak([`${k.t("key_delete")}, ${letter}`], true);
+    if (last) k.speak([k.paused(k.t("key_delete"), letter)], true);
     this.changed();
   }
 

@@ -128,6 +128,12 @@ export class Kiosk {
     return found.map((said) => known[said]).join(" ");
   }
 
+  /** Facts as one text to be read aloud, with a pause between two; unknown ones are left out. */
+  paused(...facts) {
+    const [, comma] = this.t("pause").split(/\{\w+\}/);
+    return facts.filter(Boolean).join(comma);
+  }
+
   directionOf(tag) {
     return this.choices.find((each) => each.tag === tag)?.dir ?? "ltr";
   }
@@ -406,7 +412,7 @@ export class Kiosk {
   #standing(node) {
     const { press } = node.dataset;
     const words = press.startsWith("aid-") ? this.#turned(press.slice(4)) : wordsOf(node);
-    return `${words}, ${this.t("position", this.keys.position)}`;
+    return this.paused(words, this.t("position", this.keys.position));
   }
 
   /** Read where the focus is now: a press has changed what is around it. */

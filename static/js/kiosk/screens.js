@@ -119,7 +119,7 @@ function card(k, to, name) {
   const parts = [make("span", "k-place-name", fact(to.name))];
   if (address || away) parts.push(make("span", "k-place-more", address ? fact(address) : away));
   const node = control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
-  return named(node, to.name, address, away);
+  return named(node, k.paused(to.name, address, away));
 }
 
 /** Screen B2: the kiosk's keyboard with at most six results, or lists by kind. */

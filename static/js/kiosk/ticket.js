@@ -49,7 +49,7 @@ export function booked(k) {
       k.t("booked"),
       k.t("spoken_pin", { digits: apart(pin) }),
       k.t("pin_why"),
-      where ? [`${k.t("meet_at")} ${where.name}`, ...wayTo(where)].join(", ") : "",
+      where ? k.paused(`${k.t("meet_at")} ${where.name}`, ...wayTo(where)) : "",
       headline(k),
       ...spokenPlate(k),
     ],

@@ -131,7 +131,11 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
 
     press(page, "aid-aloud", "lang-ar")
     hears(words["ar"]["start_lead"])
-    press(page, "lang-en", "start", "other")
+    press(page, "start")
+    said(page)
+    page.keyboard.press("ArrowDown")
+    assert "Terminal 2، نحو 38 د، 1 " in said(page)[0], "pauses are Arabic"
+    press(page, "bar-over", "aid-aloud", "lang-en", "start", "other")
     said(page)
     type_on(page, "ai")
     hears("Ai Gardens")

@@ -62,7 +62,8 @@ def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: st
     page.locator("h1").focus()
     page.keyboard.press("ArrowDown")
     place = words["position"].replace("{n}", "1").replace("{of}", "15")
-    assert said(page) == [f"{words['start']}, {place}"]
+    pause = "، " if language == "ar" else ", "
+    assert said(page) == [f"{words['start']}{pause}{place}"]
     page.keyboard.press("Enter")
     assert said(page) == [words["where"]]
     page.keyboard.press("ArrowDown")

@@ -43,6 +43,14 @@ TOUCHED = """() => {
       { subtree: true, childList: true, characterData: true },
     );
 }"""
+# what stands in the header of the list below the button for updates
+COVERED_BY_UPDATES = """() => {
+  const held = document.querySelector("[data-held-button]").getBoundingClientRect();
+  return [...document.querySelectorAll(".list-head :is(h1, a)")].filter((each) => {
+    const { left, right, width } = each.getBoundingClientRect();
+    return width && left < held.right && right > held.left;
+  }).map((each) => each.textContent.trim());
+}"""
 BOOKED = (
     """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
 )
@@ -236,11 +244,14 @@ def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served:
         served.desk.order("BOOKED", "CALL_DRIVER"),
         served.desk.order("BOOKED", "CALL_DRIVER"),
     )
+    add_kiosk(served.desk, rule="code")
     page = opened(served)
     page.keyboard.press("j")
     served.move(coming, "CLIENT_LOCATED")
-    held = page.get_by_role("button", name="1 update, press U")
+    held = page.get_by_role("button", name="1 update")
     expect(held).to_be_visible()
+    expect(page.locator("[data-jump=now]")).to_be_visible()
+    assert page.evaluate(COVERED_BY_UPDATES) == []
     # the text is current
     expect(row(page, coming).locator(".row-headline")).to_have_text("Driver is here")
     assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [
@@ -310,7 +321,7 @@ def test_a_mark_goes_by_itself_where_nobody_points_and_the_updates_stand_in_the_
     height = page.locator(".list-head").bounding_box()
     served.move(second, "CLIENT_LOCATED")
     page.clock.run_for(3_000)
-    held = page.get_by_role("button", name="1 update, press U")
+    held = page.get_by_role("button", name="1 update")
     expect(held).to_be_visible()
     assert page.locator(".list-head [data-held-button]").count() == 1
     assert page.locator(".list-head").bounding_box() == height

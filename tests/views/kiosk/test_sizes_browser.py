@@ -157,6 +157,7 @@ def test_aids_have_visible_words_on_a_tablet_where_they_are_met_first(
         assert faults(page, mm, bottom, NONE) == [], language
     press(page, "aid-large")  # large words have no room: the symbols stay
     expect(words).to_have_count(0)
+    assert faults(page, mm, bottom, LARGE) == []
 
 
 @pytest.mark.parametrize("look", [LARGE, LOWER, LARGE | LOWER], ids=sorted)

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import compiled, compiled_shares, connections, database_files, databases
+from tests import (
+    cheap_hashes,
+    compiled,
+    compiled_shares,
+    connections,
+    database_files,
+    databases,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -244,6 +251,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
         os.environ["RIDEDASH_TEST_TEMPLATES"] = folder.name
     compiled.share(os.environ["RIDEDASH_TEST_TEMPLATES"])
+    cheap_hashes.begin()
 
 
 def pytest_unconfigure() -> None:

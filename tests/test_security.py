@@ -31,7 +31,7 @@ def app(tmp_path: Path, database: str) -> Iterator[Flask]:
             s,
             prop.id,
             "desk",
-            generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
+            generate_password_hash(PASSWORD),
             "concierge",
             now,
         )

@@ -205,7 +205,7 @@ class Person:
         s, now = made.services, made.services.clock()
         with s.db.write() as db:
             prop = properties.properties(db)[0]
-            hashed = generate_password_hash(self.password, "scrypt:1024:8:1")
+            hashed = generate_password_hash(self.password)
             self.id = properties.add_staff(db, prop.id, self.name, hashed, "concierge", now).id
 
     def sign_in(self, url: str) -> None:

@@ -3,8 +3,18 @@
 import secrets
 
 import pytest
+from werkzeug import security
 
-from ridedash.store.passwords import LONGEST, SHORTEST, SYMBOLS, estimated_part, hashed, weakness
+from ridedash.store.passwords import (
+    LONGEST,
+    SHORTEST,
+    SYMBOLS,
+    estimated_part,
+    hashed,
+    matches,
+    weakness,
+)
+from tests.cheap_hashes import hash_as_ever
 
 NAMES = ("Grand Meridian Hotel", "Asha Rao")
 
@@ -90,10 +100,13 @@ def test_the_estimate_never_sees_more_than_ten_symbols_that_stand_for_letters() 
     assert weakness("4(2!7)9$x%8{0+3 violet") is None
 
 
-def test_a_password_is_stored_as_a_salted_hash() -> None:
+def test_a_password_is_stored_as_a_salted_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(security, "_hash_internal", hash_as_ever)
     first, second = hashed("violet otter tram"), hashed("violet otter tram")
     assert first != second
-    assert first.startswith("scrypt:")
+    assert first.startswith("scrypt:32768:8:1$")
+    assert matches(first, "violet otter tram")
+    assert not matches(first, "violet otter tra")
     assert "violet" not in first
 
 

@@ -135,7 +135,7 @@ def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
             s,
             home.id,
             "desk",
-            generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
+            generate_password_hash(PASSWORD),
             "concierge",
             made.now,
         )

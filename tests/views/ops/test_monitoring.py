@@ -93,7 +93,7 @@ def test_an_access_log_line_has_the_route_not_the_address_and_polls_have_none(
             s,
             prop.id,
             "desk",
-            generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
+            generate_password_hash(PASSWORD),
             "concierge",
             now,
         )

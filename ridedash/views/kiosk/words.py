@@ -173,6 +173,7 @@ WORDS: Final[dict[str, Text]] = {
     "blank_no": lazy("Leave it on"),
     "blanked": lazy("The screen is dark. Any touch brings it back."),
     "star": lazy("star"),
+    "spoken_there": lazy("Press any key, or touch the screen."),
     "spoken_pin": lazy("PIN {digits}"),
     "spoken_keys": lazy("Use the arrow keys, then Enter."),
     # the keyboard

@@ -19,6 +19,7 @@ export function car(k) {
     facts: [make("p", "k-lead", fact(k.visit.drop.name))],
     controls: [list, meet(k, answer.meet)],
     look: "cars",
+    spoken: () => [k.visit.drop.name, spokenMeet(k, answer.meet)],
     placed: () => fill(),
   };
   function fill() {
@@ -59,6 +60,17 @@ function card(k, each, i) {
   return named(node, k.paused(...facts));
 }
 
+/** Where to meet the car, and the way there, as one sentence; "" if it is unknown. */
+export function spokenMeet(k, where) {
+  if (!where) return "";
+  return k.paused(`${k.t("meet_at")} ${where.name}`, ...wayTo(where));
+}
+
+/** The way to a meeting point, as facts. */
+export function wayTo({ walk: way, steps }) {
+  return [way, steps].filter((each) => typeof each === "string" && each);
+}
+
 /** The meeting point; with the button Change if the ride company has several points. */
 function meet(k, where) {
   if (!where) return null;
@@ -74,11 +86,12 @@ function meet(k, where) {
     points.length > 1
       ? control("change", "k-button k-change", () => k.go("meet"), k.t("change"))
       : null;
+  if (change) named(change, k.paused(k.t("change"), `${k.t("meet_at")} ${where.name}`));
   return make("div", "k-meet", icon("pickup"), words, change);
 }
 
-function walk({ walk: way, steps }) {
-  const text = [way, steps].filter((each) => typeof each === "string" && each).join(" · ");
+function walk(where) {
+  const text = wayTo(where).join(" · ");
   return text ? make("span", "k-walk", fact(text)) : null;
 }
 
@@ -86,15 +99,18 @@ function walk({ walk: way, steps }) {
 export function meetAt(k) {
   const { points } = k.visit.answer.meet;
   const list = make("div", "k-results");
-  const cards = points.map((each, i) =>
-    control(
+  const cards = points.map((each, i) => {
+    const words = make("span", "k-place-name", fact(each.name));
+    const act = () => k.choosePoint(each);
+    const node = control(
       `point-${i}`,
       "k-button k-card",
-      () => k.choosePoint(each),
-      make("span", "k-place-name", fact(each.name)),
-      walk(each),
-    ),
-  );
+      act,
+      words,
+      ...[walk(each)].filter(Boolean),
+    );
+    return named(node, k.paused(each.name, ...wayTo(each)));
+  });
   return {
     question: k.t("choose_meet"),
     controls: [list],
@@ -111,15 +127,13 @@ export function meetAt(k) {
 
 /** The choice of the number of seats in a shared car: two cards. */
 export function people(k) {
-  const cards = k.visit.car.seats.map(({ seats, people: words, price }) =>
-    control(
-      `seats-${seats}`,
-      "k-button k-card k-seats",
-      () => k.chooseSeats(seats),
-      make("span", "k-place-name", words),
-      make("span", "k-price num", fact(price)),
-    ),
-  );
+  const cards = k.visit.car.seats.map(({ seats, people: words, price }) => {
+    const name = make("span", "k-place-name", words);
+    const cost = make("span", "k-price num", fact(price));
+    const act = () => k.chooseSeats(seats);
+    const node = control(`seats-${seats}`, "k-button k-card k-seats", act, name, cost);
+    return named(node, k.paused(words, price));
+  });
   return {
     question: k.t("how_many"),
     facts: [make("p", "k-lead", fact(k.visit.car.name))],

@@ -13,7 +13,7 @@ import { apply, measures, paint } from "./reach.js";
 import { place, start, where } from "./screens.js";
 import { Server } from "./server.js";
 import { ask, countDown, dark, languageSheet, stillThere } from "./sheets.js";
-import { Speech } from "./speech.js";
+import { Speech, wordsOf } from "./speech.js";
 import { booked, ride } from "./ticket.js";
 import { Touches } from "./touch.js";
 import { Visit, waitOf } from "./visit.js";
@@ -27,7 +27,10 @@ const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no v
 const SPOKEN =
   ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why, .k-problem";
 
-/** Each function takes the kiosk and returns {question, facts, controls, look, spoken, placed}. */
+/**
+ * Each function takes the kiosk and returns {question, facts, controls, look, spoken, placed};
+ * `spoken()` is what is read after the question, if not all facts.
+ */
 const SCREENS = {
   start,
   where,
@@ -162,9 +165,15 @@ export class Kiosk {
     if (anew) this.frame.unplaced();
     const view = SCREENS[screen]?.(this) ?? broken(this, screen);
     this.frame.draw(view, anew);
-    this.spoken = [view.question, ...(view.spoken ?? this.#words())];
+    this.view = view;
     if (anew) this.#watch();
     if (anew) this.speak(this.spoken, true);
+  }
+
+  /** What the screen says now, as sentences. */
+  get spoken() {
+    const { question, spoken } = this.view;
+    return [question, ...(spoken?.() ?? this.#words())];
   }
 
   /** The facts of a screen as sentences, in reading order. */
@@ -295,16 +304,13 @@ export class Kiosk {
 
   #asks(seconds) {
     const line = this.root.querySelector("[data-clears]");
-    if (line) {
-      this.#clears(line, seconds);
-      return;
-    }
-    if (seconds === null) return void this.frame.remove("there");
+    if (line) return void this.#clears(line, seconds);
+    if (seconds === null) return void this.closeSheet("there");
     if (this.frame.has("there")) return void countDown(this.root, seconds, LAST_S);
     this.frame.lay(stillThere(this, seconds, LAST_S));
     this.tone.play();
     const left = this.t("clears", { s: seconds });
-    this.speak([this.t("there"), left, this.t("there_why")], true);
+    this.speak([this.t("there"), left, this.t("spoken_there")], true);
   }
 
   /** The line of a ticket that counts down: updated each second, read aloud once. */
@@ -317,7 +323,7 @@ export class Kiosk {
     if (!begins) return;
     line.querySelector("[role=status]").textContent = words;
     this.tone.play();
-    this.speak([words], true);
+    this.speak([words, this.t("spoken_there")], true);
   }
 
   // ---- languages and aids ----
@@ -405,7 +411,7 @@ export class Kiosk {
   #moved(node) {
     const { n, of } = this.keys.position;
     this.frame.place.textContent = node ? this.t("position", { n, of }) : "";
-    this.speak(node ? [this.#standing(node)] : this.spoken, true);
+    this.here();
   }
 
   /** The name of a control and its position, as words: "Back, 1 of 5". */
@@ -415,10 +421,16 @@ export class Kiosk {
     return this.paused(words, this.t("position", this.keys.position));
   }
 
-  /** Read where the focus is now: a press has changed what is around it. */
+  /** Read where the focus is now: a control with its explanation, or the words of the screen. */
   here() {
-    const { activeElement } = document;
-    if (activeElement?.dataset.press) this.speak([this.#standing(activeElement)], true);
+    const { activeElement: node } = document;
+    if (!node?.dataset.press) return void this.speak(this.spoken, true);
+    const why = document.getElementById(node.getAttribute("aria-describedby"));
+    const words = [this.#standing(node), why?.textContent];
+    const own = node.dataset.press.startsWith("lang-") && node.querySelector("[lang]").lang;
+    if (!own || !this.speech.can(own)) return void this.speak(words, true);
+    this.speech.say([wordsOf(node)], own, { instead: true }); // the name of a language, in it
+    this.speak([this.t("position", this.keys.position)]);
   }
 
   /** Lay a sheet over the screen; read `before`, what the sheet asks, and where the focus is. */
@@ -435,14 +447,13 @@ export class Kiosk {
     this.visit.aids.add("aloud");
     this.#resized();
     const texts = { yes: this.t("blank_yes"), no: this.t("blank_no") };
-    const act = () => this.#darken();
-    const question = ask(this, { name: "blank", title: this.t("blank"), ...texts, act });
-    this.lay(question, [this.t("spoken_keys")]);
+    const more = { title: this.t("blank"), ...texts, act: () => this.#darken() };
+    this.lay(ask(this, { name: "blank", ...more }), [this.t("spoken_keys")]);
   }
 
   #darken() {
     this.frame.darken(dark(this));
-    this.speak([this.t("blanked")]);
+    this.speak([this.t("blanked"), ...this.spoken]);
   }
 
   askHelp() {
@@ -486,15 +497,4 @@ export class Kiosk {
     this.visit.screen = "start";
     this.begin();
   }
-}
-
-/**
- * The text to read for a node: its label, or its text in one line, in the guest's language only.
- */
-function wordsOf(node) {
-  const label = node.getAttribute("aria-label");
-  if (label !== null) return label;
-  const parts = [...node.childNodes].filter((each) => !each.classList?.contains("k-english"));
-  const text = parts.map((each) => each.innerText ?? each.textContent).join(" ");
-  return text.replaceAll(/\s+/g, " ").trim();
 }

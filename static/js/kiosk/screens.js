@@ -153,6 +153,7 @@ export function place(k) {
     question: k.t("which_place"),
     controls: [make("div", "k-find", ...top), list, ...below],
     look: typing ? "typing" : "list",
+    spoken: () => (typing ? [k.t("type_place"), visit.typed] : []),
     placed: () => {
       toEnd(field);
       showPlaces(k, { list, field });

@@ -32,7 +32,7 @@ export class Speech {
     const voice = voiceFor(tag);
     if (!voice) return;
     for (const sentence of sentences.filter(Boolean)) {
-      const text = sentence.replaceAll(MARKS, "");
+      const text = sentence.replaceAll(MARKS, "").replaceAll(" · ", ", ");
       const spoken = new SpeechSynthesisUtterance(text);
       spoken.voice = voice;
       spoken.lang = voice.lang;
@@ -50,6 +50,17 @@ export class Speech {
     this.on = false;
     this.hush();
   }
+}
+
+/**
+ * The text to read for a node: its label, or its text in one line, in the guest's language only.
+ */
+export function wordsOf(node) {
+  const label = node.getAttribute("aria-label");
+  if (label !== null) return label;
+  const parts = [...node.childNodes].filter((each) => !each.classList?.contains("k-english"));
+  const text = parts.map((each) => each.innerText ?? each.textContent).join(" ");
+  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 function local() {

@@ -1,5 +1,6 @@
 /** Screens G and H: the ticket after booking, and a ride that was found by number and PIN. */
 
+import { spokenMeet, wayTo } from "./cars.js";
 import {
   apart,
   beneath,
@@ -45,11 +46,11 @@ export function booked(k) {
     controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
     look: "ticket",
     placed: () => fitMap(k, map),
-    spoken: [
+    spoken: () => [
       k.t("booked"),
       k.t("spoken_pin", { digits: apart(pin) }),
       k.t("pin_why"),
-      where ? k.paused(`${k.t("meet_at")} ${where.name}`, ...wayTo(where)) : "",
+      spokenMeet(k, where),
       headline(k),
       ...spokenPlate(k),
     ],
@@ -106,10 +107,6 @@ function heldLine(k) {
   const line = make("p", "k-held", icon("waiting"), make("span", "", held));
   line.setAttribute("role", "status");
   return line;
-}
-
-function wayTo({ walk, steps }) {
-  return [walk, steps].filter((each) => typeof each === "string" && each);
 }
 
 function meetLine(k, where) {
@@ -190,9 +187,8 @@ export function ride(k) {
   const view = visit.view ?? {};
   const detail = view.detail ? from("detail", make("p", "k-lead", view.detail)) : null;
   const said = [heldLine(k), detail, beneath(k.english(view.detail))];
-  const where = view.meet
-    ? meetLine(k, typeof view.meet === "string" ? { name: view.meet } : view.meet)
-    : null;
+  const meet = typeof view.meet === "string" && view.meet ? { name: view.meet } : view.meet;
+  const where = meet ? meetLine(k, meet) : null;
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
   let facts = [...said, plateOf(k), minutes, where, code];
@@ -211,6 +207,14 @@ export function ride(k) {
     facts: facts.filter(Boolean),
     controls: [make("div", "k-deeds", ...deeds)],
     look: "ride",
+    spoken: () => [
+      view.held,
+      view.detail,
+      ...spokenPlate(k),
+      minutes?.textContent,
+      spokenMeet(k, meet),
+      ...(code ? spokenCode(k) : []),
+    ],
   };
 }
 
@@ -221,8 +225,9 @@ function minutesOf(k) {
   return make("p", "k-lead k-away", icon("waiting"), from("minutes", words));
 }
 
-/** The code that is shown now, as sentences. */
+/** The code that is shown now, or that it is hidden, as sentences. */
 export function spokenCode(k) {
+  if (!k.visit.start) return [k.t("code_hidden")];
   return [`${k.t("start_code")} ${apart(k.visit.start.code)}`, k.t("tell_driver")];
 }
 
@@ -241,7 +246,8 @@ function codeLine(k) {
   const { code } = k.visit.start ?? {};
   const shown = code
     ? from("code", spelled(code, "k-code num", k.t("start_code")))
-    : make("p", "k-code num", make("span", "visually-hidden", k.t("code_hidden")), "••••");
+    : make("p", "k-code num", "••••");
+  if (!code) shown.setAttribute("aria-hidden", "true"); // the words beside it say so
   const why = make("span", "k-why", k.t(code ? "tell_driver" : "code_hidden"));
   return make("div", "k-code-line", make("span", "k-label", k.t("start_code")), shown, why);
 }

@@ -64,12 +64,26 @@ def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
     page = kiosk.page(voices=True)
     words = kiosk.document()["words"]["en"]
     press(page, "aid-aloud", "have")
+    said(page)
+    page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'F15' }))")
+    said(page)
+    press(page, "blank-yes")
+    assert said(page) == [words["blanked"], words["my_ride"], words["my_ride_lead"]]
+    page.mouse.click(5, 5)  # the screen is light again
     type_on(page, "27")
     press(page, "field-pin")
     type_on(page, RIDE["pin"])
     press(page, "next")
     page.locator(".k-plate").wait_for()
-    said(page)
+    assert said(page)[-7:] == [
+        "Check the plate, then get in.",
+        words["old_plate"].replace("{plate}", "K A 0 5 M C 9 9 1 2"),
+        f"{words['plate']} K A 0 1 A B 1 2 3 4",
+        "White Tata Tiago",
+        words["away"].replace("{n}", "4"),
+        f"{words['meet_at']} Main Entrance, 40 m, no steps",
+        words["code_hidden"],
+    ]
     press(page, "show-code")
     page.locator(".k-code[aria-label]").wait_for()
     assert said(page) == [f"{words['start_code']} 7 3 0 5", words["tell_driver"]]
@@ -90,6 +104,11 @@ def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
     page.keyboard.press("F1")
     expect(page.get_by_role("dialog")).to_be_visible()
     assert words["help_asked"] in said(page)
+    page.keyboard.press("Enter")
+    page.evaluate("document.querySelector('h1').focus()")
+    said(page)
+    press(page, "bar-language", "close")
+    assert "Ride cancelled" in said(page), "the screen is read where no control has the focus"
 
 
 def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> None:
@@ -101,7 +120,13 @@ def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> No
     assert said(page)[0].startswith("International Airport, Terminal 2, about 38 min, 1 of ")
     press(page, "place-0")
     page.locator(".k-car").first.wait_for()
-    said(page)
+    meet = f"{words['meet_at']} Main Entrance"
+    assert said(page)[-2:] == ["International Airport, Terminal 2", f"{meet}, 40 m, no steps"]
+    page.locator('[data-press="change"]').focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert said(page)[1].startswith(f"{words['change']}, {meet}, 5 of ")
+    page.locator("h1").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     auto = "Auto, Up to 3, Lowest price, about ₹140–180, 6 min away, 2 of "
@@ -109,7 +134,11 @@ def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> No
     press(page, "more")
     assert said(page)[0].startswith("Prime Sedan, Up to 4, ₹310")
     press(page, "car-3", "key-a", "key-b")
-    said(page)
+    page.locator('[data-press="field-name"]').focus()
+    page.keyboard.press("ArrowRight")
+    field = said(page)
+    assert field[-2].startswith(f"{words['phone']}, 2 of ")
+    assert field[-1] == words["phone_why"]
     press(page, "key-erase", "key-erase", "key-erase")  # the last press deletes and says nothing
     deleted = words["key_delete"]
     assert said(page) == [f"{deleted}, b", f"{deleted}, A"]
@@ -129,7 +158,12 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
         page.wait_for_function("(sentence) => said.includes(sentence)", arg=sentence)
         said(page)
 
-    press(page, "aid-aloud", "lang-ar")
+    press(page, "aid-aloud")
+    page.locator('[data-press="lang-hi"]').focus()
+    page.keyboard.press("ArrowDown")  # the name of a language is read by a voice of its own
+    heard = page.evaluate("queue.map(({ text, lang }) => [text, lang])")
+    assert heard == [["العربية", "ar"], ["5 of 15", "en-GB"]]
+    press(page, "lang-ar")
     hears(words["ar"]["start_lead"])
     press(page, "start")
     said(page)
@@ -139,6 +173,9 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
     said(page)
     type_on(page, "ai")
     hears("Ai Gardens")
+    page.locator("h1").focus()
+    page.keyboard.press("Enter")
+    assert said(page) == [words["en"]["which_place"], words["en"]["type_place"], "Ai"]
     press(page, "key-erase", "key-erase")
     type_on(page, "zz")
     hears(words["en"]["nothing_found"])

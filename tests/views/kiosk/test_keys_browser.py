@@ -182,9 +182,12 @@ def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> N
     expect(asks).to_have_accessible_description(
         re.compile(r"This screen clears in \d+ s Touch the screen to go on\.")
     )
-    assert re.fullmatch(r"This screen clears in \d+ s", said(page)[1])
+    heard = said(page)
+    assert re.fullmatch(r"This screen clears in \d+ s", heard[1])
+    assert heard[2] == kiosk.document()["words"]["en"]["spoken_there"]
     page.keyboard.press("Enter")
     expect(asks).to_have_count(0)
+    assert said(page)[0].startswith("Book, ₹249"), "it says where the guest stands"
     expect(page.locator("body")).to_have_attribute("data-screen", "check")
     assert [name for name, _ in kiosk.asked if name == "order"] == []
     kiosk.order = [kiosk.booked()]

@@ -195,15 +195,30 @@ def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_
     expect(page.locator("h1")).to_have_text("Pair this screen")
 
 
-def test_a_new_release_is_loaded_once_it_comes(kiosk: FakeKiosk, page: Page) -> None:
+def test_a_new_release_is_loaded_once_and_under_no_guest(kiosk: FakeKiosk, page: Page) -> None:
+    loads: list[Page] = []
+    page.on("load", lambda loaded: loads.append(loaded))
+
+    def beats(times: int = 1) -> None:
+        for _ in range(times):
+            with page.expect_response("**/kiosk/beat"):
+                page.clock.fast_forward(20_000)
+
     kiosk.release, kiosk.refusing = "r2", {"document": 502}
+    press(page, "start")
+    beats(2)  # somebody stands there: the document is not even asked for
+    press(page, "bar-over")
     with page.expect_response("**/kiosk"):
         page.clock.fast_forward(20_000)
     at(page, "start")
+    assert loads == []
     kiosk.refusing = {}
     with page.expect_event("load"):
         page.clock.fast_forward(20_000)
     at(page, "start")
+    page.locator('[data-press="start"]').wait_for()
+    beats(3)
+    assert len(loads) == 1
 
 
 def test_the_clock_follows_the_servers_although_the_page_is_never_loaded_again(

@@ -384,6 +384,22 @@ def test_a_limit_is_refused_in_words_for_guests_and_told_to_the_desk(lobby: Lobb
     assert (written.who, written.result) == (f"kiosk:{lobby.id}", "live")
 
 
+def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) -> None:
+    offer = lobby.offer()
+    for _ in range(30):
+        lobby.next_guest()
+        assert lobby.order(name="Ana", offer=offer)["state"] == "sending"
+        lobby.become(lobby.orders()[-1].id, "REJECTED")
+    lobby.next_guest()
+    told = lobby.order(name="Bo", offer=offer)
+    assert (told["state"], told["words"]["headline"]) == (
+        "limited",
+        "We can't book this here now.",
+    )
+    assert len(lobby.orders()) == 30
+    assert [item.detail for item in lobby.page(30).attention] == ["hourly"]
+
+
 def test_whether_a_name_has_a_ride_is_not_told(lobby: Lobby) -> None:
     """The answer is the same as at any limit, so nobody learns which guest has a ride."""
     lobby.order(name="412")

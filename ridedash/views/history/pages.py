@@ -58,14 +58,15 @@ def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
         ride_filter = filters.ride_filter(query.tz)
         keys = page(db, prop.id, ride_filter, SIZE + 1, begin)
         found = records(db, prop.id, [key.id for key in keys[:SIZE]])
-        sums = _sums(totals(db, prop.id, ride_filter, prop.currency))
+        counted = totals(db, prop.id, ride_filter, prop.currency)
         choices = _choices(db, prop.id)
     older = filters.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
     return render_template(
         "history/page.html",
         **_shown(query),
         lines=lines(found, query.now, query.tz, locale()),
-        sums=sums,
+        sums=_sums(counted),
+        listed=_listed(len(found), counted.rides),
         choices=choices,
         older=older,
         paged=begin is not None,
@@ -83,6 +84,20 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
         "query": filters.query(),
         "filtered": bool(filters.without_person() or filters.person()),
     }
+
+
+def _listed(shown: int, rides: int) -> str:
+    """How many of the counted rides the table lists; "" where it lists all.
+
+    A printed page has no links to the others, and its totals are those of all.
+    """
+    if shown >= rides:
+        return ""
+    return _(
+        "%(shown)s of these %(rides)s rides are listed here; the totals are of all of them.",
+        shown=decimal(shown, locale()),
+        rides=decimal(rides, locale()),
+    )
 
 
 def _sums(found: Totals) -> list[tuple[str, str, str]]:

@@ -254,15 +254,22 @@ def test_older_rides_are_on_the_next_page_and_none_is_shown_twice(
     desk: Desk, client: FlaskClient
 ) -> None:
     made = [desk.order(age_s=n // 3) for n in range(120)]
-    seen, query, pages = [], sent(client, "guest=heron"), 0
+    seen, query, pages, said = [], sent(client, "guest=heron"), 0, []
     while query:
         text = client.get(f"/history?{query}").text
+        said += re.findall(r"(\d+) of these 120 rides are listed here", text)
         seen += [
             int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', compact(text))
         ]
         older = re.search(r'href="/history\?([^"]*before=[^"]*)"', text)
         query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1
     assert (pages, sorted(seen)) == (3, made)
+    assert said == ["50", "50", "20"]  # a printed page has the totals of all, and no links
+
+
+def test_a_page_with_every_ride_does_not_count_them_again(desk: Desk, client: FlaskClient) -> None:
+    done(desk)
+    assert "are listed here" not in client.get("/history").text
 
 
 def test_an_empty_history_has_a_message(desk: Desk, client: FlaskClient) -> None:

@@ -14,6 +14,7 @@ from tests.running import ANSWERS_S, Running
 WITHIN_S = 150.0
 CONTROL = {"X-Sandbox-Control": "1"}
 PROBE = "the worker asks whether the ride company answers"
+PRICES = "products", "POST /demo/runs/<run_id>/step, manager"  # a step asks again if none came
 OVER = ("ended", "failed", "dropped")
 
 
@@ -72,12 +73,14 @@ class Presenter:
         return found
 
     def orphans(self, story: str) -> list[str]:
-        """The calls of no ride, except for probes, and prices that a story asks for."""
+        """The calls of no ride, except for probes, and prices that a story asks for or in vain."""
         asks = any(isinstance(step.do, Ask) for step in STORIES[story].steps)
         untied = [each for each in self.calls() if not each["order"] and each["why"] != PROBE]
-        asked = ("products", "POST /demo/runs/<run_id>/step, manager") if asks else None
-        named = ((each["operation"], each["why"]) for each in untied)
-        return [f"{operation}: {why}" for operation, why in named if (operation, why) != asked]
+        return [
+            "{operation}, {status}, {ms} ms: {why}".format(**each)
+            for each in untied
+            if (each["operation"], each["why"]) != PRICES or not (asks or each["failed"])
+        ]
 
     def play(self, story: str, speed: int, seed: int = 1) -> dict[str, Any]:
         """Play a story to its end, as the page's script does. Returns where its run ended."""

@@ -11,7 +11,7 @@ import pytest
 from ridedash.demo.stories import STORIES
 from ridedash.sandbox.city.city import cities
 from tests.demo import sameness
-from tests.demo.presenter import OVER, Presenter
+from tests.demo.presenter import OVER, PRICES, Presenter
 from tests.running import running
 
 
@@ -62,6 +62,17 @@ def test_a_story_that_breaks_calls_can_be_played_for_one_partner_after_another(
         while moment["step"] < 2:
             moment = presenter.step(moment, 0)
             assert moment["state"] not in OVER, moment["why"]
+
+
+def test_prices_that_were_asked_for_in_vain_are_no_orphans(
+    presenter: Presenter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step asks for them again, and only an answer leads to a ride."""
+    operation, why = PRICES
+    call = {"operation": operation, "why": why, "order": None, "status": 200, "ms": 7}
+    calls = [call | {"failed": True}, call | {"failed": False}]
+    monkeypatch.setattr(presenter, "calls", lambda: calls)
+    assert presenter.orphans("swap") == [f"products, 200, 7 ms: {why}"]
 
 
 def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:

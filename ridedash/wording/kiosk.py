@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from ridedash import wire
+from ridedash.text import normalised
 from ridedash.wording.codes import refusal
-from ridedash.wording.say import Audience, Text, say
+from ridedash.wording.say import Audience, Text, lazy_pgettext, say
 from ridedash.wording.say import lazy as _
 
 
@@ -125,6 +126,14 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("Please try again, or ask our staff."),
     ),
 }
+# T: Words that guests type for a kind of place, parted by bars: all usual ones, without an article.
+# T: Accents may be left out of what is typed. In Japanese and Chinese in Latin letters as well.
+_TYPED: Final = {
+    "airport": lazy_pgettext("typed place", "airport|flight|plane"),
+    "stations": lazy_pgettext("typed place", "station|train|railway|bus|metro"),
+    "hospitals": lazy_pgettext("typed place", "hospital|clinic|doctor|emergency"),
+    "sights": lazy_pgettext("typed place", "sight|museum|park|garden|square|monument|gallery"),
+}
 # the words of these codes are about accounts and keys, which don't concern people in a lobby
 _HOUSE: Final = frozenset(
     map(
@@ -157,6 +166,25 @@ def kiosk_words(case: str, **facts: str) -> Said:
     """The words of a case. Raises KeyError for an unknown one."""
     headline, why, after = _CASES[case]
     return Said(say(headline, facts), say(why, facts), say(after, facts))
+
+
+def typed_kind(typed: str) -> str:
+    """The kind of place that a guest names in their language; "" for any other text."""
+    said = normalised(typed)
+    for kind, text in _TYPED.items():
+        if said and any(_is_named(word, said) for word in map(normalised, str(text).split("|"))):
+            return kind
+    return ""
+
+
+def _is_named(word: str, said: str) -> bool:
+    """Whether a normalised text begins a word, or has it at the beginning of one of its own.
+
+    Scripts without spaces, and articles as in Arabic, have it anywhere.
+    """
+    if word.startswith(said) or word in said:
+        return True
+    return not word.isascii() and word.strip() in said
 
 
 def declined_words(reason: str) -> Said:

@@ -40,7 +40,7 @@ from ridedash.views.kiosk.asked import (
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
-from ridedash.wording.kiosk import kiosk_words
+from ridedash.wording.kiosk import kiosk_words, typed_kind
 
 bp = Blueprint("kiosk_visit", __name__)
 MOST_PLACES: Final = 6
@@ -252,7 +252,11 @@ def _found(
     if typed:
         if parse_coordinates(typed) or len(typed) < 2:
             return []
-        return search(typed, near)[:MOST_PLACES]
+        named = search(typed, near)[:MOST_PLACES]
+        # names of places may be written in another language than the guest's: "Flughafen"
+        tab = TABS.get(typed_kind(typed))
+        if named or tab is None:
+            return named
     words, kinds = tab or ((), frozenset())
     found = {
         (place.name, place.position): place

@@ -39,6 +39,26 @@ def test_places_are_found_by_two_letters_and_by_a_tab(lobby: Lobby) -> None:
     assert places(lobby, tab="nowhere")["results"] == places(lobby)["results"] == []
 
 
+@pytest.mark.parametrize(
+    ("lang", "typed"),
+    [
+        ("de", "Flugh"),
+        ("es", "el aeropuerto"),
+        ("fr", "AEROPORT"),
+        ("ar", "المطار"),
+        ("hi", "हवाई अड्डा"),
+        ("ja", "kuukou"),
+        ("zh-Hans", "机场"),
+    ],
+)
+def test_a_kind_of_place_is_found_by_its_word_in_the_guests_language(
+    lobby: Lobby, lang: str, typed: str
+) -> None:
+    found = places(lobby, q=typed, lang=lang)["results"]
+    assert [each["name"] for each in found] == ["Meridian Airport"]
+    assert places(lobby, q=typed, lang="en")["results"] == []
+
+
 @pytest.mark.parametrize("typed", ["-38.5, -128.0", "-38.5012 -128.003", " 1,2 "])
 def test_coordinates_are_no_place_at_a_kiosk(lobby: Lobby, typed: str) -> None:
     assert places(lobby, q=typed)["results"] == []

@@ -166,7 +166,7 @@ _ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
     ),
     "kiosk_limit": (
         _("The kiosk refused one more ride"),
-        _("{detail} Book it here if the guest stays with us."),
+        _("{detail} Book it here if it is for one of your guests."),
     ),
     "late_double": (
         _("Two rides may exist for this guest"),

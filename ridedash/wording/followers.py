@@ -26,7 +26,7 @@ _STATUSES: Final[dict[str, Sentence]] = {
     wire.CALL_DRIVER: (_("A driver is on the way to {guest}"), _("[There in {eta}]")),
     wire.CLIENT_LOCATED: _HERE,
     wire.INVOICE: _HERE,
-    wire.IN_PROGRESS: (_("{guest} is on the way"), _("[About {eta} left]")),
+    wire.IN_PROGRESS: (_("{guest} is on the way"), "[{left_line}]"),
     wire.COMPLETED: _THERE,
     wire.ALLOTMENT_FAILED: (_("No driver was found for {guest}"), _("This ride is over")),
     wire.BOOKING_CANCELLED: (_("The ride was cancelled"), _("This ride is over")),
@@ -54,7 +54,7 @@ _ORDERS: Final[dict[str, Sentence]] = {
 def follower_words(
     state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]
 ) -> tuple[str, str]:
-    """The headline and the line below. Facts: guest (a first name), eta, due.
+    """The headline and the line below. Facts: guest (a first name), eta, left_line, due.
 
     Tone and icon are the same as on the guest's own page.
     """

@@ -107,10 +107,10 @@ _STATUSES: Final[dict[str, _Entry]] = {
     wire.IN_PROGRESS: _Entry(
         "ok",
         "riding",
-        _("On trip[\u00a0· about {eta} left]"),
+        _("On trip[\u00a0· {left}]"),
         _("To {drop}."),
         _("On your way"),
-        (_("About {eta} left"), _("To {drop}")),
+        ("{left_line}", _("To {drop}")),
     ),
     wire.COMPLETED: _Entry(
         "ok",

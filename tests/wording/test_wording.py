@@ -82,6 +82,8 @@ RIDE_CODES = [
 FACTS = {
     "driver": "Driver Cedar",
     "eta": "4 min",
+    "left": "about 4 min left",
+    "left_line": "About 4 min left",
     "pickup": "Lobby",
     "drop": "Airport",
     "fare": "₹240",

@@ -148,9 +148,17 @@ def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
     return facts.status in wire.OTP_STATUSES and page.ride.otp_enc is not None
 
 
+def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
+    """The facts of a follower's sentences, and no others."""
+    known = {name: facts.for_words[name] for name in ("eta", "left_line")}
+    return known | {
+        "guest": first_name(facts.page.guest.name) or _("the guest"),
+        "due": _due(facts),
+    }
+
+
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
-    guest = first_name(facts.page.guest.name) or _("the guest")
-    known = {"guest": guest, "eta": facts.for_words["eta"], "due": _due(facts)}
+    known = _told_to_followers(facts)
     headline, detail = follower_words(facts.page.order.state, facts.status, facts.kind, known)
     swapped = any(notice.name == "swapped" for notice in view.notices)
     number = view.cab.plate if view.cab else ""

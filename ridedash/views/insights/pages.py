@@ -57,8 +57,8 @@ def _shown(asked: Asked, month: Month, language: str) -> dict[str, Any]:
         "waits": [
             (name, title, wait_bars(minutes), _counts(minutes))
             for name, title, minutes in (
-                ("driver", _("Press to driver"), now.driver_minutes),
-                ("guest", _("Driver to guest"), now.guest_minutes),
+                ("driver", _("From booking to driver"), now.driver_minutes),
+                ("guest", _("From driver to guest"), now.guest_minutes),
             )
             if minutes
         ],

@@ -69,13 +69,16 @@ def tiles(month: Month, locale: str) -> list[Tile]:
         ),
         _spend(now, then, locale),
         _wait(
-            _("Press to driver"),
+            _("From booking to driver"),
             month.now.driver_minutes,
             month.before.driver_minutes,
             now.driver_n,
         ),
         _wait(
-            _("Driver to guest"), month.now.guest_minutes, month.before.guest_minutes, now.guest_n
+            _("From driver to guest"),
+            month.now.guest_minutes,
+            month.before.guest_minutes,
+            now.guest_n,
         ),
         _cancelled(now, then, locale),
         Tile(
@@ -261,7 +264,7 @@ def _cancelled(now: Figures, then: Figures, locale: str) -> Tile:
     if now.charged:
         notes.append(
             _(
-                "%(n)s later than is free: %(fees)s by the offers' terms",
+                "%(n)s after free cancelling had ended: %(fees)s by the offers' terms",
                 n=_count(now.charged),
                 fees=money_words(now.fees, locale),
             )

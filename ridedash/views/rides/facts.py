@@ -26,6 +26,7 @@ from ridedash.views.web.formatting import (
     minutes,
     money,
     planned_time,
+    time_left,
     zone,
 )
 from ridedash.wire import Kind
@@ -279,9 +280,12 @@ class RideFacts:
         order, seen = self.page.order, self.snapshot
         total = money(self.total, self.currency, self.locale)
         left = money(self.payable, self.currency, self.locale)
+        ahead = time_left(seen.eta.seconds) if seen.eta else ""
         return {
             "driver": seen.driver_name,
             "eta": minutes(seen.eta.seconds) if seen.eta else None,
+            "left": ahead,
+            "left_line": ahead[:1].upper() + ahead[1:],
             "pickup": self.pickup[1],
             "drop": self.drop[1] if self.drop else _("wherever the guest says"),
             "fare": total,

@@ -245,7 +245,9 @@ def distance_and_time(facts: RideFacts) -> str:
         time = minutes(took.seconds)
     elif began and ended:
         seconds = facts.time.elapsed(began, ended)
-        time = _("about %(time)s", time=minutes(seconds))
+        time = minutes(seconds)
+        if seconds >= 60:  # "about under a minute" is no sentence
+            time = _("about %(time)s", time=time)
     return " · ".join(filter(None, [distance, time]))
 
 

@@ -282,7 +282,17 @@ def minutes(seconds: float | None) -> str:
         return ""
     if seconds < 60:
         return _("under a minute")
-    return _("%(n)d min", n=-(-int(seconds) // 60))
+    return ngettext("%(num)d min", "%(num)d min", -(-int(seconds) // 60))
+
+
+def time_left(seconds: float | None) -> str:
+    """How long a trip still lasts: "about 4 min left", "under a minute left"; "" when unknown."""
+    if seconds is None or seconds < 0:
+        return ""
+    if seconds < 60:
+        return _("under a minute left")
+    num = -(-int(seconds) // 60)
+    return ngettext("about %(num)d min left", "about %(num)d min left", num)
 
 
 def age(seconds: float) -> str:

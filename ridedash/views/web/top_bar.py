@@ -193,8 +193,8 @@ def _stopped(facts: BarFacts) -> str:
         return ""
     if age_s is None or prop is None:
         return _(
-            "Live updates have not started: no worker runs. Rides go on; what is shown here is not "
-            "refreshed."
+            "Live updates have not started: the program that fetches them is not running. Rides go "
+            "on; what is shown here is not refreshed."
         )
     at = day_time(now - timedelta(seconds=age_s), now, zone(prop.timezone), locale())
     return _(

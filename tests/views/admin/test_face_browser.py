@@ -42,7 +42,7 @@ def test_a_manager_chooses_a_face_and_a_guest_sees_it(served: Served) -> None:
     assert page.locator("#logo").evaluate("field => field.checkValidity()")
     page.locator("#colour").fill("#ffd60a")
     expect(page.get_by_label("Use our own colour")).to_be_checked()
-    page.get_by_role("button", name="Save the face").click()
+    page.get_by_role("button", name="Save this look").click()
     expect(page.get_by_role("status").filter(has_text="Saved, without")).to_be_visible()
     assert is_drawn(page)
     assert violations(page) == []

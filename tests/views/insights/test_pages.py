@@ -127,8 +127,8 @@ def test_the_month_stands_beside_the_one_before(desk: Desk, client: FlaskClient)
     assert found == {
         "Rides": ["6", "4 completed", "before: 1 (+5)"],
         "Spend": ["€240", "₹480", "for completed rides", "1 without a price", "before: ₹240"],
-        "Press to driver": ["2 min", "half of 3 rides", "9 of 10 within 2 min", "before: –"],
-        "Driver to guest": ["7 min", "half of 3 rides", "9 of 10 within 7 min", "before: –"],
+        "From booking to driver": ["2 min", "half of 3 rides", "9 of 10 within 2 min", "before: –"],
+        "From driver to guest": ["7 min", "half of 3 rides", "9 of 10 within 7 min", "before: –"],
         "Cancelled": ["0", "before: 0"],
         "No driver found": ["1", "16.7% of the rides", "before: 0"],
         "Outcome unknown": ["1", "1 still open", "before: 0"],
@@ -143,7 +143,7 @@ def test_the_month_stands_beside_the_one_before(desk: Desk, client: FlaskClient)
 
 def test_one_ride_is_one_ride(desk: Desk, client: FlaskClient) -> None:
     change(desk, done(desk), driver_s=100)
-    assert tiles(client)["Press to driver"] == [
+    assert tiles(client)["From booking to driver"] == [
         "2 min",
         "the only ride",
         "9 of 10 within 2 min",
@@ -181,7 +181,9 @@ def test_a_ride_whose_driver_was_lost_costs_no_fee_here_as_on_its_own_page(
         assert page is not None
         charged.append(RideFacts(page, NOON, REAL, "en").charged)
     assert charged == [False, True]
-    assert "1 later than is free: ₹30 by the offers' terms" in tiles(client)["Cancelled"]
+    assert (
+        "1 after free cancelling had ended: ₹30 by the offers' terms" in tiles(client)["Cancelled"]
+    )
 
 
 def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
@@ -197,7 +199,7 @@ def test_a_fee_counts_from_when_cancelling_is_no_longer_free(
     assert tiles(client)["Cancelled"] == [
         "3",
         "100% of the rides",
-        "1 later than is free: ₹30 by the offers' terms",
+        "1 after free cancelling had ended: ₹30 by the offers' terms",
         "before: 0",
     ]
     policy = {"charge": "30", "applies_after": {"seconds": 300}}

@@ -12,7 +12,15 @@ from ridedash.rides.orders.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view
-from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
+from ridedash.views.web.formatting import (
+    age,
+    initials,
+    minutes,
+    money,
+    plate,
+    spelled,
+    time_left,
+)
 from ridedash.wording import Audience
 from tests.views.ride_pages import (
     ENDS,
@@ -571,6 +579,24 @@ def test_short_formats_of_values() -> None:
     assert spelled("KA 01") == "K A 0 1"
     assert initials("Driver Cedar") == "DC"
     assert initials(None) == ""
+
+
+def test_a_short_rest_of_a_trip_is_not_about_under_a_minute(desk: Desk) -> None:
+    assert [time_left(s) for s in (30, 60, 61, None, -5)] == [
+        "under a minute left",
+        "about 1 min left",
+        "about 2 min left",
+        "",
+        "",
+    ]
+    short, longer = (
+        {"facts": snapshot_facts("point_to_point", "IN_PROGRESS", eta={"seconds": seconds})}
+        for seconds in (40, 240)
+    )
+    for facts, words in ((short, "under a minute left"), (longer, "about 4 min left")):
+        order_id = desk.order("BOOKED", "IN_PROGRESS", ride=facts)
+        assert view_of(desk, order_id).headline == f"On trip\u00a0· {words}"
+        assert view_of(desk, order_id, Audience.GUEST).detail.lower() == words
 
 
 def test_times_are_formatted_without_translations(desk: Desk) -> None:

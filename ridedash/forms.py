@@ -41,7 +41,7 @@ from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, Ser
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.rides.orders.typed_time import LONGEST
 from ridedash.several import SeriesAsked, listed_guests, read_series
-from ridedash.text import one_line
+from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _
 from ridedash.wording import ngettext
 from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
@@ -67,6 +67,10 @@ def new_form_token() -> str:
 
 def _cleaned(value: str | None) -> str:
     return one_line(value or "", 1000)
+
+
+def _of_door(value: str | None) -> str:
+    return plain_code(_cleaned(value))
 
 
 def _stripped(value: str | None) -> str:
@@ -470,7 +474,8 @@ def _wtforms_control(control: TextControl | ChoiceControl) -> Field:
         validators += [Optional(), Regexp(control.pattern, message=_(control.mismatch))]
     if control.multiline:
         return TextAreaField(_(control.label), filters=[_lines], validators=validators)
-    return StringField(_(control.label), filters=[_cleaned], validators=validators)
+    cleaned = _of_door if control.of_door else _cleaned
+    return StringField(_(control.label), filters=[cleaned], validators=validators)
 
 
 # WTForms reads the fields of a form from attributes of its class

@@ -16,6 +16,7 @@ from ridedash.rides.orders.schedule_times import (
     SeriesRide,
     series_rides,
 )
+from ridedash.text import plain_code
 from ridedash.wording import gettext as _
 
 ReadPhone = Callable[[str], str | None]  # to E.164; raises ValueError
@@ -84,7 +85,7 @@ def _guest(line: GuestLine, read_phone: ReadPhone) -> ListedGuest:
     except ValueError as error:
         why = _("“%(phone)s”: %(why)s", phone=line.phone, why=str(error))
         raise ValueError(why) from error
-    return ListedGuest(line.name, line.room or None, phone)
+    return ListedGuest(line.name, plain_code(line.room) or None, phone)
 
 
 def read_series(asked: SeriesAsked, tz: ZoneInfo, now: datetime) -> list[SeriesRide]:

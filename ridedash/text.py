@@ -8,6 +8,10 @@ MAX_NAME: Final = 120  # characters
 JOINERS: Final = "\u200c\u200d"
 # letters and a symbol that look blank: a name of these would be invisible
 BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
+# Arabic letters that people write for one another, in the form in which names are compared; marks
+# of vowels and of the hamza are left out as accents are. The tatweel only stretches a word.
+ARABIC_FORMS: Final = dict(zip("ٱةیىکہھە", "اهييكههه", strict=True)) | {"ـ": None}
+_COMPARED: Final = str.maketrans(ARABIC_FORMS | dict.fromkeys(JOINERS))
 MOST_MARKS, MOST_ACCENTS = 3, 2  # longest run of marks, and of accents, on one letter
 # Unicode's combining classes of marks above, below and around any letter begin here.
 ACCENT_CLASS: Final = 200
@@ -50,15 +54,38 @@ def lines(text: str, longest: int) -> str:
 def normalised(text: str | None) -> str:
     """A text normalised for search: lower-case words without accents, a space before each.
 
-    The beginning of a word can be found as a substring: " gar" is in " jose garcia".
+    The beginning of a word can be found as a substring: " gar" is in " jose garcia". Digits are
+    ASCII, and Arabic letters that people write for one another are one letter.
 
-    >>> normalised("José  García-Ruiz")
-    ' jose garcia ruiz'
+    >>> normalised("José  García-Ruiz"), normalised("فَاطِمَة ٤") == normalised("فاطمه 4")
+    (' jose garcia ruiz', True)
     """
-    parts = unicodedata.normalize("NFKD", (text or "").casefold())
-    kept = (char for char in parts if not unicodedata.combining(char))
+    parts = unicodedata.normalize("NFKD", text or "").casefold()
+    bare = "".join(char for char in parts if not unicodedata.combining(char))
+    kept = ascii_digits(bare.translate(_COMPARED))
     words = "".join(char if _is_letter(char) else " " for char in kept).split()
     return "".join(f" {word}" for word in words)[:300]
+
+
+def ascii_digits(text: str) -> str:
+    """The text with ASCII digits for those of other scripts; it stays as long as it is.
+
+    >>> ascii_digits("٦:१۵")
+    '6:15'
+    """
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char, char)) for char in text)
+
+
+def plain_code(text: str) -> str:
+    """A room, a plate or a number with ASCII digits and half-width letters, as doors and cars have
+    them.
+
+    >>> plain_code("٤１２Ａ")
+    '412A'
+    """
+    return ascii_digits(unicodedata.normalize("NFKC", text))
 
 
 def compact_key(text: str | None) -> str:
@@ -67,7 +94,7 @@ def compact_key(text: str | None) -> str:
     >>> compact_key("ka 01 ab-1234")
     'KA01AB1234'
     """
-    return "".join(char for char in text or "" if char.isalnum()).upper()
+    return "".join(char for char in plain_code(text or "") if char.isalnum()).upper()
 
 
 def _shown(char: str, control: str) -> str:

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from ridedash.text import one_line
+from ridedash.text import ascii_digits, compact_key, normalised, one_line, plain_code
 
 
 def longest_run(text: str) -> int:
@@ -58,3 +58,36 @@ def test_a_vowel_of_one_script_can_not_be_stacked_without_end() -> None:
 )
 def test_names_in_scripts_with_marks_stay_as_they_are(words: str) -> None:
     assert one_line(words) == words
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("فاطمة", "فاطمه"),
+        ("مصطفى", "مصطفي"),
+        ("أحمد إبراهيم آدم ٱلنور", "احمد ابراهيم ادم النور"),
+        ("مُحَمَّد", "محمد"),
+        ("محمـــد", "محمد"),
+        ("مؤمن رئيف", "مومن رييف"),
+        ("علی کریم", "علي كريم"),
+        ("ﻣﺤﻤﺪ", "محمد"),  # letters in their forms of presentation
+        ("علی\u200cرضا", "علیرضا"),
+        ("ज़ाकिर क्\u200dषमा", "जाकिर क्षमा"),
+        ("Ｇｕｅｓｔ　Ｈｅｒｏｎ", "guest heron"),
+        ("ﾃﾞｽｸ", "デスク"),
+        ("Wren ٤١٢ ۴१２", "wren 412 412"),
+    ],
+)
+def test_spellings_of_one_name_are_one_for_a_search(written: str, typed: str) -> None:
+    assert normalised(written) == normalised(typed)
+
+
+def test_other_letters_stay_apart_for_a_search() -> None:
+    names = ("سعيد", "صعيد", "نور", "نورا", "मीरा", "मीरी", "かな", "カナ")
+    assert len(set(map(normalised, names))) == len(names)
+
+
+def test_codes_have_ascii_digits_and_half_width_letters() -> None:
+    assert ascii_digits("٠١٢ ۳۴ ५６ ²é") == "012 34 56 ²é"
+    assert plain_code("１２Ａ-٧") == "12A-7"
+    assert compact_key("ｋａ ०१ ab-١٢٣٤") == "KA01AB1234"

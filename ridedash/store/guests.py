@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
-from ridedash.store.search import guests_like, phone_digits
-from ridedash.text import normalised
+from ridedash.store.search import guests_like, phone_digits, spellings
+from ridedash.text import normalised, plain_code
 
 SHOWN: Final = 8
 LATELY: Final = 12  # latest orders of a guest that are read for the places where they usually go
@@ -121,7 +121,7 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
     if not details.room:
         return None
     here = known.where(
-        Guest.room.in_(_cases(details.room)), Guest.folded == normalised(details.name)
+        Guest.room.in_(spellings(details.room)), Guest.folded == normalised(details.name)
     )
     return _first(s, details, here.where(Guest.phone.is_(None)) if details.phone else here)
 
@@ -165,7 +165,7 @@ def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[G
 
     Without a text: the guests who were seen last. Unverified guests come after all others.
     """
-    text = " ".join(typed.split())[:120]
+    text = plain_code(" ".join(typed.split()))[:120]
     if not text:
         lately = (
             _mine(property_id)
@@ -210,7 +210,7 @@ def _mine(property_id: int) -> Select[tuple[Guest]]:
 
 def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
     """Conditions that find a guest, the most certain first."""
-    yield Guest.room.in_(_cases(text))
+    yield Guest.room.in_(spellings(text))
     yield Guest.room.istartswith(text, autoescape=True)
     if phone_digits(text) or normalised(text):
         yield Guest.id.in_(guests_like(property_id, text))
@@ -228,10 +228,6 @@ def _first(
     ]
     exact = [guest for guest in found if normalised(guest.name) == normalised(details.name)]
     return next(iter(exact or found), None) if len(found) == 1 or exact else None
-
-
-def _cases(room: str) -> set[str]:
-    return {room, room.upper(), room.lower()}
 
 
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:

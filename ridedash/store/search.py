@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
-from ridedash.text import compact_key, normalised
+from ridedash.text import compact_key, normalised, plain_code
 
 PHONE: Final = re.compile(r"[+\d\s().\-/]+")
 PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
@@ -24,7 +24,7 @@ def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int
 
     By room, name, phone in any notation, plate in any spacing, booking id and partner reference.
     """
-    text = " ".join(text.split())
+    text = plain_code(" ".join(text.split()))
     if not text:
         return []
     going = _going(s, property_id, text, limit)
@@ -53,14 +53,16 @@ def phone_digits(text: str) -> str:
     >>> phone_digits("Room 12")
     ''
     """
-    if not PHONE.fullmatch(text.strip()):
+    plain = plain_code(text).strip()
+    if not PHONE.fullmatch(plain):
         return ""
-    digits = re.sub(r"\D", "", text.replace("(0)", "")).lstrip("0")
+    digits = re.sub(r"\D", "", plain.replace("(0)", "")).lstrip("0")
     return digits if len(digits) >= PHONE_LEAST else ""
 
 
 def spellings(room: str) -> Sequence[str]:
-    """A room as typed, and in other cases of its letters."""
+    """A room as typed, in ASCII digits, and in other cases of its letters."""
+    room = plain_code(room)
     return sorted({room, room.upper(), room.lower(), room.title()})
 
 

@@ -125,6 +125,27 @@ def test_a_name_is_found_by_the_beginnings_of_its_words_all_of_them(
         assert house.found(text) == [], text
 
 
+@LIVE
+def test_letters_and_digits_of_other_scripts_find_what_they_mean(house: House, live: bool) -> None:
+    wanted = house.order(
+        name="فاطمة أحمد", phone="+912227783300", room="412", plate="KA01AB1234", live=live
+    )
+    house.order(name="فارس", room="41", live=live)
+    texts = (
+        "فاطمه",
+        "احم",
+        "٤١٢",
+        "۴۱۲",
+        "४१२",
+        "４１２",
+        "٣٣٠٠",
+        "٠٢٢ ٢٧٧٨ ٣٣٠٠",
+        "ＫＡ٠١",
+        "١٢٣٤",
+    )
+    assert [text for text in texts if house.found(text) != [wanted]] == []
+
+
 def test_a_room_is_found_in_other_cases_and_by_its_beginning_while_the_ride_goes_on(
     house: House,
 ) -> None:

@@ -75,6 +75,7 @@ class TextControl:
     pattern: str = ""
     mismatch: str = ""  # the message for a text that does not match the pattern
     multiline: bool = False
+    of_door: bool = False  # what stands on a door: in ASCII digits and half-width letters
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,10 @@ class BookingRequest:
             column="room",
             change="guest",
             control=TextControl(
-                _("Room or ref."), longest=32, too_long=_("Keep it under 32 characters.")
+                _("Room or ref."),
+                longest=32,
+                too_long=_("Keep it under 32 characters."),
+                of_door=True,
             ),
         ),
     )

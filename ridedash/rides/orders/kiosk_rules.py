@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
-from unicodedata import digit
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
@@ -25,7 +24,7 @@ from ridedash.store.actors import WORKER, by_kiosk
 from ridedash.store.models.kiosks import Kiosk, WhoPays
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest
-from ridedash.text import normalised
+from ridedash.text import normalised, plain_code
 
 ORDERS_AN_HOUR: Final = 30  # orders of one kiosk
 MOST_LIVE: Final = 3  # rides of one kiosk whose passenger is not aboard yet
@@ -105,7 +104,7 @@ def who_is(typed: str) -> Guesswork | None:
         return None
     if not any(char.isdigit() for char in words):
         return Guesswork(words)
-    room = "".join(str(digit(char, char)) for char in words if char != " ")
+    room = plain_code(words.replace(" ", ""))
     return Guesswork(room, room)
 
 

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash.rides.orders.schedule_times import LocalTime, local_time
 from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, UNSPACED, TimeWords, folded
-from ridedash.text import one_line
+from ridedash.text import ascii_digits, one_line
 
 LONGEST: Final = 60  # characters
 # a letter, or a combining mark as Hindi uses it
@@ -146,7 +146,7 @@ def _tagged(text: str, words: TimeWords) -> str:
 
 def _numbered(plain: str) -> str:
     """The text with ASCII digits; dates and half hours written in Han characters become digits."""
-    plain = "".join(str(int(char)) if char.isdecimal() else char for char in plain)
+    plain = ascii_digits(plain)
     plain = re.sub(rf"(?<={_LETTER})[.॰]", "", plain)  # a.m., Fri.
     plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
     return _HAN_HALF.sub("30", _HAN_DATE.sub(_plain_date, plain))

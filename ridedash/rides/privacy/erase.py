@@ -22,7 +22,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import UNSETTLED, Action, Order, Ride
 from ridedash.store.models.people import Guest
-from ridedash.text import normalised
+from ridedash.text import ascii_digits, normalised
 
 ERASED: Final = "[erased]"
 PHONE_LEAST: Final = 7  # digits; a shorter number would match many others
@@ -170,7 +170,7 @@ def _plain(written: str) -> str:
     It is as long as its composed form.
     """
     plain = unicodedata.normalize("NFC", written).translate(APOSTROPHES)
-    return "".join(str(int(char)) if char.isdecimal() else char for char in plain)
+    return ascii_digits(plain)
 
 
 def _pattern(word: str) -> str:

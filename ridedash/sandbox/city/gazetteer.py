@@ -40,6 +40,12 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", letters))
 
 
+def _has_foreign_letters(query: str) -> bool:
+    """Whether a text has letters or digits that no name has: its other words mean less."""
+    letters = unicodedata.normalize("NFKD", query)
+    return any(char.isalnum() and not char.isascii() for char in letters)
+
+
 class Around(NamedTuple):
     """The names around a point; "" for each that is unknown."""
 
@@ -69,12 +75,13 @@ def _area(city: City, here: LatLng) -> str:
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
     """The places and streets that match every word of a query; all places if the query is empty.
 
-    The order is: best match, then nearest to `near`, then name.
+    The names are in Latin letters, so a query with a letter of another script finds none. The
+    order is: best match, then nearest to `near`, then name.
     """
     lat, lng = near
     here = LatLng(lat, lng) if lat is not None and lng is not None else None
     wanted = plain(query)
-    if query.strip() and not wanted:
+    if query.strip() and (not wanted or _has_foreign_letters(query)):
         return []
     scored = [
         (score, entry.place) for entry in _entries() if (score := _score(entry, wanted)) is not None

@@ -17,7 +17,7 @@ from ridedash.store import guests
 from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest, Property
 from ridedash.store.search import phone_digits
-from ridedash.text import normalised
+from ridedash.text import normalised, plain_code
 from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_picker
 from ridedash.views.booking.picker import End, Picker
@@ -243,7 +243,7 @@ def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:
 
 
 def _exact(guest: Guest, typed: str) -> bool:
-    text, digits = " ".join(typed.split()).casefold(), phone_digits(typed)
+    text, digits = plain_code(" ".join(typed.split())).casefold(), phone_digits(typed)
     phone = len(digits) >= WHOLE_PHONE and (guest.phone or "").endswith(digits)
     room, name = (guest.room or "").casefold(), normalised(guest.name)
     return bool(text) and (phone or text == room or normalised(text) == name != "")

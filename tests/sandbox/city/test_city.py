@@ -150,6 +150,16 @@ def test_plans_are_in_the_order_of_the_cities() -> None:
     assert [plan.slug for plan in plans()] == [city.slug for city in cities()]
 
 
+@pytest.mark.parametrize("words", ["مطار", "空港", "हवाई अड्डा", "Airport مطار", "Airport ٢"])
+def test_letters_that_no_name_has_find_nothing_rather_than_another_place(words: str) -> None:
+    assert find(words, (None, None), 8) == []
+
+
+@pytest.mark.parametrize("words", ["BELLE ÉTOILE", "belle etoile", "Ｂｅｌｌｅ　É"])
+def test_a_place_is_found_without_its_accents_and_in_wide_letters(words: str) -> None:
+    assert find(words, (None, None), 8)[0].name == "Hotel Belle Étoile"
+
+
 def test_streets_that_the_map_names_are_found_after_every_place() -> None:
     near = cities()[0].center
     for city in cities():

@@ -186,8 +186,10 @@ def _own(typed: str) -> list[Suggestion]:
     end = request.args.get("end", "")
     if end not in ("pickup", "drop"):
         return []
+    other = parse_coordinates(request.args.get("other", "")[:50])
     with services().db.read() as s:
-        return matching(s, s.get_one(Property, current_staff().property_id), end, typed)
+        home = s.get_one(Property, current_staff().property_id)
+        return matching(s, home, end, typed, other)
 
 
 def _led_by(own: list[Suggestion], found: list[Place]) -> list[dict[str, Any]]:

@@ -72,12 +72,14 @@ def suggested(
     return list(found.values())[:SUGGESTED]
 
 
-def matching(s: Session, home: Property, end: str, typed: str) -> list[Suggestion]:
+def matching(
+    s: Session, home: Property, end: str, typed: str, other: LatLng | None
+) -> list[Suggestion]:
     """The suggested places in whose name each typed word begins a word: favourites first."""
     begun = normalised(typed).replace(" ", "\n ").split("\n")
     return [
         place
-        for place in suggested(s, home, end, None, None)
+        for place in suggested(s, home, end, None, other)
         if begun != [""] and all(word in normalised(place.name) for word in begun)
     ]
 

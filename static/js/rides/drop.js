@@ -59,7 +59,9 @@ export class DropForm {
   }
 
   async #find(words) {
-    const { ok, body } = await ask("/places.json", { q: words, end: "drop", map: 1 });
+    const old = this.current(); // is no new one
+    const other = old ? `${old.lat},${old.lng}` : "";
+    const { ok, body } = await ask("/places.json", { q: words, end: "drop", map: 1, other });
     const places = body.places ?? [];
     // shown beside the field, because a list would cover the buttons
     if (words && !places.length && words === this.input.value.trim())

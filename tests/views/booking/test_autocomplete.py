@@ -179,6 +179,7 @@ def test_the_propertys_own_places_lead_a_search(desk: Desk) -> None:
     assert said("airport", end="drop") == airports
     assert said("entral", end="drop") == [library], "words are compared from their beginning"
     assert said("...", end="drop") == []
+    assert said("meridian c", end="drop", other="-38.52,-128.02") == [], "the drop that is changed"
     assert said("central") == [library], "in the settings"
     desk.service.places_down = True
     assert said("Station", end="drop") == [station]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from babel.support import Translations
 
+from ridedash.text import ascii_digits
 from ridedash.wording import catalogues, say
 from ridedash.wording.languages import with_catalogues
 from tools import words
@@ -91,6 +92,25 @@ def test_no_translation_is_in_the_script_of_another_language() -> None:
         if language.code not in written and script.search(text)
     ]
     assert wrong == []
+
+
+def test_every_language_has_ascii_digits_and_the_gregorian_calendar() -> None:
+    """Also one that is added later and whose browsers would write others, such as Persian."""
+    wrong = [
+        (language.code, text)
+        for language in with_catalogues()
+        for message in words.messages(words.read(language.code))
+        for text in words.forms(message)
+        if text != ascii_digits(text)
+    ]
+    assert wrong == []
+    found = []
+    for path in (Path(__file__).parents[2] / "static/js").rglob("*.js"):
+        for given in re.findall(r"new Intl\.(?:Date|Number)\w*\((.*?\})\)", path.read_text(), re.S):
+            fixed = given.startswith(('"en-GB"', '"sv-SE"'))
+            found.append((path.name, fixed or 'numberingSystem: "latn"' in given))
+    assert len(found) >= 4
+    assert [name for name, is_right in found if not is_right] == []
 
 
 def test_a_count_has_every_form_of_every_language() -> None:

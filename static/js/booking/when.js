@@ -247,6 +247,8 @@ function named(day) {
   if (!Number.isFinite(at)) return day;
   return new Intl.DateTimeFormat(document.documentElement.lang || "en", {
     timeZone: "UTC",
+    calendar: "gregory",
+    numberingSystem: "latn",
     weekday: "short",
     day: "numeric",
     month: "short",

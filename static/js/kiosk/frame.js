@@ -1,9 +1,10 @@
 /** The frame of every screen: the property and the clock, one question, its controls, the bar. */
 
-import { beneath, control, fact, icon, make } from "./el.js";
+import { beneath, control, fact, icon, make, motif } from "./el.js";
 
 // screens that must show all facts, if necessary on several pages
 const PAGED = new Set(["check", "ticket", "ride"]);
+const BANDLESS = new Set(["hero", "unknown"]); // screens with a colour of their own
 const LEAST_BAR_MM = 15; // the width of a button of the bar
 const FACTS =
   ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
@@ -49,6 +50,7 @@ export class Frame {
     question.tabIndex = -1;
     const english = beneath(this.k.english(view.question));
     const words = make("div", "k-words", question, english, ...(view.facts ?? []));
+    if (this.#hasBand(view)) words.prepend(make("div", "k-band", motif()));
     const controls = make("div", "k-controls", ...(view.controls ?? []));
     this.stage.replaceChildren(words, controls);
     this.#drawBar();
@@ -56,6 +58,12 @@ export class Frame {
     view.placed?.(controls);
     if (!this.k.measures.roomy && PAGED.has(view.look)) turnFacts(this.k, words, controls);
     this.#focus(question, held, anew || atQuestion);
+  }
+
+  /** Whether the property's colour covers the part of an upright screen that nobody can reach. */
+  #hasBand({ look }) {
+    const { layout, roomy } = this.k.measures;
+    return layout === "portrait" && roomy && !BANDLESS.has(look);
   }
 
   /** Remove everything of a visit from the document. */

@@ -18,6 +18,7 @@ import { isShown } from "../shared/slots.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
 
+const CAR_PX = 96; // the height of a card
 const DEBOUNCE_MS = 250; // between two requests for prices; the first is sent at once
 
 export class BookForm extends EventTarget {
@@ -231,7 +232,7 @@ export class BookForm extends EventTarget {
       quick: (words) => (end === "drop" && /^[1-9]$/.test(words) ? this.#favourite(words) : null),
       chosen: (place, byKey) => {
         this.trip.put(end, place);
-        if (byKey && end === "drop") this.#onward(fields.input);
+        if (end === "drop" && (byKey || this.#below)) this.#onward(fields.input);
       },
       typed: () => this.trip.typed(end),
       waits: () => !this.trip.at(end), // Enter in a field with a place moves on
@@ -248,6 +249,12 @@ export class BookForm extends EventTarget {
       box.close();
       fields.input.focus();
     });
+  }
+
+  /** Whether not even one car is seen above the bar of the button, as on a phone. */
+  get #below() {
+    const { top } = this.go.getBoundingClientRect();
+    return this.cars.box.getBoundingClientRect().top + CAR_PX > top;
   }
 
   #favourite(slot) {

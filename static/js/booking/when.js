@@ -6,6 +6,7 @@
 
 import { ask } from "../shared/ask.js";
 import { counted } from "../shared/counts.js";
+import { fitWords } from "../shared/fit_words.js";
 import { setText } from "../shared/slots.js";
 import { GuestList } from "./guest_list.js";
 import { Several } from "./several.js";
@@ -38,6 +39,7 @@ export class When extends EventTarget {
     this.asked = 0; // number of the last request: older answers are ignored
     box.addEventListener("input", ({ target }) => this.#edited(target));
     box.addEventListener("click", (event) => this.#chosen(event));
+    fitWords(this.words);
     this.signal = signal;
     const renew = () => this.later && !document.hidden && this.#renew();
     document.addEventListener("visibilitychange", renew, { signal });

@@ -202,6 +202,8 @@ def test_a_key_that_can_do_nothing_says_so(served: Served) -> None:
 def test_saying_what_happened_begins_with_what_is_not_known(served: Served) -> None:
     order_id = served.desk.order("UNKNOWN")
     page = opened(served)
+    row(page, order_id).locator(".row-link").click()
+    expect(page.get_by_label("Booking number")).to_be_in_viewport(ratio=1)
     row(page, order_id).get_by_role("link", name="Say what happened").click()
     expect(page.get_by_label("Booking number")).to_be_focused()
     expect(headline(page)).to_be_in_viewport()

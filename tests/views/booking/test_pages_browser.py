@@ -487,6 +487,9 @@ def test_tab_takes_no_place_that_the_user_did_not_mark(browsed: Browsed) -> None
     expect(page.locator("#drop-error")).to_contain_text("Choose a place from the list")
 
 
+CAR_ABOVE_BAR = """() =>
+  document.querySelector("[data-product]").getBoundingClientRect().bottom
+  <= document.querySelector("[data-bar]").getBoundingClientRect().top"""
 PHONE = {"width": 390, "height": 844}
 
 
@@ -505,6 +508,10 @@ def test_on_a_phone_the_drop_is_on_the_first_screen_and_no_word_is_broken(
     browsed.open("/rides/new")
     expect(page.locator(BOOK)).to_have_text("Choose a drop")
     assert bottom(page, "#drop") < bottom(page, BOOK) - 50
+    page.fill("#drop", "airp")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    page.wait_for_function(CAR_ABOVE_BAR)
     summary = page.locator(".more > summary").bounding_box()
     assert summary
     assert summary["height"] < 48  # one line

@@ -49,3 +49,18 @@ def tel(number: str | None) -> str:
     """
     digits = "".join(each for each in number or "" if each in "+0123456789")
     return f"tel:{digits}" if digits.strip("+") else ""
+
+
+def grouped(number: str | None) -> str:
+    """A stored number in groups, as it is dialled from abroad; any other text stays as it is.
+
+    >>> grouped("+912227783300"), grouped("22 or 0")
+    ('+91 22 2778 3300', '22 or 0')
+    """
+    try:
+        known = phonenumbers.parse(number or "")
+    except phonenumbers.NumberParseException:
+        return number or ""
+    shown = str(phonenumbers.format_number(known, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
+    # of a number that can't be, phonenumbers may take a zero for the prefix of its country
+    return shown if tel(shown) == tel(number) else number or ""

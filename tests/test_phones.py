@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridedash.phones import PhoneError, read_phone
+from ridedash.phones import PhoneError, grouped, read_phone
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,11 @@ def test_an_invalid_phone_number_is_refused_with_advice(typed: str) -> None:
 def test_a_number_without_country_code_needs_the_propertys_country() -> None:
     with pytest.raises(PhoneError):
         read_phone("022 2778 3300", None)
+
+
+def test_a_number_is_shown_in_groups_as_it_is_dialled_from_abroad() -> None:
+    assert grouped("+912227783300") == "+91 22 2778 3300"
+    assert grouped("+442079460958") == "+44 20 7946 0958"
+    for text in ("", "reception 9", "022 2778 3300", "+910000000000"):
+        assert grouped(text) == text
+    assert grouped(None) == ""

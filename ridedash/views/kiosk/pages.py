@@ -18,6 +18,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import limiter, reader_language, services
 from ridedash.face.colour import kiosk_shades
 from ridedash.inputs import whole_number
+from ridedash.phones import grouped
 from ridedash.rides.kiosk_state import Trouble, is_open, trouble
 from ridedash.rides.orders.kiosk_asks import waits_in_vain
 from ridedash.store import kiosks
@@ -174,13 +175,13 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
             "own_phone": "/kiosk/cars",
             "rule": kiosk.rule,
             "attended": kiosk.attended,
-            "desk_phone": kiosk.desk_phone or home.phone,
+            "desk_phone": grouped(kiosk.desk_phone or home.phone),
             "languages": [LANGUAGES[code].tag for code in codes],
             "default_language": LANGUAGES[codes[0]].tag,
         },
         "property": {
             "name": home.name,
-            "phone": home.phone,
+            "phone": grouped(home.phone),
             "shades": kiosk_shades(home.colour)._asdict() if home.colour else None,
             "timezone": zone(home.timezone).key,
         },

@@ -8,6 +8,7 @@ from flask import Blueprint, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import Services, limiter, services
+from ridedash.phones import grouped
 from ridedash.rides.share_links import (
     MOST_LINKS,
     LinkKind,
@@ -255,7 +256,7 @@ def card_words(page: OrderPage) -> CardWords:
         code=view.otp.label if view.otp else _("Start code"),
         follow=_("Follow your ride on your phone"),
         only=_("For you only."),
-        desk=_("Desk: %(phone)s", phone=phone) if phone else "",
+        desk=_("Desk: %(phone)s", phone=grouped(phone)) if phone else "",
     )
 
 

@@ -1,7 +1,7 @@
 /** Screen C: the choice of a car, the meeting point, and the number of people in a shared car. */
 
 import { noCars } from "./check.js";
-import { carPicture, control, fact, icon, make, named, working } from "./el.js";
+import { carName, carPicture, control, fact, icon, make, named, working } from "./el.js";
 import { pages } from "./frame.js";
 
 const TAGS = { cheapest: "cheapest", soonest: "soonest_car", biggest: "biggest" };
@@ -40,7 +40,7 @@ function card(k, each, i) {
   const left = make(
     "span",
     "k-car-left",
-    make("span", "k-car-name", fact(each.name)),
+    make("span", "k-car-name", carName(each.name)),
     each.size ? make("span", "k-car-size", fact(each.size)) : null,
     tag ? make("span", "k-car-tag", k.t(tag)) : null,
     busy ? make("span", "k-car-surge", icon("surge"), fact(busy)) : null,
@@ -136,7 +136,7 @@ export function people(k) {
   });
   return {
     question: k.t("how_many"),
-    facts: [make("p", "k-lead", fact(k.visit.car.name))],
+    facts: [make("p", "k-lead", carName(k.visit.car.name))],
     controls: [make("div", "k-places", ...cards)],
   };
 }

@@ -42,6 +42,13 @@ export function fact(text, className = "") {
   return make("bdi", className, text ?? "");
 }
 
+/** The name of a car, which the service says in English in every language. */
+export function carName(text) {
+  const node = fact(text);
+  node.lang = "en";
+  return node;
+}
+
 /** The English below a text whose translation nobody has read; null if it is not needed. */
 export function beneath(english, tag = "p") {
   if (!english) return null;

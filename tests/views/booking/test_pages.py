@@ -316,6 +316,7 @@ def test_booking_leads_to_the_order_with_the_chosen_values(desk: Desk) -> None:
     with desk.app.extensions["ridedash"].db.read() as s:
         guest = s.get_one(Guest, order.guest_id)
     assert (guest.name, guest.phone, guest.room) == ("Guest Heron", "+912227783300", "412")
+    assert ">+91 22 2778 3300</bdi>" in desk.client.get(answer.location).text
 
 
 def test_the_request_to_the_service_has_no_data_of_the_guest(desk: Desk) -> None:

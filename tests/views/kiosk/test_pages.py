@@ -56,6 +56,8 @@ def test_the_document_holds_the_kiosk_its_house_and_its_languages(desk: Desk) ->
     assert data["demo"] == {"hi": "डेमो: असली राइड नहीं", "en": "Demo: no real rides"}
     assert (house["name"], house["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
     assert kiosk["desk_phone"] == house["phone"] == "+910000000000"
+    change(desk, kiosk_id, desk_phone="+912227783300")
+    assert document(browser)["kiosk"]["desk_phone"] == "+91 22 2778 3300"
     assert data["release"] == beat(browser, data["csrf"])["release"]
     secrets = (row_of(desk, kiosk_id).token_hash, browser.get_cookie("ridedash_kiosk").value)  # type: ignore[union-attr]
     assert not any(str(secret) in browser.get("/kiosk").text for secret in secrets)

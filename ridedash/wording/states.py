@@ -211,7 +211,7 @@ _ORDERS: Final[dict[str, _Entry]] = {
             _("They start it by their link."),
         ),
         _("Your ride is ready when you are"),
-        _("Press the button[ by {until}]"),
+        _("Press “I'm ready” in your link[ by {until}]"),
     ),
     "READY": _Entry(
         "info",

@@ -72,7 +72,7 @@ def let_guest_start(
     if until is None or ceiling is None or wish.wrong:
         return _page(picker, offer, wish), 422
     placed = wait_for_guest(app.db, app.clock, wanted, Limits(until, Decimal(ceiling)))
-    return redirect(f"/rides/{placed.order_id}#out", code=303)
+    return redirect(f"/rides/{placed.order_id}", code=303)
 
 
 def _price(offer: Offer, seats: int | None) -> Decimal | None:

@@ -19,9 +19,10 @@ from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_reads
 from ridedash.views.rides.handouts import link_state
+from ridedash.views.rides.known_by import known_by
 from ridedash.views.rides.view_model import RideView, placed_text
 from ridedash.views.web.formatting import flight_words, span, stamp
-from ridedash.views.web.permissions import may_link
+from ridedash.views.web.permissions import AUDIT, may, may_link
 from ridedash.wording import Words, lazy, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
 
@@ -89,6 +90,7 @@ def page_context(
         "server_now": stamp(now),
         "seen_at": stamp(view.seen_at),
         "points": _points(page, view),
+        "known": known_by(facts) if may(AUDIT) else None,
         **_beside(page, s),
     }
 

@@ -1,5 +1,6 @@
 """Kiosks as the desk sees them: their visits, and their calls (help, approvals, silence)."""
 
+from collections import Counter
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -96,7 +97,8 @@ class Visits(NamedTuple):
     """The visits of a kiosk since an instant.
 
     `left` counts, by screen, those that ended without a ride; `median_s` is None without a visit
-    that has ended.
+    that has ended. `asked` counts, by screen and language, those that asked for help; the language
+    is "" until such a visit has ended.
     """
 
     begun: int = 0
@@ -105,6 +107,7 @@ class Visits(NamedTuple):
     left: tuple[tuple[str, int], ...] = ()
     median_s: int | None = None
     language: str | None = None  # language of the last visit
+    asked: tuple[tuple[str, str, int], ...] = ()
 
 
 def visits_of(s: Session, kiosk_ids: Collection[int], since: datetime) -> dict[int, Visits]:
@@ -119,18 +122,22 @@ def visits_of(s: Session, kiosk_ids: Collection[int], since: datetime) -> dict[i
 
 
 def _counted(rows: list[KioskVisit]) -> Visits:
-    left: dict[str, int] = {}
-    for row in rows:
-        if row.ended_at is not None and row.order_id is None and row.screen:
-            left[row.screen] = left.get(row.screen, 0) + 1
+    over = (row for row in rows if row.ended_at is not None and row.order_id is None)
+    left = Counter(row.screen for row in over if row.screen)
+    helped = [row for row in rows if row.help_at is not None]
+    asked = Counter((row.screen or "", row.language or "") for row in helped)
     lasted = sorted(row.seconds for row in rows if row.seconds is not None)
     return Visits(
         begun=len(rows),
         booked=sum(row.order_id is not None for row in rows),
-        helped=sum(row.help_at is not None for row in rows),
+        helped=len(helped),
         left=tuple(sorted(left.items(), key=lambda each: (-each[1], each[0]))),
         median_s=lasted[len(lasted) // 2] if lasted else None,
         language=next((row.language for row in reversed(rows) if row.language), None),
+        asked=tuple(
+            (*at, count)
+            for at, count in sorted(asked.items(), key=lambda each: (-each[1], each[0]))
+        ),
     )
 
 

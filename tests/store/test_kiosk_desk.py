@@ -116,7 +116,7 @@ def test_visits_are_counted_by_kiosk_with_where_guests_left(lobby: Lobby) -> Non
         lobby.visit("before", NOON - MOMENT, seconds=1),
         over("a", 0, "place", seconds=10, language="hi"),
         over("b", 1, "where", seconds=90, help_at=NOON),
-        over("c", 2, "where", seconds=20, language="de"),
+        over("c", 2, "where", seconds=20, language="de", help_at=NOON),
         over("d", 3, "booked", order_id=7, seconds=50),
         over("e", 4, "code"),
         over("f", 5, None),
@@ -127,11 +127,14 @@ def test_visits_are_counted_by_kiosk_with_where_guests_left(lobby: Lobby) -> Non
     )
     with lobby.db.read() as s:
         assert kiosk_desk.visits_of(s, [lobby.lobby, lobby.theirs], NOON) == {
-            lobby.lobby: Visits(7, 1, 1, (("where", 2), ("code", 1), ("place", 1)), 50, "de"),
+            lobby.lobby: Visits(
+                *(7, 1, 2, (("where", 2), ("code", 1), ("place", 1)), 50, "de"),
+                asked=(("where", "", 1), ("where", "de", 1)),
+            ),
             lobby.theirs: Visits(begun=1),
         }
         assert kiosk_desk.visits_of(s, [], NOON) == {}
-    assert Visits() == (0, 0, 0, (), None, None)
+    assert Visits() == (0, 0, 0, (), None, None, ())
 
 
 def test_who_answers_help_first_is_noted_in_their_own_property(lobby: Lobby) -> None:

@@ -56,6 +56,7 @@ class Health:
     spoken: tuple[Spoken, ...]
     visits: str
     left: str
+    asked: str
 
 
 def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
@@ -74,6 +75,7 @@ def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
         spoken_by(row),
         _visits(found),
         " · ".join(f"{screen_name(name)} {count}" for name, count in found.left),
+        " · ".join(_asked(*each) for each in found.asked),
     )
 
 
@@ -125,6 +127,13 @@ def _wrong(row: Kiosk) -> list[str]:
     if row.mm_per_px is None and row.kind == "kiosk":
         found.append(_("Its screen is not measured yet: sizes are a guess."))
     return found
+
+
+def _asked(screen: str, code: str, count: int) -> str:
+    """Where guests of one language asked for help: there a sentence may be hard to read."""
+    language = LANGUAGES.get(code)
+    named = [screen_name(screen), language.own_name if language else "", str(count)]
+    return " ".join(filter(None, named))
 
 
 def _visits(found: Visits) -> str:

@@ -175,7 +175,7 @@ def test_the_list_says_how_each_device_is(desk: Desk) -> None:
     )
     add_kiosk(desk, name="Entrance", kind="door", seen_at=NOON - timedelta(minutes=4))
     visit(desk, kiosk_id, "1", order_id=1, seconds=40, language="hi", how="done")
-    visit(desk, kiosk_id, "2", seconds=90, screen="car", how="left", help_at=NOON)
+    visit(desk, kiosk_id, "2", seconds=90, screen="car", how="left", help_at=NOON, language="ar")
     visit(desk, kiosk_id, "3", began_at=NOON - timedelta(days=1))
     page = client.get("/admin/kiosks").text
     assert page.count("Alive") == 1
@@ -189,6 +189,7 @@ def test_the_list_says_how_each_device_is(desk: Desk) -> None:
     assert "no staff PIN" in page
     one = client.get(f"/admin/kiosks/{kiosk_id}").text
     assert "Which car? 1" in one
+    assert "Which car? العربية 1" in one
     assert "हिन्दी" in one
     assert "95 s ahead" in one
 

@@ -5,7 +5,6 @@ import { beneath, control, fact, icon, make, motif } from "./el.js";
 // screens that must show all facts, if necessary on several pages
 const PAGED = new Set(["check", "ticket", "ride"]);
 const BANDLESS = new Set(["hero", "unknown"]); // screens with a colour of their own
-const LEAST_BAR_MM = 15; // the width of a button of the bar
 const FACTS =
   ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
 
@@ -167,13 +166,12 @@ export class Frame {
   /** On a tablet aids have words where the bar has room for all of them, else symbols alone. */
   #nameAids() {
     const { bar } = this;
-    const { crowded, measures } = this.k;
     bar.classList.add("is-wordless");
-    if (crowded) return;
+    if (this.k.crowded) return;
     const high = bar.offsetHeight;
     bar.classList.remove("is-wordless");
     const buttons = [...bar.querySelectorAll(".k-bar-button")];
-    const wide = buttons.every((each) => each.offsetWidth >= LEAST_BAR_MM * measures.mm);
+    const wide = buttons.every((each) => each.offsetWidth >= leastHeight(each));
     const room = wide && bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
     bar.classList.toggle("is-wordless", !room);
   }
@@ -211,6 +209,11 @@ export class Frame {
     });
     return make("div", "k-aids", ...nodes);
   }
+}
+
+/** The least height of a control in px, which is its least width too (`--second` of kiosk.css). */
+function leastHeight(node) {
+  return Math.floor(Number.parseFloat(getComputedStyle(node).minBlockSize));
 }
 
 /** A sheet over the screen: `name` identifies it, `title` has its question, `parts` are below. */

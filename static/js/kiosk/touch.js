@@ -16,7 +16,7 @@ export class Touches {
   constructor(root, { touched }) {
     // called for each touch anywhere, because it shows that the guest is there
     this.touched = touched;
-    this.begun = null; // the finger that is down: its control and its id {node, id}
+    this.begun = null; // the finger that is down: {node, id, screen}
     this.last = { control: null, at: -Infinity };
     root.addEventListener("pointerdown", (event) => this.#down(event));
     root.addEventListener("pointerup", (event) => this.#up(event));
@@ -41,18 +41,19 @@ export class Touches {
     // if the same finger begins again, its release was not reported
     const busy = this.begun && this.begun.id !== event.pointerId && !event.isPrimary;
     if (busy || event.button > 0) return;
-    this.begun = { node, id: event.pointerId };
+    this.begun = { node, id: event.pointerId, screen: screenNow() };
     node?.classList.toggle("is-down", !this.#isPalm(node, event.timeStamp));
   }
 
   #up(event) {
     if (this.begun?.id !== event.pointerId) return;
-    const { node } = this.begun;
+    const { node, screen } = this.begun;
     this.begun = null;
     node?.classList.remove("is-down");
-    if (!node || controlAt(event) !== node || this.#isPalm(node, event.timeStamp)) return;
-    this.last = { control: node, at: event.timeStamp };
-    press(node);
+    const now = controlAt(event);
+    if (!node || !isAgain(now, node, screen) || this.#isPalm(now, event.timeStamp)) return;
+    this.last = { control: now, at: event.timeStamp };
+    press(now);
   }
 
   #click(event) {
@@ -71,6 +72,20 @@ export class Touches {
 
 function prevent(event) {
   event.preventDefault();
+}
+
+function screenNow() {
+  return document.body.dataset.screen;
+}
+
+/**
+ * Whether the control under a finger is the one that it went down on: the same, or the same of a
+ * screen that was drawn anew meanwhile, if it still says the same (a price may have changed).
+ */
+function isAgain(now, node, screen) {
+  if (!now || node.isConnected) return now === node;
+  const same = now.dataset.press === node.dataset.press && now.textContent === node.textContent;
+  return same && screen === screenNow();
 }
 
 /** Whether a control is a key, a field or the Next of a form: none of them costs or wipes. */

@@ -167,6 +167,38 @@ def test_a_ride_is_booked_by_few_touches_and_a_fast_one_is_not_lost(kiosk: FakeK
     assert search_touches <= 9
 
 
+def test_a_press_is_not_lost_when_its_screen_is_drawn_anew_under_the_finger(
+    kiosk: FakeKiosk,
+) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+
+    def held(name: str) -> None:
+        box = page.locator(f'[data-press="{name}"]').bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 50, box["y"] + 30)
+        page.mouse.down()
+
+    held("start")
+    kiosk.beat["soonest_min"] = 7
+    page.clock.fast_forward(20_000)
+    expect(page.locator(".k-soon")).to_contain_text("7 min")
+    page.mouse.up()
+    expect(page.locator("h1")).to_have_text("Where to?")
+    press(page, "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0", "key-a", "next")
+    held("book")
+    page.evaluate("""() => {
+      const drawn = document.querySelector('[data-press="book"]');
+      const other = drawn.cloneNode(true);
+      other.append("dearer");
+      drawn.replaceWith(other);
+    }""")
+    page.mouse.up()
+    expect(page.locator("body")).to_have_attribute("data-screen", "check")
+    assert [name for name, _ in kiosk.asked if name == "order"] == []
+
+
 def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> None:
     page = kiosk.page(voices=True, before=lambda page: page.clock.install())
     press(page, "aid-aloud", "start", "place-0")

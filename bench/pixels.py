@@ -5,8 +5,9 @@ half, three quarters and all of the steps a picture of both stages is taken, onc
 change. By hand: it takes minutes. A picture that differs is kept with its other half, and the place
 is printed. Ages ("12 s ago") and how long nobody knows are people's time, and are left out; so is
 the address of a ticket, which has the port. Maps are drawn in one layer: parts that are moved by
-themselves keep the fractions of a pixel at which they were first drawn. The PIN of a ticket is that
-of `bench.same_dice`. A kiosk is touched before each picture: people's time clears its screen.
+themselves keep the fractions of a pixel at which they were first drawn. The PIN of a ticket and our
+references are those of `bench.same_dice`. A kiosk is touched before each picture: people's time
+clears its screen.
 """
 
 import argparse

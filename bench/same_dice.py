@@ -1,22 +1,24 @@
-"""The command `ridedash`, but the runs of stories have the same ids each time.
+"""The command `ridedash`, but runs of stories have the same ids each time, and orders references.
 
-Only `bench.pixels` starts it, for its pictures: the PIN of a kiosk's ticket is made of the id of
-the run, and is shown on the stage. Whoever reads this file can guess these ids, so it is no part of
-the package.
+Only `bench.pixels` starts it, for its pictures: the stage shows references, and the PIN of a
+kiosk's ticket, which is made of the id of the run. Whoever reads this file can guess them, so it is
+no part of the package.
 """
 
 import base64
 import random
+from collections.abc import Sequence
 from typing import Final
 
 from ridedash.cli import main
 from ridedash.demo.stories import runs
+from ridedash.rides.orders import request
 
 SEED: Final = "the same pictures"
 
 
 class Dice:
-    """Stands for the module `secrets` where ids of stories are made."""
+    """Stands for the module `secrets` where ids and references are made."""
 
     def __init__(self) -> None:
         self._dice = random.Random(SEED)
@@ -26,7 +28,16 @@ class Dice:
         made = base64.urlsafe_b64encode(self._dice.randbytes(length))
         return made.rstrip(b"=").decode()
 
+    def token_hex(self, length: int) -> str:
+        """See secrets.token_hex."""
+        return self._dice.randbytes(length).hex()
+
+    def choice(self, of: Sequence[str]) -> str:
+        """See secrets.choice."""
+        return self._dice.choice(of)
+
 
 if __name__ == "__main__":
     runs.secrets = Dice()  # type: ignore[assignment, attr-defined]
+    request.secrets = Dice()  # type: ignore[assignment, attr-defined]
     main()

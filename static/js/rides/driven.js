@@ -18,6 +18,7 @@ export class Driven {
     this.asking = false;
     this.plate = null;
     this.ended = false;
+    this.glides = false; // whether the cab moves to the latest point
   }
 
   /** Draw on a RideMap, or the chosen ride on the board's map, from now on. */
@@ -30,16 +31,23 @@ export class Driven {
     this.known = false;
   }
 
-  /** Take a snapshot, whose position is the latest point. */
-  take({ position, cab, booking_status: status }) {
+  /** Take a snapshot, whose position is the latest point; `moves`: the cab still glides to it. */
+  take({ position, cab, booking_status: status }, moves) {
     const plate = cab?.plate ?? "";
     if (plate !== this.plate) this.gap(); // another cab has another path
     this.plate = plate;
     if (!this.map || !status) return;
     if (!this.known || this.points.length > MOST) this.#ask();
-    this.glides = Boolean(position) && !this.map.jumps;
+    this.glides = moves && !this.map.jumps;
     this.newest = position ? [position.lat, position.lng] : null;
     if (this.newest) this.#add(this.newest);
+    this.#draw();
+  }
+
+  /** The cab stands at the latest point. */
+  arrive() {
+    if (!this.glides) return;
+    this.glides = false;
     this.#draw();
   }
 
@@ -72,7 +80,7 @@ export class Driven {
     }
   }
 
-  /** The line ends at the previous position, because the cab still glides to the latest one. */
+  /** The line ends at the previous position while the cab glides to the latest one. */
   #draw() {
     if (this.ended || !this.known) return;
     this.map.line(this.glides ? this.points.slice(0, -1) : this.points);

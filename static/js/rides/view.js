@@ -165,7 +165,7 @@ export class RideView {
     const position = this.snapshot.position;
     this.cab.to(position, position && this.#glideMs(position, ms));
     this.cab.say(this.snapshot.eta ?? "");
-    this.driven.take(this.snapshot);
+    this.driven.take(this.snapshot, this.cab.moves);
     if (this.map && position) this.#keepInView(position);
   }
 
@@ -194,6 +194,7 @@ export class RideView {
 
   #tick() {
     this.#tickAge();
+    if (!this.cab.moves) this.driven.arrive();
     const timer = this.root.querySelector('[data-slot="timer"]');
     if (this.snapshot.timer) setText(timer, timerText(this.snapshot.timer, this.#now()));
     const was = this.snapshot.cab?.was_until;

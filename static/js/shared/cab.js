@@ -28,6 +28,11 @@ export class Cab {
     this.glide.to(position, ms);
   }
 
+  /** Whether the cab is still on its way to the latest position. */
+  get moves() {
+    return Boolean(this.glide?.frame);
+  }
+
   remove() {
     this.glide?.stop();
     this.drawn?.remove();

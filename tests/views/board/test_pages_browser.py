@@ -23,6 +23,13 @@ WIDE = {"width": 1280, "height": 800}
 CAB = "[data-board] .desk-map"
 # the path of a line with four, and with five, commands L
 PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))
+# whether the path that was driven leads as far as the cab, which stands
+ENDS_AT_CAB = """() => {
+  const map = window[document.querySelector("[data-map]").dataset.map];
+  const {x, y} = map.latLngToLayerPoint([-38.505, -128.004]);
+  const path = document.querySelector("path.map-line")?.getAttribute("d") ?? "";
+  return path.trim().endsWith(`L${x} ${y}`);
+}"""
 
 
 VIEW = """() => { const map = window[document.querySelector("[data-map]").dataset.map];
@@ -584,6 +591,10 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
     served.desk.add(driven)
     page = opened(served, f"/?ride={order_id}")
     line = page.locator(f"{CAB} path.map-line")
+    expect(line).to_have_attribute("d", PARTS_4)
+    page.goto(f"/rides/{order_id}")
+    page.wait_for_function(ENDS_AT_CAB)
+    page.goto(f"/?ride={order_id}")
     expect(line).to_have_attribute("d", PARTS_4)
 
     def arrived(s: Any) -> None:  # no poll of this page has seen the cab's last positions

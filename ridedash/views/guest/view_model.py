@@ -30,7 +30,7 @@ from ridedash.views.web.formatting import (
     spelled,
     stamp,
 )
-from ridedash.wording import Audience
+from ridedash.wording import Audience, pgettext
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import not_started_words
 from ridedash.wording.followers import follower_words
@@ -151,10 +151,10 @@ def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
 def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
     """The facts of a follower's sentences, and no others."""
     known = {name: facts.for_words[name] for name in ("eta", "left_line")}
-    return known | {
-        "guest": first_name(facts.page.guest.name) or _("the guest"),
-        "due": _due(facts),
-    }
+    name = first_name(facts.page.guest.name)
+    # T: a guest's first name, as it stands in a sentence to somebody else
+    named = pgettext("name of a guest", "%(name)s", name=name) if name else _("the guest")
+    return known | {"guest": named, "due": _due(facts)}
 
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:

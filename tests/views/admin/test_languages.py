@@ -55,7 +55,7 @@ def test_a_browser_without_letters_of_a_language_says_so(tmp_path: Path, browser
 
         def without_hindi(route: Route) -> None:
             text = route.fetch().text()
-            route.fulfill(body=text.replace("आपका ड्राइवर", nobodys), content_type="text/html")
+            route.fulfill(body=text.replace("आपके ड्राइवर", nobodys), content_type="text/html")
 
         page.route("**/admin/languages", without_hindi)
         page.reload()

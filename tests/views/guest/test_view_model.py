@@ -21,6 +21,7 @@ from ridedash.views.guest.view_model import (
     guest_view,
 )
 from ridedash.views.rides.facts import RideFacts
+from ridedash.wording.say import in_language
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -67,6 +68,13 @@ def test_a_guest_sees_the_whole_car_and_a_follower_the_end_of_its_plate(desk: De
     )
     assert rider.position == follower.position is not None
     assert rider.steps == follower.steps != ()
+
+
+def test_a_follower_reads_a_guests_name_as_their_language_says_it(desk: Desk) -> None:
+    page = page_of(desk, "BOOKED", "IN_PROGRESS", guest="Wren Meadow")
+    with desk.app.test_request_context("/"), in_language("ja"):
+        view = guest_view(page, LinkKind.FOLLOWER, desk.now, REAL, "ja")
+    assert view.headline == "Wren様は移動中です"
 
 
 def test_once_the_ride_is_over_nothing_moves_and_nobody_is_called(desk: Desk) -> None:

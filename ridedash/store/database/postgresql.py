@@ -39,7 +39,10 @@ SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
     set_config(
         'synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false
     )"""
-LIMIT: Final = "SELECT CAST(setting AS integer) FROM pg_settings WHERE name = 'statement_timeout'"
+# in milliseconds; a question to pg_settings would work out every setting of the server
+LIMIT: Final = """SELECT CAST(
+    1000 * extract(epoch FROM CAST(current_setting('statement_timeout') AS interval)) AS integer
+)"""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -70,8 +73,12 @@ class BoundedConnection(psycopg.Connection[Any]):
 def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
     """An engine for PostgreSQL; `pool` has the options of its pool."""
     patience = {name: value for name, value in PATIENCE.items() if name not in url.query}
-    # reconnects after a restart of the server
-    engine = create_engine(url, **pool, pool_pre_ping=True, connect_args=patience)
+    options = {
+        **pool,
+        "pool_pre_ping": True,  # reconnects after a restart of the server
+        "use_native_hstore": False,  # no column has this type: look for it at no start
+    }
+    engine = create_engine(url, **options, connect_args=patience)
 
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         with connection.cursor() as cursor:  # type: ignore[attr-defined] # a psycopg cursor closes itself

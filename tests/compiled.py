@@ -10,7 +10,7 @@ from typing import Any, Final
 from flask import Flask
 from jinja2 import FileSystemBytecodeCache
 from jinja2.bccache import Bucket
-from sqlalchemy import Dialect, Engine
+from sqlalchemy import Connection, Dialect, Engine
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
@@ -45,6 +45,7 @@ def share(folder: str) -> None:
     Flask.jinja_options = {"bytecode_cache": Templates(folder)}
     _share_routes()
     _share_statements()
+    _share_servers()
     _share_headers()
 
 
@@ -79,6 +80,21 @@ def _share_statements() -> None:
         kind.__eq__ = lambda self, other: type(self) is type(other)  # type: ignore[method-assign]
         kind.__hash__ = lambda self: hash(type(self))  # type: ignore[method-assign]
         kind.engine_created = classmethod(share_with)  # type: ignore[method-assign,assignment]
+
+
+def _share_servers() -> None:
+    """Ask a PostgreSQL server for its version once: all servers of a run have the same."""
+    ask = PGDialect_psycopg.initialize
+    known: dict[str, Any] = {}
+
+    def told(dialect: PGDialect_psycopg, connection: Connection) -> None:
+        if not known:
+            before = dict(vars(dialect))
+            ask(dialect, connection)
+            known.update({n: v for n, v in vars(dialect).items() if before.get(n, told) is not v})
+        vars(dialect).update(known)
+
+    PGDialect_psycopg.initialize = told  # type: ignore[method-assign]
 
 
 def _share_headers() -> None:

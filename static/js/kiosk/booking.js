@@ -4,7 +4,7 @@
  */
 
 import { cancelSheet, goneSheet, phoneSheet } from "./sheets.js";
-import { showPlaces, tellPlaces } from "./screens.js";
+import { problemOf, showPlaces, tellPlaces } from "./screens.js";
 import { Lost } from "./server.js";
 import { spokenCode, spokenPlate } from "./ticket.js";
 
@@ -385,7 +385,7 @@ export class Booking {
     if (this.finding) return; // each press would count as a try of the PIN
     this.finding = true;
     const slow = this.later(() => {
-      visit.problem = k.t("limited");
+      visit.problem = { headline: k.t("limited") };
       k.draw();
     }, SLOW_MS);
     const { number, pin } = visit;
@@ -397,10 +397,10 @@ export class Booking {
     if (!answer) return;
     if (answer.state !== "ok") {
       const usual = { closed: "ride_closed", limited: "limited" }[answer.state] ?? "wrong_pin";
-      visit.problem = answer.words?.headline || k.t(usual);
+      visit.problem = answer.words ?? { headline: k.t(usual) };
       visit.pin = "";
       k.draw();
-      return void k.speak([visit.problem], true);
+      return void k.speak([problemOf(visit.problem)], true);
     }
     Object.assign(visit, { number, pin }); // replaces whatever was typed meanwhile
     this.#seen(answer);

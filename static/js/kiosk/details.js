@@ -2,7 +2,7 @@
 
 import { control, make, named } from "./el.js";
 import { Keyboard } from "./keyboard.js";
-import { describe, toEnd } from "./screens.js";
+import { describe, problemOf, toEnd } from "./screens.js";
 
 const NAME_LETTERS = 20;
 const PHONE_DIGITS = 16;
@@ -87,7 +87,7 @@ export function find(k) {
       { key: "pin", label: k.t("pin"), kind: "digits", most: PIN_DIGITS, masked: true },
     ],
     next: k.t("show"),
-    problem: visit.problem ?? "",
+    problem: k.crowded ? (visit.problem?.headline ?? "") : problemOf(visit.problem),
     missing: () => (visit.number && visit.pin.length === PIN_DIGITS ? "" : k.t("my_ride_lead")),
     go: () => k.booking.find(),
   });

@@ -171,7 +171,7 @@ export class Frame {
     const high = bar.offsetHeight;
     bar.classList.remove("is-wordless");
     const buttons = [...bar.querySelectorAll(".k-bar-button")];
-    const wide = buttons.every((each) => each.offsetWidth >= leastHeight(each));
+    const wide = buttons.every((each) => each.offsetWidth >= leastHeight(each) && isWhole(each));
     const room = wide && bar.offsetHeight <= high && bar.scrollWidth <= bar.clientWidth;
     bar.classList.toggle("is-wordless", !room);
   }
@@ -209,6 +209,11 @@ export class Frame {
     });
     return make("div", "k-aids", ...nodes);
   }
+}
+
+/** Whether no word of a control is cut off at its side. */
+function isWhole(node) {
+  return node.scrollWidth <= node.clientWidth;
 }
 
 /** The least height of a control in px, which is its least width too (`--second` of kiosk.css). */

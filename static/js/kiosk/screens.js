@@ -181,6 +181,11 @@ export function describe(field, name, label, value) {
   field.value = value;
 }
 
+/** What a refusal says beside a field: what is wrong, why, and the next step; "" without words. */
+export function problemOf({ headline, why, next } = {}) {
+  return [headline, why, next].filter(Boolean).join(" ");
+}
+
 /** Draw the found places, or a message in their place. */
 export function showPlaces(k, { list, field }) {
   const { visit } = k;

@@ -188,3 +188,9 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
     type_on(page, "1111")
     press(page, "next")
     hears(words["en"]["wrong_pin"])
+    told = {"headline": "It can't be shown.", "why": "", "next": "Ask our desk."}
+    kiosk.answers["ride"] = lambda _: {"state": "closed", "words": told}
+    type_on(page, "2222")
+    press(page, "next")
+    hears("It can't be shown. Ask our desk.")
+    expect(page.locator(".k-problem")).to_have_text("It can't be shown. Ask our desk.")

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from ridedash.wording import in_language
+from ridedash.wording.kiosk import kiosk_words
 from tests.views.kiosk.kiosk_screens import (
     LAYOUTS,
     RIDE,
@@ -93,6 +95,26 @@ def test_the_words_of_a_held_clock_have_room_beside_all_that_a_ride_shows(
     expect(page.get_by_text(held)).to_be_visible()
     expect(page.locator(".k-away")).to_be_hidden()  # the cab stands still
     assert faults(page, *LAYOUTS["tablet-portrait"][2:], NONE) == []
+
+
+def test_why_a_ride_is_not_shown_covers_no_key_beside_large_letters(kiosk: FakeKiosk) -> None:
+    with kiosk.served.desk.app.test_request_context("/"), in_language("de"):
+        words = kiosk_words("closed").as_json()
+    kiosk.answers["ride"] = lambda _: {"state": "closed", "words": words}
+    page = kiosk.page("tablet", voices=True)
+    press(page, "lang-de", "have")
+    type_on(page, "27")
+    press(page, "field-pin")
+    type_on(page, "1111")
+    press(page, "next")
+    said = page.locator(".k-said.is-problem")
+    expect(said).to_have_text(f"{words['headline']} {words['next']}")
+    assert faults(page, *LAYOUTS["tablet"][2:], NONE) == []
+    press(page, "aid-large")
+    expect(said).to_have_text(words["headline"])
+    assert faults(page, *LAYOUTS["tablet"][2:], LARGE) == []
+    press(page, "aid-large", "bar-over", "lang-es", "start")  # its bar has a word too wide for it
+    assert faults(page, *LAYOUTS["tablet"][2:], NONE) == []
 
 
 @pytest.mark.parametrize("layout", ["portrait", "landscape"])

@@ -214,7 +214,7 @@ def _visits(soak: Soak, minutes: float, every: float) -> None:
     """A visit every so many seconds, until the time is over."""
     for number in itertools.count():
         due = number * every
-        if due > minutes * 60:
+        if max(due, soak.minutes * 60) > minutes * 60:  # visits may last longer than `every`
             return
         rest = due - (time.monotonic() - soak.began)
         if rest > 0:

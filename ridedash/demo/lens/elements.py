@@ -198,6 +198,11 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("reference", (), MADE),
         ("share_url", _track("share_ride_url"), AS_SENT),
         ("said_create", _of(CREATE, "/message"), AS_SENT),
+        (
+            "known",
+            BOOKING + REFUSED + STOPPED + _of(CANCEL, "/reason") + _of(DROP, "/text"),
+            WORDED,
+        ),
         ("support", (), MADE),
         ("options", _of(OPTIONS, "/driver_feedback_options/*/*"), AS_SENT),
         ("guest.headline", GUEST_HEADLINE, WORDED),

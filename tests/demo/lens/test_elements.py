@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 FILES = {
     "ride": (
         *("rides/_ride.html", "rides/_panels.html", "rides/_to_guest.html"),
-        *("web/macros.html", "web/bill.html"),
+        *("rides/_known.html", "web/macros.html", "web/bill.html"),
     ),
     "board": ("board/_row.html", "board/_peek.html"),
     "link": ("guest/ride.html", "web/bill.html"),

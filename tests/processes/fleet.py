@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -28,6 +29,8 @@ from tests.running import ANSWERS_S, NOTHING, clean_environment
 
 BIN = Path(sys.executable).parent
 _numbers = itertools.count(1)
+# All addresses are http: each client without a context of its own would read all certificates.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 WAIT_S = 90.0  # an upper bound for a condition on a busy machine, never a pause
 # The commands of the README; only address and number of processes differ.
 GRANIAN = (
@@ -91,6 +94,7 @@ class Fleet:
             headers={"X-Sandbox-Control": "1"},
             trust_env=False,
             timeout=ANSWERS_S,
+            verify=NO_TLS,
         ).raise_for_status()
 
     def output(self, name: str) -> str:
@@ -172,7 +176,7 @@ def free_port() -> int:
 
 def get(url: str, headers: Mapping[str, str] = NOTHING) -> httpx.Response:
     """The answer of a server; it may come late, if the server has just begun on a busy machine."""
-    return httpx.get(url, headers=dict(headers), timeout=ANSWERS_S, trust_env=False)
+    return httpx.get(url, headers=dict(headers), timeout=ANSWERS_S, trust_env=False, verify=NO_TLS)
 
 
 def answers(url: str) -> bool:
@@ -199,7 +203,7 @@ class Person:
 
     def __init__(self, made: Fleet) -> None:
         self.http = httpx.Client(
-            timeout=ANSWERS_S, trust_env=False, headers={"Accept": "text/html"}
+            timeout=ANSWERS_S, trust_env=False, headers={"Accept": "text/html"}, verify=NO_TLS
         )
         self.name, self.password = f"Desk {next(_numbers)}", "a phrase for this test"
         s, now = made.services, made.services.clock()

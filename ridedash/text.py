@@ -1,5 +1,6 @@
 """Cleaning of text from outside, and normalised forms for search. Pure."""
 
+import re
 import unicodedata
 from typing import Final
 
@@ -12,6 +13,8 @@ BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
 # of vowels and of the hamza are left out as accents are. The tatweel only stretches a word.
 ARABIC_FORMS: Final = dict(zip("ٱةیىکہھە", "اهييكههه", strict=True)) | {"ـ": None}
 _COMPARED: Final = str.maketrans(ARABIC_FORMS | dict.fromkeys(JOINERS))
+# between two words of a Persian name, which others write with a space
+_PARTED: Final = re.compile("(?<=[ء-ۓ])\u200c")
 MOST_MARKS, MOST_ACCENTS = 3, 2  # longest run of marks, and of accents, on one letter
 # Unicode's combining classes of marks above, below and around any letter begin here.
 ACCENT_CLASS: Final = 200
@@ -62,7 +65,7 @@ def normalised(text: str | None) -> str:
     """
     parts = unicodedata.normalize("NFKD", text or "").casefold()
     bare = "".join(char for char in parts if not unicodedata.combining(char))
-    kept = ascii_digits(bare.translate(_COMPARED))
+    kept = ascii_digits(_PARTED.sub(" ", bare).translate(_COMPARED))
     words = "".join(char if _is_letter(char) else " " for char in kept).split()
     return "".join(f" {word}" for word in words)[:300]
 
@@ -80,12 +83,14 @@ def ascii_digits(text: str) -> str:
 
 def plain_code(text: str) -> str:
     """A room, a plate or a number with ASCII digits and half-width letters, as doors and cars have
-    them.
+    them. It stays as long as it is, and "12½" and "2º" stay as they are.
 
     >>> plain_code("٤１２Ａ")
     '412A'
     """
-    return ascii_digits(unicodedata.normalize("NFKC", text))
+    if text.isascii():
+        return text
+    return ascii_digits("".join(map(_half_width, text)))
 
 
 def compact_key(text: str | None) -> str:
@@ -95,6 +100,11 @@ def compact_key(text: str | None) -> str:
     'KA01AB1234'
     """
     return "".join(char for char in plain_code(text or "") if char.isalnum()).upper()
+
+
+def _half_width(char: str) -> str:
+    wide = unicodedata.decomposition(char).startswith("<wide>")
+    return unicodedata.normalize("NFKC", char) if wide else char
 
 
 def _shown(char: str, control: str) -> str:

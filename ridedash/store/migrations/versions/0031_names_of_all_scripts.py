@@ -1,4 +1,4 @@
-"""Guests' names for searching, and rooms, with the letters and digits of other scripts as one."""
+"""Names, rooms and plates are compared with the letters and digits of other scripts as one."""
 
 import unicodedata
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from alembic import op
 
-from ridedash.text import normalised, plain_code
+from ridedash.text import compact_key, normalised, plain_code
 
 revision = "0031"
 down_revision: str | None = "0030"
@@ -27,10 +27,11 @@ def upgrade() -> None:
     _rewrite("guests", "name", "folded", normalised)
     for table in ("guests", "orders"):
         _rewrite(table, "room", "room", plain_code)
+    _rewrite("rides", "plate", "plate", compact_key)
 
 
 def downgrade() -> None:
-    """Write the names as the previous release compares them; rooms keep their ASCII digits."""
+    """Write the names as the previous release compares them. Rooms and plates keep their digits."""
     _rewrite("guests", "name", "folded", _before)
 
 

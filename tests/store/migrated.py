@@ -1,0 +1,19 @@
+"""Runs one migration of a database once more, whose rows a test has written as they were before."""
+
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from alembic.script import ScriptDirectory
+
+from ridedash.store.database.database import Database
+from ridedash.store.database.migrate import alembic_config
+
+
+def migrate(db: Database, revision: str, way: str) -> None:
+    """Run a migration, and no other, whatever the database has; `way`: upgrade or downgrade."""
+    script = ScriptDirectory.from_config(alembic_config()).get_revision(revision)
+    assert script is not None
+    with (
+        db.engine.begin() as connection,
+        Operations.context(MigrationContext.configure(connection)),
+    ):
+        getattr(script.module, way)()

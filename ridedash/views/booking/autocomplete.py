@@ -22,7 +22,7 @@ from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_picker
 from ridedash.views.booking.picker import End, Picker
 from ridedash.views.booking.pickup_points import Zone, coordinates_words
-from ridedash.views.booking.suggestions import Suggestion, is_same, matching, suggested
+from ridedash.views.booking.suggestions import Suggestion, found_again, matching, suggested
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
@@ -199,7 +199,7 @@ def _led_by(own: list[Suggestion], found: list[Place]) -> list[dict[str, Any]]:
     """
     rows, others = [], found
     for place in own:
-        same = [each for each in others if is_same(place, each.name, each.position)]
+        same = found_again(place, others)
         others = [each for each in others if each not in same]
         rows.append(_place(same[0]) if same and not place.slot else place.facts())
     return rows + [_place(each) for each in others]

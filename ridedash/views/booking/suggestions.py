@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng, distance_m
+from ridedash.places import Place
 from ridedash.store import guests
 from ridedash.store.models.people import Property
 from ridedash.store.orders import RecentDrop, recent_drops
@@ -84,10 +85,24 @@ def matching(
     ]
 
 
-def is_same(own: Suggestion, name: str, position: LatLng) -> bool:
-    """Whether a found place is this one: beside it, and one name contains the other."""
-    one, other = normalised(own.name), normalised(name)
-    return (one in other or other in one) and _near(LatLng(own.lat, own.lng), position)
+def found_again(own: Suggestion, found: Sequence[Place]) -> list[Place]:
+    """The found places beside this one that are this one.
+
+    A favourite's have its own name. Any other place is at most one of those that have all words of
+    its name: the one with the fewest further words.
+    """
+    point = LatLng(own.lat, own.lng)
+    beside = [each for each in found if _near(point, each.position)]
+    if own.slot:
+        name = normalised(own.name)
+        return [each for each in beside if normalised(each.name) == name]
+    words = _words(own.name)
+    fuller = [each for each in beside if words <= _words(each.name)]
+    return sorted(fuller, key=lambda each: len(_words(each.name)))[:1]
+
+
+def _words(name: str) -> set[str]:
+    return set(normalised(name).split())
 
 
 def _latest(drops: Sequence[RecentDrop]) -> Iterator[PlaceFacts]:

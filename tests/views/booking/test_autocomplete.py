@@ -12,7 +12,7 @@ from ridedash.store import properties
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Guest, Property
-from ridedash.store.orders import Order
+from ridedash.store.orders import Offer, Order
 from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import TRIP, Desk, desk, filled, second_car
 
@@ -185,6 +185,41 @@ def test_the_propertys_own_places_lead_a_search(desk: Desk) -> None:
     assert said("Station", end="drop") == [station]
     answer = desk.client.get("/places.json?q=station&end=drop")
     assert (answer.status_code, "not answering" in answer.get_json()["credit"]) == (200, True)
+
+
+def gazetteer(desk: Desk, *names: str) -> None:
+    """Let the gazetteer find these places, all at the drop of `known`."""
+    desk.service.places = [
+        {"name": name, "kind": "", "area": "", "lat": -38.55, "lng": -128.06} for name in names
+    ]
+
+
+def recent(desk: Desk, name: str) -> None:
+    """Give the drop of `known` this name."""
+    with desk.app.extensions["ridedash"].db.write() as s:
+        for offer in s.scalars(select(Offer)):
+            offer.drop_name = name
+
+
+def listed(desk: Desk, typed: str) -> list[str]:
+    """The names that are listed for a typed drop."""
+    answer = desk.client.get("/places.json", query_string={"q": typed, "end": "drop"})
+    return [place["name"] for place in answer.get_json()["places"]]
+
+
+def test_places_beside_an_own_place_stay_in_the_list_unless_they_are_it(desk: Desk) -> None:
+    known(desk)
+    recent(desk, "Mall East Gate")
+    gazetteer(desk, "Mall", "Big Mall East Gate", "Mall (East Gate)", "Mallow East Gate")
+    others = ["Mall", "Big Mall East Gate", "Mallow East Gate"]
+    assert listed(desk, "mall") == ["Mall (East Gate)", *others]
+    gazetteer(desk, "Mall", "Small East Gate")
+    assert listed(desk, "mal") == ["Mall East Gate", "Mall", "Small East Gate"]
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Airport", LatLng(-38.55, -128.06))
+    terminals = ["Airport Terminal 1", "Airport Terminal 2"]
+    gazetteer(desk, terminals[0], "AIRPORT", terminals[1])
+    assert listed(desk, "airp") == ["Airport", *terminals]
 
 
 def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:

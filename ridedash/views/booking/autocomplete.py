@@ -77,9 +77,9 @@ def places() -> Answer:
         found = services().geocoder.search(typed, near)
     except PlacesUnavailableError:
         trouble = _no_answer(near)
-        rows = [place.facts() for place in own]
+        rows = _led_by(own, [], typed)
         return jsonify(places=rows, message=trouble, credit=trouble), 200 if own else 503
-    rows = _led_by(own, found)
+    rows = _led_by(own, found, typed)
     message = "" if rows else _no_place(near)
     return jsonify(places=rows, message=message, credit=_credit() if found else "")
 
@@ -192,17 +192,19 @@ def _own(typed: str) -> list[Suggestion]:
         return matching(s, home, end, typed, other)
 
 
-def _led_by(own: list[Suggestion], found: list[Place]) -> list[dict[str, Any]]:
+def _led_by(own: list[Suggestion], found: list[Place], typed: str) -> list[dict[str, Any]]:
     """The property's own places, then the other found ones, each once.
 
-    A favourite keeps its own name; of a recent drop the gazetteer often knows a fuller one.
+    A favourite keeps its own name; of a recent drop the gazetteer often knows a fuller one. Those
+    whose whole name was typed come first of all, as Enter chooses the first one.
     """
     rows, others = [], found
     for place in own:
         same = found_again(place, others)
         others = [each for each in others if each not in same]
         rows.append(_place(same[0]) if same and not place.slot else place.facts())
-    return rows + [_place(each) for each in others]
+    rows += [_place(each) for each in others]
+    return sorted(rows, key=lambda row: normalised(row["name"]) != normalised(typed))
 
 
 def _near() -> LatLng | None:

@@ -212,14 +212,28 @@ def test_places_beside_an_own_place_stay_in_the_list_unless_they_are_it(desk: De
     recent(desk, "Mall East Gate")
     gazetteer(desk, "Mall", "Big Mall East Gate", "Mall (East Gate)", "Mallow East Gate")
     others = ["Mall", "Big Mall East Gate", "Mallow East Gate"]
-    assert listed(desk, "mall") == ["Mall (East Gate)", *others]
+    assert listed(desk, "mal") == ["Mall (East Gate)", *others]
     gazetteer(desk, "Mall", "Small East Gate")
-    assert listed(desk, "mal") == ["Mall East Gate", "Mall", "Small East Gate"]
+    assert listed(desk, "ma") == ["Mall East Gate", "Mall", "Small East Gate"]
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, "Airport", LatLng(-38.55, -128.06))
     terminals = ["Airport Terminal 1", "Airport Terminal 2"]
     gazetteer(desk, terminals[0], "AIRPORT", terminals[1])
     assert listed(desk, "airp") == ["Airport", *terminals]
+
+
+def test_a_place_whose_whole_name_was_typed_comes_first(desk: Desk) -> None:
+    known(desk)
+    recent(desk, "Park Street Clinic")
+    gazetteer(desk, "Old Park Street", "Park Street")
+    clinic = "Park Street Clinic"
+    assert listed(desk, "park street") == ["Park Street", clinic, "Old Park Street"]
+    assert listed(desk, "park str") == [clinic, "Old Park Street", "Park Street"]
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Park Street East", LatLng(-38.52, -128.02))
+        set_favourite(s, 1, "drop", 2, "Park street", LatLng(-38.58, -128.02))
+    others = ["Park Street East", clinic, "Old Park Street"]
+    assert listed(desk, " Park  Street") == ["Park street", "Park Street", *others]
 
 
 def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:

@@ -134,6 +134,7 @@ _TYPED: Final = {
     "hospitals": lazy_pgettext("typed place", "hospital|clinic|doctor|emergency"),
     "sights": lazy_pgettext("typed place", "sight|museum|park|garden|square|monument|gallery"),
 }
+MOST_SHORT: Final = 4  # letters of a word that begins many names
 # the words of these codes are about accounts and keys, which don't concern people in a lobby
 _HOUSE: Final = frozenset(
     map(
@@ -180,11 +181,15 @@ def typed_kind(typed: str) -> str:
 def _is_named(word: str, said: str) -> bool:
     """Whether a normalised text begins a word, or has it at the beginning of one of its own.
 
-    Scripts without spaces, and articles as in Arabic, have it anywhere.
+    A short word has to be whole, as "bus" is in no "Bushwick". Scripts without spaces, and articles
+    as in Arabic, have it anywhere.
     """
-    if word.startswith(said) or word in said:
+    if word.startswith(said):
         return True
-    return not word.isascii() and word.strip() in said
+    if not word.isascii():
+        return word.strip() in said
+    short = len(word.strip()) <= MOST_SHORT
+    return f"{word} " in f"{said} " if short else word in said
 
 
 def declined_words(reason: str) -> Said:

@@ -59,6 +59,12 @@ def test_a_kind_of_place_is_found_by_its_word_in_the_guests_language(
     assert places(lobby, q=typed, lang="en")["results"] == []
 
 
+def test_a_short_word_for_a_kind_of_place_is_a_whole_word_of_what_is_typed(lobby: Lobby) -> None:
+    asked = {typed: places(lobby, q=typed, lang="fr") for typed in ("mon vol", "Voltaire", "vo")}
+    found = {typed: [each["name"] for each in told["results"]] for typed, told in asked.items()}
+    assert found == {"mon vol": ["Meridian Airport"], "Voltaire": [], "vo": ["Meridian Airport"]}
+
+
 @pytest.mark.parametrize("typed", ["-38.5, -128.0", "-38.5012 -128.003", " 1,2 "])
 def test_coordinates_are_no_place_at_a_kiosk(lobby: Lobby, typed: str) -> None:
     assert places(lobby, q=typed)["results"] == []

@@ -190,13 +190,15 @@ export function apart(text) {
 
 /**
  * The text of a pattern with its slots filled: "{n} of {of}". A fact of the other direction than
- * `direction` is put in Unicode isolates, as in `ridedash/wording/say.py`.
+ * `direction` is put in Unicode isolates, as in `ridedash/wording/say.py`. A slot without a fact
+ * stays as it is.
  */
 export function filled(pattern, slots = {}, direction = "ltr") {
   const against = AGAINST[direction];
   const text = (value) =>
     typeof value === "string" && against.test(value) ? `\u2068${value}\u2069` : String(value);
-  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => text(slots[name] ?? slot));
+  const said = (slot, given) => (given === undefined || given === null ? slot : text(given));
+  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => said(slot, slots[name]));
 }
 
 /** Shows that something is in progress: a quiet ring, which does not move with reduced motion. */

@@ -68,6 +68,8 @@ def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: st
     assert said(page) == [words["where"]]
     page.keyboard.press("ArrowDown")
     assert said(page)[0].startswith("International Airport, Terminal 2")
+    label = page.locator('[data-press="place-0"]').get_attribute("aria-label")
+    assert (label or "").startswith(f"International Airport, Terminal 2{pause}")
     page.keyboard.press("Enter")
     page.locator(".k-car").first.wait_for()
     assert words["which_car"] in said(page)

@@ -1,7 +1,7 @@
 /**
  * Turns touches into presses: a control is pressed on release, if the touch began on it. A second
  * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage. Letters,
- * fields and Next follow each other as fast as a guest types.
+ * fields and the Next of the guest's details follow each other as fast as a guest types.
  */
 
 import { press } from "./el.js";
@@ -66,7 +66,7 @@ export class Touches {
   #isPalm(node, at) {
     const { control } = this.last;
     if (!control || control === node || at - this.last.at >= PALM_MS) return false;
-    return !(isOfTyping(control) && isOfTyping(node));
+    return !(isOfTyping(control) && isOfTyping(node)) || isAsking(node);
   }
 }
 
@@ -88,9 +88,14 @@ function isAgain(now, node, screen) {
   return same && screen === screenNow();
 }
 
-/** Whether a control is a key, a field or the Next of a form: none of them costs or wipes. */
+/** Whether a control is a key, a field or the Next of a form. */
 function isOfTyping(node) {
   return Boolean(node?.closest(".k-keyboard, .k-entry"));
+}
+
+/** Whether a control is the Next that orders with the desk's code, or tries a ride's PIN. */
+function isAsking(node) {
+  return node.dataset.press === "next" && screenNow() !== "who";
 }
 
 /** The control under a finger; the sensitive area of a control reaches below it (kiosk.css). */

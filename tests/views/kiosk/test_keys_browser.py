@@ -167,6 +167,17 @@ def test_a_ride_is_booked_by_few_touches_and_a_fast_one_is_not_lost(kiosk: FakeK
     assert usual_touches <= 5
     assert keys <= 8
     assert search_touches <= 9
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 5)
+    press(page, "have")
+    page.locator('[data-press="key-2"]').tap()
+    page.locator('[data-press="next"]').tap()
+    assert page.get_by_role("alert").count() == 0, "a palm tries no PIN, and orders nothing"
+    page.clock.run_for(READ_MS)
+    page.locator('[data-press="next"]').tap()
+    lead = kiosk.document()["words"]["en"]["my_ride_lead"]
+    expect(page.get_by_role("alert")).to_have_text(lead)
+    page.locator('[data-press="key-7"]').tap()
+    expect(page.locator('[data-field="number"]')).to_have_value("K27")
 
 
 def test_a_press_is_not_lost_when_its_screen_is_drawn_anew_under_the_finger(

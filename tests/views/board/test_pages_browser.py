@@ -26,6 +26,7 @@ PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))
 # whether the path that was driven leads as far as the cab, which stands
 ENDS_AT_CAB = """() => {
   const map = window[document.querySelector("[data-map]").dataset.map];
+  if (!map?._loaded) return false;
   const {x, y} = map.latLngToLayerPoint([-38.505, -128.004]);
   const path = document.querySelector("path.map-line")?.getAttribute("d") ?? "";
   return path.trim().endsWith(`L${x} ${y}`);

@@ -197,7 +197,9 @@ def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_
 
 def test_a_new_release_is_loaded_once_and_under_no_guest(kiosk: FakeKiosk, page: Page) -> None:
     loads: list[Page] = []
+    asked: list[str] = []
     page.on("load", lambda loaded: loads.append(loaded))
+    page.on("request", lambda sent: asked.append(sent.url) if sent.url.endswith("/kiosk") else None)
 
     def beats(times: int = 1) -> None:
         for _ in range(times):
@@ -206,7 +208,8 @@ def test_a_new_release_is_loaded_once_and_under_no_guest(kiosk: FakeKiosk, page:
 
     kiosk.release, kiosk.refusing = "r2", {"document": 502}
     press(page, "start")
-    beats(2)  # somebody stands there: the document is not even asked for
+    beats(2)
+    assert asked == [], "somebody stands there"
     press(page, "bar-over")
     with page.expect_response("**/kiosk"):
         page.clock.fast_forward(20_000)

@@ -148,6 +148,8 @@ def book_by_touch(kiosk: FakeKiosk, page: Page, *steps: str) -> tuple[int, int]:
         name, _, letters = step.partition(":")
         if name != "next":
             page.clock.run_for(READ_MS)
+        if name.startswith("found-"):  # the places of all letters, not of those before
+            expect(page.locator(f'[data-press="{name}"]')).to_contain_text("Airp")
         for each in [f"key-{letter}" for letter in letters] or [name]:
             page.locator(f'[data-press="{each}"]').tap()
         touches, keys = touches + (not letters), keys + len(letters)
@@ -200,6 +202,7 @@ def test_a_press_is_not_lost_when_its_screen_is_drawn_anew_under_the_finger(
     press(page, "place-0")
     page.locator(".k-car").first.wait_for()
     press(page, "car-0", "key-a", "next")
+    page.clock.run_for(READ_MS)
     held("book")
     page.evaluate("""() => {
       const drawn = document.querySelector('[data-press="book"]');

@@ -153,8 +153,10 @@ def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: st
     lobby.next_guest()
     uncounted(lobby)
     known = {order.id for order in lobby.orders()}
-    typed = {"": "", "forged": "000001"}.get(code) or desk_code(lobby, house_pays=code == "house")
-    form = forged | {"offer": lobby.offer(), "code": "" if code == "" else typed}
+    typed = {"": "", "forged": "000001"}.get(code)
+    if typed is None:
+        typed = desk_code(lobby, house_pays=code == "house")
+    form = forged | {"offer": lobby.offer(), "code": typed}
     first, again = lobby.order(**form), lobby.order(**form)
     made = [order for order in lobby.orders() if order.id not in known]
     if not made:
@@ -666,6 +668,7 @@ FIELDS = (
 )
 ROUTES = ("beat", "cars", "order", "ride", "cancel", "help", "end", "pair")
 PART = '--x\r\nContent-Disposition: form-data; name="visit"'
+OF_PARTS = "multipart/form-data; boundary=x"
 OF_FORMS = "application/x-www-form-urlencoded"
 SHAPES = (  # bodies that are no forms, with the type that they claim to have
     (b"\xff\xfe\x00visit=", OF_FORMS),
@@ -674,9 +677,9 @@ SHAPES = (  # bodies that are no forms, with the type that they claim to have
     (b"=&&=;%", OF_FORMS),
     (b'{"visit": {"a": [1e999]}, "offer": null', "application/json"),
     (b"[]", "application/json; charset=nonsense"),
-    (f"{PART}\r\n\r\n".encode(), "multipart/form-data; boundary=x"),
-    (f"{PART}\r\nContent-Type: text/plain; charset=utf-99\r\n\r\nv\r\n--x--".encode(), ""),
-    (f"{PART}; filename=v\r\n\r\nv\r\n--x--\r\n".encode(), "multipart/form-data; boundary=x"),
+    (f"{PART}\r\n\r\n".encode(), OF_PARTS),
+    (f"{PART}\r\nContent-Type: text/plain; charset=utf-99\r\n\r\nv\r\n--x--".encode(), OF_PARTS),
+    (f"{PART}; filename=v\r\n\r\nv\r\n--x--\r\n".encode(), OF_PARTS),
     (b"visit=v", "multipart/form-data"),
     (b"\x00" * 99, "\xffnonsense"),
 )
@@ -696,10 +699,10 @@ def hostile_bodies(lobby: Lobby) -> Iterator[dict[str, Any]]:
 def test_no_body_breaks_a_route_or_orders_anything(lobby: Lobby) -> None:
     lobby.set(rule="approval")
     for what in ROUTES:
-        uncounted(lobby)
         for body in hostile_bodies(lobby):
+            uncounted(lobby)
             status = lobby.client.post(f"/kiosk/{what}", **body).status_code
-            assert status in (200, 204, 400, 404, 413, 422, 429), (what, body)
+            assert status in (200, 204, 400, 404, 413, 422), (what, body)
     for value in HOSTILE:
         for field in ("q", "tab", "lang"):
             answer = lobby.client.get("/kiosk/places.json", query_string={field: value})

@@ -61,6 +61,7 @@ REPEAT: Final = "repeat"
 WAIT: Final = "wait"
 READ_BACK: Final = "READ_BACK"  # the code of an action whose effect a later poll showed
 RIDE_ENDED: Final = "RIDE_ENDED"
+SUPERSEDED: Final = "SUPERSEDED"  # a newer change of the drop was made
 SAME_PLACE_M: Final = 50.0
 MOST_CALLS: Final = 2
 
@@ -454,5 +455,5 @@ def read_drop(
     if status in wire.TERMINAL:
         return Reading(REFUSED, RIDE_ENDED)
     if newer:
-        return Reading(REFUSED, "SUPERSEDED")
+        return Reading(REFUSED, SUPERSEDED)
     return Reading(REPEAT if drop is not None and calls < MOST_CALLS else WAIT)

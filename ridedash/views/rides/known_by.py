@@ -4,13 +4,18 @@ For people who may read the audit log. Without the guest's data: the service nev
 the kept answer is without secrets (docs/security.md 8).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ridedash import wire
+from ridedash.rides.codes import NO_CONNECTION, RESTORED
+from ridedash.rides.orders.restore import FROM_JOURNAL
+from ridedash.rides.tracking.merge import HANDOVER
+from ridedash.rides.tracking.policy import READ_BACK, RIDE_ENDED, SUPERSEDED
 from ridedash.store.models.orders import OrderState as S
-from ridedash.store.orders import Action, Order
+from ridedash.store.orders import Action, Order, TimelineEvent
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web.formatting import clock_time, day_text
 from ridedash.wording import gettext as _
@@ -27,7 +32,6 @@ ASKED: Final = {
 ANSWERS: Final = {
     S.BOOKED: lazy("The ride company answered: booked, with the number {id}."),
     S.MATCHING: lazy("The ride company answered that it looks for a shared ride."),
-    S.FAILED: lazy("The ride company answered that it looks for a shared ride."),
     S.REJECTED: lazy("The ride company refused the order[: {code}]."),
     S.NOT_SENT: lazy("The ride company answered that it booked nothing[: {code}]."),
     S.UNKNOWN: lazy("The answer proves neither a booking nor a refusal."),
@@ -37,8 +41,18 @@ AGREED: Final = {
     "done": lazy("The ride company did it."),
     "refused": lazy("The ride company refused[: {code}]."),
     "unconfirmed": lazy("No clear answer came."),
-    "not_sent": lazy("It never left for the ride company."),
 }
+NO_EFFECT: Final = lazy("It had no effect[: {code}].")  # whoever found that
+# by the codes that only a poll gives to an action, and by those that an answer gives too
+LOOKED: Final = {
+    ("done", READ_BACK): lazy("A later look at the ride showed what we asked for."),
+    ("refused", RIDE_ENDED): lazy("A later look at the ride did not show its effect[: {code}]."),
+    ("refused", SUPERSEDED): lazy("A later look at the ride did not show its effect[: {code}]."),
+    ("refused", wire.BOOKING_ALLOTED): NO_EFFECT,
+    ("refused", wire.CANCELLATION_NOT_ALLOWED): NO_EFFECT,
+}
+# codes of calls that certainly never left; after a 401 or a 429 an action is `not_sent` too
+STAYED: Final = frozenset({NO_CONNECTION, "NO_BOOKING_ID"})
 
 
 @dataclass(frozen=True)
@@ -84,19 +98,55 @@ def _proof(facts: RideFacts, at: datetime, words: str, quote: str) -> Proof:
 
 
 def _of_order(facts: RideFacts) -> Iterator[Found]:
-    order = facts.page.order
+    order, events = facts.page.order, facts.page.events
     if order.state in UNSENT:
         return
-    if order.sent_at is not None and not _never_left(order):
-        asked = _("We asked the ride company to book, with the reference {ref}.")
-        yield order.sent_at, say(asked, {"ref": order.mtx}), ""
-    for event in facts.page.events:
-        if (event.what, event.name, order.state) == ("order", S.MATCHING, S.BOOKED):
-            yield event.at, str(ANSWERS[S.MATCHING]), ""  # what came later named the booking
-    if order.state != S.SENDING:
-        at = order.resolved_at or order.sent_at or order.ready_at or order.created_at
-        words = say(_answer(order), {"id": order.booking_id, "code": order.code})
-        yield at, words, _quote(order)
+    asked = _("We began to ask the ride company to book, with the reference {ref}.")
+    for at in _sends(order, events):
+        yield at, say(asked, {"ref": order.mtx}), ""
+    if order.state == S.SENDING:
+        return
+    state, reached = S(order.state), _reached(events)
+    looked_for = state is S.BOOKED and S.MATCHING in reached
+    first = S.MATCHING if looked_for or state is S.FAILED else state
+    at = order.sent_at or order.ready_at or order.created_at
+    if first is state:
+        at = order.resolved_at or at
+    words = say(_answer(order, first), {"id": order.booking_id, "code": order.code})
+    yield reached.get(first, at), words, _quote(order)
+    if looked_for:
+        yield _booked_later(order, events)
+
+
+def _reached(events: Iterable[TimelineEvent]) -> dict[str, datetime]:
+    """When the order came to each of the two states that may be followed by another one."""
+    return {
+        event.name: event.at
+        for event in reversed(tuple(events))
+        if event.what == "order" and event.name in (S.MATCHING, S.UNKNOWN)
+    }
+
+
+def _sends(order: Order, events: Iterable[TimelineEvent]) -> list[datetime]:
+    """When the order was claimed, just before each call; none if nothing left, or nobody knows.
+
+    A restored database may have an estimate in `sent_at`.
+    """
+    if _never_left(order):
+        return []
+    began = [each.at for each in events if (each.what, each.name) == ("order", S.SENDING)]
+    doubted = order.code == RESTORED or any(each.name == FROM_JOURNAL for each in events)
+    if not began and order.sent_at is not None and (order.recovered_at or not doubted):
+        return [order.sent_at]
+    return began
+
+
+def _booked_later(order: Order, events: Iterable[TimelineEvent]) -> Found:
+    """A poll found a driver, or the number, of a shared ride that was looked for."""
+    at = order.resolved_at or order.sent_at or order.created_at
+    numbered = all(each.at <= at for each in events if each.name == HANDOVER)
+    words = _("A later look at the ride showed that it is booked[, with the number {id}].")
+    return at, say(words, {"id": order.booking_id if numbered else None}), ""
 
 
 def _quote(order: Order) -> str:
@@ -106,41 +156,58 @@ def _quote(order: Order) -> str:
     return service_quote(order.message) if order.http_status is not None else ""
 
 
-def _never_left(order: Order) -> bool:
-    """Whether no answer but our own knowledge proves that nothing was booked."""
+def _is_unsent(order: Order) -> bool:
+    """Whether our own knowledge of the last attempt proves that nothing was booked."""
     return order.state in (S.NOT_SENT, S.REJECTED) and order.http_status is None
 
 
-def _answer(order: Order) -> str:
-    """What settled the order, or what came in its place."""
+def _never_left(order: Order) -> bool:
+    """Whether an order is unsent, and no earlier attempt ended with a 401 or a 429."""
+    again = order.reauthorised or order.throttled or order.attempt > 1
+    return _is_unsent(order) and not again
+
+
+def _answer(order: Order, state: S) -> str:
+    """What brought the order into a state, or what came in place of an answer."""
+    nobody_answered = order.http_status is None
+    if state is S.CLOSED_NOT_BOOKED:
+        return str(ANSWERS[state])
+    if state is S.BOOKED and order.resolved_by is not None and nobody_answered:
+        return _("A member of staff typed the number {id}, and the ride company knows it.")
+    if order.recovered_at is not None and state is S.UNKNOWN:
+        return _("The notes of the machine that sent it prove neither a booking nor a refusal.")
     if order.recovered_at is not None:
         return _("Known from the notes of the machine that sent it, after a restore.")
     if _never_left(order):
         return _("The order never left for the ride company[: {code}].")
-    if order.state == S.BOOKED and order.resolved_by is not None:
-        return _("A member of staff typed the number {id}, and the ride company knows it.")
-    if order.state == S.UNKNOWN and order.sent_at is None:
+    if _is_unsent(order):
+        return _("Nothing was booked[: {code}].")
+    if state is S.UNKNOWN and order.code == RESTORED:
         return _("Our database was restored, and does not know whether the order left.")
-    if order.state == S.UNKNOWN and order.http_status is None:
+    if state is S.UNKNOWN and nobody_answered:
         return _("No whole answer came.")
-    return str(ANSWERS[S(order.state)])
+    return str(ANSWERS[state])
 
 
 def _of_actions(facts: RideFacts) -> Iterator[Found]:
     for action in facts.page.actions:
-        if action.name in ASKED and action.called_at is not None:
+        if action.name not in ASKED or action.called_at is None:
+            continue
+        in_vain = action.state == "not_sent" or action.calls == 0
+        if not in_vain:
             yield action.called_at, str(ASKED[action.name]), ""
-            if action.state in AGREED:
-                yield _answered(action)
+        if in_vain or action.state in AGREED:
+            words = say(_result(action, in_vain), {"code": action.code})
+            yield action.settled_at or action.called_at, words, service_quote(action.text)
 
 
-def _answered(action: Action) -> Found:
-    words = say(AGREED[action.state], {"code": action.code})
-    return (
-        action.settled_at or action.called_at or action.made_at,
-        words,
-        service_quote(action.text),
-    )
+def _result(action: Action, in_vain: bool) -> str:
+    """What an answer, or else a poll, proves about an action."""
+    if in_vain:
+        stayed = action.code in STAYED
+        return _("It never left for the ride company.") if stayed else str(NO_EFFECT)
+    found = None if action.header or action.text else LOOKED.get((action.state, action.code or ""))
+    return str(found or AGREED[action.state])
 
 
 def _of_ride(facts: RideFacts) -> Iterator[Found]:

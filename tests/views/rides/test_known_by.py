@@ -1,5 +1,6 @@
 """How we know what a ride's page says: the calls and answers, for those who read the audit log."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from html import unescape
@@ -15,17 +16,44 @@ from tests.views.ride_pages import NOON, ORDER_STATES, Desk, make_desk
 
 pytestmark = pytest.mark.database
 
-ASKED = "We asked the ride company to book, with the reference "
+ASKED = "We began to ask the ride company to book, with the reference "
 NEVER_LEFT = "The order never left for the ride company"
+CLOSED = ("asked support", "A member of staff said that nothing was booked.")
+UNSEEN = "A later look at the ride did not show its effect"
 CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("UNKNOWN", {"http_status": None, "message": "ReadTimeout"}, "No whole answer came."),
     ("UNKNOWN", {"http_status": 502}, "The answer proves neither a booking nor a refusal."),
-    ("UNKNOWN", {"http_status": None, "sent_at": None}, "Our database was restored, and"),
+    ("UNKNOWN", {"http_status": None, "code": "RESTORED"}, "Our database was restored, and"),
     ("REJECTED", {"http_status": 400, "code": "INVALID_CITY"}, "refused the order: INVALID_CITY."),
     ("REJECTED", {"http_status": None, "code": "NO_CONNECTION"}, f"{NEVER_LEFT}: NO_CONNECTION."),
     ("NOT_SENT", {"http_status": None, "code": "WITHDRAWN"}, f"{NEVER_LEFT}: WITHDRAWN."),
     ("NOT_SENT", {"http_status": 401, "code": "RECONNECT"}, "that it booked nothing: RECONNECT."),
-    ("CLOSED_NOT_BOOKED", {"resolve_reason": "asked support"}, "asked support"),
+    ("NOT_SENT", {"code": "EXPIRED", "reauthorised": True}, "Nothing was booked: EXPIRED."),
+    ("NOT_SENT", {"code": "WITHDRAWN", "throttled": True}, "Nothing was booked: WITHDRAWN."),
+    ("CLOSED_NOT_BOOKED", {"resolve_reason": "asked support"}, CLOSED[0]),
+    ("BOOKED", {"resolved_by": 1}, "A member of staff typed the number "),
+    ("BOOKED", {"resolved_by": 1, "http_status": 200}, "answered: booked, with the number "),
+    ("BOOKED", {"recovered_at": NOON}, "Known from the notes of the machine that sent it"),
+    ("BOOKED", {"recovered_at": NOON, "resolved_by": 1}, "A member of staff typed the number "),
+    ("CLOSED_NOT_BOOKED", {"recovered_at": NOON}, CLOSED[1]),
+    ("UNKNOWN", {"recovered_at": NOON, "code": "RESTORED"}, "prove neither a booking nor a"),
+)
+ACTIONS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+    ("cancel", "done", {}, "The ride company did it."),
+    ("cancel", "done", {"code": "READ_BACK"}, "A later look at the ride showed what we asked for."),
+    ("cancel", "refused", {"code": "RIDE_ENDED"}, f"{UNSEEN}: RIDE_ENDED."),
+    ("drop", "refused", {"code": "SUPERSEDED"}, f"{UNSEEN}: SUPERSEDED."),
+    ("abort", "refused", {"code": "BOOKING_ALLOTED"}, "It had no effect: BOOKING_ALLOTED."),
+    (
+        "abort",
+        "refused",
+        {"code": "BOOKING_ALLOTED", "header": "Sorry"},
+        "The ride company refused",
+    ),
+    ("cancel", "not_sent", {"code": "NO_CONNECTION"}, "It never left for the ride company."),
+    ("cancel", "not_sent", {"code": "RATE_LIMITED"}, "It had no effect: RATE_LIMITED."),
+    ("feedback", "unconfirmed", {"code": "NO_CONNECTION", "calls": 0}, "It never left for the"),
+    ("feedback", "unconfirmed", {}, "No clear answer came."),
 )
 
 
@@ -79,25 +107,81 @@ def test_a_manager_reads_what_was_asked_and_answered_in_its_order(desk: Desk) ->
 def test_it_says_what_settled_the_order_and_no_call_that_was_not_made(
     desk: Desk, state: str, values: dict[str, Any], said: str
 ) -> None:
-    order_id = change(desk, desk.order(state), **{"sent_at": NOON, "message": None} | values)
-    text = known(desk, order_id)
+    values = {"sent_at": NOON, "message": None} | values
+    if "resolved_by" in values:
+        values["resolved_by"] = desk.ids["desk"]
+    text = known(desk, change(desk, desk.order(state), **values))
     assert said in text
-    assert (ASKED in text) is (NEVER_LEFT not in said and values.get("sent_at", NOON) == NOON)
+    assert (ASKED in text) is (NEVER_LEFT not in said and "database was restored" not in said)
+    others = {each for other, _, each in CASES if other == state}
+    assert {each for each in others if each in text} <= {said, *CLOSED}
     assert "ReadTimeout" not in text
 
 
-def test_a_shared_ride_was_first_looked_for_and_booked_later(desk: Desk) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER", kind="share")
-    sent = NOON - timedelta(minutes=9)
-    change(desk, order_id, sent_at=sent, resolved_at=sent + timedelta(minutes=3))
+@pytest.mark.parametrize(("name", "state", "values", "said"), ACTIONS)
+def test_it_says_who_knows_what_came_of_an_action_and_names_no_call_that_never_left(
+    desk: Desk, name: str, state: str, values: dict[str, Any], said: str
+) -> None:
+    text = known(desk, desk.order("BOOKED", "CALL_DRIVER", actions=[(name, state, values)]))
+    assert said in text
+    asked = "We asked to" in text or "We sent the feedback." in text
+    assert asked is (state != "not_sent" and values.get("calls") != 0)
+    others = ("ride company did it", "ride company refused", "A later look", "No clear answer")
+    assert [each for each in others if each in text and each not in said] == []
+
+
+def moment(desk: Desk, order_id: int, minutes: int, name: str, what: str = "order") -> None:
+    at = NOON - timedelta(minutes=30 - minutes)
     facts = {"order_id": order_id, "property_id": desk.ids["desk.property"]}
-    desk.add(lambda s: s.add(TimelineEvent(what="order", name="MATCHING", at=sent, **facts)))
+    desk.add(lambda s: s.add(TimelineEvent(what=what, name=name, at=at, **facts)))
+
+
+def proofs(text: str) -> list[str]:
+    """The minutes and seconds of all that the page says, in its order."""
+    return re.findall(r"T[0-9]{2}:([0-9]{2}:[0-9]{2})", text)
+
+
+def test_each_send_is_told_at_its_time_and_an_estimate_is_not(desk: Desk) -> None:
+    order_id = change(desk, desk.order("NOT_SENT"), reauthorised=True, code="EXPIRED", sent_at=None)
+    moment(desk, order_id, 0, "SENDING")
+    assert known(desk, order_id).count(ASKED) == 1
+    moment(desk, order_id, 1, "SENDING")
+    assert known(desk, order_id).count(ASKED) == 2
+    restored = change(desk, desk.order("BOOKED"), http_status=200)
+    assert ASKED in known(desk, restored)
+    moment(desk, restored, 2, "from_journal", "event")
+    assert ASKED not in known(desk, restored)
+
+
+@pytest.mark.parametrize("is_numbered", [True, False])
+def test_a_shared_ride_was_first_looked_for_and_booked_later(desk: Desk, is_numbered: bool) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", kind="share")
+    sent = NOON - timedelta(minutes=30)
+    values = {"resolved_at": sent + timedelta(minutes=3), "message": "Looking", "http_status": 200}
+    change(desk, order_id, sent_at=sent, **values)
+    moment(desk, order_id, 1, "MATCHING")
+    moment(desk, order_id, 3 if is_numbered else 4, "handover", "event")
     text = known(desk, order_id)
-    assert text.index(ASKED) < text.index("it looks for a shared ride") < text.index("booked, with")
+    later = "A later look at the ride showed that it is booked"
+    told = (ASKED, "it looks for a shared ride", "“Looking”", later)
+    assert [text.index(each) for each in told] == sorted(text.index(each) for each in told)
+    assert (f"{later}, with the number CRN" in text) is is_numbered
+    assert text.count("“Looking”") == 1
+    assert "The ride company answered: booked" not in text
+
+
+@pytest.mark.parametrize("state", ["MATCHING", "FAILED", "UNKNOWN"])
+def test_an_answer_is_told_at_the_time_when_it_came(desk: Desk, state: str) -> None:
+    sent = NOON - timedelta(minutes=30)
+    ended = NOON if state == "FAILED" else None
+    order_id = change(desk, desk.order(state), sent_at=sent, resolved_at=ended)
+    moment(desk, order_id, 1, "UNKNOWN" if state == "UNKNOWN" else "MATCHING")
+    moment(desk, order_id, 9, state)
+    assert proofs(known(desk, order_id)) == ["00:00", "01:00"]
 
 
 def test_every_state_of_an_order_has_an_answer_or_was_never_sent() -> None:
-    assert {*ANSWERS, *UNSENT, "SENDING"} == set(ORDER_STATES)
+    assert {*ANSWERS, *UNSENT, "SENDING", "FAILED"} == set(ORDER_STATES)
 
 
 def test_only_who_reads_the_audit_log_sees_it(desk: Desk) -> None:

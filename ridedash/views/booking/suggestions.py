@@ -77,11 +77,11 @@ def matching(
     s: Session, home: Property, end: str, typed: str, other: LatLng | None
 ) -> list[Suggestion]:
     """The suggested places in whose name each typed word begins a word: favourites first."""
-    begun = normalised(typed).replace(" ", "\n ").split("\n")
+    begun = [f" {word}" for word in normalised(typed).split()]
     return [
         place
         for place in suggested(s, home, end, None, other)
-        if begun != [""] and all(word in normalised(place.name) for word in begun)
+        if begun and all(word in normalised(place.name) for word in begun)
     ]
 
 

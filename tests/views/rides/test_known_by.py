@@ -70,11 +70,9 @@ def known(desk: Desk, order_id: int) -> str:
     page = unescape(desk.client().get(f"/rides/{order_id}").text)
     for isolate in "\u2066\u2067\u2068\u2069":
         page = page.replace(isolate, "")
-    return (
-        page.split('class="disclosure known"')[1].split("</details>")[0]
-        if ("How we know" in page)
-        else ""
-    )
+    if "How we know" not in page:
+        return ""
+    return page.split('class="disclosure known"')[1].split("</details>")[0]
 
 
 def change(desk: Desk, order_id: int, **values: Any) -> int:

@@ -38,18 +38,20 @@ class SeriesAsked:
 @dataclass(frozen=True)
 class GuestList:
     """A pasted list: its guests, the errors of lines that can't be read, and a sentence for each
-    line that names the guest of an earlier one.
+    line that names the guest of an earlier one. `read` says how each line was read that begins with
+    a room, or whose name has a digit: a person knows whether that was meant.
     """
 
     guests: tuple[ListedGuest, ...]
     wrong: list[str]
     same: list[str]
+    read: list[str]
 
 
 def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
     """The guests of a pasted list, with its errors."""
     found: list[ListedGuest] = []
-    wrong, same = [], []
+    wrong, same, read = [], [], []
     first: dict[tuple[str, ...], int] = {}  # the number of the first line that names each guest
     lines = guest_lines(text)
     for line in lines:
@@ -59,6 +61,8 @@ def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
             wrong.append(_("Line %(n)d: %(why)s", n=line.number, why=str(error)))
             continue
         found.append(guest)
+        if line.room_first or any(map(str.isdigit, guest.name)):
+            read.append(_as_read(line.number, guest))
         facts = guest.name.casefold(), (guest.room or "").casefold(), guest.phone or ""
         of = first.setdefault(facts, line.number)
         if of != line.number:
@@ -69,7 +73,15 @@ def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
             n=len(lines),
         )
         wrong.append(many)
-    return GuestList(tuple(found), wrong, same)
+    return GuestList(tuple(found), wrong, same, read)
+
+
+def _as_read(number: int, guest: ListedGuest) -> str:
+    if guest.room is None:
+        return _("Line %(n)d: name “%(name)s”, no room", n=number, name=guest.name)
+    return _(
+        "Line %(n)d: name “%(name)s”, room “%(room)s”", n=number, name=guest.name, room=guest.room
+    )
 
 
 def _guest(line: GuestLine, read_phone: ReadPhone) -> ListedGuest:

@@ -1,14 +1,15 @@
 """Parses a pasted list of guests: one line each, with name, room and phone. Pure.
 
 The cells of a line are separated by tabs (a spreadsheet), semicolons or commas. The separator is
-determined for each line, so that lists from two sources can be pasted together.
+determined for each line, so that lists from two sources can be pasted together. A room that comes
+before the name is recognised where nothing else can be meant.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-from ridedash.text import one_line
+from ridedash.text import one_line, plain_code
 
 # the form counts the same lines before the press (static/js/booking/guest_list.js)
 LINE_ENDS: Final = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
@@ -18,13 +19,16 @@ CELL_MAX: Final = 200  # characters of a cell that are read
 ROOM_MAX: Final = 32  # characters of a room
 LINES_MAX: Final = 200  # lines of a list that are read
 PHONE_DIGITS: Final = 7  # a second cell with this many digits is a phone number, not a room
+# a room as most doors have it; the form recognises the same ones (static/js/booking/guests.js)
+ROOM: Final = re.compile(r"[^\W\d_]?-?\d{1,5}[^\W\d_]?")
 
 
 @dataclass(frozen=True)
 class GuestLine:
     """One line of the list as it was typed; `number` counts blank lines too, from 1.
 
-    `more` is the text after the third cell.
+    `more` is the text after the third cell. `room_first` tells a line whose room was typed before
+    its name.
     """
 
     number: int
@@ -32,6 +36,7 @@ class GuestLine:
     room: str = ""
     phone: str = ""
     more: str = ""
+    room_first: bool = False
 
 
 def guest_lines(text: str) -> list[GuestLine]:
@@ -51,13 +56,44 @@ def _is_seen(line: str) -> bool:
 def _line(number: int, line: str) -> GuestLine:
     separator = next((each for each in SEPARATORS if each in line.strip()), SEPARATORS[0])
     cells = [one_line(cell.strip().strip('"'), CELL_MAX) for cell in line.split(separator)]
-    name, *rest = cells
-    while rest and not rest[-1]:
-        rest.pop()
+    while len(cells) > 1 and not cells[-1]:
+        cells.pop()
+    turned = _room_behind(cells)
+    name, *rest = turned or cells
     if len(rest) == 1 and _is_phone(rest[0]):
         return GuestLine(number, name, phone=rest[0])
     room, phone, *more = [*rest, "", ""][: max(len(rest), CELLS - 1)]
-    return GuestLine(number, name, room, phone, f"{separator} ".join(more))
+    return GuestLine(number, name, room, phone, f"{separator} ".join(more), turned is not None)
+
+
+def _room_behind(cells: list[str]) -> list[str] | None:
+    """The cells with the name before the room, for a line that begins with its room.
+
+    None for any other line, and for one that can be read in two ways, such as "412, 413".
+
+    >>> _room_behind(["412", "Guest Heron"]), _room_behind(["412 Guest Heron", "+91 98450 00000"])
+    (['Guest Heron', '412'], ['Guest Heron', '412', '+91 98450 00000'])
+    """
+    first, *rest = cells
+    if _is_room(first):
+        if not rest or _is_phone(rest[0]):
+            return ["", first, *rest]
+        return [rest[0], first, *rest[1:]] if not rest[0] or _is_name(rest[0]) else None
+    room, _, name = first.partition(" ")
+    if not _is_room(room) or not _is_name(name):
+        return None
+    if rest and not rest[0]:  # an empty cell for the room, since it was typed with the name
+        rest = rest[1:]
+    return [name, room, *rest] if not rest or _is_phone(rest[0]) else None
+
+
+def _is_room(cell: str) -> bool:
+    return ROOM.fullmatch(plain_code(cell)) is not None
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell can be a name and can't be a room: letters, and no digit."""
+    return any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))
 
 
 def _is_phone(cell: str) -> bool:

@@ -78,7 +78,8 @@ class GroupCar:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def check_list() -> BaseResponse:
-    """The first errors of a pasted list as `wrong`, and its duplicates as `same`, in sentences.
+    """The first errors of a pasted list as `wrong`, its duplicates as `same`, and lines of which
+    somebody should look at how they were read as `read`, in sentences.
 
     A POST, because names and phone numbers don't belong in a URL. The press checks the list again.
     """
@@ -86,7 +87,8 @@ def check_list() -> BaseResponse:
         country = s.get_one(Property, current_staff().property_id).country
     text = request.form.get("guests", "")[:LIST_MAX]
     read = listed_guests(text, lambda typed: read_phone(typed, country))
-    return jsonify(wrong=read.wrong[:MOST_CARS], same=read.same[:MOST_CARS])
+    parts = {"wrong": read.wrong, "same": read.same, "read": read.read}
+    return jsonify({name: said[:MOST_CARS] for name, said in parts.items()})
 
 
 @bp.get("/groups/<int:order_id>")

@@ -19,13 +19,15 @@ export class GuestList {
    */
   constructor(part, { signal, changed }) {
     Object.assign(this, { signal, changed });
-    // the server's sentences about lines that it can't read, and about duplicates that only it sees
-    this.checked = { wrong: [], same: [] };
+    // the server's sentences about lines that it can't read, about duplicates that only it sees,
+    // and about how it reads lines that begin with a room
+    this.checked = { wrong: [], same: [], read: [] };
     signal?.addEventListener("abort", () => clearTimeout(this.pause));
     this.text = part?.querySelector("[name=guests]") ?? null;
     this.hint = part?.querySelector("[data-list-hint]") ?? null;
     this.say = this.hint?.dataset ?? {};
     this.same = part?.querySelector("[data-list-same]") ?? null;
+    this.read = part?.querySelector("[data-list-read]") ?? null;
     this.twice = part?.querySelector("[data-list-twice]") ?? null;
     this.usual = this.hint?.textContent ?? "";
     this.show();
@@ -70,7 +72,7 @@ export class GuestList {
       this.twice.firstElementChild.checked = false;
       this.twice.hidden = !this.#repeats.length;
       this.checked.same = [];
-      if (!this.count) this.checked.wrong = [];
+      if (!this.count) this.checked.wrong = this.checked.read = [];
       clearTimeout(this.pause);
       this.pause = setTimeout(() => this.#check(), PAUSE_MS);
     }
@@ -86,6 +88,7 @@ export class GuestList {
     const { wrong, same } = this.checked;
     const words = new Set([...wrong, ...repeats.map(([n, m]) => this.#says(n, m)), ...same]);
     setText(this.same, [...words].filter((each) => !told.includes(each)).join("\n"));
+    setText(this.read, this.checked.read.join("\n"));
     this.hint.textContent = count ? this.say.sayList.replace("{n}", count) : this.usual;
     const form = this.text.form;
     for (const part of form.querySelectorAll("[data-guest], .when-cars"))
@@ -101,7 +104,7 @@ export class GuestList {
     const { ok, body } = await askQuietly("/guest-list.json", sent, this.signal);
     if (!ok || guests !== this.text.value) return;
     this.text.parentElement.querySelector(".several-wrong")?.remove();
-    this.text.setAttribute("aria-describedby", `guests-hint ${this.same.id}`);
+    this.text.setAttribute("aria-describedby", `guests-hint ${this.same.id} ${this.read.id}`);
     if (body.wrong.length) this.text.setAttribute("aria-invalid", "true");
     this.checked = body;
     this.show();

@@ -28,6 +28,40 @@ def test_a_line_is_name_room_and_phone(line: str, name: str, room: str, phone: s
     assert guest_lines(line) == [GuestLine(1, name, room, phone)]
 
 
+@pytest.mark.parametrize(
+    ("line", "name", "room", "phone"),
+    [
+        ("412, Guest Heron, +91 98450 00000", "Guest Heron", "412", "+91 98450 00000"),
+        ("412 Guest Heron", "Guest Heron", "412", ""),
+        ("412 Guest Heron, +91 98450 00000", "Guest Heron", "412", "+91 98450 00000"),
+        ("412 Guest Heron,, +91 98450 00000", "Guest Heron", "412", "+91 98450 00000"),
+        ("B-12\tHeron, Guest", "Heron, Guest", "B-12", ""),
+        ("١٢;Guest Heron", "Guest Heron", "١٢", ""),
+        ("412", "", "412", ""),
+        ("412, +91 98450 00000", "", "412", "+91 98450 00000"),
+    ],
+)
+def test_a_room_before_the_name_is_a_room(line: str, name: str, room: str, phone: str) -> None:
+    assert guest_lines(line) == [GuestLine(1, name, room, phone, room_first=True)]
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "room"),
+    [
+        ("412, 413", "412", "413"),
+        ("412, Villa 3", "412", "Villa 3"),
+        ("Villa 3, Guest Heron", "Villa 3", "Guest Heron"),
+        ("412 Guest Heron, 413", "412 Guest Heron", "413"),
+        ("412 Guest Heron, Guest Wren", "412 Guest Heron", "Guest Wren"),
+        ("3 Guest 4", "3 Guest 4", ""),
+    ],
+)
+def test_a_line_that_can_be_read_in_two_ways_keeps_its_order(
+    line: str, name: str, room: str
+) -> None:
+    assert guest_lines(line) == [GuestLine(1, name, room)]
+
+
 def test_lines_keep_the_numbers_that_a_person_counts() -> None:
     lines = guest_lines("Guest Heron\r\n\n ;, \nGuest Wren\n")
     assert [(each.number, each.name) for each in lines] == [(1, "Guest Heron"), (4, "Guest Wren")]

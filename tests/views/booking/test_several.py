@@ -267,13 +267,21 @@ def test_each_wrong_line_of_a_list_is_named_while_it_is_typed(desk: Desk) -> Non
     assert [each[:7] for each in checked("\r\n" + lines)["wrong"]] == ["Line 3:", "Line 4:"]
     assert len(checked("Guest Wren, 207, 12\n" * 200)["wrong"]) == 6
     two_ways = "Guest Heron,, 98300 12345\nGuest Heron,, +91 98300 12345"
-    assert checked(two_ways) == {"wrong": [], "same": ["Line 2 is the same as line 1."]}
+    same = ["Line 2 is the same as line 1."]
+    assert checked(two_ways) == {"wrong": [], "same": same, "read": []}
     answer = desk.press(form, guests=lines)
     assert answer.status_code == 422
     for each in checked(lines)["wrong"]:
         assert each in words(answer.text)
     for fine in ("", "  \n", "Guest Heron, 412\nGuest Wren"):
-        assert checked(fine) == {"wrong": [], "same": []}
+        assert checked(fine) == {"wrong": [], "same": [], "read": []}
+    turned = "412, Guest Heron\nVilla 3, Guest Wren\nGuest Teal 2\n207, 12\nGuest Wren, 9"
+    assert checked(turned)["read"] == [
+        "Line 1: name “Guest Heron”, room “412”",
+        "Line 2: name “Villa 3”, room “Guest Wren”",
+        "Line 3: name “Guest Teal 2”, no room",
+        "Line 4: name “207”, room “12”",
+    ]
     assert desk.orders() == []
 
 
@@ -298,6 +306,12 @@ def test_a_wrong_line_is_shown_beside_the_list_until_it_is_mended(browsed: Brows
     page.fill("#guests", "Guest Heron,, 98300 12345\nGuest Heron,, +91 98300 12345")
     expect(go).to_have_text("Lines of the list are the same")
     expect(page.locator("[name=guests_twice]")).to_be_visible()
+    expect(page.locator("[data-list-read]")).to_be_empty()
+    page.fill("#guests", "412, Guest Heron,98300 12345\n\n412 Guest Heron, +91 98300 12345")
+    expect(page.locator("[data-list-read]")).to_have_text(
+        "Line 1: name “Guest Heron”, room “412”\nLine 3: name “Guest Heron”, room “412”"
+    )
+    expect(go).to_have_text("Lines of the list are the same")
     page.locator("[name=guests_twice]").check()
     expect(go).to_contain_text("Book 2 cars")
     assert browsed.faults == []

@@ -33,7 +33,13 @@ _STATUSES: Final[dict[str, Sentence]] = {
 }
 _BOOKED: Final = (_("A ride is booked for {guest}"), _("Waiting for the first news"))
 _ORDERS: Final[dict[str, Sentence]] = {
-    "WAITING": (_("A ride waits for {guest}"), _("It is not ordered yet")),
+    "WAITING": (
+        _("A ride waits for {guest}"),
+        (
+            _("It is ordered only when {starter} presses “I'm ready”"),
+            _("It is not ordered yet"),
+        ),
+    ),
     "SCHEDULED": (_("A ride is planned for {guest}"), _("[For {due}]")),
     "READY": (_("Booking a ride for {guest}"), _("One moment")),
     "SENDING": (_("Booking a ride for {guest}"), _("One moment")),
@@ -54,7 +60,8 @@ _ORDERS: Final[dict[str, Sentence]] = {
 def follower_words(
     state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]
 ) -> tuple[str, str]:
-    """The headline and the line below. Facts: guest (a first name), eta, left_line, due.
+    """The headline and the line below. Facts: guest (a first name), starter (the
+    guest, while a press of theirs may start the ride), eta, left_line, due.
 
     Tone and icon are the same as on the guest's own page.
     """

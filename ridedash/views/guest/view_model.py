@@ -14,7 +14,7 @@ from ridedash.rides.orders.guest_start import may_start
 from ridedash.rides.orders.transitions import NOT_STARTED
 from ridedash.rides.share_links import LinkKind
 from ridedash.service_time import ServiceTime
-from ridedash.store.orders import OrderPage
+from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import Invoice, price_expected
@@ -98,6 +98,7 @@ class GuestView:
     updated: str
     freshness: str
     live: bool
+    unasked: bool  # the ride company was asked for nothing yet: there is no news that has an age
     poll_ms: int
     stop: bool
 
@@ -154,7 +155,8 @@ def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
     name = first_name(facts.page.guest.name)
     # T: a guest's first name, as it stands in a sentence to somebody else
     named = pgettext("name of a guest", "%(name)s", name=name) if name else _("the guest")
-    return known | {"guest": named, "due": _due(facts)}
+    starter = named if may_start(facts.page.order, facts.now) else None
+    return known | {"guest": named, "starter": starter, "due": _due(facts)}
 
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
@@ -193,6 +195,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
         updated=_updated(facts, view),
         freshness=view.freshness,
         live=view.live,
+        unasked=facts.page.order.state in (OrderState.WAITING, OrderState.SCHEDULED),
         poll_ms=max(view.poll_ms, POLL_MS),
         stop=view.stop,
     )

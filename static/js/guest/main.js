@@ -190,8 +190,7 @@ class GuestPage {
     if (silent && look !== "lost") look = "stale";
     for (const name of ["fresh", "aging", "stale", "lost"])
       root.classList.toggle(`is-${name}`, name === look);
-    root.querySelector("[data-age-line]").hidden =
-      !this.snapshot.live || Boolean(this.snapshot.ready);
+    root.querySelector("[data-age-line]").hidden = !this.snapshot.live || this.snapshot.unasked;
     const old = look === "stale" || look === "lost";
     let pattern = old ? root.dataset.stale : root.dataset.updated;
     if (silent) pattern = root.dataset.cutOff;

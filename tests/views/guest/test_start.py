@@ -71,6 +71,21 @@ def states(desk: Desk) -> list[str]:
         return [order.state for order in s.query(Order).order_by(Order.id)]
 
 
+@pytest.mark.parametrize("kind", list(LinkKind))
+@pytest.mark.parametrize(
+    ("state", "unasked"),
+    [("WAITING", True), ("SCHEDULED", True), ("READY", False), ("MATCHING", False)],
+)
+def test_no_age_of_news_is_told_before_the_company_is_asked(
+    desk: Desk, phone: FlaskClient, kind: LinkKind, state: str, unasked: bool
+) -> None:
+    path = link(desk, desk.order(state, seat_prices={"": "240"}), kind)
+    page, poll = phone.get(path).text, phone.get(f"{path}/snapshot.json").json
+    line = re.search(r"data-age-line\s*(hidden)?\s*>", page)
+    assert line is not None
+    assert (line[1] == "hidden", poll["unasked"]) == (unasked, unasked)
+
+
 def test_a_press_orders_the_links_ride_once_and_leads_back(
     desk: Desk, phone: FlaskClient, fake: FakeService
 ) -> None:

@@ -140,6 +140,18 @@ def test_a_ride_that_waits_for_its_guest_tells_car_price_and_limit(desk: Desk) -
         desk.now = NOON
 
 
+def test_a_follower_reads_what_the_ride_waits_for(desk: Desk) -> None:
+    page = waiting(desk)
+    view = shown(desk, page, "follower")
+    assert view.headline == "A ride waits for Guest Heron"
+    assert view.detail == "It is ordered only when Guest Heron presses “I'm ready”"
+    desk.now = NOON + timedelta(hours=3)
+    try:
+        assert shown(desk, page, "follower").detail == "It is not ordered yet"
+    finally:
+        desk.now = NOON
+
+
 @pytest.mark.parametrize(("payment", "said"), [("cash", True), ("svc_money", False), (None, False)])
 def test_only_who_pays_in_cash_is_told_so(desk: Desk, payment: str | None, said: bool) -> None:
     page = waiting(desk)

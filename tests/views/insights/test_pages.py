@@ -141,6 +141,20 @@ def test_the_month_stands_beside_the_one_before(desk: Desk, client: FlaskClient)
     assert "Busiest: Monday 13–14, 6 rides" in text
 
 
+def test_the_page_tells_which_waits_are_halves_and_which_are_averages(
+    desk: Desk, client: FlaskClient
+) -> None:
+    for seconds in (90, 90, 600):
+        change(desk, done(desk), driver_s=seconds)
+    assert tiles(client)["From booking to driver"][:2] == ["2 min", "half of 3 rides"]
+    page = compact(client.get("/insights").text)
+    table = page.partition('aria-labelledby="by-category"')[2]
+    assert ">4:20<" in table
+    assert next(row["driver_wait_s"] for row in rows(client) if row["part"] == "total") == "260"
+    assert "at the top half of the rides waited no longer" in page
+    assert "in the tables and the file they are averages" in page
+
+
 def test_one_ride_is_one_ride(desk: Desk, client: FlaskClient) -> None:
     change(desk, done(desk), driver_s=100)
     assert tiles(client)["From booking to driver"] == [

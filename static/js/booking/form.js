@@ -14,7 +14,7 @@ import { GuestFinder } from "./guests.js";
 import { following, wireKeys } from "./keys.js";
 import { onKey } from "../shared/keys.js";
 import { released } from "../shared/press.js";
-import { isShown } from "../shared/slots.js";
+import { isShown, setText } from "../shared/slots.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
 
@@ -173,6 +173,15 @@ export class BookForm extends EventTarget {
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
     if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
+    this.#sayMissing(cars.box.querySelector("[data-missing]"));
+  }
+
+  /** The words in place of cars name the ends that are missing; `line` may be null. */
+  #sayMissing(line) {
+    if (!line) return;
+    const { noEnds, noPickup, noDrop } = line.dataset;
+    if (!this.trip.at("pickup")) setText(line, this.trip.at("drop") ? noPickup : noEnds);
+    else if (!this.trip.at("drop")) setText(line, noDrop);
   }
 
   /** Request the cars for the pickup alone, and continue with those that need no drop. */

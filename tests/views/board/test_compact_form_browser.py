@@ -321,11 +321,19 @@ def test_a_drop_that_is_taken_out_and_chosen_again_shows_its_cars(browsed: Brows
     fill(page)
     page.get_by_role("button", name="Clear Drop").click()
     expect(go(page)).to_have_text("Choose a drop")
+    missing, seen = page.locator("[data-missing]"), "to see cars, times and prices."
+    expect(missing).to_have_text(f"Choose a drop {seen}")
+    page.get_by_role("button", name="Swap pickup and drop").click()
+    expect(missing).to_have_text(f"Choose a pickup {seen}")
+    page.get_by_role("button", name="Swap pickup and drop").click()
+    expect(missing).to_have_text(f"Choose a drop {seen}")
     fill(page)
     page.fill("#drop", "harb")  # words that are no place yet are swapped too
     page.get_by_role("button", name="Swap pickup and drop").press("Enter")
     expect(page.locator("#pickup")).to_have_value("harb")
     expect(page.locator("#drop")).to_have_value("Grand Hotel, lobby")
+    page.get_by_role("button", name="Clear Drop").click()
+    expect(missing).to_have_text(f"Choose a pickup and a drop {seen}")
 
 
 def test_the_ride_that_was_pressed_last_fills_the_form(browsed: Browsed) -> None:

@@ -168,6 +168,9 @@ def test_the_page_begins_with_the_propertys_pickup_and_calls_no_service(
     page = desk.page()
     assert 'value="Grand Hotel, lobby"' in page
     assert 'value="-38.5000000"' in page
+    asked = re.search(r"<p\s+data-missing[^>]*>([^<]*)", page)
+    assert asked is not None
+    assert asked[1].strip() == "Choose a drop to see cars, times and prices."
     assert desk.service.questions("/v1/products") == []
 
 

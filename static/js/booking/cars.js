@@ -8,7 +8,9 @@ import { clocks, passed } from "../shared/clocks.js";
 
 const SKELETON_MS = 300; // after this time a skeleton is shown
 const SLOW_MS = 4_000;
-const AGAIN_MS = 5_000; // wait after a renewal without an answer
+const AGAIN_MS = 5_000; // wait after a request without an answer
+const RARELY_MS = 60_000; // the longest wait between two requests while no cars come
+const TRIES = 30; // then only a press, or a page that is seen or connected again, asks again
 const EARLY_MS = 500; // how much too early a timer may fire
 const CLEAR = 8; // px between the chosen card and the bar below it
 
@@ -25,15 +27,18 @@ export class Cars extends EventTarget {
     this.usual = ""; // the category of the guest's last ride
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
+    this.lacking = box.querySelector("[data-retry]") !== null; // whether nobody answered
+    this.lost = ""; // the offer that was chosen before nobody answered
+    this.#noted();
     box.addEventListener("change", (event) => this.#changed(event.target));
     for (const [target, kind] of [
       [document, "visibilitychange"],
       [window, "online"],
     ])
-      target.addEventListener(kind, () => this.wake(), { signal });
+      target.addEventListener(kind, () => this.#back(), { signal });
     signal?.addEventListener("abort", () => this.#end());
     this.at = box.querySelector("[data-products]") ? clocks() : null; // when the prices came
-    if (this.at) this.#later();
+    if (this.at || this.lacking) this.#later(this.at ? this.freshMs : AGAIN_MS);
   }
 
   /** The radio button of the chosen car, or null. */
@@ -99,7 +104,8 @@ export class Cars extends EventTarget {
   }
 
   /**
-   * Load the cards for a trip {pickup, drop, account}; without a pickup, remove them. Resolves to
+   * Load the cards for a trip {pickup, drop, account}; without a pickup, remove them. With
+   * `compare` nobody has asked for them: nothing shows that they are requested. Resolves to
    * {ok, …the answer} or null.
    */
   async load(trip) {
@@ -111,32 +117,21 @@ export class Cars extends EventTarget {
     const timers = trip.compare ? [] : this.#waiting(); // a renewal shows no progress
     const before = this.choice;
     const { picked, usual } = this;
-    const { pickup, drop } = trip;
     const { ok, status, body, stopped } = await ask(
       this.path,
-      {
-        pickup: pickup.name,
-        pickup_lat: pickup.lat,
-        pickup_lng: pickup.lng,
-        drop: drop?.name,
-        drop_lat: drop?.lat,
-        drop_lng: drop?.lng,
-        category: picked,
-        usual,
-        seats: before?.seats,
-        before: trip.compare ? before?.offer : "",
-        account: trip.account,
-        guest: drop ? "" : trip.guest, // for the suggested drops
-      },
+      this.#params(trip, before),
       mine.signal,
     );
     timers.forEach(clearTimeout);
     if (stopped || mine !== this.running) return null;
+    this.#noted(trip.compare && !ok && !this.at ? this.tries + 1 : 0);
     if (trip.compare && !body.html && status !== 401) return this.#keep();
+    this.lost = ok || !trip.compare ? "" : (before?.offer ?? this.lost);
+    this.lacking = !ok && (status === 0 || status >= 500);
     this.box.removeAttribute("aria-busy");
     const now = this.choice; // the user may have chosen meanwhile
     const listed = this.box.querySelector("[data-product]") !== null;
-    this.#paint(ok, status, body, Boolean(trip.compare));
+    this.#paint(ok, status, body, Boolean(trip.compare) && listed);
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
     else if (trip.compare && listed && !now) this.#unchoose();
     // meanwhile a guest with another usual car may have been chosen
@@ -144,13 +139,44 @@ export class Cars extends EventTarget {
     return { ok, ...body };
   }
 
+  /** The parameters of a request for a trip, after this choice. */
+  #params({ pickup, drop, compare, account, guest }, before) {
+    return {
+      pickup: pickup.name,
+      pickup_lat: pickup.lat,
+      pickup_lng: pickup.lng,
+      drop: drop?.name,
+      drop_lat: drop?.lat,
+      drop_lng: drop?.lng,
+      category: this.picked,
+      usual: this.usual,
+      seats: before?.seats,
+      before: compare ? (before?.offer ?? this.lost) : "",
+      account,
+      guest: drop ? "" : guest, // for the suggested drops
+    };
+  }
+
   /**
    * After a renewal without an answer the cards stay, and another renewal follows. A price that is
    * too old by then is not ordered: the server asks for a new one.
    */
   #keep() {
-    this.#later(AGAIN_MS);
+    if (this.at) this.#later(AGAIN_MS);
+    else this.wake();
     return null;
+  }
+
+  /** Note that cars were requested, and how often without an answer that anybody has asked for. */
+  #noted(tries = 0) {
+    this.asked = clocks();
+    this.tries = tries;
+  }
+
+  /** The page is visible or connected again: there may be an answer now. */
+  #back() {
+    this.tries = 0;
+    this.wake();
   }
 
   /** A renewal must not choose a car if the user has not chosen one. */
@@ -174,6 +200,7 @@ export class Cars extends EventTarget {
   #clear() {
     this.running = null;
     this.at = null;
+    this.lacking = false;
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
     this.box.style.minBlockSize = "";
@@ -188,7 +215,8 @@ export class Cars extends EventTarget {
     const inside = this.box.contains(document.activeElement);
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
-      if (!renewing || !renew(this.box, fresh))
+      const told = !ok && wordsOf(this.box) === wordsOf(fresh); // read out once is enough
+      if (!told && (!renewing || !renew(this.box, fresh)))
         replace(this.box, fresh, renewing ? note(this.box) : null);
     } else {
       const line = this.unanswered.content.cloneNode(true);
@@ -206,6 +234,7 @@ export class Cars extends EventTarget {
       this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? clocks() : null;
     if (ok) this.#later();
+    else this.wake();
     this.#tell();
   }
 
@@ -269,13 +298,24 @@ export class Cars extends EventTarget {
     this.timer = setTimeout(() => this.wake(), ms);
   }
 
-  /** Renew old prices, including those that became old while the page was hidden. */
+  /**
+   * Renew old prices, including those that became old while the page was hidden. Without an answer
+   * ask again, ever more rarely.
+   */
   wake() {
-    if (document.hidden || !this.at) return;
-    const left = this.freshMs - passed(this.at);
+    if (document.hidden) return;
+    let left = null;
+    if (this.at) left = this.freshMs - passed(this.at);
+    else if (this.lacking && this.tries < TRIES)
+      left = Math.min(AGAIN_MS * 2 ** this.tries, RARELY_MS) - passed(this.asked);
+    if (left === null) return;
     if (left > EARLY_MS) this.#later(left);
     else this.dispatchEvent(new Event("old"));
   }
+}
+
+function wordsOf(part) {
+  return part.textContent.replace(/\s+/g, " ").trim();
 }
 
 /** The line about a changed price; it stays until the user chooses a car, or another trip. */
@@ -301,7 +341,7 @@ function renew(box, fresh) {
   )
     return false;
   cards.forEach((card, i) => {
-    if (card.textContent.replace(/\s+/g, " ") === news[i].textContent.replace(/\s+/g, " ")) {
+    if (wordsOf(card) === wordsOf(news[i])) {
       card.querySelector("[name=offer]").value = news[i].querySelector("[name=offer]").value;
     } else {
       swap(card, news[i]);

@@ -127,7 +127,7 @@ export class BookForm extends EventTarget {
     const account = this.book.querySelector("[name=account]")?.value;
     const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
-    this.failed = false;
+    if (!compare) this.failed = false;
     if (!this.#known) this.shownTrip = ""; // the cards are removed
     const guest = this.guests.guest?.id;
     const answering = this.cars.load(this.#known ? { ...asked, account, guest, compare } : null);

@@ -142,14 +142,21 @@ def test_hostile_text_of_the_service_and_of_a_gazetteer_never_runs(
     assert browsed.faults == []
 
 
-def test_a_service_that_is_down_is_called_again_by_a_press(browsed: Browsed, desk: Desk) -> None:
+@pytest.mark.parametrize("pressed", [True, False])
+def test_a_service_that_is_down_is_called_again_by_a_press_and_by_itself(
+    browsed: Browsed, desk: Desk, pressed: bool
+) -> None:
     page = browsed.page
+    page.clock.install()
     desk.service.down = True
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
     expect(page.locator(".cars [role=alert]")).to_contain_text("The ride company is not answering")
     expect(page.locator("[data-book-go]")).to_be_disabled()
     desk.service.down = False
-    page.click("[data-retry]")
+    if pressed:
+        page.click("[data-retry]")
+    else:
+        page.clock.fast_forward(6_000)
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
 
 

@@ -168,6 +168,55 @@ def test_a_question_for_cars_that_nobody_answered_can_be_asked_again(page: Any) 
     expect(page.get_by_role("button", name="Again")).to_be_visible()
 
 
+def test_cars_that_nobody_answered_are_asked_for_again_ever_more_rarely(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(CARS)
+    page.evaluate("""async () => {
+      cars.addEventListener("old", () => cars.load({...trip, compare: true}));
+      const done = cars.load(trip);
+      held[0].cut();
+      await done;
+    }""")
+
+    def asked(seconds: int) -> int:
+        """How many requests there were after so many more seconds; each of them is cut."""
+        for _second in range(seconds):
+            page.clock.run_for(1_000)
+            page.evaluate("held.forEach((each) => each.cut())")
+        return int(page.evaluate("held.length"))
+
+    alert = page.evaluate_handle("document.querySelector('[role=alert]')")
+    assert [asked(6), asked(6), asked(6)] == [2, 2, 3], "after 5 s, then after 10 s"
+    assert asked(10) == 3, "then after 20 s"
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+    assert asked(2) == 4, "at once when there is a network again"
+    assert page.evaluate("(alert) => alert.isConnected", alert), "nothing is told twice"
+    page.clock.run_for(11_000)
+    page.evaluate("""async () => {
+      held.at(-1).answer(card("mini", 9, "checked"));
+      await new Promise((done) => cars.addEventListener("chosen", done, {once: true}));
+    }""")
+    assert page.evaluate("[chosen(), document.querySelector('[data-status]').textContent]") == [
+        "mini 9",
+        "1",
+    ]
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_cars_are_asked_for_again_no_longer_than_half_an_hour(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(CARS)
+    page.evaluate("""async () => {
+      cars.addEventListener("old", () => cars.load({...trip, compare: true}));
+      window.fetch = async () => { held.push(1); throw new TypeError("cut"); };
+      await cars.load(trip);
+    }""")
+    for _minute in range(40):
+        page.clock.run_for(61_000)
+        page.evaluate("() => new Promise((done) => queueMicrotask(done))")
+    assert page.evaluate("held.length") == 31
+
+
 def test_a_renewal_chooses_no_car_for_a_user_who_has_chosen_none(page: Any) -> None:
     page.evaluate(CARS)
     assert (

@@ -25,6 +25,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
 from ridedash.demo.stories import STORIES
+from tests import databases
 from tests.demo import sameness
 from tests.demo.presenter import OVER, Presenter
 from tests.running import Running, running
@@ -99,6 +100,8 @@ def main(arguments: list[str]) -> int:
     for play in sorted(plays, key=lambda each: -each.seconds):
         waiting.put(play)
     programs = min(asked.programs, len(plays))
+    if databases.kind() == databases.POSTGRESQL:
+        databases.shared_postgres()  # one server, started before the programs ask for it at once
     with ThreadPoolExecutor(programs) as pool:
         failed = sum(pool.map(lambda _: _program(waiting, same), range(programs)))
     for (story, seed), told in sorted(same.facts.items()):

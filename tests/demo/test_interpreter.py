@@ -6,12 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import update
+from flask_login import login_user
+from sqlalchemy import select, update
 
-from ridedash.demo.stories import STORIES
+from ridedash.demo.sandbox_control import SandboxControl
+from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.here import NotYet, place_named
-from ridedash.demo.stories.interpreter import Moment, _of_outage, advance, runs
-from ridedash.demo.stories.model import Answering, Count, Counted, Fresh, Step
+from ridedash.demo.stories.interpreter import Moment, _look, _of_outage, advance, runs
+from ridedash.demo.stories.model import AllReached, Answering, Count, Counted, Fresh, Step
 from ridedash.demo.stories.runs import RESUMED, Phase, Run
 from ridedash.demo.stories.seen import Line, all_shown, lines
 from ridedash.geo import LatLng
@@ -21,6 +23,7 @@ from ridedash.store.accounts import add_account
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Property
 from ridedash.turns import SandboxTime
+from ridedash.views.web.current_user import SignedIn
 from tests.demo.stages import Stage
 
 pytestmark = pytest.mark.database
@@ -60,6 +63,45 @@ def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(sta
     assert shown(stage)
     seen(stage, first, None)
     assert not shown(stage)
+    time.stop()
+
+
+def test_a_poll_between_two_reads_leads_no_ride_past_a_phase(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ride behind is read after all rides are shown: it may have been another one before."""
+    desk, led = stage.desk, list[str]()
+    time = SandboxTime(
+        Http(httpx.WSGITransport(stage.sandbox.app)),
+        "http://127.0.0.1:8001",
+        1.0,
+        lambda: desk.now,
+    )
+    desk.services.time = time
+    stage.sandbox.control("clock", speed=0)
+    time.read()
+    rides = {name: desk.order("BOOKED", "ALLOTMENT_PENDING") for name in ("first", "second")}
+    with desk.services.db.read() as s:
+        of_second = s.scalar(select(Ride.booking_id).where(Ride.order_id == rides["second"]))
+
+    def shown_by_a_poll(_property_id: int) -> bool:
+        mine = update(Ride).where(Ride.order_id == rides["first"])
+        desk.add(lambda s: s.execute(mine.values(status="CALL_DRIVER")))
+        return True
+
+    monkeypatch.setattr(interpreter, "all_shown", shown_by_a_poll)
+    monkeypatch.setattr(
+        SandboxControl, "leap", lambda _self, booking_id, _speed: led.append(booking_id)
+    )
+    home = desk.ids["desk.property"]
+    with desk.app.test_request_context():
+        login_user(SignedIn(desk.ids["desk"], home, "Desk", "manager", None, None))
+        begun = runs().begin("down", 1, home, desk.now)
+        run = runs().move(begun, Phase.WAITING, desk.now, orders=rides)
+        assert run is not None
+        wanted = Step("", until=AllReached("CALL_DRIVER", tuple(rides)))
+        _look(Moment(run, STORIES["down"]), wanted, 0)
+    assert led == [of_second]
     time.stop()
 
 

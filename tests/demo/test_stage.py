@@ -10,16 +10,20 @@ from pathlib import Path
 
 import httpx
 import pytest
+from flask_login import login_user
 from sqlalchemy import select
 
 from ridedash.demo import sheet
 from ridedash.demo.stories import STORIES
-from ridedash.demo.stories.runs import Phase, Runs
+from ridedash.demo.stories.deeds import do
+from ridedash.demo.stories.model import Act, Press
+from ridedash.demo.stories.runs import Phase, Run, Runs
 from ridedash.demo.stories.trouble import FRESH_WITHIN_S, OUTAGE_S
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.people import Staff
+from ridedash.views.web.current_user import SignedIn
 from tests.demo.stages import Stage, fill
 from tests.views.ride_pages import compact, make_desk
 
@@ -111,6 +115,21 @@ def test_a_ride_that_is_not_booked_yet_leaves_the_phone_as_it_is(stage: Stage) -
         stage.desk.order(state)
         assert stage.web.get("/demo/stage/newest.json").json == before
     assert stage.count(Link) == 1
+
+
+def test_the_phone_has_its_link_before_a_story_acts_on_the_ride(stage: Stage) -> None:
+    """Otherwise chance would decide whether a ride that is stopped ever had one."""
+    desk = stage.desk
+    order_id = desk.order("MATCHING", "ALLOTMENT_PENDING")
+    home, now = desk.ids["desk.property"], desk.now
+    run = Run("run", "no", 1, home, now, 0, Phase.DOING, now, kept={"orders": {"ride": order_id}})
+    person = SignedIn(desk.ids["desk"], home, "Desk", "manager", None, None)
+    with desk.app.test_request_context():
+        login_user(person)
+        do(run, Act(Press.ARM_CANCEL, ride="ride"))
+    with desk.services.db.read() as s:
+        rows = s.scalars(select(AuditRow).where(AuditRow.subject == f"orders:{order_id}"))
+        assert [row.what for row in rows] == ["link.made", "ride.arm_cancel"]
 
 
 def test_since_when_a_guest_has_a_link_is_told_in_the_services_time(stage: Stage) -> None:

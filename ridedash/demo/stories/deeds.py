@@ -101,6 +101,7 @@ def _act(run: Run, deed: Act) -> dict[str, Any]:
     if order_id is None:
         raise NotPlayed(f"{deed.ride} was not booked")
     s, who = services(), current_staff().actor
+    give_newest(current_staff().property_id)
     result: ActionResult | None = None
     match deed.press:
         case Press.ABORT:

@@ -23,11 +23,12 @@ from ridedash.wording import lazy, say, service_quote
 
 Found = tuple[datetime, str, str]  # when, our words, the words of whoever answered
 UNSENT: Final = frozenset({S.SCHEDULED, S.WAITING, S.READY})
+# an action is stored as called just before its call, and nowhere is it stored when it was sent
 ASKED: Final = {
-    "abort": lazy("We asked to stop the search."),
-    "cancel": lazy("We asked to cancel the ride."),
-    "drop": lazy("We asked to change the drop."),
-    "feedback": lazy("We sent the feedback."),
+    "abort": lazy("We began to ask the ride company to stop the search."),
+    "cancel": lazy("We began to ask the ride company to cancel the ride."),
+    "drop": lazy("We began to ask the ride company to change the drop."),
+    "feedback": lazy("We began to send the feedback."),
 }
 ANSWERS: Final = {
     S.BOOKED: lazy("The ride company answered: booked, with the number {id}."),

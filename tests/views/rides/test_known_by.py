@@ -17,6 +17,12 @@ from tests.views.ride_pages import NOON, ORDER_STATES, Desk, make_desk
 pytestmark = pytest.mark.database
 
 ASKED = "We began to ask the ride company to book, with the reference "
+BEGUN = {
+    "abort": "We began to ask the ride company to stop the search.",
+    "cancel": "We began to ask the ride company to cancel the ride.",
+    "drop": "We began to ask the ride company to change the drop.",
+    "feedback": "We began to send the feedback.",
+}
 NEVER_LEFT = "The order never left for the ride company"
 CLOSED = ("asked support", "A member of staff said that nothing was booked.")
 UNSEEN = "A later look at the ride did not show its effect"
@@ -90,7 +96,7 @@ def test_a_manager_reads_what_was_asked_and_answered_in_its_order(desk: Desk) ->
         ASKED,
         "The ride company answered: booked, with the number ",
         "the ride company answered CALL_DRIVER.",
-        "We asked to cancel the ride.",
+        "We began to ask the ride company to cancel the ride.",
         "The ride company refused: CANCELLATION_NOT_ALLOWED.",
         "The ride company said: “Too late <i>”",
         "The answer to the order as it came (HTTP 200), without secrets:",
@@ -116,13 +122,21 @@ def test_it_says_what_settled_the_order_and_no_call_that_was_not_made(
     assert "ReadTimeout" not in text
 
 
+@pytest.mark.parametrize("name", list(BEGUN))
+def test_before_an_answer_no_action_is_said_to_have_been_sent(desk: Desk, name: str) -> None:
+    text = known(desk, desk.order("BOOKED", "CALL_DRIVER", actions=[(name, "calling", {})]))
+    assert BEGUN[name] in text
+    assert "We asked" not in text
+    assert "We sent" not in text
+
+
 @pytest.mark.parametrize(("name", "state", "values", "said"), ACTIONS)
 def test_it_says_who_knows_what_came_of_an_action_and_names_no_call_that_never_left(
     desk: Desk, name: str, state: str, values: dict[str, Any], said: str
 ) -> None:
     text = known(desk, desk.order("BOOKED", "CALL_DRIVER", actions=[(name, state, values)]))
     assert said in text
-    asked = "We asked to" in text or "We sent the feedback." in text
+    asked = any(each in text for each in BEGUN.values())
     assert asked is (state != "not_sent" and values.get("calls") != 0)
     others = ("ride company did it", "ride company refused", "A later look", "No clear answer")
     assert [each for each in others if each in text and each not in said] == []

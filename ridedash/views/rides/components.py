@@ -286,7 +286,8 @@ def _timer(
     if end is not None:
         slots["down"] = span(time.left(*end, now))
         slots["total"] = span(time.left(*end, since))
-    text = say(pattern, slots)
+    over = end is not None and "{down}" not in pattern and time.left(*end, now) <= 0
+    text = slots["up"] if over else say(pattern, slots)
     if time.held:
         return Timer(text, "", "", text)
     if time.turns:

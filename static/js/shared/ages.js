@@ -26,13 +26,16 @@ export function span(seconds) {
 /**
  * The text of a timer {pattern, since, until, speed} at an instant in ms. In the pattern, {up} is
  * the time since the start, {down} the time until the end, {total} the time between them. A timer
- * counts `speed` seconds per second, because a demo's clock may run fast.
+ * counts `speed` seconds per second, because a demo's clock may run fast. After its end it shows
+ * the time since the start alone: 3:12, and not 3:12 of 1:30.
  */
 export function timerText({ pattern, since, until, speed = 1 }, nowMs) {
   const began = Date.parse(since);
   const ends = Date.parse(until || "");
+  const up = span(((nowMs - began) * speed) / 1000);
+  if (nowMs > ends && !pattern.includes("{down}")) return up;
   return pattern
-    .replace("{up}", () => span(((nowMs - began) * speed) / 1000))
+    .replace("{up}", () => up)
     .replace("{down}", () => span(((ends - nowMs) * speed) / 1000))
     .replace("{total}", () => span(((ends - began) * speed) / 1000));
 }

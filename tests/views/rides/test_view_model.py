@@ -302,6 +302,10 @@ def test_each_state_has_the_right_timer(desk: Desk) -> None:
         str(ride(desk, "point_to_point", "ALLOTMENT_PENDING", booking_timeout_at=soon).timer.text)
         == "0:42 of 1:30"
     )  # type: ignore[union-attr]
+    gone = NOON - timedelta(seconds=2)
+    over = ride(desk, "point_to_point", "ALLOTMENT_PENDING", booking_timeout_at=gone)
+    assert over.timer is not None
+    assert over.timer.text == "0:42"  # not 0:42 of 0:40
     assert ride(desk, "point_to_point", "CLIENT_LOCATED").timer.text == "waiting 0:45"  # type: ignore[union-attr]
     matching = view_of(
         desk,

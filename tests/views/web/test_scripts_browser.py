@@ -91,12 +91,14 @@ def test_ages_and_timers_have_the_same_format_as_on_the_server(page: Any) -> Non
       const timer = {pattern: "{up} of {total}, {down} left", ...times};
       return [[1, 25, 130, 7300, -5].map((s) => ageText(s, words)), span(725),
         timerText(timer, Date.parse("2026-05-04T08:00:42Z")),
+        timerText({pattern: "{up} of {total}", ...times}, Date.parse("2026-05-04T08:03:12Z")),
         [2, 25, 70, 400, NaN].map((s) => freshness(s, 4))];
     }""")
     assert said == [
         ["just now", "25 s ago", "2 min ago", "2 h ago", "just now"],
         "12:05",
         "0:42 of 1:30, 0:48 left",
+        "3:12",
         ["fresh", "aging", "stale", "lost", "stale"],
     ]
 

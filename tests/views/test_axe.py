@@ -1,6 +1,7 @@
 """axe finds nothing on any page: all routes and all states of rides, light and dark."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -157,8 +158,19 @@ def look(page: Page, what: object, scheme: Literal["light", "dark"], *rules: str
     assert not wide, (what, "too wide")
 
 
+def answered(desk: Desk, order_id: int) -> None:
+    """Keep an answer of the ride company that is longer than the box that shows it."""
+    desk.add(lambda s: setattr(s.get_one(Order, order_id), "evidence", "{}\n" * 40))
+
+
+def unfold(page: Page) -> None:
+    """Open “How we know” on the page of a ride: what is folded is not checked."""
+    page.locator("details.known").evaluate_all("all => all.forEach((each) => (each.open = true))")
+
+
 def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "COMPLETED")
+    answered(served.desk, order_id)
     found = routes(served.desk)
     assert found.keys() >= FILES
     page = still(served, "boss")
@@ -169,6 +181,7 @@ def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Serv
         answer = page.goto(address)
         assert answer is not None
         assert answer.status == 200, endpoint
+        unfold(page)
         look(page, endpoint, "light")
         page.set_viewport_size(PHONE)  # the same page: a second load would cost as much as axe
         look(page, endpoint, "dark")
@@ -187,6 +200,11 @@ def test_no_state_of_an_order_fails(served: Served) -> None:
     page = still(served, viewport=DESKTOP)
     for state in ORDER_STATES:
         check(page, f"/rides/{served.desk.order(state)}", state)
+    old = {"seen_at": NOON - timedelta(minutes=2)}
+    page.goto(f"/rides/{served.desk.order('BOOKED', 'CALL_DRIVER', ride=old)}")
+    expect(page.locator(".map-cab.is-stale .map-cab-flag")).to_have_text("4 min")
+    look(page, "without news", "light")
+    look(page, "without news", "dark", "color-contrast")
     check(page, "/", "all of them in the list")
 
 

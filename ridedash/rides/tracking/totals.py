@@ -16,7 +16,9 @@ BILLED: Final = {  # the statuses with a bill
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
 _ZERO: Final = Decimal(0)
-MINOR: Final = 100  # hundredths, also for currencies with a different smallest coin
+# hundredths, also for currencies with a different smallest coin: of one in thousandths the last
+# digit of a ride is lost in the history's sums, and on no bill
+MINOR: Final = 100
 
 
 def total_of(price: PriceDetails | None) -> Decimal | None:

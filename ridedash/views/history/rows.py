@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from ridedash.rides.tracking.totals import MINOR
 from ridedash.store.history import Outcome, Record, outcome_of
 from ridedash.store.orders import OrderState
 from ridedash.views.web.formatting import (
@@ -118,12 +119,14 @@ def drop_name(record: Record) -> str:
 
 def amount(minor: int | None, currency: str | None, locale: str, *, cents: bool = False) -> str:
     """Hundredths as money; "" when unknown. Cents are shown if there are any, and with `cents`."""
-    return "" if minor is None else money(Decimal(minor) / 100, currency, locale, cents=cents)
+    if minor is None:
+        return ""
+    return money(Decimal(minor) / MINOR, currency, locale, cents=cents, hundredths=True)
 
 
 def have_cents(amounts: Iterable[int | None]) -> bool:
     """Whether an amount of a column is not a whole unit: then all of them are shown with cents."""
-    return any(minor % 100 for minor in amounts if minor is not None)
+    return any(minor % MINOR for minor in amounts if minor is not None)
 
 
 def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from babel.core import Locale, UnknownLocaleError
 from babel.dates import format_datetime, format_interval, format_skeleton, get_datetime_format
 from babel.lists import format_list
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import format_currency, format_decimal, get_currency_precision
 
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -24,7 +24,8 @@ from ridedash.wording.languages import formats_of
 from ridedash.wording.say import Fact, with_pauses
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
-HUNDREDTH: Final = Decimal("0.01")
+_CODE_END: Final = re.compile(r"(?<=[A-Z])(?=\d)")  # CLDR has a space there, which Babel leaves out
+PLACES: Final = 2  # decimals of an amount; more for a currency whose smallest coin is smaller
 # the order of CLDR's root locale: each style falls back on the next one
 _UNIT_STYLES: Final = ("unit", "unit-short", "standard")
 LONGEST_PLATE: Final = 16  # characters; a longer text is not treated as a plate
@@ -32,38 +33,60 @@ LONGEST_PLATE: Final = 16  # characters; a longer text is not treated as a plate
 
 @lru_cache(maxsize=4096)
 def money(
-    amount: Decimal | None, currency: str | None, locale: str = "en", *, cents: bool = False
+    amount: Decimal | None,
+    currency: str | None,
+    locale: str = "en",
+    *,
+    cents: bool = False,
+    hundredths: bool = False,
 ) -> str:
     """An amount in its currency; "" when unknown. Whole amounts have no cents, unless `cents`.
 
-    In another language than English the amount is a `Fact`, which also has the English form.
+    `hundredths`: the amount was rounded to hundredths, so no digit beyond them is shown. In another
+    language than English the amount is a `Fact`, which also has the English form.
     """
     if amount is None:
         return ""
-    shown = _money(amount, currency, locale, cents)
-    return shown if locale == "en" else Fact(shown, _money(amount, currency, "en", cents))
+    places = PLACES if hundredths else places_of(currency)
+    shown = _money(amount, currency, locale, cents, places)
+    return shown if locale == "en" else Fact(shown, _money(amount, currency, "en", cents, places))
 
 
-def has_cents(amount: Decimal) -> bool:
+def places_of(currency: str | None) -> int:
+    """The decimals of an amount that is no whole one: 3 for a Kuwaiti dinar, else mostly 2."""
+    return max(PLACES, _coins(currency) or 0)
+
+
+def _coins(currency: str | None) -> int | None:
+    """The decimals of a currency's smallest coin; None for a text that is no currency's code."""
+    if currency is None or not re.fullmatch(r"[A-Z]{3}", currency):
+        return None
+    return get_currency_precision(currency)
+
+
+def has_cents(amount: Decimal, currency: str | None) -> bool:
     """Whether an amount, rounded as it is shown, has a part of a unit."""
-    shown = amount.quantize(HUNDREDTH, ROUND_HALF_UP)
+    shown = _rounded(amount, places_of(currency))
     return shown != shown.to_integral_value()
 
 
-def _money(amount: Decimal, currency: str | None, locale: str, cents: bool) -> str:
-    # rounded like totals.minor, so that a ride and the history show the same cents; "+ 0" makes a
-    # rounded -0.004 a plain zero
-    amount = amount.quantize(HUNDREDTH, ROUND_HALF_UP) + 0
-    known, whole = _known(locale), not (cents or has_cents(amount))
-    digits = (0, 0) if whole else (2, 2)
-    if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
+def _rounded(amount: Decimal, places: int) -> Decimal:
+    """Rounded as totals.minor rounds, so that a ride and the history show the same cents."""
+    return amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) + 0  # "+ 0": no minus zero
+
+
+def _money(amount: Decimal, currency: str | None, locale: str, cents: bool, places: int) -> str:
+    amount, known = _rounded(amount, places), _known(locale)
+    coins = _coins(currency)
+    whole = amount == amount.to_integral_value() and not (cents and coins != 0)
+    digits = (0, 0) if whole else (places, places)
+    if currency is None or coins is None:
         return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))
     try:
         pattern = copy(Locale.parse(known).currency_formats["standard"])
         pattern.frac_prec = digits
-        return _sign(
-            format_currency(amount, currency, pattern, locale=known, currency_digits=False)
-        )
+        shown = format_currency(amount, currency, pattern, locale=known, currency_digits=False)
+        return _sign(_CODE_END.sub("\u00a0", shown))
     except (UnknownLocaleError, ValueError):
         return f"{amount} {currency}"
 

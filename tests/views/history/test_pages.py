@@ -64,6 +64,17 @@ def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **fa
     return order_id
 
 
+def test_a_list_with_cents_writes_each_currency_with_its_own(
+    desk: Desk, client: FlaskClient
+) -> None:
+    for currency, total in (("INR", 24_050), ("JPY", 90_000), ("KWD", 238)):
+        order_id = done(desk, total=total)
+        desk.add(lambda s, id_=order_id, c=currency: setattr(s.get(Order, id_), "currency", c))
+    page = unescape(client.get("/history?from=2026-05-01&to=2026-05-04").text)
+    for shown in ("₹240.50", "¥900<", "KWD\u00a02.38<"):
+        assert shown in page, "no coins of the yen, and no digit that is not stored"
+
+
 def sent(client: FlaskClient, form: str) -> str:
     """The query of the address to which the filter form redirects."""
     data = dict(parse_qsl(form)) | {"csrf_token": token(client, "/history")}

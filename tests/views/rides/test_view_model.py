@@ -166,6 +166,19 @@ def test_a_bill_stays_in_the_currency_of_its_day_when_the_property_gets_another(
     assert (bill.lines[-1].amount, view_of(desk, order_id).fare) == ("$240.00", "$240")
 
 
+def test_a_bill_in_thousandths_loses_no_digit(desk: Desk) -> None:
+    price = {"fare": "2.125", "service_tax": "0.125", "toll_charges": "1"}
+    facts = {"ride": {"facts": {"price": price}}, "currency": "KWD"}
+    bill = ride(desk, "share", "COMPLETED", **facts).invoice
+    assert bill is not None
+    assert [line.amount for line in bill.lines] == [
+        "KWD\u00a02.125",
+        "KWD\u00a00.125",
+        "KWD\u00a01.000",
+        "KWD\u00a03.250",
+    ]
+
+
 def test_a_discount_above_the_fare_makes_a_ride_free(desk: Desk) -> None:
     price = {"fare": "100", "toll_charges": "5", "discount_value": "120"}
     bill = ride(desk, "share", "COMPLETED", ride={"facts": {"price": price}}).invoice

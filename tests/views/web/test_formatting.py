@@ -3,11 +3,14 @@
 The expected texts are written by hand from the charts of CLDR, not taken from Babel.
 """
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from ridedash.rides.orders.typed_time import read_time
 from ridedash.rides.tracking.totals import MINOR, minor
@@ -22,6 +25,7 @@ from ridedash.views.web.formatting import (
     listed,
     measured,
     money,
+    places_of,
     time_in_full,
     weekday_time,
     zone,
@@ -76,6 +80,10 @@ FACTS: list[tuple[Fact, str]] = [
     (amount("5.5", "EUR"), "€5.50|€5.50|@5.50~€|5,50~€|5,50~€|5,50~€|€5.50|€5.50"),
     (amount("12", "USD"), "$12|$12|@12~US$|12~US$|12~$US|12~$|$12|US$12"),
     (amount("900", "JPY"), "¥900|JP¥900|@900~JP¥|900~JPY|900~JPY|900~¥|￥900|JP¥900"),
+    (
+        amount("1.5", "KWD"),
+        "KWD~1.500|KWD~1.500|@1.500~د.ك.@|1,500~KWD|1,500~KWD|1,500~KWD|KWD~1.500|KWD~1.500",
+    ),
     (amount("7.25", "GBP"), "£7.25|£7.25|@7.25~UK£|7,25~GBP|7,25~£GB|7,25~£|£7.25|£7.25"),
     (
         span("210", "260"),
@@ -185,6 +193,44 @@ def test_a_ride_says_the_same_cents_as_the_history_that_adds_it_up(sent: str) ->
     whole = Decimal(minor(amount)) / MINOR
     for currency in ("INR", None, "tlh"):
         assert money(amount, currency) == money(whole, currency)
+
+
+AMOUNTS = st.decimals(0, 100_000, places=3)
+CURRENCIES = st.sampled_from(["INR", "EUR", "KWD", "BHD", "OMR", "TND", "JOD", "JPY", "KRW"])
+
+
+@given(AMOUNTS, CURRENCIES)
+@example(Decimal("2.375"), "KWD")
+@example(Decimal("1250.5"), "JPY")
+def test_an_amount_is_shown_to_its_currencys_smallest_coin(sent: Decimal, currency: str) -> None:
+    fine = currency in {"KWD", "BHD", "OMR", "TND", "JOD"}
+    assert places_of(currency) == (3 if fine else 2)
+    shown, stored = money(sent, currency), Decimal(minor(sent)) / MINOR
+    expected = sent if fine else stored  # all three decimals, or half a hundredth up
+    assert read(shown) == expected
+    assert [len(part) for part in re.findall(r"\.(\d+)", shown)] in ([], [3 if fine else 2])
+    added_up = money(stored, currency, hundredths=True)
+    assert read(added_up) == stored
+    assert [len(part) for part in re.findall(r"\.(\d+)", added_up)] in ([], [2])
+
+
+def read(shown: str) -> Decimal:
+    """An English amount as a number."""
+    return Decimal(re.sub(r"[^\d.]", "", shown))
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"),
+    [("INR", "₹900.00"), ("KWD", "KWD\u00a0900.000"), ("JPY", "¥900"), ("KRW", "₩900")],
+)
+def test_a_column_with_cents_has_none_in_a_currency_without_any(currency: str, shown: str) -> None:
+    assert money(Decimal(900), currency, cents=True) == shown
+
+
+@given(st.lists(AMOUNTS, min_size=1, max_size=5), st.sampled_from(["KWD", "TND"]))
+def test_the_lines_of_a_bill_in_thousandths_add_up(lines: list[Decimal], currency: str) -> None:
+    shown = [read(money(line, currency, cents=True)) for line in lines]
+    assert sum(shown) == read(money(sum(lines, Decimal(0)), currency, cents=True))
 
 
 @pytest.mark.parametrize("second", [0, 1, 30, 59])

@@ -1,9 +1,10 @@
 """Stores the insights of past spans, so that they are not counted again at each view.
 
-A span is a month or a third of a month. Its figures come from `insights()` itself and are stored as
-JSON, so there is one way to count. Writers don't update them. Each stored span has a random token:
-when counted data change, database triggers (migration 0028) record the token of the span, and the
-next reader computes that span again.
+A span is a quarter of a year, a month, a third of a month, or the days that a request has before or
+after such parts. Its figures come from `insights()` itself and are stored as JSON, so there is one
+way to count. Writers don't update them. Each stored span has a random token: when counted data
+change, database triggers (migration 0028) record the token of the span, and the next reader
+computes that span again.
 
 A reader first claims the missing spans, in a transaction that succeeds only while no other
 transaction has uncommitted changes of counted data. Every later change finds the claim and is
@@ -52,6 +53,7 @@ ORIGIN: Final = datetime.min.replace(tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 TOKEN_BITS: Final = 62
 MINUTES: Final = ("driver_minutes", "guest_minutes")
+QUARTERS: Final = (1, 4, 7, 10)  # months with which a quarter begins
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
 # While this lock is held, no other transaction has uncommitted changes of counted data: by the
 # triggers, a transaction with such a change locks this table until its end.
@@ -133,7 +135,7 @@ def counted_by() -> str:
 
 
 def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
-    """The parts of the span, and whether each may be stored: whole, and over for at least a day."""
+    """The parts of the span, and whether each may be stored: it is over for at least a day."""
     day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
     rest = day  # the first day that is in no part yet
     while day < end:
@@ -144,20 +146,26 @@ def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool
             day += DAY
             continue
         if rest < day:
-            yield span_of(rest, day - DAY, house.tz), False
+            yield span_of(rest, day - DAY, house.tz), True  # it ends before a part that is over
         yield span_of(day, whole - DAY, house.tz), True
         day = rest = whole
     if rest < end:
-        yield span_of(rest, end - DAY, house.tz), False
+        yield span_of(rest, end - DAY, house.tz), _over(house, end, now)
 
 
 def _ends(day: date) -> Iterator[date]:
-    """The possible ends of a month or a third that begins with `day`, the latest first."""
-    next_month = (day.replace(day=1) + 31 * DAY).replace(day=1)
+    """The ends of a quarter, a month or a third that begins with `day`, the latest first."""
+    next_month = _month_after(day)
     if day.day == 1:
+        if day.month in QUARTERS:
+            yield _month_after(_month_after(next_month))
         yield next_month
     if day.day in THIRDS:
         yield next_month if day.day == THIRDS[-1] else day + 10 * DAY
+
+
+def _month_after(day: date) -> date:
+    return (day.replace(day=1) + 31 * DAY).replace(day=1)
 
 
 def _over(house: House, until: date, now: datetime) -> bool:

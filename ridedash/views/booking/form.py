@@ -264,7 +264,7 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
     if isinstance(error, RequestRefused):
         _show_field_error(picker.form, error)
         return 422
-    picker.message = _changed_meanwhile(error)
+    picker.message, picker.aged = _changed_meanwhile(error), isinstance(error, OfferStale)
     return 409
 
 

@@ -10,7 +10,7 @@ from ridedash.forms import BookingForm, TripForm
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.maps import DEFAULT_ZOOM, MapParts, Shapes, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
-from ridedash.rides.orders.due import GUARD_BUSY
+from ridedash.rides.orders.due import CAR_GONE, GUARD_BUSY
 from ridedash.rides.orders.fields import FIELDS, Refill
 from ridedash.rides.orders.request import ordered_value
 from ridedash.rides.states import has_failed
@@ -31,6 +31,7 @@ from ridedash.views.booking.pickup_points import coordinates_words
 from ridedash.views.booking.product_cards import Card, preferred
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.wording import gettext as _
+from ridedash.wording.attention import reason_words
 from ridedash.wording.typed_times import departure_text
 
 
@@ -84,6 +85,8 @@ class Picker:
     filled_from: str = ""  # the guest whose earlier ride filled in the form
     changing: OrderPage | None = None  # the planned ride that the form changes
     message: str = ""
+    aged: bool = False  # whether the price of the pressed car was too old
+    gone: str = ""  # a message that the car which was chosen last is not offered any more
 
     @property
     def busy_then(self) -> bool:
@@ -130,6 +133,9 @@ class Picker:
             self.chosen = None
         if before and self.chosen:
             self.changed = _price_change(before, self.chosen, estimator.locale)
+        offered = {card.category for card in self.estimates.cards}
+        if before and offered and before.category not in offered:
+            self.gone = reason_words(CAR_GONE)
 
     def use_trip_of(self, offer: Offer) -> None:
         """Set the two ends of an offer's trip."""

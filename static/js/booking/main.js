@@ -124,7 +124,7 @@ function drawOn(made) {
 
 const wrong =
   book.querySelector("[aria-invalid=true]") ??
-  page.querySelector(".booking-work > [role=alert], .booking-work > [data-filled]");
+  page.querySelector(".booking-work > :is([role=alert], [data-changed], [data-filled])");
 if (wrong) {
   if (!wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
   wrong.focus();

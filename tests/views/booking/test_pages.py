@@ -419,13 +419,28 @@ def test_a_form_that_made_its_order_leads_to_it_although_its_trip_was_changed(de
     assert len(desk.orders()) == 1
 
 
+def test_a_car_that_is_not_offered_any_more_is_said_and_no_other_one_chosen(desk: Desk) -> None:
+    form = desk.form()
+    desk.now += timedelta(seconds=121)
+    del desk.service.estimates[0], desk.service.categories[0]
+    answer = desk.press(form)
+    text = unescape(answer.text)
+    assert answer.status_code == 409
+    assert "This car type isn't offered there now: choose another." in text
+    assert "Nothing was ordered" in text
+    assert "checked" not in text.split("data-products")[1].split("</ul>")[0]
+    assert desk.orders() == []
+
+
 def test_an_expired_price_is_requested_again_and_shown_beside_the_old_one(desk: Desk) -> None:
     form = desk.form()
     desk.now += timedelta(seconds=121)
     desk.service.estimates[0]["upfront"]["fare"] = 265
     answer = desk.press(form, guest_room="412")
     assert answer.status_code == 409
-    assert "Price changed from ₹240 fixed to ₹265 fixed" in unescape(answer.text)
+    assert unescape(answer.text).count("Price changed from ₹240 fixed to ₹265 fixed") == 1
+    assert "more than two minutes old" not in answer.text
+    assert answer.text.index("Price changed") < answer.text.index('id="book"'), "above the form"
     assert 'value="412"' in answer.text
     assert desk.orders() == []
     again = desk.press(filled(answer.text), guest_room="412")

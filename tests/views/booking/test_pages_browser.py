@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -313,6 +314,19 @@ def test_a_changed_price_is_marked_until_a_car_is_chosen(browsed: Browsed, desk:
         expect(told).to_contain_text("₹240 fixed to ₹265 fixed")
     page.locator("[data-product=suv] .product-face").click()
     expect(told).to_have_count(0)
+
+
+def test_a_pressed_price_that_had_changed_is_read_first(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    page.fill("#guest-find", "Guest Heron")
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    desk.now += timedelta(seconds=121)
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-changed]:focus")).to_contain_text("₹240 fixed to ₹265 fixed")
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹265 fixed")
+    assert desk.orders() == []
 
 
 def test_enter_without_a_trip_shows_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:

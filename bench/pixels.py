@@ -116,7 +116,7 @@ def _compared(judge: Page, halves: list[Page], keep: Path | None) -> dict[str, A
     for take in range(TAKES):
         if take == LOADED_ANEW:
             _loaded_anew(halves)
-        elif take:
+        if take:
             _drawn_anew(halves)
         _stay_at_kiosks(halves)
         one, other = (_still(page) for page in halves)
@@ -131,11 +131,20 @@ def _compared(judge: Page, halves: list[Page], keep: Path | None) -> dict[str, A
 
 
 def _drawn_anew(halves: list[Page]) -> None:
-    """Let the browser draw every part of both stages once more."""
+    """Let the browser draw every part of both stages once more: at another density, and back.
+
+    Otherwise parts keep what was drawn of them at different times, which may differ by a shade
+    where a scaled frame has half a pixel.
+    """
     for page in halves:
-        page.evaluate("document.body.style.visibility = 'hidden'")
-        page.screenshot()
-        page.evaluate("document.body.style.visibility = ''")
+        line = page.context.new_cdp_session(page)
+        for density in (2, 1):
+            line.send(
+                "Emulation.setDeviceMetricsOverride",
+                {**SIZE, "deviceScaleFactor": density, "mobile": False},
+            )
+            page.screenshot()
+        line.detach()
 
 
 def _loaded_anew(halves: list[Page]) -> None:

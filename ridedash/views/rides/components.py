@@ -202,6 +202,10 @@ def guest_words(facts: RideFacts) -> GuestWords:
             instant = order.pickup_at or order.due_at
             due = day_time(instant, facts.now, facts.tz, facts.locale)
             return GuestWords(words.headline, _("For %(due)s", due=due), "")
+        if order.state == "WAITING" and order.held_at is None and _is_missed(facts):
+            # there is no button any more; without a worker nobody has ended the order yet
+            said = refusal(START_MISSED, Audience.GUEST)
+            return GuestWords(_("Not ordered"), said.headline, "")
         return GuestWords(words.headline, words.detail, "")
     known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
     if facts.drop is None:
@@ -210,6 +214,12 @@ def guest_words(facts: RideFacts) -> GuestWords:
     here = status == wire.CLIENT_LOCATED or (status == wire.INVOICE and facts.kind is not Kind.AUTO)
     meet = _("At %(pickup)s", pickup=facts.pickup[1]) if here else ""
     return GuestWords(words.headline, words.detail, meet)
+
+
+def _is_missed(facts: RideFacts) -> bool:
+    """Whether the time in which the guest could start the ride is over."""
+    until = facts.page.order.guest_until
+    return until is not None and facts.now >= until
 
 
 def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:

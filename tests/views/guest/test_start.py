@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,18 @@ def test_a_press_that_orders_nothing_says_why_on_the_page(
     shown = phone.get(f"{path}/snapshot.json").json
     assert shown
     assert "₹320 now, more than ₹300" in shown["ready"]["refused"]
+
+
+def test_a_page_without_its_button_asks_for_no_press(desk: Desk, phone: FlaskClient) -> None:
+    """The time is over, and no worker runs that would end the order."""
+    path = link(desk, waiting(desk))
+    assert "in your link by 17:00" in phone.get(path).text
+    desk.now += timedelta(hours=4)
+    page = phone.get(path).text
+    assert key_of(phone, path) == ""
+    assert "in your link by" not in page
+    assert "Not ordered" in page
+    assert "The time to start it is over" in page
 
 
 @pytest.mark.parametrize("key", ["", "0" * 32, "schlüssel", "another link's"])

@@ -26,6 +26,7 @@ MODULES: Final = (
     "kiosk",
     "lens_cost",
     "languages",
+    "leaps",
     "memory",
     "pages_speed",
     "poll_news",

@@ -44,9 +44,9 @@ class Watched:
         answer = self.presenter.press("/demo/next")
         came = self.presenter.http.get(answer.headers["location"]).text
         found = re.search(r'href="/rides/(\d+)"', came)
-        if found is None:
-            raise RuntimeError("no ride had anything ahead")
-        self.page.wait_for_function(SHOWN, arg=[found[1], before.get(found[1], "")])
+        if found is None or found[1] not in before:
+            raise RuntimeError("no ride of the board had anything ahead")
+        self.page.wait_for_function(SHOWN, arg=[found[1], before[found[1]]])
         return time.perf_counter() - began
 
     def reset(self) -> float:

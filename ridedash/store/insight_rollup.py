@@ -202,9 +202,11 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
     Returns their tokens; none while somebody is writing.
     """
     missing: list[Wanted] = []
+    asked: dict[House, set[Span]] = {}
     with db.read() as s:
         for house, span in wanted:
             over = [part for part, kept in _parts(house, span, now) if kept]
+            asked.setdefault(house, set()).update(over)
             held = {Span(*row) for row in s.execute(_true(house, over))} if over else set()
             missing += [(house, part) for part in over if part not in held]
     if not missing:
@@ -214,6 +216,8 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
             if db.dialect == "postgresql":  # SQLite has one writer anyway
                 s.execute(ALONE)
             tokens = {(house.id, span): _claim(s, house, span) for house, span in missing}
+            for house, spans in asked.items():
+                _delete_other_pieces(s, house, spans)
             known = select(InsightSpan.token)
             _delete(s, delete(InsightChange).where(InsightChange.token.not_in(known)))
             return tokens
@@ -238,6 +242,21 @@ def _claim(s: Session, house: House, span: Span) -> int:
     s.add(row)
     s.flush()
     return row.token
+
+
+def _delete_other_pieces(s: Session, house: House, asked: set[Span]) -> None:
+    """Delete the days before and after whole parts that only former requests had.
+
+    Otherwise each day on which somebody looks at "the last 30 days" would leave some for good.
+    """
+    rows = s.execute(
+        select(InsightSpan.since, InsightSpan.until).where(InsightSpan.property_id == house.id)
+    )
+    for span in {Span(*row) for row in rows} - asked:
+        first, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
+        if end not in _ends(first):
+            gone = InsightSpan.property_id == house.id, *_is(span)
+            _delete(s, delete(InsightSpan).where(*gone))
 
 
 def _delete(s: Session, statement: Delete) -> None:

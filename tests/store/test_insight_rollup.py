@@ -393,6 +393,18 @@ def test_a_whole_month_or_quarter_is_one_span_and_what_another_release_has_count
     assert kept_spans(desk, story.where) == {date(2026, 4, 1)}
 
 
+def test_days_beside_whole_parts_are_stored_for_the_latest_request_alone(desk: Desk) -> None:
+    """Whoever looks each day at the last days would otherwise leave a row each time."""
+    story, elsewhere, db = Story(desk, "UTC"), Story(desk, "UTC"), desk.services.db
+    for each in (story, elsewhere):
+        look(desk, each.where)
+    later = story.where.house, span_of(FIRST + DAY, LAST + DAY, story.where.house.tz)
+    with rolled_up(db, [later], NOW) as rollup, db.read() as s:
+        rollup.insights(s, *later)
+    assert kept_spans(desk, story.where) == STORED - {FIRST} | {FIRST + DAY}
+    assert kept_spans(desk, elsewhere.where) == STORED, "of another house"
+
+
 def test_triggers_cover_all_that_the_insights_read() -> None:
     """Whoever counts another column must add a trigger for it."""
     counted = import_module(f"ridedash.store.migrations.versions.{MIGRATION}").COUNTED

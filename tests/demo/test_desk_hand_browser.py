@@ -21,9 +21,20 @@ HAND = """async ([what, wanted]) => {
   const found = await hand(() => document, wanted, async () => true);
   return [found, performance.now() - began < PATIENCE_MS, typedInto(document)?.id];
 }"""
+BEGUN = """async wanted => {
+  const { book } = await import("/static/js/demo/desk_hand.js");
+  const { watch } = await import("/static/js/demo/typed.js");
+  watch(document);
+  window.found = book(() => document, wanted, async () => true);
+}"""
 TWO = """async wanted => {
   const { ask } = await import("/static/js/demo/desk_hand.js");
   return Promise.all([ask(() => document, wanted), ask(() => document, wanted)]);
+}"""
+# the field of a person, and whether the form is that of the hand alone
+LEFT = """async () => {
+  const { typedInto, isLeftBehind } = await import("/static/js/demo/typed.js");
+  return [typedInto(document)?.id, isLeftBehind(document)];
 }"""
 # the field loses the focus with the last letter, as when somebody presses beside the frame
 LOSES = """name => document.querySelector("#drop").addEventListener("input", function gone(event) {
@@ -67,6 +78,27 @@ def test_a_press_that_the_form_refuses_ends_at_once_with_its_words(
     )
     assert found["refused"]
     assert desk.orders() == []
+
+
+def test_a_form_that_comes_back_after_the_hand_gave_up_was_not_typed_by_a_person(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    page.clock.install()
+    browsed.open(PATH)
+    page.route("**/rides/new", lambda each: None)  # no answer
+    expect(page.locator(".has-script #book")).to_be_visible()
+    wanted = {"drop": DROP, "car": "mini", "guest": "Kestrel", "room": "2" * 40}
+    with page.expect_request("**/rides/new"):
+        page.evaluate(BEGUN, wanted | {"form_token": "a" * 24})
+    page.clock.fast_forward(20_000)
+    assert page.evaluate("window.found") == {"booked": False, "refused": ""}
+    page.unroute("**/rides/new")  # the form is sent again by itself
+    page.clock.fast_forward(20_000)
+    expect(page.locator("#booking-wrong")).to_be_visible()
+    assert page.evaluate(LEFT) == [None, True]
+    page.locator("#guest_phone").fill("1")
+    assert page.evaluate(LEFT) == ["guest_phone", False]
 
 
 def test_of_two_hands_the_one_that_began_last_types(browsed: Browsed, desk: Desk) -> None:

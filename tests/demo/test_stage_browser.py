@@ -87,6 +87,15 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.locator("iframe[name=phone]")).to_be_visible()
         expect(page.locator("iframe[name=desk]")).to_be_hidden()
         page.set_viewport_size({"width": 1440, "height": 900})
+        # a story that ends while the desk types leaves no half-filled form behind
+        page.get_by_role("button", name="End", exact=True).click()
+        page.get_by_label("Story").select_option("receipt")
+        page.get_by_role("button", name="Step", exact=True).click()
+        expect(typed).to_have_value(re.compile("."), timeout=WAIT_MS)
+        page.get_by_role("button", name="End", exact=True).click()
+        expect(said).to_have_text("The story was left before its end.")
+        expect(typed).to_have_value("")
+
         news = re.compile("/demo/stage/newest.json")
         page.route(news, lambda each: each.fulfill(status=403, json={}))  # somebody else signed in
         expect(said).to_have_text("Only managers direct a demo. Sign in as one.")

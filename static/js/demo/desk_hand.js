@@ -4,7 +4,7 @@
  */
 
 import { PATIENCE_MS, byHand, pause, until } from "./hand.js";
-import { isTheirs, note } from "./typed.js";
+import { isTheirs, note, noteForm } from "./typed.js";
 
 const LETTER_MS = 45;
 const NEWS_MS = 4_000; // how long to wait for changed prices
@@ -31,7 +31,7 @@ async function booked(desk, wanted, stands) {
   const result = pressed(page);
   go.click();
   const { state = "", words = "" } = (await result) ?? {};
-  if (state === "refused") for (const field of page.forms.book.elements) note(field);
+  if (state === "refused") noteForm(page);
   return { booked: state === "placed", refused: state === "refused" ? words : "" };
 }
 

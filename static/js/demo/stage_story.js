@@ -8,7 +8,7 @@ import * as desk from "./desk_hand.js";
 import { leave, until, whenLate } from "./hand.js";
 import * as kiosk from "./kiosk_hand.js";
 import { isDenied, isFinal, isOver, play } from "./story.js";
-import { typedInto } from "./typed.js";
+import { isLeftBehind, typedInto } from "./typed.js";
 
 const USUAL = 20; // how many times as fast as real time, while a step waits
 const HANDS = { desk, kiosk }; // what screens can do by themselves
@@ -164,6 +164,11 @@ export class StageStory {
     return false;
   }
 
+  /** Empty the desk's form, if only the hand has filled it in and has given up. */
+  async #tidy() {
+    if (isLeftBehind(this.screens.page("desk"))) await this.screens.reload("desk", "/");
+  }
+
   async #clear() {
     const { again } = this;
     await this.screens.reload("desk", "/");
@@ -206,6 +211,7 @@ export class StageStory {
       if (this.stop !== mine) return;
       this.done = moment.step; // the server does what the hand could not do
       this.refused = result.refused ?? "";
+      if (!result.refused && !(result.booked ?? result)) await this.#tidy();
       moment.again_s = AFTER_HAND_S;
       return;
     }
@@ -248,6 +254,7 @@ export class StageStory {
     if (!moment) return;
     this.again = null;
     this.pause();
+    await this.#tidy();
     const { csrf_token } = Object.fromEntries(new FormData(this.form));
     const sent = { csrf_token, step: moment.step };
     const answer = await askQuietly(`/demo/runs/${moment.run}/${what}`, sent);

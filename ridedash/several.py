@@ -39,7 +39,8 @@ class SeriesAsked:
 class GuestList:
     """A pasted list: its guests, the errors of lines that can't be read, and a sentence for each
     line that names the guest of an earlier one. `read` says how each line was read that begins with
-    a room, or whose name has a digit: a person knows whether that was meant.
+    a room or a number of the list, or whose name has a digit: a person knows whether that was
+    meant.
     """
 
     guests: tuple[ListedGuest, ...]
@@ -61,7 +62,7 @@ def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
             wrong.append(_("Line %(n)d: %(why)s", n=line.number, why=str(error)))
             continue
         found.append(guest)
-        if line.room_first or any(map(str.isdigit, guest.name)):
+        if line.room_first or line.numbered or any(map(str.isdigit, guest.name)):
             read.append(_as_read(line.number, guest))
         facts = guest.name.casefold(), (guest.room or "").casefold(), guest.phone or ""
         of = first.setdefault(facts, line.number)

@@ -2,11 +2,12 @@
 
 The cells of a line are separated by tabs (a spreadsheet), semicolons or commas. The separator is
 determined for each line, so that lists from two sources can be pasted together. A room that comes
-before the name is recognised where nothing else can be meant.
+before the name is recognised, unless the lines can be read in another way: numbers that count the
+lines (1, 2, 3…) are no rooms, and are left out.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ridedash.text import one_line, plain_code
@@ -19,6 +20,10 @@ CELL_MAX: Final = 200  # characters of a cell that are read
 ROOM_MAX: Final = 32  # characters of a room
 LINES_MAX: Final = 200  # lines of a list that are read
 PHONE_DIGITS: Final = 7  # a second cell with this many digits is a phone number, not a room
+# the number of a line in a list: "1", "1.", "1)", "(1)" or "1," before the rest
+LIST_NUMBER: Final = re.compile(
+    r"""[^\w+;,\t-]*(\d{1,3})(?:[.)]+(?!\d)|(?=[\s;,"]|$))[^\S\t]*"?[^\S\t]*[\t;,]?"""
+)
 # a room as most doors have it; the form recognises the same ones (static/js/booking/guests.js)
 ROOM: Final = re.compile(r"[^\W\d_]?-?\d{1,5}[^\W\d_]?")
 
@@ -28,7 +33,7 @@ class GuestLine:
     """One line of the list as it was typed; `number` counts blank lines too, from 1.
 
     `more` is the text after the third cell. `room_first` tells a line whose room was typed before
-    its name.
+    its name, and `numbered` one whose number in the list was left out.
     """
 
     number: int
@@ -37,6 +42,7 @@ class GuestLine:
     phone: str = ""
     more: str = ""
     room_first: bool = False
+    numbered: bool = False
 
 
 def guest_lines(text: str) -> list[GuestLine]:
@@ -45,8 +51,29 @@ def guest_lines(text: str) -> list[GuestLine]:
     >>> [(each.name, each.room, each.phone) for each in guest_lines("Heron; 412; +91 98450 00000")]
     [('Heron', '412', '+91 98450 00000')]
     """
-    lines = LINE_ENDS.split(text)[:LINES_MAX]
-    return [_line(number, line) for number, line in enumerate(lines, 1) if _is_seen(line)]
+    lines = enumerate(LINE_ENDS.split(text)[:LINES_MAX], 1)
+    seen = {number: line for number, line in lines if _is_seen(line)}
+    rest = _unnumbered(seen)
+    return [
+        replace(_line(number, rest.get(number, line)), numbered=number in rest)
+        for number, line in seen.items()
+    ]
+
+
+def _unnumbered(lines: dict[int, str]) -> dict[int, str]:
+    """The lines that begin with a number of the list, without it.
+
+    Empty if the numbers before the lines are not 1, 2, 3…, or if there is only one: then a number
+    is a room, or part of a name.
+
+    >>> _unnumbered({1: "1. Guest Heron, 412", 2: "2. Guest Wren"})
+    {1: 'Guest Heron, 412', 2: 'Guest Wren'}
+    """
+    found = {at: match for at, line in lines.items() if (match := LIST_NUMBER.match(line))}
+    counted = [int(match[1]) for match in found.values()]
+    if len(counted) < 2 or counted != list(range(1, len(counted) + 1)):
+        return {}
+    return {at: lines[at][match.end() :].lstrip(" ") for at, match in found.items()}
 
 
 def _is_seen(line: str) -> bool:

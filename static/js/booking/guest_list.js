@@ -20,7 +20,7 @@ export class GuestList {
   constructor(part, { signal, changed }) {
     Object.assign(this, { signal, changed });
     // the server's sentences about lines that it can't read, about duplicates that only it sees,
-    // and about how it reads lines that begin with a room
+    // and about how it reads lines that begin with a room or a number
     this.checked = { wrong: [], same: [], read: [] };
     signal?.addEventListener("abort", () => clearTimeout(this.pause));
     this.text = part?.querySelector("[name=guests]") ?? null;

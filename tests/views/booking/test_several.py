@@ -282,6 +282,10 @@ def test_each_wrong_line_of_a_list_is_named_while_it_is_typed(desk: Desk) -> Non
         "Line 3: name “Guest Teal 2”, no room",
         "Line 4: name “207”, room “12”",
     ]
+    assert checked("1. Guest Heron, 412\n2. Guest Wren")["read"] == [
+        "Line 1: name “Guest Heron”, room “412”",
+        "Line 2: name “Guest Wren”, no room",
+    ]
     assert desk.orders() == []
 
 

@@ -53,15 +53,24 @@ END_OF_CODE: Final = {
 class EstimateFailedError(Exception):
     """No products could be listed: what happened and what to do, in words.
 
-    `status` is an HTTP status; `end` is the end of the trip to change, or "".
+    `status` is an HTTP status; `end` is the end of the trip to change, or "". `asks`: the same
+    question may have another answer in a moment, so the page asks again by itself.
     """
 
     def __init__(
-        self, headline: str, detail: str, status: int, quoted: str = "", end: str = ""
+        self,
+        headline: str,
+        detail: str,
+        status: int,
+        quoted: str = "",
+        end: str = "",
+        *,
+        asks: bool = False,
     ) -> None:
         super().__init__(headline)
         self.headline, self.detail = headline, detail
         self.status, self.quoted, self.end = status, quoted, end
+        self.asks = asks
 
 
 @dataclass(frozen=True)
@@ -310,7 +319,7 @@ def down(error: ServiceError) -> EstimateFailedError:
         limited, wait_s = True, error.wait_s
     if limited:
         text = _("Next try in %(n)d s. Nothing was ordered.", n=math.ceil(wait_s or 10))
-        return EstimateFailedError(_("Too many requests at once"), text, 503)
+        return EstimateFailedError(_("Too many requests at once"), text, 503, asks=True)
     return EstimateFailedError(
         _("The ride company is not answering"),
         _(
@@ -318,6 +327,7 @@ def down(error: ServiceError) -> EstimateFailedError:
             "moment."
         ),
         503,
+        asks=True,
     )
 
 

@@ -27,7 +27,7 @@ export class Cars extends EventTarget {
     this.usual = ""; // the category of the guest's last ride
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
-    this.lacking = box.querySelector("[data-retry]") !== null; // whether nobody answered
+    this.lacking = asks(box); // whether there are no cars now, but may be in a moment
     this.lost = ""; // the offer that was chosen before nobody answered
     this.#noted();
     box.addEventListener("change", (event) => this.#changed(event.target));
@@ -127,7 +127,6 @@ export class Cars extends EventTarget {
     this.#noted(trip.compare && !ok && !this.at ? this.tries + 1 : 0);
     if (trip.compare && !body.html && status !== 401) return this.#keep();
     this.lost = ok || !trip.compare ? "" : (before?.offer ?? this.lost);
-    this.lacking = !ok && (status === 0 || status >= 500);
     this.box.removeAttribute("aria-busy");
     const now = this.choice; // the user may have chosen meanwhile
     const listed = this.box.querySelector("[data-product]") !== null;
@@ -215,10 +214,12 @@ export class Cars extends EventTarget {
     const inside = this.box.contains(document.activeElement);
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
+      this.lacking = asks(fresh);
       const told = !ok && wordsOf(this.box) === wordsOf(fresh); // read out once is enough
       if (!told && (!renewing || !renew(this.box, fresh)))
         replace(this.box, fresh, renewing ? note(this.box) : null);
     } else {
+      this.lacking = status === 0 || status >= 500;
       const line = this.unanswered.content.cloneNode(true);
       const words = status === 401 ? this.words.signedOut : body.message || this.words.failed;
       line.querySelector("p").textContent = words;
@@ -312,6 +313,11 @@ export class Cars extends EventTarget {
     if (left > EARLY_MS) this.#later(left);
     else this.dispatchEvent(new Event("old"));
   }
+}
+
+/** Whether the server's words are about a lack of cars that may end by itself. */
+function asks(part) {
+  return part.querySelector("[data-asks]") !== null;
 }
 
 function wordsOf(part) {

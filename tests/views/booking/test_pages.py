@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from flask import Flask
@@ -22,9 +23,10 @@ from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store import accounts, properties
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Offer, Order, OrderState
+from ridedash.views.booking import pages
 from ridedash.views.booking.pages import cars_asked
 from tests.databases import POSTGRESQL
 from tests.views import desk_page
@@ -33,6 +35,7 @@ from tests.views.ride_pages import compact
 
 PASSWORD = "a phrase for this test"
 SERVICE = "http://127.0.0.1:9"
+ASKS_AGAIN = "data-asks"  # the mark of an error after which the script asks again
 TRIP = {
     "pickup": "Lobby",
     "pickup_lat": "-38.5",
@@ -551,6 +554,26 @@ def test_no_other_car_takes_the_place_of_a_chosen_one_that_is_gone(desk: Desk) -
     assert "offer" not in filled(answer.text)
 
 
+@pytest.mark.parametrize("error", [CommitUnknown("gone"), DatabaseBusy("locked")])
+def test_words_about_a_press_are_not_taken_for_an_outage(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    form = desk.form()
+    monkeypatch.setattr(pages, "place", Mock(side_effect=error))
+    answer = desk.press(form)
+    assert answer.status_code == 503
+    assert "data-retry" in answer.text
+    assert ASKS_AGAIN not in answer.text
+
+
+def test_no_cars_at_a_pickup_is_not_asked_for_again_by_itself(desk: Desk) -> None:
+    desk.service.categories = []
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.status_code == 422
+    assert "data-retry" in answer.get_json()["html"]
+    assert ASKS_AGAIN not in answer.get_json()["html"]
+
+
 def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: Desk) -> None:
     form = desk.form()
     desk.service.down = True
@@ -562,6 +585,7 @@ def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: 
     body = desk.client.get("/products.json", query_string=TRIP)
     assert body.status_code == 503
     assert "Nothing was ordered" in body.get_json()["html"]
+    assert ASKS_AGAIN in body.get_json()["html"]
 
 
 def test_the_last_list_is_shown_for_a_minute_with_its_time(desk: Desk) -> None:

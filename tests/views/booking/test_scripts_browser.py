@@ -57,9 +57,9 @@ WRONG_END = """async () => {
   return [wrong, told()];
 }"""
 # the cars of a form; each request for cars waits until the test answers it
-CARS = """async () => {
+CARS = """async (inside) => {
   document.body.innerHTML = `<div data-cars tabindex="-1" data-fresh-ms="60000"
-    data-category=""></div>
+    data-category="">${inside || ""}</div>
     <p data-status></p><template data-unanswered><div role="alert"><p></p>
     <button data-retry>Again</button></div></template><template data-other></template>`;
   const part = (name) => document.querySelector(`[data-${name}]`);
@@ -69,6 +69,7 @@ CARS = """async () => {
   window.held = [];
   window.fetch = (url) => new Promise((answer, cut) =>
     held.push({url: new URL(url, location), cut: () => cut(new TypeError("cut")),
+      fail: (status, html) => answer(new Response(JSON.stringify({html}), {status})),
       answer: (cars) =>
         answer(new Response(JSON.stringify({html: `<ul data-products>${cars}</ul>`})))}));
   window.cars = new Cars(part("cars"), {path: "/cars", words, skeleton: other, empty: other,
@@ -201,6 +202,33 @@ def test_cars_that_nobody_answered_are_asked_for_again_ever_more_rarely(page: An
         "1",
     ]
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_only_an_answer_that_may_change_by_itself_is_asked_for_again(page: Any) -> None:
+    page.clock.install()
+    pressed = "<div role=alert>It went away while it was saving.<button data-retry></button></div>"
+    page.evaluate(CARS, pressed)
+
+    def old(seconds: int = 61) -> int:
+        page.clock.run_for(seconds * 1_000)
+        return int(page.evaluate("old"))
+
+    def fails(status: int, mark: str) -> None:
+        page.evaluate(
+            """async ([status, html]) => {
+              const done = cars.load(trip);
+              held.at(-1).fail(status, html);
+              await done;
+            }""",
+            [status, f"<div role=alert><p {mark}>No cars</p><button data-retry></button></div>"],
+        )
+
+    assert old() == 0, "the words about a press stay"
+    expect(page.get_by_role("alert")).to_contain_text("while it was saving")
+    fails(422, "")
+    assert old() == 0, "no cars here"
+    fails(503, 'data-asks=""')
+    assert old(6) == 1
 
 
 def test_cars_are_asked_for_again_no_longer_than_half_an_hour(page: Any) -> None:

@@ -12,7 +12,7 @@
 import { ask, formData } from "../shared/ask.js";
 import { counted } from "../shared/counts.js";
 import { BookForm } from "./form.js";
-import { guestsOf } from "./guest_list.js";
+import { firstName, guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
 
 const SAID_MS = 20_000; // after this time the list shows the state of the ride
@@ -278,9 +278,7 @@ function pressOf(data) {
 
 /** The name of the guest in a form, or of the first guest on its list. */
 function firstGuest(data) {
-  const [first = ""] = guestsOf(String(data.get("guests") ?? ""));
-  const [listed] = first.trim().split(/[\t;,]/);
-  return listed.trim() || String(data.get("guest_name")).trim();
+  return firstName(String(data.get("guests") ?? "")) || String(data.get("guest_name")).trim();
 }
 
 /** Send an event to the page; false when a listener has prevented its default. */

@@ -6,11 +6,15 @@
 
 import { askQuietly } from "../shared/ask.js";
 import { setText } from "../shared/slots.js";
+import { PHONE, ROOM } from "./guests.js";
 
 const MOST = 6; // cars of one press
 const PAUSE_MS = 600; // a line that is still being typed is no error yet
 // line ends that the server recognises too: word processors use others than \n
 const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
+// the number of a line in a list, as the server leaves it out
+const LIST_NUMBER =
+  /^[^\p{L}\p{N}_+;,\t-]*(\d{1,3})(?:[.)]+(?!\d)|(?=[\s;,"]|$))[^\S\t]*"?[^\S\t]*[\t;,]?/u;
 
 export class GuestList {
   /**
@@ -126,9 +130,35 @@ function isGuest(line) {
   return /[^\s;,"\p{C}]/u.test(line);
 }
 
+/**
+ * The name on the first line of a list, as the server will read it (guest_list.py): without the
+ * number of the line, and without a room that stands before it.
+ */
+export function firstName(text) {
+  const lines = guestsOf(text);
+  const counted = lines.map((line) => LIST_NUMBER.exec(line)).filter(Boolean);
+  const isCounted = counted.length > 1 && counted.every(([, n], at) => Number(n) === at + 1);
+  const [line = ""] = lines;
+  const [first, ...rest] = cellsOf(isCounted ? line.replace(LIST_NUMBER, "") : line);
+  if (ROOM.test(first)) return isName(rest[0] ?? "") ? rest[0] : first;
+  const [room, ...words] = first.split(" ");
+  const behind = rest[0] || rest[1] || "";
+  const turned = ROOM.test(room) && (!behind || PHONE.test(behind));
+  return turned && isName(words.join(" ")) ? words.join(" ") : first;
+}
+
+/** Whether a cell can be a name and can't be a room: letters, and no digit. */
+function isName(cell) {
+  return /\p{L}/u.test(cell) && !/\p{N}/u.test(cell);
+}
+
 /** The cells of a line, however they are spaced and separated. */
 function cells(line) {
+  return cellsOf(line).join("\t").trimEnd().toLowerCase();
+}
+
+function cellsOf(line) {
   const separator = ["\t", ";", ","].find((each) => line.trim().includes(each)) ?? "\t";
   const texts = line.split(separator).map((cell) => cell.trim().replace(/^"+|"+$/g, ""));
-  return texts.join("\t").replace(/ +/g, " ").trimEnd().toLowerCase();
+  return texts.map((cell) => cell.replace(/ +/g, " "));
 }

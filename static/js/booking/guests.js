@@ -8,8 +8,10 @@ import { askQuietly } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 import { fitWords } from "../shared/fit_words.js";
 
-const ROOM = /^[a-z]?-?\d{1,5}[a-z]?$/i;
-const PHONE = /^\+?[\d\s().\-/]{7,}$/;
+// a room as most doors have it, in any script, as the server reads it in a pasted list
+// (ridedash/rides/orders/guest_list.py)
+export const ROOM = /^\p{L}?-?\p{Nd}{1,5}\p{L}?$/u;
+export const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 
 export class GuestFinder extends EventTarget {
   /**

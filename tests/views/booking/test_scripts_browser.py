@@ -89,6 +89,24 @@ LISTS = [
     "Heron\t412\x85Wren, 7\f\fLark",
     "\u05d0\u05d1\u200f\n\u2067\n\U0001f6ba\n",
 ]
+FIRST = [
+    "Guest Heron, 412\nGuest Wren",
+    "412, Guest Heron",
+    "412 Guest Heron, +91 98450 00000",
+    "B-12\tHeron, Guest",
+    "\u0661\u0662;Guest Heron",
+    "412 Guest Heron,, +91 98450 00000",
+    "412 Guest Heron, 413",
+    "412, Villa 3",
+    "Villa 3, Guest Heron",
+    '\n"Guest  Teal 2"; 7',
+    "1 Guest Heron\n2 Guest Wren",
+    "1.\tGuest Heron, 412\n2.\tGuest Wren",
+    '"1","Guest Heron"\n"2","Guest Wren"',
+    "1) 412 Guest Heron\n\n(2) Guest Wren",
+    "1, 412, Guest Heron\n2, 413, Guest Wren",
+    "1. Guest Heron",
+]
 ASKED = "POST application/json manual the-form"
 
 
@@ -298,6 +316,17 @@ def test_a_list_names_as_many_guests_before_the_press_as_after_it(page: Any) -> 
         LISTS,
     )
     assert counted == [len(guest_lines(each)) for each in LISTS] == [3, 3, 2, 3, 2]
+
+
+def test_the_first_guest_of_a_list_is_named_as_the_server_reads_it(page: Any) -> None:
+    named = page.evaluate(
+        """async (lists) => {
+          const {firstName} = await import("/static/js/booking/guest_list.js");
+          return lists.map(firstName);
+        }""",
+        [*FIRST, ""],
+    )
+    assert named == [*(guest_lines(each)[0].name for each in FIRST), ""]
 
 
 def test_an_end_with_a_place_is_no_longer_described_by_its_error(page: Any) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ridedash.demo.cast import CAST
 from ridedash.demo.stories import STORIES
-from ridedash.demo.stories.model import Surface
+from ridedash.demo.stories.model import Reached, Surface
 from ridedash.sandbox.city.city import cities
+from ridedash.wire import COMPLETED
 from ridedash.wording.languages import LANGUAGES
 
 
@@ -31,6 +32,18 @@ def test_the_phone_of_the_stage_has_what_a_story_points_at() -> None:
     on_phone = [step.point for step in steps if step.show is Surface.PHONE]
     assert on_phone
     for point in on_phone:
-        name = re.fullmatch(r"\[data-slot='(.+)'\]", point)
-        assert name
-        assert f'data-slot="{name[1]}"' in words, point
+        named = re.fullmatch(r"\[(data-(?:slot|show))='(.+)'\]", point)
+        assert named
+        assert f'{named[1]}="{named[2]}"' in words, point
+
+
+def test_the_start_code_is_pointed_at_where_the_guest_reads_it() -> None:
+    steps = [step for step in STORIES["receipt"].steps if "start code" in step.say]
+    assert [(step.show, step.point) for step in steps] == [(Surface.PHONE, "[data-show='code']")]
+
+
+def test_no_story_speaks_of_a_ride_under_way_once_it_waits_for_its_end() -> None:
+    steps = [step for story in STORIES.values() for step in story.steps]
+    ends = [str(step.say) for step in steps if step.until == Reached(COMPLETED)]
+    assert len(ends) > 3
+    assert [say for say in ends if re.search("on the way|goes on", say)] == []

@@ -61,7 +61,7 @@ GUEST_ALONE: Final = Story(
             show=Surface.KIOSK,
         ),
         Step(
-            lazy("The guest is on the way, and nobody had to be asked."),
+            lazy("The guest has arrived, and nobody had to be asked."),
             until=Reached(COMPLETED),
         ),
     ),

@@ -119,7 +119,7 @@ SWAP: Final = Story(
             until=Stands((CLIENT_LOCATED, IN_PROGRESS)),
         ),
         Step(
-            lazy("The ride goes on as if nothing had happened."),
+            lazy("The guest has arrived, as if nothing had happened."),
             until=Reached(COMPLETED),
         ),
     ),

@@ -29,7 +29,7 @@ from ridedash.wire import (
 )
 from ridedash.wording import lazy
 
-CODE: Final = "[data-slot^='otp.']"
+CODE: Final = "[data-show='code']"  # where the guest's phone shows the start code
 
 START_TO_RECEIPT: Final = Story(
     id="receipt",
@@ -60,6 +60,7 @@ START_TO_RECEIPT: Final = Story(
         Step(
             lazy("The car waits at the door. The guest tells the driver the start code."),
             until=Reached(CLIENT_LOCATED),
+            show=Surface.PHONE,
             point=CODE,
         ),
         Step(

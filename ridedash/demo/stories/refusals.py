@@ -78,7 +78,7 @@ NO: Final = Story(
             Scenario("no_cab"),
         ),
         Step(
-            lazy("The search goes on for minutes. Then the desk hears it before the guest does."),
+            lazy("The search goes on for minutes. Then the desk and the guest read it at once."),
             Book("Siskin", "301", STATION, "mini", ride=EMPTY),
             Stands((ALLOTMENT_FAILED,), EMPTY),
         ),

@@ -200,6 +200,7 @@ export class Cars extends EventTarget {
     this.running = null;
     this.at = null;
     this.lacking = false;
+    this.#unsay();
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
     this.box.style.minBlockSize = "";
@@ -211,13 +212,14 @@ export class Cars extends EventTarget {
   }
 
   #paint(ok, status, body, renewing) {
+    if (!renewing) this.#unsay();
     const inside = this.box.contains(document.activeElement);
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
       this.lacking = asks(fresh);
       const told = !ok && wordsOf(this.box) === wordsOf(fresh); // read out once is enough
-      if (!told && (!renewing || !renew(this.box, fresh)))
-        replace(this.box, fresh, renewing ? note(this.box) : null);
+      if (note(fresh)) this.#unsay();
+      if (!told && (!renewing || !renew(this.box, fresh))) replace(this.box, fresh);
     } else {
       this.lacking = status === 0 || status >= 500;
       const line = this.unanswered.content.cloneNode(true);
@@ -273,10 +275,19 @@ export class Cars extends EventTarget {
       car.closest("[data-product]").querySelector(".product-price").textContent =
         radio.dataset.price;
     }
-    note(this.box)?.remove(); // a user who chooses has seen the note
+    this.#unsay(); // a user who chooses has seen the note
     this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
     this.reveal(); // the card and the bar have become larger
+  }
+
+  /** Remove the notes about a changed price, of which one may stand above the form. */
+  #unsay() {
+    const all = this.box.closest("[data-booking], [data-desk-body]") ?? this.box;
+    all.querySelectorAll("[data-changed]").forEach((each) => {
+      if (each.contains(document.activeElement)) this.box.focus({ preventScroll: true });
+      each.remove();
+    });
   }
 
   #seatOf(car) {
@@ -356,8 +367,9 @@ function renew(box, fresh) {
   return true;
 }
 
-function replace(box, fresh, kept) {
-  if (kept && fresh.querySelector("[data-product]") && !note(fresh)) fresh.prepend(kept);
+function replace(box, fresh) {
+  const kept = note(box);
+  if (kept && fresh.querySelector("[data-product]")) fresh.prepend(kept);
   const opened = [...box.querySelectorAll("[data-product] details[open]")];
   const open = new Set(opened.map((part) => part.closest("[data-product]").dataset.product));
   const focus = focused(box);

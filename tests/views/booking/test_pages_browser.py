@@ -327,6 +327,8 @@ def test_a_pressed_price_that_had_changed_is_read_first(browsed: Browsed, desk: 
     expect(page.locator("[data-changed]:focus")).to_contain_text("₹240 fixed to ₹265 fixed")
     expect(page.locator(BOOK)).to_have_text("Book Mini · ₹265 fixed")
     assert desk.orders() == []
+    page.locator("[data-product=suv] .product-face").click()
+    expect(page.locator("[data-changed]")).to_have_count(0)
 
 
 def test_enter_without_a_trip_shows_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:

@@ -70,8 +70,8 @@ CARS = """async (inside) => {
   window.fetch = (url) => new Promise((answer, cut) =>
     held.push({url: new URL(url, location), cut: () => cut(new TypeError("cut")),
       fail: (status, html) => answer(new Response(JSON.stringify({html}), {status})),
-      answer: (cars) =>
-        answer(new Response(JSON.stringify({html: `<ul data-products>${cars}</ul>`})))}));
+      answer: (cars, above = "") => answer(
+        new Response(JSON.stringify({html: `${above}<ul data-products>${cars}</ul>`})))}));
   window.cars = new Cars(part("cars"), {path: "/cars", words, skeleton: other, empty: other,
     unanswered: part("unanswered"), status: part("status"), signal});
   window.old = 0;
@@ -261,6 +261,29 @@ def test_cars_are_asked_for_again_no_longer_than_half_an_hour(page: Any) -> None
         page.clock.run_for(61_000)
         page.evaluate("() => new Promise((done) => queueMicrotask(done))")
     assert page.evaluate("held.length") == 31
+
+
+def test_only_the_last_change_of_a_price_is_told_until_a_car_is_chosen(page: Any) -> None:
+    page.evaluate(CARS)
+    told = page.evaluate("""async () => {
+      document.body.dataset.deskBody = "";
+      document.body.insertAdjacentHTML("afterbegin", "<div data-changed>from 1 to 2</div>");
+      cars.box.innerHTML = `<ul data-products>${card("mini", 1, "checked")}</ul>`;
+      const told = [];
+      const tell = () => told.push(
+        [...document.querySelectorAll("[data-changed]")].map((each) => each.textContent));
+      const news = "<div data-changed><p class=alert>from 2 to 3</p></div>";
+      for (const above of ["", news, ""]) {
+        const renewal = cars.load({...trip, compare: true});
+        held.at(-1).answer(card("mini", 2, "checked") + card("suv", 3), above);
+        await renewal;
+        tell();
+      }
+      document.querySelector("#suv").click();
+      tell();
+      return told;
+    }""")
+    assert told == [["from 1 to 2"], ["from 2 to 3"], ["from 2 to 3"], []]
 
 
 def test_a_renewal_chooses_no_car_for_a_user_who_has_chosen_none(page: Any) -> None:

@@ -28,7 +28,8 @@ export class Cars extends EventTarget {
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
     this.lacking = asks(box); // whether there are no cars now, but may be in a moment
-    this.lost = ""; // the offer that was chosen before nobody answered
+    // after an outage: {offer: the one that was chosen in the list before, or ""}
+    this.lost = null;
     this.#noted();
     box.addEventListener("change", (event) => this.#changed(event.target));
     for (const [target, kind] of [
@@ -109,6 +110,7 @@ export class Cars extends EventTarget {
    * {ok, …the answer} or null.
    */
   async load(trip) {
+    if (!trip?.compare && !sameTrip(this.trip, trip)) this.lost = null;
     this.trip = trip;
     this.running?.abort();
     clearTimeout(this.timer);
@@ -126,13 +128,14 @@ export class Cars extends EventTarget {
     if (stopped || mine !== this.running) return null;
     this.#noted(trip.compare && !ok && !this.at ? this.tries + 1 : 0);
     if (trip.compare && !body.html && status !== 401) return this.#keep();
-    this.lost = ok || !trip.compare ? "" : (before?.offer ?? this.lost);
     this.box.removeAttribute("aria-busy");
     const now = this.choice; // the user may have chosen meanwhile
     const listed = this.box.querySelector("[data-product]") !== null;
+    if (trip.compare && listed) this.lost = { offer: now?.offer ?? "" };
     this.#paint(ok, status, body, Boolean(trip.compare) && listed);
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
-    else if (trip.compare && listed && !now) this.#unchoose();
+    else if (this.lost?.offer === "") this.#unchoose();
+    if (ok) this.lost = null;
     // meanwhile a guest with another usual car may have been chosen
     if (this.usual !== usual) this.prefer(this.usual);
     return { ok, ...body };
@@ -150,7 +153,7 @@ export class Cars extends EventTarget {
       category: this.picked,
       usual: this.usual,
       seats: before?.seats,
-      before: compare ? (before?.offer ?? this.lost) : "",
+      before: (compare ? before?.offer : null) ?? this.lost?.offer,
       account,
       guest: drop ? "" : guest, // for the suggested drops
     };
@@ -178,7 +181,7 @@ export class Cars extends EventTarget {
     this.wake();
   }
 
-  /** A renewal must not choose a car if the user has not chosen one. */
+  /** A renewal, or the end of an outage, must not choose a car if the user has chosen none. */
   #unchoose() {
     if (!this.chosen) return;
     this.chosen.checked = false;
@@ -217,7 +220,8 @@ export class Cars extends EventTarget {
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
       this.lacking = asks(fresh);
-      const told = !ok && wordsOf(this.box) === wordsOf(fresh); // read out once is enough
+      // read out once is enough, except after a press
+      const told = !ok && this.trip.compare && wordsOf(this.box) === wordsOf(fresh);
       if (note(fresh)) this.#unsay();
       if (!told && (!renewing || !renew(this.box, fresh))) replace(this.box, fresh);
     } else {
@@ -324,6 +328,14 @@ export class Cars extends EventTarget {
     if (left > EARLY_MS) this.#later(left);
     else this.dispatchEvent(new Event("old"));
   }
+}
+
+/** Whether two trips with their cars are the same. */
+function sameTrip(one, other) {
+  const [mine, its] = [one, other].map((trip) =>
+    [trip?.pickup, trip?.drop].map((end) => [end?.lat, end?.lng]),
+  );
+  return String(mine) === String(its) && one?.account === other?.account;
 }
 
 /** Whether the server's words are about a lack of cars that may end by itself. */

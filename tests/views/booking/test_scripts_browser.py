@@ -249,6 +249,37 @@ def test_only_an_answer_that_may_change_by_itself_is_asked_for_again(page: Any) 
     assert old(6) == 1
 
 
+# cars that are listed, an outage, a press of "Try again" in vain, and the cars that come then
+OUTAGE = """async ([checked, last]) => {
+  const load = async (answer, compare) => {
+    const done = cars.load({...trip, compare});
+    answer(held.at(-1));
+    await done;
+    return held.at(-1).url.searchParams.get("before");
+  };
+  const alert = "<div role=alert><p data-asks>No cars</p></div>";
+  const fails = (each) => each.fail(503, alert);
+  await load((each) => each.answer(card("mini", 1, checked) + card("suv", 2)));
+  await load(fails, true);
+  const shown = cars.box.querySelector("[role=alert]");
+  await load(fails, true);
+  const twice = !shown.isConnected;
+  await load(fails);
+  const pressed = !shown.isConnected;
+  const before = await load((each) => each.answer(card("mini", 3, "checked")), last);
+  return {before, chosen: chosen(), told: [twice, pressed]};
+}"""
+
+
+@pytest.mark.parametrize("renewal", [True, False])
+def test_a_choice_outlives_an_outage_and_a_press_in_vain(page: Any, renewal: bool) -> None:
+    page.evaluate(CARS)
+    done = page.evaluate(OUTAGE, ["checked", renewal])
+    assert (done["before"], done["chosen"]) == ("1", "mini 3")
+    assert done["told"] == [False, True], "only a press in vain is told again"
+    assert page.evaluate(OUTAGE, ["", renewal])["chosen"] is None
+
+
 def test_cars_are_asked_for_again_no_longer_than_half_an_hour(page: Any) -> None:
     page.clock.install()
     page.evaluate(CARS)

@@ -161,7 +161,8 @@ def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
     known = _told_to_followers(facts)
-    headline, detail = follower_words(facts.page.order.state, facts.status, facts.kind, known)
+    state = parts.state_for_followers(facts)
+    headline, detail = follower_words(state, facts.status, facts.kind, known)
     swapped = any(notice.name == "swapped" for notice in view.notices)
     number = view.cab.plate if view.cab else ""
     last = number.replace(" ", "")[-PLATE_END:]

@@ -216,6 +216,20 @@ def guest_words(facts: RideFacts) -> GuestWords:
     return GuestWords(words.headline, words.detail, meet)
 
 
+def state_for_followers(facts: RideFacts) -> str:
+    """The state of the order whose words a follower reads.
+
+    A ride that its guest may start may have been ordered before a restore. When the time for its
+    start is over, nothing was ordered, although nobody may have ended it yet.
+    """
+    order = facts.page.order
+    if order.state != "WAITING":
+        return order.state
+    if order.held_at is not None:
+        return "UNKNOWN"
+    return "NOT_SENT" if _is_missed(facts) else order.state
+
+
 def _is_missed(facts: RideFacts) -> bool:
     """Whether the time in which the guest could start the ride is over."""
     until = facts.page.order.guest_until

@@ -147,9 +147,19 @@ def test_a_follower_reads_what_the_ride_waits_for(desk: Desk) -> None:
     assert view.detail == "It is ordered only when Guest Heron presses “I'm ready”"
     desk.now = NOON + timedelta(hours=3)
     try:
-        assert shown(desk, page, "follower").detail == "It is not ordered yet"
+        assert shown(desk, page).headline == "Not ordered"
+        missed = shown(desk, page, "follower")
+        assert (missed.headline, missed.detail) == ("No ride was booked", "Nobody is on the way")
     finally:
         desk.now = NOON
+
+
+def test_a_follower_reads_nothing_unproved_of_a_ride_that_a_restore_holds(desk: Desk) -> None:
+    page = waiting(desk)
+    page.order.held_at = NOON
+    view = shown(desk, page, "follower")
+    assert view.headline == "The team is checking the booking"
+    assert view.detail == "This page tells what comes of it"
 
 
 @pytest.mark.parametrize(("payment", "said"), [("cash", True), ("svc_money", False), (None, False)])

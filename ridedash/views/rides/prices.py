@@ -257,10 +257,9 @@ def _lines(
         for name, label, amount, total in rows
         if amount is not None and (amount or total)
     ]
-    cents = any(
-        has_cents(amount, currency) for _name, _label, amount, _total in shown
-    )  # in all or none
+    # in all or none
+    decimals = any(has_cents(amount, currency) for _name, _label, amount, _total in shown)
     return tuple(
-        InvoiceLine(name, label, money(amount, currency, locale, cents=cents), total)
+        InvoiceLine(name, label, money(amount, currency, locale, decimals=decimals), total)
         for name, label, amount, total in shown
     )

@@ -39,15 +39,19 @@ def money(
     *,
     cents: bool = False,
     hundredths: bool = False,
+    decimals: bool = False,
 ) -> str:
     """An amount in its currency; "" when unknown. Whole amounts have no cents, unless `cents`.
 
+    With `cents`, a whole amount still has none in a currency whose smallest coin is a whole unit;
+    `decimals` writes them there too, as beside a part of a unit on a bill.
     `hundredths`: the amount was rounded to hundredths, so no digit beyond them is shown. In another
     language than English the amount is a `Fact`, which also has the English form.
     """
     if amount is None:
         return ""
     places = PLACES if hundredths else places_of(currency)
+    cents = decimals or (cents and _coins(currency) != 0)
     shown = _money(amount, currency, locale, cents, places)
     return shown if locale == "en" else Fact(shown, _money(amount, currency, "en", cents, places))
 
@@ -71,14 +75,17 @@ def has_cents(amount: Decimal, currency: str | None) -> bool:
 
 
 def _rounded(amount: Decimal, places: int) -> Decimal:
-    """Rounded as totals.minor rounds, so that a ride and the history show the same cents."""
+    """Half up, as totals.minor rounds: a ride and the history show the same hundredths.
+
+    Of a currency with thousandths a ride shows 2.375, and the history, in hundredths, 2.38.
+    """
     return amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) + 0  # "+ 0": no minus zero
 
 
 def _money(amount: Decimal, currency: str | None, locale: str, cents: bool, places: int) -> str:
     amount, known = _rounded(amount, places), _known(locale)
     coins = _coins(currency)
-    whole = amount == amount.to_integral_value() and not (cents and coins != 0)
+    whole = amount == amount.to_integral_value() and not cents
     digits = (0, 0) if whole else (places, places)
     if currency is None or coins is None:
         return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))

@@ -179,6 +179,14 @@ def test_a_bill_in_thousandths_loses_no_digit(desk: Desk) -> None:
     ]
 
 
+def test_all_lines_of_a_bill_have_decimals_also_in_a_currency_without_coins(desk: Desk) -> None:
+    price = {"fare": "900", "service_tax": "0.5"}
+    facts = {"ride": {"facts": {"price": price}}, "currency": "JPY"}
+    bill = ride(desk, "share", "COMPLETED", **facts).invoice
+    assert bill is not None
+    assert [line.amount for line in bill.lines] == ["¥900.00", "¥0.50", "¥900.50"]
+
+
 def test_a_discount_above_the_fare_makes_a_ride_free(desk: Desk) -> None:
     price = {"fare": "100", "toll_charges": "5", "discount_value": "120"}
     bill = ride(desk, "share", "COMPLETED", ride={"facts": {"price": price}}).invoice

@@ -20,6 +20,7 @@ Ring = tuple[LatLng, ...]
 
 DEFAULT_ZOOM: Final = 15
 MIN_ZOOM: Final = 10
+SANDBOX_MIN_ZOOM: Final = 11  # the sandbox draws no tiles from further away
 MAX_ZOOM: Final = 18
 AREA_STYLE: Final[dict[str, Any]] = {
     "color": "#1d4ed8",
@@ -180,11 +181,12 @@ def _base(tiles_url: str, map_id: str) -> Any:
         raise ValueError("a map's id is lower-case letters, digits and underscores")
     if not _TILES.fullmatch(tiles_url):
         raise ValueError("the tile URL is not one that can be put into a page: RIDEDASH_TILES_URL")
+    farthest = SANDBOX_MIN_ZOOM if _SANDBOX_TILES.fullmatch(tiles_url) else MIN_ZOOM
     # without a zoom, which is inserted with the center
     options: dict[str, Any] = {
         "zoom_start": None,
         "attributionControl": False,
-        "minZoom": MIN_ZOOM,
+        "minZoom": farthest,
         "maxZoom": MAX_ZOOM,
     }
     frame = folium.Map(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
@@ -193,7 +195,7 @@ def _base(tiles_url: str, map_id: str) -> Any:
     provider = xyzservices.TileProvider(
         name="base", url=tiles_url, attribution="tiles", html_attribution="tiles"
     )
-    layer = folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False)
+    layer = folium.TileLayer(provider, min_zoom=farthest, max_zoom=MAX_ZOOM, control=False)
     layer._id = f"tiles_{map_id}"  # not random: every process renders the same page
     layer.add_to(frame)
     return frame

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from ridedash.geo import LatLng
-from ridedash.maps import Shapes, _frame, map_parts
+from ridedash.maps import MIN_ZOOM, Shapes, _frame, map_parts
+from ridedash.sandbox.tiles import server
 
 HERE = LatLng(-38.5, -128.0)
 RING = (LatLng(-38.4, -128.1), LatLng(-38.4, -127.9), LatLng(-38.6, -127.9))
@@ -45,6 +46,18 @@ def test_the_sandboxs_tiles_have_an_address_by_night(by_day: str, by_night: str)
     assert f"window.{parts.tiles} = L.tileLayer(" in parts.script
     chosen = f'matchMedia("(prefers-color-scheme: dark)").matches ? "{by_night}" : "{by_day}"'
     assert (chosen in parts.script) is bool(by_night)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "least"),
+    [
+        ("/tiles/{z}/{x}/{y}.svg", server.MIN_ZOOM),
+        ("https://tiles.example/{z}/{x}/{y}.png", MIN_ZOOM),
+    ],
+)
+def test_nobody_can_zoom_out_to_where_there_are_no_tiles(tiles: str, least: int) -> None:
+    script = map_parts(Tiles(tiles_url=tiles), center=HERE, map_id="picker").script
+    assert set(re.findall(r'"?minZoom"?: (\d+)', script)) == {str(least)}
 
 
 def test_the_map_has_no_foreign_host_no_library_but_leaflet_and_no_tag() -> None:

@@ -104,6 +104,7 @@ export class StageStory {
   forget() {
     this.again = this.wanted = null;
     this.moment = null; // first, so that the message of the Reset is not overwritten
+    this.form.reset(); // the next partner sees the first story first
     this.pause();
   }
 
@@ -278,6 +279,7 @@ export class StageStory {
     this.form.hidden = runs;
     for (const name of ["title", "skip", "drop"]) this.#part(name).hidden = !runs;
     this.#part("clear").hidden = !this.again;
+    this.#part("play").classList.toggle("is-playing", this.playing);
     this.#part("play-words").textContent = this.root.dataset[this.playing ? "sayPause" : "sayPlay"];
     this.#told(runs ? moment.told : "");
     this.#waits(runs && this.playing ? moment.waits : "");

@@ -53,8 +53,9 @@ END_OF_CODE: Final = {
 class EstimateFailedError(Exception):
     """No products could be listed: what happened and what to do, in words.
 
-    `status` is an HTTP status; `end` is the end of the trip to change, or "". `asks`: the same
-    question may have another answer in a moment, so the page asks again by itself.
+    `status` is an HTTP status; `end` is the end of the trip to change, or "". `again_s`: the same
+    question may have another answer in a moment, so the page asks again by itself, after so many
+    seconds if not 0; None if it can't.
     """
 
     def __init__(
@@ -65,12 +66,12 @@ class EstimateFailedError(Exception):
         quoted: str = "",
         end: str = "",
         *,
-        asks: bool = False,
+        again_s: int | None = None,
     ) -> None:
         super().__init__(headline)
         self.headline, self.detail = headline, detail
         self.status, self.quoted, self.end = status, quoted, end
-        self.asks = asks
+        self.again_s = again_s
 
 
 @dataclass(frozen=True)
@@ -318,8 +319,9 @@ def down(error: ServiceError) -> EstimateFailedError:
     elif isinstance(error, Throttled) and error.why == Throttled.LIMITED:
         limited, wait_s = True, error.wait_s
     if limited:
-        text = _("Next try in %(n)d s. Nothing was ordered.", n=math.ceil(wait_s or 10))
-        return EstimateFailedError(_("Too many requests at once"), text, 503, asks=True)
+        again_s = math.ceil(wait_s or 10)
+        text = _("Next try in %(n)d s. Nothing was ordered.", n=again_s)
+        return EstimateFailedError(_("Too many requests at once"), text, 503, again_s=again_s)
     return EstimateFailedError(
         _("The ride company is not answering"),
         _(
@@ -327,7 +329,7 @@ def down(error: ServiceError) -> EstimateFailedError:
             "moment."
         ),
         503,
-        asks=True,
+        again_s=0,
     )
 
 

@@ -27,7 +27,8 @@ export class Cars extends EventTarget {
     this.usual = ""; // the category of the guest's last ride
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
-    this.lacking = asks(box); // whether there are no cars now, but may be in a moment
+    // null, or there are no cars now but may be: after these ms, or 0 if nobody knows when
+    this.again = asks(box);
     // after an outage: {offer: the one that was chosen in the list before, or ""}
     this.lost = null;
     this.#noted();
@@ -39,7 +40,8 @@ export class Cars extends EventTarget {
       target.addEventListener(kind, () => this.#back(), { signal });
     signal?.addEventListener("abort", () => this.#end());
     this.at = box.querySelector("[data-products]") ? clocks() : null; // when the prices came
-    if (this.at || this.lacking) this.#later(this.at ? this.freshMs : AGAIN_MS);
+    if (this.at) this.#later();
+    else this.wake();
   }
 
   /** The radio button of the chosen car, or null. */
@@ -202,7 +204,7 @@ export class Cars extends EventTarget {
   #clear() {
     this.running = null;
     this.at = null;
-    this.lacking = false;
+    this.again = null;
     this.#unsay();
     this.status.textContent = "";
     this.box.removeAttribute("aria-busy");
@@ -219,13 +221,14 @@ export class Cars extends EventTarget {
     const inside = this.box.contains(document.activeElement);
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
-      this.lacking = asks(fresh);
+      this.again = asks(fresh);
       // read out once is enough, except after a press
-      const told = !ok && this.trip.compare && wordsOf(this.box) === wordsOf(fresh);
+      const told = !ok && this.trip.compare && unnumbered(this.box) === unnumbered(fresh);
+      if (told) renumber(this.box, fresh);
       if (note(fresh)) this.#unsay();
       if (!told && (!renewing || !renew(this.box, fresh))) replace(this.box, fresh);
     } else {
-      this.lacking = status === 0 || status >= 500;
+      this.again = status === 0 || status >= 500 ? 0 : null;
       const line = this.unanswered.content.cloneNode(true);
       const words = status === 401 ? this.words.signedOut : body.message || this.words.failed;
       line.querySelector("p").textContent = words;
@@ -314,16 +317,21 @@ export class Cars extends EventTarget {
     this.timer = setTimeout(() => this.wake(), ms);
   }
 
+  /** The ms between two requests while no cars come. */
+  get #wait() {
+    if (this.again) return Math.max(this.again, AGAIN_MS);
+    return Math.min(AGAIN_MS * 2 ** this.tries, RARELY_MS);
+  }
+
   /**
    * Renew old prices, including those that became old while the page was hidden. Without an answer
-   * ask again, ever more rarely.
+   * ask again: when the answer says, else ever more rarely.
    */
   wake() {
     if (document.hidden) return;
     let left = null;
     if (this.at) left = this.freshMs - passed(this.at);
-    else if (this.lacking && this.tries < TRIES)
-      left = Math.min(AGAIN_MS * 2 ** this.tries, RARELY_MS) - passed(this.asked);
+    else if (this.again !== null && this.tries < TRIES) left = this.#wait - passed(this.asked);
     if (left === null) return;
     if (left > EARLY_MS) this.#later(left);
     else this.dispatchEvent(new Event("old"));
@@ -338,9 +346,22 @@ function sameTrip(one, other) {
   return String(mine) === String(its) && one?.account === other?.account;
 }
 
-/** Whether the server's words are about a lack of cars that may end by itself. */
+/** When to ask again, if the server's words are about a lack of cars that may end: see `again`. */
 function asks(part) {
-  return part.querySelector("[data-asks]") !== null;
+  const line = part.querySelector("[data-asks]");
+  return line && Number(line.dataset.asks) * 1_000;
+}
+
+function unnumbered(part) {
+  return wordsOf(part).replace(/\p{Nd}+/gu, "0");
+}
+
+/** Show the seconds of a new alert in the old one, which is not read out for them. */
+function renumber(box, fresh) {
+  const [line, news] = [box, fresh].map((part) => part.querySelector("[data-asks]"));
+  if (!line || !news || wordsOf(line) === wordsOf(news)) return;
+  line.closest("[role=alert]")?.removeAttribute("role");
+  line.replaceWith(news);
 }
 
 function wordsOf(part) {

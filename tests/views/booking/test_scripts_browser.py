@@ -231,14 +231,14 @@ def test_only_an_answer_that_may_change_by_itself_is_asked_for_again(page: Any) 
         page.clock.run_for(seconds * 1_000)
         return int(page.evaluate("old"))
 
-    def fails(status: int, mark: str) -> None:
+    def fails(status: int, mark: str, words: str = "No cars", compare: bool = False) -> None:
         page.evaluate(
-            """async ([status, html]) => {
-              const done = cars.load(trip);
+            """async ([status, html, compare]) => {
+              const done = cars.load({...trip, compare});
               held.at(-1).fail(status, html);
               await done;
             }""",
-            [status, f"<div role=alert><p {mark}>No cars</p><button data-retry></button></div>"],
+            [status, f"<div role=alert><p {mark}>{words}</p><button></button></div>", compare],
         )
 
     assert old() == 0, "the words about a press stay"
@@ -247,6 +247,13 @@ def test_only_an_answer_that_may_change_by_itself_is_asked_for_again(page: Any) 
     assert old() == 0, "no cars here"
     fails(503, 'data-asks=""')
     assert old(6) == 1
+    fails(503, 'data-asks="40"', "Next try in 40 s")
+    alert = page.evaluate_handle("document.querySelector('[role=alert]')")
+    assert [old(38), old(3)] == [1, 2], "after the seconds that were told"
+    fails(503, 'data-asks="20"', "Next try in 20 s", compare=True)
+    told = page.evaluate("(alert) => [alert.isConnected, alert.role, alert.textContent]", alert)
+    assert told == [True, None, "Next try in 20 s"], "another number is shown and not read out"
+    assert [old(18), old(3)] == [2, 3]
 
 
 # cars that are listed, an outage, a press of "Try again" in vain, and the cars that come then

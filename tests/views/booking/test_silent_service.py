@@ -121,4 +121,7 @@ def test_prices_above_the_rate_limit_show_when_to_try_again(desk: Desk) -> None:
     answer = desk.client().get("/products.json", query_string=TRIP)
     assert answer.status_code == 503
     assert "Too many requests at once" in answer.get_json()["html"]
-    assert "Next try in 1" in answer.get_json()["html"]
+    html = answer.get_json()["html"]
+    seconds = html.partition("Next try in ")[2].partition(" s")[0]
+    assert seconds.isdecimal()
+    assert f'data-asks="{seconds}"' in html, "the page waits as long as it says"

@@ -35,6 +35,7 @@ export class GuestList {
     this.twice = part?.querySelector("[data-list-twice]") ?? null;
     this.usual = this.hint?.textContent ?? "";
     this.show();
+    if (this.count) this.#tellRead(); // a form that the server returns
   }
 
   /** The number of guests in the list; 0 for an empty one. */
@@ -100,13 +101,29 @@ export class GuestList {
     if (count) form.querySelector("[name=guest_name]").setCustomValidity("");
   }
 
-  /** Show what the server finds wrong, in place of what it said about the list of a press. */
-  async #check() {
+  /** The server's reading of the list; null without an answer, or if the list has changed. */
+  async #ask() {
     const guests = this.text.value;
     const { csrf_token } = this.text.form.elements;
     const sent = { csrf_token: csrf_token.value, guests };
     const { ok, body } = await askQuietly("/guest-list.json", sent, this.signal);
-    if (!ok || guests !== this.text.value) return;
+    return ok && guests === this.text.value ? body : null;
+  }
+
+  /** Show how the server reads the list, beside what it said about the list of a press. */
+  async #tellRead() {
+    const body = await this.#ask();
+    if (!body) return;
+    const described = this.text.getAttribute("aria-describedby");
+    this.text.setAttribute("aria-describedby", `${described} ${this.read.id}`);
+    this.checked.read = body.read;
+    this.show();
+  }
+
+  /** Show what the server finds wrong, in place of what it said about the list of a press. */
+  async #check() {
+    const body = await this.#ask();
+    if (!body) return;
     this.text.parentElement.querySelector(".several-wrong")?.remove();
     this.text.setAttribute("aria-describedby", `guests-hint ${this.same.id} ${this.read.id}`);
     if (body.wrong.length) this.text.setAttribute("aria-invalid", "true");

@@ -183,7 +183,7 @@ def test_the_wrong_lines_of_a_list_stand_above_the_bar_of_the_button(
     browsed.open(PATH)
     fill(page, "")
     page.locator(".several > summary").click()
-    page.fill("#guests", "Guest Heron, 412, +49 1\nGuest Wren, 413, heron\nGuest Teal, 414")
+    page.fill("#guests", "Guest Heron, 412, +49 1\nGuest Wren, 413, heron\n414 Guest Teal")
     page.keyboard.press("Control+Enter")
     wrong = page.locator(".several-wrong > li")
     expect(wrong).to_have_count(2)
@@ -193,6 +193,11 @@ def test_the_wrong_lines_of_a_list_stand_above_the_bar_of_the_button(
     assert bar
     assert last
     assert last["y"] + last["height"] <= bar["y"]
+    read = "Line 3: name “Guest Teal”, room “414”"
+    expect(page.locator("[data-list-read]")).to_have_text(read)
+    expect(page.locator("#guests")).to_have_accessible_description(re.compile(re.escape(read)))
+    expect(wrong).to_have_count(2)
+    expect(page.locator("[data-list-same]")).to_be_empty()
     assert desk.orders() == []
     assert browsed.faults == []
 

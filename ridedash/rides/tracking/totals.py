@@ -16,8 +16,8 @@ BILLED: Final = {  # the statuses with a bill
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
 _ZERO: Final = Decimal(0)
-# hundredths, also for currencies with a different smallest coin: of one in thousandths the last
-# digit of a ride is lost in the history's sums, and on no bill
+# hundredths; for currencies with thousandths, the history's sums drop each ride's last digit; bills
+# keep it
 MINOR: Final = 100
 
 

@@ -151,7 +151,7 @@ def test_the_page_tells_which_waits_are_halves_and_which_are_averages(
     table = page.partition('aria-labelledby="by-category"')[2]
     assert ">4:20<" in table
     assert next(row["driver_wait_s"] for row in rows(client) if row["part"] == "total") == "260"
-    assert "at the top half of the rides waited no longer" in page
+    assert "at the top, half of the rides waited no longer than the figure" in page
     assert "in the tables and the file they are averages" in page
 
 

@@ -129,7 +129,7 @@ def _cars(picker: Picker) -> dict[str, Any]:
     """The answer for the page's script: the cards as markup, the hotspot for the map."""
     zone = picker.estimates.zone if picker.estimates else None
     return {
-        "html": render_template("booking/_cars.html", **cars_context(picker)),
+        "html": render_template("booking/_cars.html", alone=True, **cars_context(picker)),
         "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
         "pickup": _end(picker.pickup),
         "drop": _end(picker.drop),

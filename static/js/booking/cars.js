@@ -288,7 +288,7 @@ export class Cars extends EventTarget {
     this.reveal(); // the card and the bar have become larger
   }
 
-  /** Remove the notes about a changed price, of which one may stand above the form. */
+  /** Remove the notes about changed prices and cars, of which one may stand above the form. */
   #unsay() {
     const all = this.box.closest("[data-booking], [data-desk-body]") ?? this.box;
     all.querySelectorAll("[data-changed]").forEach((each) => {
@@ -368,7 +368,10 @@ function wordsOf(part) {
   return part.textContent.replace(/\s+/g, " ").trim();
 }
 
-/** The line about a changed price; it stays until the user chooses a car, or another trip. */
+/**
+ * The line about a changed price or a car that is gone; it stays until the user chooses a car, or
+ * another trip.
+ */
 function note(box) {
   return box.querySelector("[data-changed]");
 }

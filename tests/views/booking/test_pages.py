@@ -548,8 +548,11 @@ def test_no_other_car_takes_the_place_of_a_chosen_one_that_is_gone(desk: Desk) -
     body = desk.client.get("/products.json", query_string=asked).get_json()
     assert 'data-product="mini"' in body["html"]
     assert " checked" not in body["html"]
+    told = "This car type isn't offered there now: choose another."
+    assert unescape(body["html"]).count(told) == 1
     desk.now += timedelta(seconds=121)
     answer = desk.press(form)
+    assert unescape(answer.text).count(told) == 1
     assert (answer.status_code, desk.orders()) == (409, [])
     assert "offer" not in filled(answer.text)
 

@@ -22,6 +22,7 @@ from ridedash.demo.stories.trouble import FRESH_WITHIN_S, OUTAGE_S
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
+from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Staff
 from ridedash.views.web.current_user import SignedIn
 from tests.demo.stages import Stage, fill
@@ -152,6 +153,22 @@ def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
     page = compact(stage.web.get("/demo/stage").text)
     assert 'data-src="/kiosk"' in page
     assert "Pair this frame" not in page
+
+
+@pytest.mark.parametrize(("ends", "status"), [({"ends": "sign-out"}, 200), ({}, 404)])
+def test_whoever_signs_out_of_the_stage_can_sign_in_again(
+    stage: Stage, ends: dict[str, str], status: int
+) -> None:
+    """The stage pairs its frame until then; a kiosk that was paired in the settings stays one."""
+    fill(stage)
+    assert '<input type="hidden" name="ends" value="sign-out">' in stage.web.get("/demo/stage").text
+    with stage.desk.services.db.read() as s:
+        number = s.scalars(select(Kiosk.id)).one()
+    sent = {"csrf_token": stage.csrf}
+    assert stage.web.post(f"/admin/kiosks/{number}/here", data=sent | ends).status_code == 303
+    assert stage.web.get("/kiosk").status_code == 200
+    out = stage.web.post("/sign-out", data=sent)
+    assert stage.web.get(out.headers["Location"]).status_code == status
 
 
 def test_the_code_for_a_phone_is_there_where_the_room_reaches_the_demo(in_room: Stage) -> None:

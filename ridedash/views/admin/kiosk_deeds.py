@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from flask import Blueprint, abort, current_app, redirect, request
+from flask import Blueprint, abort, current_app, redirect, request, session
 
 from ridedash.extensions import services
 from ridedash.store import kiosks
@@ -74,7 +74,7 @@ def revoke(kiosk_id: int) -> Answer:
 @bp.post("/here")
 @needs(MANAGE)
 def open_here(kiosk_id: int) -> Answer:
-    """In a demo: make this browser the device, and open it.
+    """In a demo: make this browser the device, and open it; `ends=sign-out`: until the sign-out.
 
     Outside of demos this address does not exist.
     """
@@ -86,6 +86,8 @@ def open_here(kiosk_id: int) -> Answer:
         # paired without a code: nobody is alerted when this window falls silent
         row.paired_by = None
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
+    # a stage's frame is no device of its own: nobody could sign in here again
+    session[devices.ENDS_AT_SIGN_OUT] = request.form.get("ends") == "sign-out"
     answer = current_app.make_response(redirect(f"/{kind.value}", code=303))
     devices.give(answer, kind, token)
     return answer

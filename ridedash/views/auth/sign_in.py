@@ -22,6 +22,7 @@ from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit, passwords
 from ridedash.store.actors import VISITOR, by_staff
 from ridedash.store.database.database import DatabaseBusy
+from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import find_staff, property_at
 from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
@@ -105,7 +106,7 @@ def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
 @needs(SEE)
 def sign_out() -> BaseResponse:
     """End the sign-in on the server; the browser clears its storage, and its cookies unless it is a
-    paired device (`cleared_at_sign_out`).
+    paired device (`cleared_at_sign_out`). A kiosk in the frame of a stage is un-paired.
     """
     staff, sid = current_staff(), session.get("sid", "")
     s = services()
@@ -113,9 +114,12 @@ def sign_out() -> BaseResponse:
         close_sign_in(db, sid)
         _record(db, staff.id, staff.property_id, "sign_out")
         door = db.get_one(Property, staff.property_id).door
+    of_stage = session.get(devices.ENDS_AT_SIGN_OUT, False)
     session.clear()
     answer = redirect("/sign-in?out=1" + (f"&at={door}" if door else ""), code=303)
     answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
+    if of_stage:
+        devices.take(answer, KioskKind.KIOSK)
     return answer
 
 

@@ -17,6 +17,8 @@ from ridedash.store.models.kiosks import Kiosk, KioskKind
 
 LASTS_S: Final = 400 * 24 * 3600  # no browser keeps a cookie for longer
 LONGEST_TOKEN: Final = 100
+# in the session of a member of staff whose sign-out also un-pairs the kiosk of this browser
+ENDS_AT_SIGN_OUT: Final = "device_ends"
 SEEN_EVERY_S: Final = 30  # a door display sends no beats: its polls show that it is alive
 
 

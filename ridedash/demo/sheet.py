@@ -69,7 +69,10 @@ FIVE: Final = Cut(
         ),
         Line(  # the outage lasts for half a minute more
             "2:35",
-            lazy("While it is down press the dark bar, then ~ and Point at a fact. Open one call."),
+            lazy(
+                "While it is down press the dark bar, then ~ and Point at a fact: rest the mouse on"
+                " a plate. Open one call."
+            ),
             lazy("Each word on the screen comes from your interface. Here is the call."),
             lens=True,
         ),

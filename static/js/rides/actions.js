@@ -75,7 +75,7 @@ export class ActionPanels {
       kept.get(name).hidden = panel.hidden; // the kept panel may have been switched off
       return kept.get(name);
     });
-    section.replaceChildren(...panels);
+    place(panels, section);
     section.hidden = panels.length === 0;
     if (focused && !section.contains(document.activeElement))
       this.root.querySelector(".state-headline").closest("[role=status]").focus?.();
@@ -109,6 +109,19 @@ export class ActionPanels {
   #close(panel) {
     panel.open = false;
     panel.querySelector("summary").focus();
+  }
+}
+
+/**
+ * Make these panels the children of a section. Those that stay are not moved: they would lose the
+ * focus, and a list that is open there.
+ */
+function place(panels, section) {
+  for (const old of [...section.children]) if (!panels.includes(old)) old.remove();
+  let at = section.firstElementChild;
+  for (const panel of panels) {
+    if (panel === at) at = at.nextElementSibling;
+    else section.insertBefore(panel, at);
   }
 }
 

@@ -85,6 +85,10 @@ PANELS = """async () => {
   await follow(fewer, (asked) => asked.cut());
   await follow(all, (asked) => asked?.answer(of(all, "cancel", "drop")));
   seen.push(document.querySelector("[data-action=drop] input").value);
+  document.querySelector("[data-action=drop] input").focus();
+  await follow(snapshot("drop"), (asked) => asked?.answer(of(snapshot("drop"), "cancel", "drop")));
+  seen.push(document.activeElement.closest("[data-action]")?.dataset.action ?? "none");
+  await follow(all, (asked) => asked?.answer(of(all, "cancel", "drop")));
   const field = document.querySelector("[data-action=cancel] input");
   const escape = (isComposing) => field.dispatchEvent(
     new KeyboardEvent("keydown", {key: "Escape", bubbles: true, isComposing}));
@@ -103,4 +107,8 @@ PANELS = """async () => {
 
 def test_panels_come_back_keep_what_was_typed_and_end_with_their_ride(page: Any) -> None:
     page.evaluate(HOLD)
-    assert page.evaluate(PANELS) == ["cancel", "cancel,drop", "Pier", True, False, 0]
+    assert page.evaluate(PANELS) == [
+        *("cancel", "cancel,drop", "Pier"),
+        *("cancel,drop", "drop", "cancel,drop"),  # the field that is typed in keeps the focus
+        *(True, False, 0),
+    ]

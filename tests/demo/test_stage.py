@@ -155,9 +155,10 @@ def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
     assert "Pair this frame" not in page
 
 
+@pytest.mark.parametrize("way", ["/sign-out", "/me/sign-outs"])
 @pytest.mark.parametrize(("ends", "status"), [({"ends": "sign-out"}, 200), ({}, 404)])
 def test_whoever_signs_out_of_the_stage_can_sign_in_again(
-    stage: Stage, ends: dict[str, str], status: int
+    stage: Stage, ends: dict[str, str], status: int, way: str
 ) -> None:
     """The stage pairs its frame until then; a kiosk that was paired in the settings stays one."""
     fill(stage)
@@ -167,7 +168,7 @@ def test_whoever_signs_out_of_the_stage_can_sign_in_again(
     sent = {"csrf_token": stage.csrf}
     assert stage.web.post(f"/admin/kiosks/{number}/here", data=sent | ends).status_code == 303
     assert stage.web.get("/kiosk").status_code == 200
-    out = stage.web.post("/sign-out", data=sent)
+    out = stage.web.post(way, data=sent)
     assert stage.web.get(out.headers["Location"]).status_code == status
 
 

@@ -113,6 +113,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.get_by_role("button", name="Hold").click()
         expect(said).to_have_text(re.compile("^The clock is held"))
 
+        page.get_by_label("Story").select_option("alone")
         page.locator(".stage-more summary").click()
         page.get_by_role("button", name="Reset for the next partner").click()
         expect(said).to_have_text("All rides and guests are deleted. The demo begins anew.")

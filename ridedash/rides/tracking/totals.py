@@ -16,8 +16,8 @@ BILLED: Final = {  # the statuses with a bill
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
 _ZERO: Final = Decimal(0)
-# hundredths; for currencies with thousandths, the history's sums drop each ride's last digit; bills
-# keep it
+# hundredths; for currencies with thousandths, the history's sums round each ride's last digit away;
+# bills keep it
 MINOR: Final = 100
 
 

@@ -18,8 +18,7 @@ from ridedash.store.sign_ins import (
     sign_in_succeeded,
 )
 from ridedash.views.auth.invitations import password_error
-from ridedash.views.auth.sign_in import begin, password_holds
-from ridedash.views.web import devices
+from ridedash.views.auth.sign_in import begin, ended, password_holds
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
@@ -100,10 +99,7 @@ def sign_out_everywhere() -> BaseResponse:
         close_sign_in(db, session.get("sid", ""))
         close_all_sign_ins(db, current_staff().id)
         _record(db, "sign_out.everywhere", "ok")
-    session.clear()
-    answer = redirect("/sign-in?out=1", code=303)
-    answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
-    return answer
+    return ended("/sign-in?out=1")
 
 
 @bp.post("/preferences")

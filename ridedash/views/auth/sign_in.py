@@ -105,18 +105,23 @@ def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
 @bp.post("/sign-out")
 @needs(SEE)
 def sign_out() -> BaseResponse:
-    """End the sign-in on the server; the browser clears its storage, and its cookies unless it is a
-    paired device (`cleared_at_sign_out`). A kiosk in the frame of a stage is un-paired.
-    """
+    """End the sign-in on the server."""
     staff, sid = current_staff(), session.get("sid", "")
     s = services()
     with s.db.write() as db:
         close_sign_in(db, sid)
         _record(db, staff.id, staff.property_id, "sign_out")
         door = db.get_one(Property, staff.property_id).door
+    return ended("/sign-in?out=1" + (f"&at={door}" if door else ""))
+
+
+def ended(address: str) -> BaseResponse:
+    """Send a browser whose sign-in has just ended to this address. It clears its storage, and its
+    cookies unless it is a paired device; a kiosk in the frame of a stage is un-paired.
+    """
     of_stage = session.get(devices.ENDS_AT_SIGN_OUT, False)
     session.clear()
-    answer = redirect("/sign-in?out=1" + (f"&at={door}" if door else ""), code=303)
+    answer = current_app.make_response(redirect(address, code=303))
     answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
     if of_stage:
         devices.take(answer, KioskKind.KIOSK)
@@ -134,8 +139,11 @@ def _start_session(staff: Staff, name: str, address: str) -> None:
 
 def begin(sid: str) -> None:
     """Give this browser a new session for a sign-in; the old session's CSRF token ends too."""
+    of_stage = session.get(devices.ENDS_AT_SIGN_OUT, False)
     session.clear()
     session["sid"] = sid
+    if of_stage:
+        session[devices.ENDS_AT_SIGN_OUT] = True
 
 
 def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:

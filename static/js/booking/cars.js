@@ -135,6 +135,7 @@ export class Cars extends EventTarget {
     const listed = this.box.querySelector("[data-product]") !== null;
     if (trip.compare && listed) this.lost = { offer: now?.offer ?? "" };
     this.#paint(ok, status, body, Boolean(trip.compare) && listed);
+    if (this.picked !== picked) this.#unsay(); // the answer's notes are about the choice before
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
     else if (this.lost?.offer === "") this.#unchoose();
     if (ok) this.lost = null;

@@ -114,6 +114,7 @@ def test_a_pin_is_not_read_aloud_and_help_rings(kiosk: FakeKiosk) -> None:
 
 def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk) -> None:
     page = kiosk.page()
+    expect(page.locator('[data-press="start"]')).to_be_visible()
     start = page.locator('[data-press="start"]').bounding_box()
     assert start is not None
     page.mouse.move(start["x"] + 50, start["y"] + 50)

@@ -206,6 +206,7 @@ def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
     """The form as it was typed, with fresh prices for the same trip, and this HTTP status."""
     if offer:
         picker.use_trip_of(offer)
+        picker.category = offer.category
     else:
         trip = TripForm(request.form)
         picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=True)

@@ -567,6 +567,8 @@ def test_words_about_a_press_are_not_taken_for_an_outage(
     assert answer.status_code == 503
     assert "data-retry" in answer.text
     assert ASKS_AGAIN not in answer.text
+    pressed = next(each for each in desk.offers() if str(each.id) == form["offer"])
+    assert f'data-category="{pressed.category}"' in answer.text, "what was pressed stays chosen"
 
 
 def test_no_cars_at_a_pickup_is_not_asked_for_again_by_itself(desk: Desk) -> None:

@@ -117,7 +117,8 @@ export class ActionPanels {
  * focus, and a list that is open there.
  */
 function place(panels, section) {
-  for (const old of [...section.children]) if (!panels.includes(old)) old.remove();
+  const gone = [...section.children].filter((old) => !panels.includes(old));
+  for (const old of gone) old.remove();
   let at = section.firstElementChild;
   for (const panel of panels) {
     if (panel === at) at = at.nextElementSibling;

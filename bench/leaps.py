@@ -3,7 +3,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -102,16 +102,7 @@ def _six_rides(watched: Watched) -> None:
 )
 def leap(run: Run) -> Result:
     """Seconds by the wall clock, the press and its answer included."""
-    with _watched() as watched:
-        if watched is None:
-            return Absent(NO_BROWSER)
-
-        def late() -> float:
-            _six_rides(watched)
-            taken = sorted(watched.leap() for _ in range(LEAPS))
-            return taken[len(taken) * 19 // 20 - 1]
-
-        return frame.alone(run, late, "s")
+    return _measured(run, _latest_leap)
 
 
 @line(
@@ -122,12 +113,23 @@ def leap(run: Run) -> Result:
 )
 def reset(run: Run) -> Result:
     """Seconds by the wall clock, the press and its answer included."""
+    return _measured(run, Watched.reset)
+
+
+def _latest_leap(watched: Watched) -> float:
+    """The p95 of LEAPS leaps."""
+    taken = sorted(watched.leap() for _ in range(LEAPS))
+    return taken[len(taken) * 19 // 20 - 1]
+
+
+def _measured(run: Run, figure: Callable[[Watched], float]) -> Result:
+    """A figure of a demo that has six rides under way each time."""
     with _watched() as watched:
         if watched is None:
             return Absent(NO_BROWSER)
 
-        def taken() -> float:
+        def ours() -> float:
             _six_rides(watched)
-            return watched.reset()
+            return figure(watched)
 
-        return frame.alone(run, taken, "s")
+        return frame.alone(run, ours, "s")

@@ -60,8 +60,10 @@ _ORDERS: Final[dict[str, Sentence]] = {
 def follower_words(
     state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]
 ) -> tuple[str, str]:
-    """The headline and the line below. Facts: guest (a first name), starter (the
-    guest, while a press of theirs may start the ride), eta, left_line, due.
+    """The headline and the line below.
+
+    Facts: guest (a first name), starter (the guest, while a press of theirs may start the ride),
+    eta, left_line, due.
 
     Tone and icon are the same as on the guest's own page.
     """

@@ -41,6 +41,20 @@ def seen(stage: Stage, order_id: int, at: datetime | None) -> None:
     stage.desk.add(lambda s: s.execute(mine.values(seen_at=at)))
 
 
+def held(stage: Stage) -> SandboxTime:
+    """The service's time of an app that has read the clock of the sandbox, which is held."""
+    time = SandboxTime(
+        Http(httpx.WSGITransport(stage.sandbox.app)),
+        "http://127.0.0.1:8001",
+        1.0,
+        lambda: stage.desk.now,
+    )
+    stage.desk.services.time = time
+    stage.sandbox.control("clock", speed=0)
+    time.read()
+    return time
+
+
 def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(stage: Stage) -> None:
     http = Http(httpx.WSGITransport(stage.sandbox.app))
     time = SandboxTime(http, "http://127.0.0.1:8001", 1.0, stage.sandbox.clock)
@@ -71,15 +85,7 @@ def test_a_poll_between_two_reads_leads_no_ride_past_a_phase(
 ) -> None:
     """The ride behind is read after all rides are shown: it may have been another one before."""
     desk, led = stage.desk, list[str]()
-    time = SandboxTime(
-        Http(httpx.WSGITransport(stage.sandbox.app)),
-        "http://127.0.0.1:8001",
-        1.0,
-        lambda: desk.now,
-    )
-    desk.services.time = time
-    stage.sandbox.control("clock", speed=0)
-    time.read()
+    time = held(stage)
     rides = {name: desk.order("BOOKED", "ALLOTMENT_PENDING") for name in ("first", "second")}
     with desk.services.db.read() as s:
         of_second = s.scalar(select(Ride.booking_id).where(Ride.order_id == rides["second"]))
@@ -172,15 +178,7 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
     """For example, the computer was asleep for a minute between the press and the send."""
     desk, story = stage.desk, STORIES["down"]
     home, guest = desk.ids["desk.property"], story.steps[0].do.ride  # type: ignore[union-attr]
-    time = SandboxTime(
-        Http(httpx.WSGITransport(stage.sandbox.app)),
-        "http://127.0.0.1:8001",
-        1.0,
-        lambda: desk.now,
-    )
-    desk.services.time = time
-    stage.sandbox.control("clock", speed=0)
-    time.read()
+    time = held(stage)
     tokens = set()
     with desk.app.test_request_context():
         run = runs().begin(story.id, 1, home, desk.now)

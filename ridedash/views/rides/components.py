@@ -8,6 +8,7 @@ from babel.numbers import format_decimal
 
 from ridedash import wire
 from ridedash.rides.codes import RESTORED, START_MISSED, WITHDRAWN
+from ridedash.rides.orders.guest_start import may_start
 from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
 from ridedash.service_time import REAL, ServiceTime
@@ -202,7 +203,8 @@ def guest_words(facts: RideFacts) -> GuestWords:
             instant = order.pickup_at or order.due_at
             due = day_time(instant, facts.now, facts.tz, facts.locale)
             return GuestWords(words.headline, _("For %(due)s", due=due), "")
-        if order.state == "WAITING" and order.held_at is None and _is_missed(facts):
+        waits = order.state == "WAITING" and order.held_at is None
+        if waits and not may_start(order, facts.now):
             # there is no button any more; without a worker nobody has ended the order yet
             said = refusal(START_MISSED, Audience.GUEST)
             return GuestWords(_("Not ordered"), said.headline, "")
@@ -227,13 +229,7 @@ def state_for_followers(facts: RideFacts) -> str:
         return order.state
     if order.held_at is not None:
         return "UNKNOWN"
-    return "NOT_SENT" if _is_missed(facts) else order.state
-
-
-def _is_missed(facts: RideFacts) -> bool:
-    """Whether the time in which the guest could start the ride is over."""
-    until = facts.page.order.guest_until
-    return until is not None and facts.now >= until
+    return order.state if may_start(order, facts.now) else "NOT_SENT"
 
 
 def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:

@@ -206,7 +206,7 @@ GOES_ON: Final[dict[str, set[str]]] = {
     "find": {"ride"},
 }
 ONLY_VISIT: Final[dict[str, set[str]]] = {
-    "where": {"car"},  # which asks again by itself
+    "where": {"car"},  # the screen asks again by itself
     "place": {"place"},
     "who": {"check"},
     "check": {"unknown"},

@@ -1,4 +1,4 @@
-"""How soon the pages of a demo show where a leap of the clock led, and that a Reset emptied it."""
+"""How soon the board of a demo shows the result of a leap of the clock, and of a Reset."""
 
 import contextlib
 import re
@@ -16,7 +16,7 @@ from tests.running import running
 
 SIX_RIDES: Final = "down"  # a story that begins with six bookings
 BOOKINGS: Final = 6
-LEAPS: Final = 20  # of one demo; six rides have some phases more
+LEAPS: Final = 20  # leaps of one demo; six rides have more states ahead than that
 SHOWN: Final = """([id, before]) => {
   const row = document.querySelector(`[data-id="${id}"] [data-cell="headline"]`);
   return !row || row.textContent !== before;

@@ -1,8 +1,8 @@
-"""The command `ridedash`, but runs of stories have the same ids each time, and orders references.
+"""The command `ridedash`, but ids of story runs and references of orders are the same each time.
 
 Only `bench.pixels` starts it, for its pictures: the stage shows references, and the PIN of a
-kiosk's ticket, which is made of the id of the run. Whoever reads this file can guess them, so it is
-no part of the package.
+kiosk's ticket, which is made of the id of the run. Whoever reads this file can guess these values,
+so the file is no part of the package.
 """
 
 import base64

@@ -48,7 +48,7 @@ def give_newest(property_id: int) -> None:
     """Make the link of the newest ride, if it has none yet.
 
     Called before a story moves the clock, because the ride's page shows the service time at which
-    the link was made, and before it acts on a ride, because a ride that is over gets none.
+    the link was made, and before it acts on a ride, because a ride that is over gets no link.
     """
     with services().db.read() as s:
         found = newest(s, property_id)

@@ -67,8 +67,8 @@ def newest() -> Response:
 
     `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}. `qr` is the link's
     code for a phone in the same network, where the demo is open to it. Each ride's link is made
-    once, at the first such request. `sign_in` differs from that of the stage after somebody has
-    signed in anew: then its forms are refused.
+    once, at the first such request. `sign_in` is the present sign-in of this browser. If it is not
+    the one with which the stage was rendered, the forms of the stage would be refused.
     """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)

@@ -61,7 +61,7 @@ def phone_digits(text: str) -> str:
 
 
 def spellings(room: str) -> Sequence[str]:
-    """A room as typed, in ASCII digits, and in other cases of its letters."""
+    """A room in ASCII digits and half-width letters, as typed and in other cases."""
     room = plain_code(room)
     return sorted({room, room.upper(), room.lower(), room.title()})
 

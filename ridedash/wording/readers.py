@@ -82,7 +82,7 @@ def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
         if tag.lower().startswith(_ENGLISH_INSTEAD):
             instead = ENGLISH
         elif not (instead and tag.lower() == "zh"):  # browsers add "zh" to "zh-TW" by themselves
-            parts = tag.split("_", 2)  # zh_Hans_HK is also zh_Hans, which Babel does not try
+            parts = tag.split("_", 2)  # Babel does not try zh_Hans for zh_Hans_HK
             kept += [tag, "_".join(parts[:2]), parts[0]]
     found = Locale.negotiate(kept, available, sep="_", aliases=_ALIASES)
     return str(found) if found else instead

@@ -14,7 +14,7 @@ from tests.running import ANSWERS_S, Running
 WITHIN_S = 150.0
 CONTROL = {"X-Sandbox-Control": "1"}
 PROBE = "the worker asks whether the ride company answers"
-PRICES = "products", "POST /demo/runs/<run_id>/step, manager"  # a step asks again if none came
+PRICES = "products", "POST /demo/runs/<run_id>/step, manager"  # a step asks again if it got none
 OVER = ("ended", "failed", "dropped")
 
 
@@ -73,7 +73,10 @@ class Presenter:
         return found
 
     def orphans(self, story: str) -> list[str]:
-        """The calls of no ride, except for probes, and prices that a story asks for or in vain."""
+        """The calls that belong to no ride, except probes and some requests for prices.
+
+        Left out are failed ones, and all of a story that also asks for prices without booking.
+        """
         asks = any(isinstance(step.do, Ask) for step in STORIES[story].steps)
         untied = [each for each in self.calls() if not each["order"] and each["why"] != PROBE]
         return [

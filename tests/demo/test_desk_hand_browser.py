@@ -31,7 +31,7 @@ TWO = """async wanted => {
   const { ask } = await import("/static/js/demo/desk_hand.js");
   return Promise.all([ask(() => document, wanted), ask(() => document, wanted)]);
 }"""
-# the field of a person, and whether the form is that of the hand alone
+# the field in which a person has typed, and whether only the hand has filled in the form
 LEFT = """async () => {
   const { typedInto, isLeftBehind } = await import("/static/js/demo/typed.js");
   return [typedInto(document)?.id, isLeftBehind(document)];
@@ -93,7 +93,7 @@ def test_a_form_that_comes_back_after_the_hand_gave_up_was_not_typed_by_a_person
         page.evaluate(BEGUN, wanted | {"form_token": "a" * 24})
     page.clock.fast_forward(20_000)
     assert page.evaluate("window.found") == {"booked": False, "refused": ""}
-    page.unroute("**/rides/new")  # the form is sent again by itself
+    page.unroute("**/rides/new")  # the page sends the form again by itself
     page.clock.fast_forward(20_000)
     expect(page.locator("#booking-wrong")).to_be_visible()
     assert page.evaluate(LEFT) == [None, True]

@@ -88,7 +88,7 @@ def test_the_phone_follows_the_newest_ride_with_one_link_each(stage: Stage) -> N
 
 
 def test_the_stage_learns_that_somebody_has_signed_in_anew(stage: Stage) -> None:
-    """Its forms are of the former sign-in, and would be refused."""
+    """The forms of the open stage are of the former sign-in, and would be refused."""
 
     def shown() -> str:
         found = re.search(r'data-sign-in="([^"]+)"', stage.web.get("/demo/stage").text)
@@ -119,7 +119,7 @@ def test_a_ride_that_is_not_booked_yet_leaves_the_phone_as_it_is(stage: Stage) -
 
 
 def test_the_phone_has_its_link_before_a_story_acts_on_the_ride(stage: Stage) -> None:
-    """Otherwise chance would decide whether a ride that is stopped ever had one."""
+    """Otherwise chance would decide whether a ride that is stopped ever had a link."""
     desk = stage.desk
     order_id = desk.order("MATCHING", "ALLOTMENT_PENDING")
     home, now = desk.ids["desk.property"], desk.now
@@ -160,7 +160,7 @@ def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
 def test_whoever_signs_out_of_the_stage_can_sign_in_again(
     stage: Stage, ends: dict[str, str], status: int, way: str
 ) -> None:
-    """The stage pairs its frame until then; a kiosk that was paired in the settings stays one."""
+    """A frame of the stage is paired until then; a kiosk paired in the settings stays paired."""
     fill(stage)
     assert '<input type="hidden" name="ends" value="sign-out">' in stage.web.get("/demo/stage").text
     with stage.desk.services.db.read() as s:

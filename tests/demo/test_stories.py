@@ -67,7 +67,7 @@ def test_a_story_that_breaks_calls_can_be_played_for_one_partner_after_another(
 def test_prices_that_were_asked_for_in_vain_are_no_orphans(
     presenter: Presenter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The step asks for them again, and only an answer leads to a ride."""
+    """The step asks for prices again, and only the answered request leads to a ride."""
     operation, why = PRICES
     call = {"operation": operation, "why": why, "order": None, "status": 200, "ms": 7}
     calls = [call | {"failed": True}, call | {"failed": False}]

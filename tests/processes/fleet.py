@@ -29,7 +29,7 @@ from tests.running import ANSWERS_S, NOTHING, clean_environment
 
 BIN = Path(sys.executable).parent
 _numbers = itertools.count(1)
-# All addresses are http: each client without a context of its own would read all certificates.
+# All addresses are http. Without this context, each client would read all certificates first.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 WAIT_S = 90.0  # an upper bound for a condition on a busy machine, never a pause
 # The commands of the README; only address and number of processes differ.

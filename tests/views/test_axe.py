@@ -164,7 +164,7 @@ def answered(desk: Desk, order_id: int) -> None:
 
 
 def unfold(page: Page) -> None:
-    """Open “How we know” on the page of a ride: what is folded is not checked."""
+    """Open “How we know” on the page of a ride: axe does not check what is folded."""
     page.locator("details.known").evaluate_all("all => all.forEach((each) => (each.open = true))")
 
 

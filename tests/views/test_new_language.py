@@ -22,7 +22,7 @@ CODE, NAME = "he", "עברית"  # from right to left, and not among those of th
 
 
 def translated(folder: Path) -> None:
-    """A file that `make words` could have written, with every text marked as this language's."""
+    """Write a catalogue as `make words` could have done; each text is marked as this language's."""
     with words.TEMPLATE.open("rb") as file:
         template = read_po(io.BytesIO(file.read()))
     catalogue = words.read(CODE)
@@ -42,7 +42,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     texts, folder_of = tmp_path / "texts", factory._folder
     translated(texts)
     monkeypatch.setitem(languages.LANGUAGES, CODE, languages.Language(CODE, NAME))
-    monkeypatch.setitem(readers.TAGS, CODE, CODE)  # made of that table at import
+    monkeypatch.setitem(readers.TAGS, CODE, CODE)  # made from LANGUAGES when it is imported
     monkeypatch.setattr(
         factory, "_folder", lambda name: texts if name == "translations" else folder_of(name)
     )

@@ -29,7 +29,7 @@ ONE_KIND = re.compile(
     re.IGNORECASE,
 )
 
-# signs that a language never writes so; before a French ; : ! ? » no line may break
+# punctuation that is wrong in a language; in French, no line may break before ; : ! ? »
 MISPUT = {
     "fr": re.compile(r" [;:!?»]|« |[\w)}][;!?]|\w'\w|[“”„\"]"),
     "es": re.compile(r"^[^¿]*\w\?|^[^¡]*!|[“”„\"]| [;:!?]"),
@@ -95,7 +95,7 @@ def test_no_translation_is_in_the_script_of_another_language() -> None:
 
 
 def test_every_language_has_ascii_digits_and_the_gregorian_calendar() -> None:
-    """Also one that is added later and whose browsers would write others, such as Persian."""
+    """A language that is added later, too: for Persian, say, browsers would write other digits."""
     wrong = [
         (language.code, text)
         for language in with_catalogues()

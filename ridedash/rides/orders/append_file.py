@@ -25,7 +25,8 @@ class AppendFile:
         self.path = path
         self._lock, self._syncing = threading.Lock(), threading.Lock()
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._broken = False  # a write or a sync has failed: no line counts before the repair
+        # whether a write or a sync has failed: no further line counts as synced before the repair
+        self._broken = False
         self._written = self._synced = 0  # numbers of the last appended and the last synced line
         self._unsynced = bytearray()  # the lines after the last synced one
         try:
@@ -38,7 +39,7 @@ class AppendFile:
             raise
 
     def ready(self) -> bool:
-        """Whether a line could be appended now. After a failed write or sync it first tries one."""
+        """Whether a line could be appended now. After a failure it repairs the file first."""
         try:
             if self._broken:
                 self._repair()
@@ -91,7 +92,7 @@ class AppendFile:
             if self._synced >= number:
                 return
             if self._broken:
-                # a system tells that it lost blocks to one sync only: the next one would succeed
+                # the system reports lost blocks only once: another sync would succeed without them
                 raise OSError("lines of the sent journal may be lost")
             with self._lock:
                 reached, length = self._written, len(self._unsynced)
@@ -107,8 +108,8 @@ class AppendFile:
     def _repair(self) -> None:
         """Write once more what a failed sync may have lost. Raises OSError.
 
-        The newline overwrites the first byte that a failed append may have left: its caller was
-        told that the line is not journalled, so no reader may find a part of it.
+        The newline overwrites the first byte that a failed append may have left. The caller of that
+        append was told that its line is not journalled, so no reader may find a part of the line.
         """
         with self._syncing, self._lock:
             if not self._broken or not is_in_place(self._fd, self.path):

@@ -75,7 +75,7 @@ class TextControl:
     pattern: str = ""
     mismatch: str = ""  # the message for a text that does not match the pattern
     multiline: bool = False
-    of_door: bool = False  # what stands on a door: in ASCII digits and half-width letters
+    of_door: bool = False  # it stands on a door: see `text.plain_code`
 
 
 @dataclass(frozen=True)

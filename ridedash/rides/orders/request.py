@@ -85,7 +85,7 @@ def guard_of(
 
 
 def cell_of(offer: Offer) -> str:
-    """The cell of an offer's pickup, in which a guest has one open ride."""
+    """The cell of an offer's pickup: the guard allows a guest one open order in each cell."""
     return f"{offer.pickup_lat:.{CELL_DIGITS}f},{offer.pickup_lng:.{CELL_DIGITS}f}"
 
 

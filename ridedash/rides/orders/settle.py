@@ -81,7 +81,7 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
     """Use up the retry that an outcome allows. Returns whether the order may be sent once more.
 
     An order that became READY recently may be sent again once after a 401, with a fresh token, and
-    once after a 429 with a short wait, at whose end the order may still be sent.
+    once after a 429 with a short wait, if the order may still be sent when that wait ends.
     """
     if order.ready_at is None:
         return False
@@ -151,7 +151,7 @@ def _record_contradiction(
     if outcome.state is S.UNKNOWN:
         contradicts = outcome.alarm and order.state not in {S.BOOKED, S.MATCHING}
     elif outcome.state is S.MATCHING:
-        # one of the same ride may be replayed after the ride got its booking id
+        # this answer may be replayed after the same ride got its booking id
         contradicts = not _is_of_same_ride(order, outcome)
     elif outcome.state is S.BOOKED:
         contradicts = order.state != S.BOOKED or not _is_of_same_ride(order, outcome)

@@ -16,8 +16,8 @@ BILLED: Final = {  # the statuses with a bill
     Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
 }
 _ZERO: Final = Decimal(0)
-# hundredths; for currencies with thousandths, the history's sums round each ride's last digit away;
-# bills keep it
+# Stored totals are in hundredths. In a currency with thousandths, the history therefore adds up
+# rounded totals; bills show all three decimals.
 MINOR: Final = 100
 
 

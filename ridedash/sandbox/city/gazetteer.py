@@ -41,7 +41,7 @@ def plain(text: str) -> str:
 
 
 def _has_foreign_letters(query: str) -> bool:
-    """Whether a text has letters or digits that no name has: its other words mean less."""
+    """Whether a text has letters or digits that don't become ASCII, as no name has."""
     letters = unicodedata.normalize("NFKD", query)
     return any(char.isalnum() and not char.isascii() for char in letters)
 
@@ -75,8 +75,8 @@ def _area(city: City, here: LatLng) -> str:
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
     """The places and streets that match every word of a query; all places if the query is empty.
 
-    The names are in Latin letters, so a query with a letter of another script finds none. The
-    order is: best match, then nearest to `near`, then name.
+    A query with a letter of another script finds nothing, because all names are in Latin letters.
+    The order is: best match, then nearest to `near`, then name.
     """
     lat, lng = near
     here = LatLng(lat, lng) if lat is not None and lng is not None else None

@@ -168,7 +168,8 @@ STATES: Final = {  # the states of an order, as results of placing and changing 
     "CLOSED_NOT_BOOKED": lazy("Closed as not booked"),
     "FAILED": lazy("No shared ride"),
 }
-# "Ready to be sent" would be read as the state of now
+# actions and results whose result is not shown: people would read "Ready to be sent" as the state
+# of the order now
 ORDERED: Final = frozenset({("order.place", "READY")})
 FILTERS: Final = ("day", "who", "what", "ride", "machine")
 COLUMNS: Final = ("at", "who", "what", "result", "ride", "reference", "details")

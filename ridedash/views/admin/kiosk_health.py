@@ -130,7 +130,7 @@ def _wrong(row: Kiosk) -> list[str]:
 
 
 def _asked(screen: str, code: str, count: int) -> str:
-    """Where guests of one language asked for help: there a sentence may be hard to read."""
+    """Where guests of one language asked for help: words on that screen may be hard to read."""
     language = LANGUAGES.get(code)
     named = [screen_name(screen), language.own_name if language else "", str(count)]
     return " ".join(filter(None, named))

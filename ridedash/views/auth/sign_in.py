@@ -92,7 +92,7 @@ def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
     errors.log_refused_form(error)
     target = safe_next(request.form.get("next"))
     try:
-        # a request that is of no page of ours has no token at all
+        # a request that comes from no page of ours has no token at all
         if current_user.is_authenticated and "csrf_token" in request.form:
             return redirect(target, code=303)
     except (DatabaseBusy, SQLAlchemyError) as away:
@@ -116,8 +116,10 @@ def sign_out() -> BaseResponse:
 
 
 def ended(address: str) -> BaseResponse:
-    """Send a browser whose sign-in has just ended to this address. It clears its storage, and its
-    cookies unless it is a paired device; a kiosk in the frame of a stage is un-paired.
+    """Redirect a browser whose sign-in has just ended to this address.
+
+    The browser clears its storage, and also its cookies unless it is a paired device. A kiosk in
+    the frame of a stage is un-paired.
     """
     of_stage = session.get(devices.ENDS_AT_SIGN_OUT, False)
     session.clear()

@@ -53,9 +53,9 @@ END_OF_CODE: Final = {
 class EstimateFailedError(Exception):
     """No products could be listed: what happened and what to do, in words.
 
-    `status` is an HTTP status; `end` is the end of the trip to change, or "". `again_s`: the same
-    question may have another answer in a moment, so the page asks again by itself, after so many
-    seconds if not 0; None if it can't.
+    `status` is an HTTP status; `end` is the end of the trip to change, or "". `again_s` is set if a
+    repeated request may succeed soon: after so many seconds the page repeats it by itself; 0 leaves
+    the time to the page. It is None if the same request would fail again.
     """
 
     def __init__(

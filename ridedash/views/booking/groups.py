@@ -78,8 +78,10 @@ class GroupCar:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def check_list() -> BaseResponse:
-    """The first errors of a pasted list as `wrong`, its duplicates as `same`, and lines of which
-    somebody should look at how they were read as `read`, in sentences.
+    """Check a pasted list of guests. The answer has up to six sentences of each kind.
+
+    `wrong` has errors, `same` duplicates, and `read` says how lines were understood that could be
+    read in another way, too.
 
     A POST, because names and phone numbers don't belong in a URL. The press checks the list again.
     """

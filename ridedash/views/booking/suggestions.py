@@ -1,4 +1,4 @@
-"""Places that the booking form suggests before a word is typed, and those that lead a search.
+"""Places that the booking form suggests before a word is typed, or above the results of a search.
 
 These are places where the guest often goes, the property's favourites by their keys, and recent
 drops of guests.
@@ -76,7 +76,7 @@ def suggested(
 def matching(
     s: Session, home: Property, end: str, typed: str, other: LatLng | None
 ) -> list[Suggestion]:
-    """The suggested places in whose name each typed word begins a word: favourites first."""
+    """The suggested places whose names have, for each typed word, a word that begins with it."""
     begun = [f" {word}" for word in normalised(typed).split()]
     return [
         place
@@ -86,10 +86,10 @@ def matching(
 
 
 def found_again(own: Suggestion, found: Sequence[Place]) -> list[Place]:
-    """The found places beside this one that are this one.
+    """The results of a search that are the same place as a suggestion. All of them are near it.
 
-    A favourite's have its own name. Any other place is at most one of those that have all words of
-    its name: the one with the fewest further words.
+    For a favourite, these are the results with the same name. For any other suggestion, it is at
+    most one: of the results that have all words of its name, the one with the fewest further words.
     """
     point = LatLng(own.lat, own.lng)
     beside = [each for each in found if _near(point, each.position)]

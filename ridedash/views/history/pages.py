@@ -89,7 +89,7 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
 def _listed(shown: int, rides: int) -> str:
     """How many of the counted rides the table lists; "" where it lists all.
 
-    A printed page has no links to the others, and its totals are those of all.
+    A reader of a printed page has no links to the other rides, which the totals include.
     """
     if shown >= rides:
         return ""

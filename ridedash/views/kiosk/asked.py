@@ -99,9 +99,10 @@ def drop_of(at: Here) -> tuple[LatLng | None, str]:
 
 
 def is_shown(at: Here, offer: Offer) -> bool:
-    """Whether this page may book an offer: its kiosk's, and on a phone one to the drop it names.
+    """Whether the page of a request may book an offer.
 
-    A list of cars to an earlier drop may still be open in another tab of a phone.
+    The offer must be of the page's kiosk. On a phone, where a list of cars to an earlier drop may
+    still be open in another tab, the offer must also be for the drop that the request names.
     """
     if (offer.property_id, offer.kiosk_id) != (at.property_id, at.id):
         return False

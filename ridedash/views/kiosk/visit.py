@@ -253,7 +253,7 @@ def _found(
         if parse_coordinates(typed) or len(typed) < 2:
             return []
         named = search(typed, near)[:MOST_PLACES]
-        # names of places may be written in another language than the guest's: "Flughafen"
+        # a guest may type a kind of place in a language that its name is not in: "Flughafen"
         tab = TABS.get(typed_kind(typed))
         if named or tab is None:
             return named

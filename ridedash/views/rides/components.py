@@ -205,7 +205,7 @@ def guest_words(facts: RideFacts) -> GuestWords:
             return GuestWords(words.headline, _("For %(due)s", due=due), "")
         waits = order.state == "WAITING" and order.held_at is None
         if waits and not may_start(order, facts.now):
-            # there is no button any more; without a worker nobody has ended the order yet
+            # the page has no button any more; if no worker runs, the order is still WAITING
             said = refusal(START_MISSED, Audience.GUEST)
             return GuestWords(_("Not ordered"), said.headline, "")
         return GuestWords(words.headline, words.detail, "")
@@ -219,10 +219,11 @@ def guest_words(facts: RideFacts) -> GuestWords:
 
 
 def state_for_followers(facts: RideFacts) -> str:
-    """The state of the order whose words a follower reads.
+    """The state of which a follower reads the words; it may differ from the order's own state.
 
-    A ride that its guest may start may have been ordered before a restore. When the time for its
-    start is over, nothing was ordered, although nobody may have ended it yet.
+    A held order that waits for its guest may have been sent before the database was restored, so
+    its outcome is unknown. When the time for the guest's press is over, nothing was ordered, even
+    if no worker has ended the order yet.
     """
     order = facts.page.order
     if order.state != "WAITING":

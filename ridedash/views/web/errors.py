@@ -138,7 +138,7 @@ def is_of_another_address(error: CSRFError) -> bool:
 
 
 def log_refused_form(error: CSRFError) -> None:
-    """Log why a form was refused; a wrong address is a warning, because it is for every form."""
+    """Log why a form was refused; a wrong address is a warning, because it affects every form."""
     of_address, why = is_of_another_address(error), error.description or ""
     level, hint = (logging.WARNING, PASSED_ON) if of_address else (logging.INFO, "")
     log.log(level, "a form was refused: %s%s At %s, reference %s", why, hint, route(), reference())

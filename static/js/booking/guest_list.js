@@ -12,7 +12,7 @@ const MOST = 6; // cars of one press
 const PAUSE_MS = 600; // a line that is still being typed is no error yet
 // line ends that the server recognises too: word processors use others than \n
 const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
-// the number of a line in a list, as the server leaves it out
+// the number at the beginning of a line; the server leaves out the same (LIST_NUMBER)
 const LIST_NUMBER =
   /^[^\p{L}\p{N}_+;,\t-]*(\d{1,3})(?:[.)]+(?!\d)|(?=[\s;,"]|$))[^\S\t]*"?[^\S\t]*[\t;,]?/u;
 
@@ -35,7 +35,7 @@ export class GuestList {
     this.twice = part?.querySelector("[data-list-twice]") ?? null;
     this.usual = this.hint?.textContent ?? "";
     this.show();
-    if (this.count) this.#tellRead(); // a form that the server returns
+    if (this.count) this.#tellRead(); // the server has returned the form with its list
   }
 
   /** The number of guests in the list; 0 for an empty one. */
@@ -110,7 +110,7 @@ export class GuestList {
     return ok && guests === this.text.value ? body : null;
   }
 
-  /** Show how the server reads the list, beside what it said about the list of a press. */
+  /** Show how the server reads the list, and keep its words about the list that was pressed. */
   async #tellRead() {
     const body = await this.#ask();
     if (!body) return;

@@ -35,7 +35,7 @@ async function asked(address, form) {
 export class StageStory {
   /**
    * `say(words)` shows a sentence; `changed()` is called when the clock may have turned; `hold()`
-   * holds the clock, and pauses the story; `denied(status)` is called for a status of `isDenied`.
+   * holds the clock, and pauses the story; `denied(status)` is called if `isDenied(status)`.
    */
   constructor(root, screens, { say, changed, hold, denied }) {
     Object.assign(this, { root, screens, say, changed, hold, denied });
@@ -104,7 +104,7 @@ export class StageStory {
   forget() {
     this.again = this.wanted = null;
     this.moment = null; // first, so that the message of the Reset is not overwritten
-    this.form.reset(); // the next partner sees the first story first
+    this.form.reset(); // for the next partner the first story is chosen again
     this.pause();
   }
 
@@ -165,7 +165,7 @@ export class StageStory {
     return false;
   }
 
-  /** Empty the desk's form, if only the hand has filled it in and has given up. */
+  /** Empty the desk's form if the hand has given up, and no person has typed into the form. */
   async #tidy() {
     if (isLeftBehind(this.screens.page("desk"))) await this.screens.reload("desk", "/");
   }

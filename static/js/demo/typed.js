@@ -22,7 +22,7 @@ function touch({ isTrusted, target }) {
   if (isTrusted) touched.add(target);
 }
 
-/** A person does something: what the form contains until now is a result of the hand's work. */
+/** A person does something: what the form contains until now counts as typed by the hand. */
 function taken({ isTrusted, currentTarget: page }) {
   if (!isTrusted || !handled.has(page)) return;
   noteForm(page);
@@ -35,7 +35,7 @@ export function note(field) {
   handled.add(field.ownerDocument);
 }
 
-/** Record the booking form of a page as filled in by the hand, but for fields of a person. */
+/** Record the fields of the booking form as typed by the hand, except those of a person. */
 export function noteForm(page) {
   for (const field of page.forms.book?.elements ?? []) if (!touched.has(field)) note(field);
 }
@@ -48,7 +48,7 @@ export function isTheirs(field) {
   return touched.has(field) && value !== field.defaultValue;
 }
 
-/** Whether a field of the booking form contains more than an empty form has. */
+/** Whether a field of the booking form contains more than it does in an empty form. */
 function isFilled({ value, defaultValue, name }) {
   if (!value.trim()) return false;
   // in a form that was returned with an error, the initial value is what was typed

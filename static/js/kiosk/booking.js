@@ -276,7 +276,7 @@ export class Booking {
     await this.#order();
   }
 
-  /** Our server was lost before anything was ordered: the guest reads so, and need not wait. */
+  /** Our server was lost before anything was ordered: tell the guest, who need not wait. */
   #unsent(visit) {
     if (this.k.visit !== visit || visit.screen !== "sending") return;
     Object.assign(visit, { sorry: "not_booked", words: null });
@@ -433,7 +433,7 @@ export class Booking {
     const before = JSON.stringify([visit.view, visit.cancel]);
     const known = visit.view?.plate;
     Object.assign(visit, { view: answer.view, cancel: answer.cancel });
-    if (visit.view?.plate !== known) visit.start = null; // another car, another code
+    if (visit.view?.plate !== known) visit.start = null; // another car has another code
     if (before === JSON.stringify([visit.view, visit.cancel])) return;
     if (visit.screen === "ride" || visit.screen === "booked") {
       k.draw();
@@ -446,10 +446,10 @@ export class Booking {
     const { k } = this;
     const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });
     if (!answer?.code) return;
-    Object.assign(k.visit, { start: { code: answer.code }, page: 0 }); // the page of the code
+    Object.assign(k.visit, { start: { code: answer.code }, page: 0 }); // it shows the code
     k.draw();
     k.speak(spokenCode(k), true);
-    clearTimeout(this.hiding); // of an earlier press
+    clearTimeout(this.hiding); // the timer of an earlier press
     this.hiding = this.later(() => {
       k.visit.start = null;
       k.draw();

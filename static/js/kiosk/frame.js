@@ -163,7 +163,7 @@ export class Frame {
     this.#nameAids();
   }
 
-  /** On a tablet aids have words where the bar has room for all of them, else symbols alone. */
+  /** On a tablet, the aids show their words if the bar has room for all, else only symbols. */
   #nameAids() {
     const { bar } = this;
     bar.classList.add("is-wordless");
@@ -216,7 +216,7 @@ function isWhole(node) {
   return node.scrollWidth <= node.clientWidth;
 }
 
-/** The least height of a control in px, which is its least width too (`--second` of kiosk.css). */
+/** The least height of a control in px; its least width is the same (`--second` of kiosk.css). */
 function leastHeight(node) {
   return Math.floor(Number.parseFloat(getComputedStyle(node).minBlockSize));
 }

@@ -29,7 +29,7 @@ const SPOKEN =
 
 /**
  * Each function takes the kiosk and returns {question, facts, controls, look, spoken, placed};
- * `spoken()` is what is read after the question, if not all facts.
+ * `spoken()` returns what is read aloud after the question; without it, all facts are read.
  */
 const SCREENS = {
   start,
@@ -131,7 +131,7 @@ export class Kiosk {
     return found.map((said) => known[said]).join(" ");
   }
 
-  /** Facts as one text to be read aloud, with a pause between two; unknown ones are left out. */
+  /** Facts as one text to be read aloud, with pauses between them; empty facts are left out. */
   paused(...facts) {
     const [, comma] = this.t("pause").split(/\{\w+\}/);
     return facts.filter(Boolean).join(comma);
@@ -361,7 +361,7 @@ export class Kiosk {
     this.#resized();
     if (name !== "aloud") return void this.speak([this.#turned(name)], true);
     const off = !aids.has("aloud");
-    if (off) this.speak([this.#turned(name)], true); // the last that is heard
+    if (off) this.speak([this.#turned(name)], true); // the last words that are read aloud
     this.speech.on = !off;
     this.speak([...this.spoken, this.t("spoken_keys")], true);
   }
@@ -429,7 +429,7 @@ export class Kiosk {
     const words = [this.#standing(node), why?.textContent];
     const own = node.dataset.press.startsWith("lang-") && node.querySelector("[lang]").lang;
     if (!own || !this.speech.can(own)) return void this.speak(words, true);
-    this.speech.say([wordsOf(node)], own, { instead: true }); // the name of a language, in it
+    this.speech.say([wordsOf(node)], own, { instead: true }); // a language's name, in that language
     this.speak([this.t("position", this.keys.position)]);
   }
 

@@ -247,7 +247,7 @@ function codeLine(k) {
   const shown = code
     ? from("code", spelled(code, "k-code num", k.t("start_code")))
     : make("p", "k-code num", "••••");
-  if (!code) shown.setAttribute("aria-hidden", "true"); // the words beside it say so
+  if (!code) shown.setAttribute("aria-hidden", "true"); // `why` says that it is hidden
   const why = make("span", "k-why", k.t(code ? "tell_driver" : "code_hidden"));
   return make("div", "k-code-line", make("span", "k-label", k.t("start_code")), shown, why);
 }

@@ -42,7 +42,7 @@ export class Visit {
     this.aids = new Set();
     this.began = now;
     this.begun = false; // whether anybody has touched the screen
-    this.pressed = false; // whether the present attempt has pressed Book
+    this.pressed = false; // whether Book was pressed in the present attempt
     this.screen = "start";
     this.furthest = "start";
     this.trail = [];

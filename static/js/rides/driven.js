@@ -18,7 +18,7 @@ export class Driven {
     this.asking = false;
     this.plate = null;
     this.ended = false;
-    this.glides = false; // whether the cab moves to the latest point
+    this.glides = false; // whether the cab still moves to the latest point
   }
 
   /** Draw on a RideMap, or the chosen ride on the board's map, from now on. */
@@ -31,7 +31,7 @@ export class Driven {
     this.known = false;
   }
 
-  /** Take a snapshot, whose position is the latest point; `moves`: the cab still glides to it. */
+  /** Take a snapshot, whose position is the latest point; `moves`: whether the cab glides to it. */
   take({ position, cab, booking_status: status }, moves) {
     const plate = cab?.plate ?? "";
     if (plate !== this.plate) this.gap(); // another cab has another path
@@ -44,7 +44,7 @@ export class Driven {
     this.#draw();
   }
 
-  /** The cab stands at the latest point. */
+  /** The cab has reached the latest point: the line ends there, too. */
   arrive() {
     if (!this.glides) return;
     this.glides = false;

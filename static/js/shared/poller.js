@@ -101,7 +101,7 @@ export class Poller {
     if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile
     const wait = this.got(body, answer);
     this.errors = 0;
-    // stored last: the ETag of an answer that could not be shown, or of one before anew(), is not
+    // stored only now: `got` may have failed to show the answer, or have called anew()
     if (round === this.round) this.etag = answer.headers.get("ETag") ?? this.etag;
     if (wait !== null) this.waitMs = wait;
     return wait;

@@ -23,7 +23,7 @@ SIDE = {"httpVersion": str, "cookies": list, "headers": list, "headersSize": int
 REQUEST = SIDE | {"method": str, "url": str, "queryString": list}
 RESPONSE = SIDE | {"status": int, "statusText": str, "content": dict, "redirectURL": str}
 CONTENT = {"size": int, "mimeType": str, "text": str}
-TIMED = ("send", "wait", "receive")  # the others may be absent
+TIMED = ("send", "wait", "receive")  # the other timings may be absent
 ROUNDED_MS = 0.05
 
 
@@ -38,7 +38,7 @@ def test_an_archive_has_the_fields_and_times_of_har_1_2(tmp_path: Any) -> None:
     for lat in (1, 2):
         lens.exchange(poll(driver_lat=lat))
     failed = exchange(failure="no answer (ReadTimeout)", outcome="timeout", total_s=5.0)
-    lens.exchange(failed._replace(waited_s=0.2))  # `total_s` has this wait, too
+    lens.exchange(failed._replace(waited_s=0.2))  # `total_s` includes this wait
     lens.exchange(exchange(status=418, outcome="4xx", total_s=0.211)._replace(waited_s=0.2))
     assert lens.flush(60)
     calls = [lens.file.call(each.number) for each in lens.file.calls(None, False, 0, 9)]

@@ -84,7 +84,7 @@ def settled(result: ActionResult, name: str = "cancel", **facts: Any) -> tuple[A
 def test_a_call_that_ends_after_a_poll_has_settled_its_action_is_not_made_again(
     facts: dict[str, Any],
 ) -> None:
-    """Its machine slept meanwhile, and another worker read the result back."""
+    """The machine of the call slept meanwhile, and another worker read the result back."""
     done = settled(ActionResult("not_sent", "NO_CONNECTION"), state="done", settled_at=NOW, **facts)
     assert done == ("done", facts.get("calls", 1), NOW, None)
 

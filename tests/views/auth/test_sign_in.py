@@ -170,7 +170,7 @@ def test_no_form_is_accepted_without_its_token(desk: Desk) -> None:
 
 
 def test_of_two_tabs_that_opened_the_sign_in_page_at_once_each_signs_in(desk: Desk) -> None:
-    """Neither had a cookie yet: the browser keeps that of the page that came last."""
+    """Neither tab had a cookie yet: the browser keeps the cookie of the page that came last."""
     browser, form = desk.client(signed_in=False), {"name": "desk", "password": PASSWORD}
     first = {**form, "csrf_token": token(browser), "next": "/history"}
     browser._cookies.clear()

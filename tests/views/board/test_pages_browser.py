@@ -23,7 +23,7 @@ WIDE = {"width": 1280, "height": 800}
 CAB = "[data-board] .desk-map"
 # the path of a line with four, and with five, commands L
 PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))
-# whether the path that was driven leads as far as the cab, which stands
+# whether the driven path ends at the cab, which does not move
 ENDS_AT_CAB = """() => {
   const map = window[document.querySelector("[data-map]").dataset.map];
   if (!map?._loaded) return false;
@@ -51,7 +51,7 @@ TOUCHED = """() => {
       { subtree: true, childList: true, characterData: true },
     );
 }"""
-# what stands in the header of the list below the button for updates
+# the texts in the header of the list that the button for updates covers
 COVERED_BY_UPDATES = """() => {
   const held = document.querySelector("[data-held-button]").getBoundingClientRect();
   return [...document.querySelectorAll(".list-head :is(h1, a)")].filter((each) => {

@@ -123,11 +123,11 @@ def test_the_order_waits_on_the_board_and_on_its_page(desk: Desk) -> None:
     assert "Waiting for the guest until 21:00" in page
     assert "above ₹300 nothing is ordered" in page
     assert "Order it now" in page
-    # the link is what the guest still needs: it stands before all actions, and no receipt yet
+    # the guest still needs the link, so it stands before all actions; there is no receipt yet
     assert page.index("Give the guest the link") < page.index("Order it now")
     assert page.count('id="out"') == 1
     assert f"/rides/{order_id}/receipt" not in page
-    # for the guest at the desk: that screen has no button
+    # words on the screen that is turned to the guest, which has no such button
     assert "Press “I&#39;m ready” in your link by 21:00" in page
     link(desk, order_id)
     page = desk.client.get(f"/rides/{order_id}").text

@@ -113,7 +113,7 @@ def test_a_press_that_orders_nothing_says_why_on_the_page(
 
 
 def test_a_page_without_its_button_asks_for_no_press(desk: Desk, phone: FlaskClient) -> None:
-    """The time is over, and no worker runs that would end the order."""
+    """The time for the press is over, and no worker runs that would end the order."""
     path = link(desk, waiting(desk))
     assert "in your link by 17:00" in phone.get(path).text
     desk.now += timedelta(hours=4)

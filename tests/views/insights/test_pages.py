@@ -135,7 +135,7 @@ def test_the_month_stands_beside_the_one_before(desk: Desk, client: FlaskClient)
     }
     text = compact(client.get("/insights").text)
     assert "<h1>1 – 4 May 2026</h1>" in text
-    assert "Insights ·<bdi>Grand Meridian Hotel</bdi></p>" in text  # a printed sheet says it
+    assert "Insights ·<bdi>Grand Meridian Hotel</bdi></p>" in text  # for a printed sheet
     assert "beside 1 – 4 Apr 2026" in text
     assert "Meridian Airport, Departures" in text
     assert "Busiest: Monday 13–14, 6 rides" in text

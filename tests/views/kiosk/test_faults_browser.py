@@ -150,7 +150,7 @@ def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
     page.clock.fast_forward(GRACE_MS)
     asked.to_have_text(words["en"]["not_booked"])
     assert "order" not in [name for name, _given in kiosk.asked]
-    page.clock.fast_forward(46_000)  # the guest has had time to read it, and is asked
+    page.clock.fast_forward(46_000)  # time to read; then the kiosk asks “Still there?”
     page.clock.fast_forward(20_000)
     asked.to_have_text(words["en"]["broken"])
 

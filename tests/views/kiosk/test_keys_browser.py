@@ -138,10 +138,10 @@ def test_a_touch_acts_on_release_inside_and_a_palm_does_nothing(kiosk: FakeKiosk
 
 
 def book_by_touch(kiosk: FakeKiosk, page: Page, *steps: str) -> tuple[int, int]:
-    """Tap each of these controls once, and nothing else; returns the touches and keys to book.
+    """Tap these controls once each, and nothing else; returns the numbers of touches and of keys.
 
-    A step `type:anna` is those keys. Before each other step a guest looks at the screen, but not
-    before Next, which may be tapped right after the last letter.
+    A step `type:anna` taps the keys of these letters. A guest looks at the screen before each step
+    except Next, which may be tapped right after the last letter.
     """
     kiosk.order = [kiosk.booked()]
     touches = keys = 0
@@ -149,7 +149,7 @@ def book_by_touch(kiosk: FakeKiosk, page: Page, *steps: str) -> tuple[int, int]:
         name, _, letters = step.partition(":")
         if name != "next":
             page.clock.run_for(READ_MS)
-        if name.startswith("found-"):  # the places of all letters, not of those before
+        if name.startswith("found-"):  # results for all letters, not for the first few
             expect(page.locator(f'[data-press="{name}"]')).to_contain_text("Airp")
         for each in [f"key-{letter}" for letter in letters] or [name]:
             page.locator(f'[data-press="{each}"]').tap()

@@ -40,7 +40,7 @@ def left_of(page: Page, one: str, other: str) -> bool:
 
 
 def stop_the_clock(page: Page) -> None:
-    """From now on the time of a page goes on only as the test says."""
+    """From now on the clock of a page moves only when the test moves it."""
     page.clock.install(time=NOON)
     page.clock.pause_at(NOON + timedelta(hours=1))
 
@@ -176,7 +176,7 @@ def test_after_a_visit_number_and_pin_show_the_plate_and_for_ten_seconds_the_cod
 
     def becomes(**facts: Any) -> None:
         kiosk.view = VIEW | facts
-        press(page, "bar-language", "lang-en")  # this asks for the ride at once
+        press(page, "bar-language", "lang-en")  # this requests the ride at once
         page.clock.run_for(1)
         expect(page.locator("h1")).to_have_text(facts["headline"])
 

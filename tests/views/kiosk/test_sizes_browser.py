@@ -63,7 +63,7 @@ def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
         page = kiosk.page(layout, voices=True)
         for screen in walk(kiosk, page, language):
             if layout == "portrait" and screen != "start":
-                # what nobody reaches on an upright screen has the property's colour
+                # the part of an upright screen that nobody reaches has the property's colour
                 band = page.locator(".k-band").bounding_box()
                 assert band, screen
                 assert band["height"] > LEAST_BAND_PX, screen
@@ -113,7 +113,7 @@ def test_why_a_ride_is_not_shown_covers_no_key_beside_large_letters(kiosk: FakeK
     press(page, "aid-large")
     expect(said).to_have_text(words["headline"])
     assert faults(page, *LAYOUTS["tablet"][2:], LARGE) == []
-    press(page, "aid-large", "bar-over", "lang-es", "start")  # its bar has a word too wide for it
+    press(page, "aid-large", "bar-over", "lang-es", "start")  # with a word that is too wide
     assert faults(page, *LAYOUTS["tablet"][2:], NONE) == []
 
 
@@ -181,9 +181,9 @@ def test_aids_have_visible_words_on_a_tablet_where_they_are_met_first(
     words = page.locator(".k-aid .k-bar-word:visible")
     for language in ("en", "ar", "fr", "de"):
         press(page, f"lang-{language}")
-        expect(words).to_have_count(4 if language in ("en", "ar") else 3)  # others have no voice
+        expect(words).to_have_count(4 if language in ("en", "ar") else 3)  # fr, de: no voice
         assert faults(page, mm, bottom, NONE) == [], language
-    press(page, "aid-large")  # large words have no room: the symbols stay
+    press(page, "aid-large")  # the bar has no room for large words, only for the symbols
     expect(words).to_have_count(0)
     assert faults(page, mm, bottom, LARGE) == []
 

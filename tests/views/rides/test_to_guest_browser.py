@@ -79,7 +79,7 @@ def test_the_code_is_large_only_after_a_press_and_masked_again_with_the_screen(
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 def test_nothing_on_the_screen_for_the_guest_is_cut(served: Served, size: tuple[int, int]) -> None:
-    here = {"otp": "4711", "language": "ar"}  # its lines are higher
+    here = {"otp": "4711", "language": "ar"}  # Arabic lines are higher
     page = turned(served, served.desk.order("BOOKED", "CLIENT_LOCATED", **here), size)
     page.locator("[data-to-guest]").get_by_role("button", name="Show code").click()
     expect(page.locator(".to-guest-digits")).to_have_text("4711")

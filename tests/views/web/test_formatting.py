@@ -206,7 +206,7 @@ def test_an_amount_is_shown_to_its_currencys_smallest_coin(sent: Decimal, curren
     fine = currency in {"KWD", "BHD", "OMR", "TND", "JOD"}
     assert places_of(currency) == (3 if fine else 2)
     shown, stored = money(sent, currency), Decimal(minor(sent)) / MINOR
-    expected = sent if fine else stored  # all three decimals, or half a hundredth up
+    expected = sent if fine else stored  # all three decimals, or rounded half up to hundredths
     assert read(shown) == expected
     assert [len(part) for part in re.findall(r"\.(\d+)", shown)] in ([], [3 if fine else 2])
     added_up = money(stored, currency, hundredths=True)

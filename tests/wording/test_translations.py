@@ -95,7 +95,7 @@ def test_no_translation_is_in_the_script_of_another_language() -> None:
 
 
 def test_every_language_has_ascii_digits_and_the_gregorian_calendar() -> None:
-    """A language that is added later, too: for Persian, say, browsers would write other digits."""
+    """This matters for later languages: for Persian, browsers would write other digits."""
     wrong = [
         (language.code, text)
         for language in with_catalogues()

@@ -78,10 +78,10 @@ class GroupCar:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def check_list() -> BaseResponse:
-    """Check a pasted list of guests. The answer has up to six sentences of each kind.
+    """Check a pasted list of guests: the answer has the first sentences of each kind.
 
-    `wrong` has errors, `same` duplicates, and `read` says how lines were understood that could be
-    read in another way, too.
+    `wrong` names errors, `same` duplicates, and `read` says how lines were read that could be
+    understood in another way, too.
 
     A POST, because names and phone numbers don't belong in a URL. The press checks the list again.
     """

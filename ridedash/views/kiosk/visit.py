@@ -253,7 +253,7 @@ def _found(
         if parse_coordinates(typed) or len(typed) < 2:
             return []
         named = search(typed, near)[:MOST_PLACES]
-        # a guest may type a kind of place in a language that its name is not in: "Flughafen"
+        # a guest may type a kind of place in another language than the names: "Flughafen"
         tab = TABS.get(typed_kind(typed))
         if named or tab is None:
             return named

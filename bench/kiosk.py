@@ -55,7 +55,7 @@ class Lobby:
     desk: Desk
 
     def anew(self) -> None:
-        """Reset the demo: a kiosk may have three rides under way."""
+        """Reset the demo, because a kiosk may have no more than three rides under way."""
         if self.desk.http.post("/demo/reset").status_code != 303:
             raise RuntimeError("the demo could not be reset")
 
@@ -138,7 +138,7 @@ def touch(run: Run) -> Result:
     protects=SOON,
 )
 def cars(run: Run) -> Result:
-    """Seconds; each time another place."""
+    """Seconds; each measurement touches the next of three places."""
     return _measured(run, _seconds_to_cars, "s", "20")
 
 
@@ -191,7 +191,7 @@ def _seconds_to_cars(lobby: Lobby) -> float:
 
 
 def _cars(page: Any, place: str) -> float:
-    """Touch a place; the seconds until its cars are there."""
+    """Touch a place. Returns the seconds until its cars are shown."""
     _tap(page, place)
     asked = time.monotonic()
     page.locator(".k-car").first.wait_for()
@@ -200,7 +200,7 @@ def _cars(page: Any, place: str) -> float:
 
 def _seconds_to_ticket(lobby: Lobby) -> float:
     lobby.anew()
-    _seconds_to_cars(lobby)  # the service answers again
+    _seconds_to_cars(lobby)  # waits until the service answers after the reset
     with lobby.page() as page:
         page.goto(f"{lobby.url}/kiosk")
         page.locator('[data-press="start"]').wait_for()
@@ -215,7 +215,7 @@ def _seconds_to_ticket(lobby: Lobby) -> float:
 
 
 def _tap(page: Any, *names: str) -> None:
-    """Touch controls, each after a look at its screen; keys follow each other at once."""
+    """Touch controls: a key at once, any other control after a look at its screen."""
     for name in names:
         page.wait_for_timeout(0 if name.startswith("key-") else PALM_MS)
         page.locator(f'[data-press="{name}"]').tap()

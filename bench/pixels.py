@@ -49,8 +49,8 @@ STILL_S: Final = 1.5  # a picture that is the same for so long is taken
 CHANGES_S: Final = 25.0  # a picture that still changes after so long is taken as it is
 FLAT: Final = "window.L_DISABLE_3D = true"  # Leaflet then places what it draws without layers
 TOUCH: Final = "() => dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift' }))"
-# so wide that the desk is not scaled: what the browser draws where an edge takes half a pixel
-# depends on when it draws it
+# so wide that the desk is not scaled: in a scaled desk an edge may cover half a pixel, and the
+# shade of such a pixel depends on when the browser draws it
 SIZE: Final[ViewportSize] = {"width": 1600, "height": 900}
 # a rounded corner that was redrawn in part differs by a shade from one that was drawn as a whole
 DRAWN: Final = [*LAUNCH, "--disable-partial-raster"]
@@ -135,8 +135,8 @@ def _compared(judge: Page, halves: list[Page], keep: Path | None) -> dict[str, A
 def _drawn_anew(halves: list[Page]) -> None:
     """Let the browser draw every part of both stages once more: at another density, and back.
 
-    Otherwise parts keep what was drawn of them at different times, which may differ by a shade
-    where a scaled frame has half a pixel.
+    Otherwise the parts of a stage stay as they were drawn at different times, and where a scaled
+    frame covers half a pixel, two such drawings may differ by a shade.
     """
     for page in halves:
         line = page.context.new_cdp_session(page)

@@ -83,7 +83,7 @@ def reader_language(
     `own` is the person's stored choice, `house` the property's default, `guests` the codes that the
     property offers its guests: by default all languages that are fully translated.
     """
-    accepts = tuple(tag for tag, q in request.accept_languages if q)  # 0: refused
+    accepts = tuple(tag for tag, q in request.accept_languages if q)  # q=0 refuses a language
     reader = Reader(request.args.get("lang", "")[:20], own or "", accepts, house or "")
     if surface in GUESTS:
         codes = offered().guests if guests is None else guests

@@ -62,5 +62,5 @@ def grouped(number: str | None) -> str:
     except phonenumbers.NumberParseException:
         return number or ""
     shown = str(phonenumbers.format_number(known, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
-    # of a number that can't be, phonenumbers may take a zero for the prefix of its country
+    # in an impossible number, phonenumbers may drop a zero as the country's trunk prefix
     return shown if tel(shown) == tel(number) else number or ""

@@ -38,9 +38,9 @@ class SeriesAsked:
 @dataclass(frozen=True)
 class GuestList:
     """A pasted list: its guests, the errors of lines that can't be read, and a sentence for each
-    line that names the guest of an earlier one. `read` says how each line was read that begins with
-    a room or a number of the list, or whose name has a digit: a person knows whether that was
-    meant.
+    line that names the guest of an earlier one. `read` says how doubtful lines were read, so that a
+    person can check them: lines that begin with a room or a number of the list, and lines whose
+    name has a digit.
     """
 
     guests: tuple[ListedGuest, ...]

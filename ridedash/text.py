@@ -9,11 +9,11 @@ MAX_NAME: Final = 120  # characters
 JOINERS: Final = "\u200c\u200d"
 # letters and a symbol that look blank: a name of these would be invisible
 BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
-# Arabic letters that people write for one another, in the form in which names are compared; marks
+# Arabic letters that people write for one another, each with the letter for comparing names. Marks
 # of vowels and of the hamza are left out as accents are. The tatweel only stretches a word.
 ARABIC_FORMS: Final = dict(zip("ٱةیىکہھە", "اهييكههه", strict=True)) | {"ـ": None}
 _COMPARED: Final = str.maketrans(ARABIC_FORMS | dict.fromkeys(JOINERS))
-# between two words of a Persian name, which others write with a space
+# the mark between two words of a Persian name; other people write a space there
 _PARTED: Final = re.compile("(?<=[ء-ۓ])\u200c")
 MOST_MARKS, MOST_ACCENTS = 3, 2  # longest run of marks, and of accents, on one letter
 # Unicode's combining classes of marks above, below and around any letter begin here.
@@ -71,7 +71,7 @@ def normalised(text: str | None) -> str:
 
 
 def ascii_digits(text: str) -> str:
-    """The text with ASCII digits for those of other scripts; it stays as long as it is.
+    """The text with ASCII digits for those of other scripts; its length stays the same.
 
     >>> ascii_digits("٦:१۵")
     '6:15'
@@ -82,8 +82,9 @@ def ascii_digits(text: str) -> str:
 
 
 def plain_code(text: str) -> str:
-    """A room, a plate or a number with ASCII digits and half-width letters, as doors and cars have
-    them. It stays as long as it is, and "12½" and "2º" stay as they are.
+    """A room, a plate or a number with ASCII digits and half-width letters, as on doors and cars.
+
+    The length stays the same, and texts such as "12½" and "2º" are not changed.
 
     >>> plain_code("٤１２Ａ")
     '412A'

@@ -1,7 +1,7 @@
 """Stores the insights of past spans, so that they are not counted again at each view.
 
-A span is a quarter of a year, a month, a third of a month, or the days that a request has before or
-after such parts. Its figures come from `insights()` itself and are stored as JSON, so there is one
+A span is a quarter of a year, a month, a third of a month, or the days of a request before or after
+such parts. Its figures come from `insights()` itself and are stored as JSON, so there is one
 way to count. Writers don't update them. Each stored span has a random token: when counted data
 change, database triggers (migration 0028) record the token of the span, and the next reader
 computes that span again.
@@ -135,7 +135,7 @@ def counted_by() -> str:
 
 
 def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
-    """The parts of the span, and whether each may be stored: it is over for at least a day."""
+    """The parts of the span, and whether each may be stored, as it ended at least a day ago."""
     day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
     rest = day  # the first day that is in no part yet
     while day < end:
@@ -146,7 +146,7 @@ def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool
             day += DAY
             continue
         if rest < day:
-            yield span_of(rest, day - DAY, house.tz), True  # it ends before a part that is over
+            yield span_of(rest, day - DAY, house.tz), True  # a part that is over follows
         yield span_of(day, whole - DAY, house.tz), True
         day = rest = whole
     if rest < end:
@@ -245,9 +245,9 @@ def _claim(s: Session, house: House, span: Span) -> int:
 
 
 def _delete_other_pieces(s: Session, house: House, asked: set[Span]) -> None:
-    """Delete the days before and after whole parts that only former requests had.
+    """Delete stored spans that this request has not, and that are no quarter, month or third.
 
-    Otherwise each day on which somebody looks at "the last 30 days" would leave some for good.
+    Otherwise a daily look at "the last 30 days" would leave such spans for good each time.
     """
     rows = s.execute(
         select(InsightSpan.since, InsightSpan.until).where(InsightSpan.property_id == house.id)

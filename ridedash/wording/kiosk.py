@@ -134,7 +134,7 @@ _TYPED: Final = {
     "hospitals": lazy_pgettext("typed place", "hospital|clinic|doctor|emergency"),
     "sights": lazy_pgettext("typed place", "sight|museum|park|garden|square|monument|gallery"),
 }
-MOST_SHORT: Final = 4  # letters of a word that begins many names
+MOST_SHORT: Final = 4  # letters; a word of so few has to be whole, as many names begin with it
 # the words of these codes are about accounts and keys, which don't concern people in a lobby
 _HOUSE: Final = frozenset(
     map(
@@ -179,10 +179,11 @@ def typed_kind(typed: str) -> str:
 
 
 def _is_named(word: str, said: str) -> bool:
-    """Whether a normalised text begins a word, or has it at the beginning of one of its own.
+    """Whether a normalised text is the beginning of a word, or has the word in it.
 
-    A short word has to be whole, as "bus" is in no "Bushwick". Scripts without spaces, and articles
-    as in Arabic, have it anywhere.
+    A word in ASCII has to begin a word of the text, and a short one has to be a whole word of it:
+    "bus" is not in "Bushwick". Any other word may be anywhere in the text, because some scripts
+    have no spaces, and an Arabic article is written together with its word.
     """
     if word.startswith(said):
         return True

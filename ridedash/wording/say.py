@@ -313,7 +313,7 @@ def _fill(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def with_pauses(*facts: str | None) -> str:
-    """Facts that are no list of names, side by side: "LH 760, leaves 21:40"; "" for none.
+    """Facts side by side that are no list of names: "LH 760, leaves 21:40"; "" for none.
 
     The comma is that of the reader's language; unknown facts are left out.
     """

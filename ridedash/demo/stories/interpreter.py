@@ -184,9 +184,10 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
         return moment
     if clock.stops and clock.speed == speed:
         return moment  # the clock runs, and the sandbox holds it at the next phase of the ride
-    # Polls may come between these reads. First whether all rides are shown: if so, no poll can
-    # change which ride is behind, and the clock is never led past a phase. Failure before success:
-    # if the state changes between the two checks, it is a success.
+    # Polls may come between these reads, so their order matters. Whether all rides are shown is
+    # read first: once they are, no poll can change which ride is behind, and the clock is never led
+    # past a phase. Failure is read before success: if the state changes between the two reads, the
+    # step has succeeded.
     shown = all_shown(run.property_id)
     over = "" if step.until is None else in_vain(run, step.until)
     ride = None if step.until is None else ride_behind(run, step.until)

@@ -45,7 +45,7 @@ _OVERTAKEN: Final = and_(
         _NEWER.order_id == Action.order_id, _NEWER.name == "drop", _NEWER.id > Action.id
     ),
 )
-UNDER_WAY: Final = frozenset({"calling", "unconfirmed"})  # states whose result isn't known yet
+UNDER_WAY: Final = frozenset({"calling", "unconfirmed"})  # states without a known result
 REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})  # HTTP statuses of a refusal
 
 
@@ -211,7 +211,7 @@ def _settle(
 def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
     """Set the new state of an action after its call, and when to call it again, if ever."""
     if action.state not in UNDER_WAY:
-        return  # a poll has settled it meanwhile
+        return  # a poll has settled the action meanwhile
     if action.calls > 1 and result.outcome == "not_sent":
         # the previous call may have taken effect
         action.state, action.calls = "unconfirmed", action.calls - 1

@@ -181,9 +181,9 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
 def _is_beside_the_same(
     s: Session, order: Order, request: BookingRequest, offer: Offer, guest: Guest
 ) -> bool:
-    """Whether a second car that was allowed before is still for that day, guest and pickup.
+    """Whether the order keeps the day, guest and pickup area for which a second car was allowed.
 
-    Beside another ride it is asked about anew, when it is due.
+    Otherwise the duplicate-booking guard applies again when the order is due.
     """
     if order.pickup_at is None or request.pickup_at is None:
         return False

@@ -1,9 +1,9 @@
 """Parses a pasted list of guests: one line each, with name, room and phone. Pure.
 
 The cells of a line are separated by tabs (a spreadsheet), semicolons or commas. The separator is
-determined for each line, so that lists from two sources can be pasted together. A room that comes
-before the name is recognised, unless the lines can be read in another way: numbers that count the
-lines (1, 2, 3…) are no rooms, and are left out.
+determined for each line, so that lists from two sources can be pasted together. A room before the
+name is recognised, unless the line can be read in another way. Numbers that count the lines
+(1, 2, 3…) are not rooms; they are left out.
 """
 
 import re
@@ -25,7 +25,7 @@ LIST_NUMBER: Final = re.compile(
     r"""[^\w+;,\t-]*(\d{1,3})(?:[.)]+(?!\d)|(?=[\s;,"]|$))[^\S\t]*"?[^\S\t]*[\t;,]?"""
 )
 # a room as most doors have it, with letters and digits of any script; the form recognises the same
-# ones (static/js/booking/guests.js)
+# rooms (static/js/booking/guests.js)
 ROOM: Final = re.compile(r"[^\W\d_]?-?\d{1,5}[^\W\d_]?")
 
 
@@ -33,8 +33,8 @@ ROOM: Final = re.compile(r"[^\W\d_]?-?\d{1,5}[^\W\d_]?")
 class GuestLine:
     """One line of the list as it was typed; `number` counts blank lines too, from 1.
 
-    `more` is the text after the third cell. `room_first` tells a line whose room was typed before
-    its name, and `numbered` one whose number in the list was left out.
+    `more` is the text after the third cell. `room_first`: the room was typed before the name.
+    `numbered`: the line began with its number in the list, which was left out.
     """
 
     number: int
@@ -62,10 +62,10 @@ def guest_lines(text: str) -> list[GuestLine]:
 
 
 def _unnumbered(lines: dict[int, str]) -> dict[int, str]:
-    """The lines that begin with a number of the list, without it.
+    """The lines that begin with a number of the list, without that number.
 
-    Empty if the numbers before the lines are not 1, 2, 3…, or if there is only one: then a number
-    is a room, or part of a name.
+    Empty if the numbers before the lines are not 1, 2, 3…, or if only one line has a number: then
+    a number is a room, or part of a name.
 
     >>> _unnumbered({1: "1. Guest Heron, 412", 2: "2. Guest Wren"})
     {1: 'Guest Heron, 412', 2: 'Guest Wren'}
@@ -97,7 +97,7 @@ def _line(number: int, line: str) -> GuestLine:
 def _room_behind(cells: list[str]) -> list[str] | None:
     """The cells with the name before the room, for a line that begins with its room.
 
-    None for any other line, and for one that can be read in two ways, such as "412, 413".
+    None for any other line, and for a line that can be read in two ways, such as "412, 413".
 
     >>> _room_behind(["412", "Guest Heron"]), _room_behind(["412 Guest Heron", "+91 98450 00000"])
     (['Guest Heron', '412'], ['Guest Heron', '412', '+91 98450 00000'])
@@ -110,7 +110,7 @@ def _room_behind(cells: list[str]) -> list[str] | None:
     room, _, name = first.partition(" ")
     if not _is_room(room) or not _is_name(name):
         return None
-    if rest and not rest[0]:  # an empty cell for the room, since it was typed with the name
+    if rest and not rest[0]:  # the room's own cell, empty because the room stands before the name
         rest = rest[1:]
     return [name, room, *rest] if not rest or _is_phone(rest[0]) else None
 

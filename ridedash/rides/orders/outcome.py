@@ -30,9 +30,9 @@ class Outcome:
     """What the answer to an order's call proves.
 
     `retry` is AUTH or RATE where the protocol lets the order go back to READY, each of them once.
-    `alarm`: the answer contradicts itself, so an attention item is raised; `named` is the booking
-    that it names, which proves nothing. `booking_timeout_s` counts by the service's clock, which a
-    demo runs faster.
+    `alarm`: the answer contradicts itself, so an attention item is raised; `named` is the id of a
+    booking or shared ride in that answer, which proves nothing. `booking_timeout_s` counts by the
+    service's clock, which a demo runs faster.
     """
 
     state: OrderState

@@ -236,7 +236,7 @@ def _link(
             OrderState.BOOKED, booking_id=booking_id, code=order.code, evidence=order.evidence or ""
         )
         if settle(s, order, outcome, now, who) != OrderState.BOOKED:
-            # since the look above, another order has got the booking
+            # another order has got the booking since _other_order() looked above
             s.rollback()
             return Checked("linked", order_id=_other_order(s, order, booking_id))
         facts = {"property_id": order.property_id, "place": checked.outcome}

@@ -39,7 +39,7 @@ SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
     set_config(
         'synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false
     )"""
-# in milliseconds; a question to pg_settings would work out every setting of the server
+# in milliseconds; a query of pg_settings would compute every setting of the server
 LIMIT: Final = """SELECT CAST(
     1000 * extract(epoch FROM CAST(current_setting('statement_timeout') AS interval)) AS integer
 )"""
@@ -76,7 +76,7 @@ def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
     options = {
         **pool,
         "pool_pre_ping": True,  # reconnects after a restart of the server
-        "use_native_hstore": False,  # no column has this type: look for it at no start
+        "use_native_hstore": False,  # no column has this type: don't look it up at the start
     }
     engine = create_engine(url, **options, connect_args=patience)
 

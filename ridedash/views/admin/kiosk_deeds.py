@@ -74,9 +74,10 @@ def revoke(kiosk_id: int) -> Answer:
 @bp.post("/here")
 @needs(MANAGE)
 def open_here(kiosk_id: int) -> Answer:
-    """In a demo: make this browser the device, and open it; `ends=sign-out`: until the sign-out.
+    """In a demo: make this browser the device, and open its page.
 
-    Outside of demos this address does not exist.
+    With `ends=sign-out` in the form, the browser is the device until the next sign-out. Outside of
+    demos this address does not exist.
     """
     if not services().settings.demo:
         abort(404)
@@ -86,7 +87,7 @@ def open_here(kiosk_id: int) -> Answer:
         # paired without a code: nobody is alerted when this window falls silent
         row.paired_by = None
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
-    # a stage's frame is no device of its own: nobody could sign in here again
+    # a stage shares this browser with its kiosk, and a device that is signed out can't sign in
     session[devices.ENDS_AT_SIGN_OUT] = request.form.get("ends") == "sign-out"
     answer = current_app.make_response(redirect(f"/{kind.value}", code=303))
     devices.give(answer, kind, token)

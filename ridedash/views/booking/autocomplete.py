@@ -61,8 +61,8 @@ def products() -> Answer:
 def places() -> Answer:
     """Places for a typed text, the best first; coordinates are a place too.
 
-    The property's own places come before those of the gazetteer, and without its answer too.
-    Without a text: suggested places.
+    The property's own places come before those of the gazetteer, and are also found when the
+    gazetteer gives no answer. Without a text: suggested places.
     """
     typed = " ".join(request.args.get("q", "")[:200].split())
     near = _near()
@@ -182,7 +182,7 @@ def _suggested() -> list[dict[str, Any]]:
 
 
 def _own(typed: str) -> list[Suggestion]:
-    """The property's own places for a typed text. A field that is no end of a trip has none."""
+    """The property's own places for a typed text; none for a field that is no end of a trip."""
     end = request.args.get("end", "")
     if end not in ("pickup", "drop"):
         return []
@@ -195,8 +195,8 @@ def _own(typed: str) -> list[Suggestion]:
 def _led_by(own: list[Suggestion], found: list[Place], typed: str) -> list[dict[str, Any]]:
     """The property's own places, then the other found ones, each once.
 
-    A favourite keeps its own name; of a recent drop the gazetteer often knows a fuller one. Those
-    whose whole name was typed come first of all, as Enter chooses the first one.
+    A favourite keeps its own name. A recent drop gets the gazetteer's name, which is often fuller.
+    Places whose whole name was typed come first of all, because Enter chooses the first place.
     """
     rows, others = [], found
     for place in own:

@@ -85,7 +85,7 @@ class SeatChoice:
 
     seats: int
     label: str
-    name: str  # of the car, with the seats
+    name: str  # the name of the car with the number of seats
     price: str
     was: str  # the usual price, if this one is lower
     button: str

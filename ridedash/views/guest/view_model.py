@@ -98,7 +98,7 @@ class GuestView:
     updated: str
     freshness: str
     live: bool
-    unasked: bool  # the ride company was asked for nothing yet: there is no news that has an age
+    unasked: bool  # nothing was asked of the ride company yet, so no news has an age
     poll_ms: int
     stop: bool
 
@@ -150,7 +150,7 @@ def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
 
 
 def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
-    """The facts of a follower's sentences, and no others."""
+    """The facts that may be in a follower's sentences."""
     known = {name: facts.for_words[name] for name in ("eta", "left_line")}
     name = first_name(facts.page.guest.name)
     # T: a guest's first name, as it stands in a sentence to somebody else

@@ -71,7 +71,7 @@ def outcomes() -> dict[Outcome, State]:
 
 
 def lines(records: Sequence[Record], now: datetime, tz: ZoneInfo, locale: str) -> list[RecordLine]:
-    """The records of a list in words, at `now`: either all prices have cents or none has."""
+    """The records of a list in words, at `now`; if one price has cents, the others get them too."""
     cents = have_cents(record.total_minor for record in records)
     return [_line(record, now, tz, locale, cents=cents) for record in records]
 

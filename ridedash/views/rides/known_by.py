@@ -1,7 +1,7 @@
 """How we know what a ride's page says: what was asked of the service, and what it answered.
 
-For people who may read the audit log. Without the guest's data: the service never gets them, and
-the kept answer is without secrets (docs/security.md 8).
+Only people who may read the audit log see this. It has no data of the guest, because the service
+never gets any, and no secrets, because the answer is stored without them (docs/security.md 8).
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from ridedash.wording import lazy, say, service_quote
 
 Found = tuple[datetime, str, str]  # when, our words, the words of whoever answered
 UNSENT: Final = frozenset({S.SCHEDULED, S.WAITING, S.READY})
-# an action is stored as called just before its call, and nowhere is it stored when it was sent
+# an action is stored as called just before its call; when the call was sent is stored nowhere
 ASKED: Final = {
     "abort": lazy("We began to ask the ride company to stop the search."),
     "cancel": lazy("We began to ask the ride company to cancel the ride."),
@@ -43,8 +43,8 @@ AGREED: Final = {
     "refused": lazy("The ride company refused[: {code}]."),
     "unconfirmed": lazy("No clear answer came."),
 }
-NO_EFFECT: Final = lazy("It had no effect[: {code}].")  # whoever found that
-# by the codes that only a poll gives to an action, and by those that an answer gives too
+NO_EFFECT: Final = lazy("It had no effect[: {code}].")  # as an answer or a poll showed
+# by state and code: only a poll gives the first three codes, an answer may give the others too
 LOOKED: Final = {
     ("done", READ_BACK): lazy("A later look at the ride showed what we asked for."),
     ("refused", RIDE_ENDED): lazy("A later look at the ride did not show its effect[: {code}]."),
@@ -69,7 +69,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Known:
-    """Everything asked and answered, the oldest first; `answer` is what came to the order."""
+    """Everything asked and answered, the oldest first; `answer` is the answer to the order."""
 
     proofs: tuple[Proof, ...]
     http_status: int | None
@@ -120,7 +120,7 @@ def _of_order(facts: RideFacts) -> Iterator[Found]:
 
 
 def _reached(events: Iterable[TimelineEvent]) -> dict[str, datetime]:
-    """When the order came to each of the two states that may be followed by another one."""
+    """When the order first came to MATCHING and to UNKNOWN, which another state may follow."""
     return {
         event.name: event.at
         for event in reversed(tuple(events))
@@ -129,9 +129,9 @@ def _reached(events: Iterable[TimelineEvent]) -> dict[str, datetime]:
 
 
 def _sends(order: Order, events: Iterable[TimelineEvent]) -> list[datetime]:
-    """When the order was claimed, just before each call; none if nothing left, or nobody knows.
+    """When the order was claimed, just before each call; empty if there was none, or none is known.
 
-    A restored database may have an estimate in `sent_at`.
+    In a restored database `sent_at` may be an estimate, which is not told.
     """
     if _never_left(order):
         return []
@@ -143,7 +143,7 @@ def _sends(order: Order, events: Iterable[TimelineEvent]) -> list[datetime]:
 
 
 def _booked_later(order: Order, events: Iterable[TimelineEvent]) -> Found:
-    """A poll found a driver, or the number, of a shared ride that was looked for."""
+    """A poll showed the driver or the number of a shared ride that the service was looking for."""
     at = order.resolved_at or order.sent_at or order.created_at
     numbered = all(each.at <= at for each in events if each.name == HANDOVER)
     words = _("A later look at the ride showed that it is booked[, with the number {id}].")
@@ -151,7 +151,7 @@ def _booked_later(order: Order, events: Iterable[TimelineEvent]) -> Found:
 
 
 def _quote(order: Order) -> str:
-    """What the service or the member of staff said; "" where `message` is not the service's."""
+    """What the service or the member of staff said; "" if `message` is our own."""
     if order.state == S.CLOSED_NOT_BOOKED:
         return order.resolve_reason or ""
     return service_quote(order.message) if order.http_status is not None else ""

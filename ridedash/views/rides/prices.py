@@ -257,7 +257,7 @@ def _lines(
         for name, label, amount, total in rows
         if amount is not None and (amount or total)
     ]
-    # in all or none
+    # either all lines have decimals or none has
     decimals = any(has_cents(amount, currency) for _name, _label, amount, _total in shown)
     return tuple(
         InvoiceLine(name, label, money(amount, currency, locale, decimals=decimals), total)

@@ -1,8 +1,8 @@
 """The paired device behind a request: a kiosk or a door display, identified only by its cookie.
 
 A browser may hold the cookies of both kinds, and the session of a member of staff beside them; the
-three are independent (docs/security.md 9). Each request asks the database, so a device that is
-revoked is unknown to the next one.
+three are independent (docs/security.md 9), except on a demo's stage. Each request asks the
+database, so a device that is revoked is unknown to the next request.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ from ridedash.store.models.kiosks import Kiosk, KioskKind
 
 LASTS_S: Final = 400 * 24 * 3600  # no browser keeps a cookie for longer
 LONGEST_TOKEN: Final = 100
-# in the session of a member of staff whose sign-out also un-pairs the kiosk of this browser
+# key of a session of staff: whether their sign-out also un-pairs the kiosk of this browser
 ENDS_AT_SIGN_OUT: Final = "device_ends"
 SEEN_EVERY_S: Final = 30  # a door display sends no beats: its polls show that it is alive
 

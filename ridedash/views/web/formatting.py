@@ -44,9 +44,9 @@ def money(
     """An amount in its currency; "" when unknown. Whole amounts have no cents, unless `cents`.
 
     With `cents`, a whole amount still has none in a currency whose smallest coin is a whole unit;
-    `decimals` writes them there too, as beside a part of a unit on a bill.
-    `hundredths`: the amount was rounded to hundredths, so no digit beyond them is shown. In another
-    language than English the amount is a `Fact`, which also has the English form.
+    with `decimals` it has them in every currency, as on a bill with parts of a unit. `hundredths`:
+    the amount was rounded to hundredths, so no digit beyond them is shown. In another language than
+    English the amount is a `Fact`, which also has the English form.
     """
     if amount is None:
         return ""
@@ -57,7 +57,7 @@ def money(
 
 
 def places_of(currency: str | None) -> int:
-    """The decimals of an amount that is no whole one: 3 for a Kuwaiti dinar, else mostly 2."""
+    """The decimals of an amount that is not whole: 3 for Kuwaiti dinars, 2 for most currencies."""
     return max(PLACES, _coins(currency) or 0)
 
 
@@ -75,9 +75,9 @@ def has_cents(amount: Decimal, currency: str | None) -> bool:
 
 
 def _rounded(amount: Decimal, places: int) -> Decimal:
-    """Half up, as totals.minor rounds: a ride and the history show the same hundredths.
+    """An amount rounded half up, as in totals.minor: a ride and the history show the same cents.
 
-    Of a currency with thousandths a ride shows 2.375, and the history, in hundredths, 2.38.
+    In a currency with thousandths a ride shows 2.375, and the history, in hundredths, 2.38.
     """
     return amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) + 0  # "+ 0": no minus zero
 

@@ -1,4 +1,4 @@
-"""Names, rooms and plates are compared with the letters and digits of other scripts as one."""
+"""Names, rooms and plates are compared alike in whatever script their letters and digits are."""
 
 import unicodedata
 from collections.abc import Callable
@@ -23,7 +23,7 @@ BEYOND_ASCII: Final = {
 
 
 def upgrade() -> None:
-    """Write the columns anew where they differ, however often that is done."""
+    """Write the new values where they differ from the stored ones; a second run changes nothing."""
     _rewrite("guests", "name", "folded", normalised)
     for table in ("guests", "orders"):
         _rewrite(table, "room", "room", plain_code)
@@ -31,12 +31,12 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Write the names as the previous release compares them. Rooms and plates keep their digits."""
+    """Write the names as the previous release compares them; rooms and plates stay as they are."""
     _rewrite("guests", "name", "folded", _before)
 
 
 def _rewrite(table: str, read: str, written: str, made: Callable[[str], str]) -> None:
-    """Fill a column from another one, for rows with letters beyond ASCII, a thousand at a time."""
+    """Fill `written` from `read` in rows with characters beyond ASCII, a thousand at a time."""
     line, last = op.get_bind(), 0
     beyond = BEYOND_ASCII[line.dialect.name].format(column=read)
     page = sa.text(

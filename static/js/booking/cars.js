@@ -10,7 +10,9 @@ const SKELETON_MS = 300; // after this time a skeleton is shown
 const SLOW_MS = 4_000;
 const AGAIN_MS = 5_000; // wait after a request without an answer
 const RARELY_MS = 60_000; // the longest wait between two requests while no cars come
-const TRIES = 30; // then only a press, or a page that is seen or connected again, asks again
+// requests of the page's own in a row without cars; after them it asks only when it is pressed,
+// visible again or connected again
+const TRIES = 30;
 const EARLY_MS = 500; // how much too early a timer may fire
 const CLEAR = 8; // px between the chosen card and the bar below it
 
@@ -27,9 +29,10 @@ export class Cars extends EventTarget {
     this.usual = ""; // the category of the guest's last ride
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
-    // null, or there are no cars now but may be: after these ms, or 0 if nobody knows when
+    // when to ask again if there are no cars now but may be later: in so many ms, or 0 if nobody
+    // knows when; else null
     this.again = asks(box);
-    // after an outage: {offer: the one that was chosen in the list before, or ""}
+    // during an outage: {offer}, the offer that was chosen in the list before, or ""; else null
     this.lost = null;
     this.#noted();
     box.addEventListener("change", (event) => this.#changed(event.target));
@@ -108,7 +111,7 @@ export class Cars extends EventTarget {
 
   /**
    * Load the cards for a trip {pickup, drop, account}; without a pickup, remove them. With
-   * `compare` nobody has asked for them: nothing shows that they are requested. Resolves to
+   * `compare` the page asks by itself, and does not show that a request is under way. Resolves to
    * {ok, …the answer} or null.
    */
   async load(trip) {
@@ -135,7 +138,7 @@ export class Cars extends EventTarget {
     const listed = this.box.querySelector("[data-product]") !== null;
     if (trip.compare && listed) this.lost = { offer: now?.offer ?? "" };
     this.#paint(ok, status, body, Boolean(trip.compare) && listed);
-    if (this.picked !== picked) this.#unsay(); // the answer's notes are about the choice before
+    if (this.picked !== picked) this.#unsay(); // the answer's notes are about an earlier choice
     if (now && (this.picked !== picked || now.seats !== before?.seats)) this.#choose(now);
     else if (this.lost?.offer === "") this.#unchoose();
     if (ok) this.lost = null;
@@ -144,7 +147,7 @@ export class Cars extends EventTarget {
     return { ok, ...body };
   }
 
-  /** The parameters of a request for a trip, after this choice. */
+  /** The parameters of a request for a trip; `before` is the choice so far, or null. */
   #params({ pickup, drop, compare, account, guest }, before) {
     return {
       pickup: pickup.name,
@@ -172,7 +175,7 @@ export class Cars extends EventTarget {
     return null;
   }
 
-  /** Note that cars were requested, and how often without an answer that anybody has asked for. */
+  /** Note that a request has ended; `tries` of the page's own requests in a row brought no cars. */
   #noted(tries = 0) {
     this.asked = clocks();
     this.tries = tries;
@@ -223,7 +226,7 @@ export class Cars extends EventTarget {
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
       this.again = asks(fresh);
-      // read out once is enough, except after a press
+      // the same words are read out once only, except after a press
       const told = !ok && this.trip.compare && unnumbered(this.box) === unnumbered(fresh);
       if (told) renumber(this.box, fresh);
       if (note(fresh)) this.#unsay();
@@ -289,7 +292,7 @@ export class Cars extends EventTarget {
     this.reveal(); // the card and the bar have become larger
   }
 
-  /** Remove the notes about changed prices and cars, of which one may stand above the form. */
+  /** Remove the notes about changed prices and cars; one of them may stand above the form. */
   #unsay() {
     const all = this.box.closest("[data-booking], [data-desk-body]") ?? this.box;
     all.querySelectorAll("[data-changed]").forEach((each) => {
@@ -325,8 +328,8 @@ export class Cars extends EventTarget {
   }
 
   /**
-   * Renew old prices, including those that became old while the page was hidden. Without an answer
-   * ask again: when the answer says, else ever more rarely.
+   * Renew old prices, including those that became old while the page was hidden. Without cars, ask
+   * again: after the time that the last answer named, else ever more rarely.
    */
   wake() {
     if (document.hidden) return;
@@ -339,7 +342,7 @@ export class Cars extends EventTarget {
   }
 }
 
-/** Whether two trips with their cars are the same. */
+/** Whether two trips have the same ends and the same account, and so the same cars. */
 function sameTrip(one, other) {
   const [mine, its] = [one, other].map((trip) =>
     [trip?.pickup, trip?.drop].map((end) => [end?.lat, end?.lng]),
@@ -347,7 +350,7 @@ function sameTrip(one, other) {
   return String(mine) === String(its) && one?.account === other?.account;
 }
 
-/** When to ask again, if the server's words are about a lack of cars that may end: see `again`. */
+/** When to ask again, as in `again`: the server's words about a lack of cars may say so. */
 function asks(part) {
   const line = part.querySelector("[data-asks]");
   return line && Number(line.dataset.asks) * 1_000;
@@ -357,7 +360,7 @@ function unnumbered(part) {
   return wordsOf(part).replace(/\p{Nd}+/gu, "0");
 }
 
-/** Show the seconds of a new alert in the old one, which is not read out for them. */
+/** Show the seconds of a new alert in the old alert, which is not read out again. */
 function renumber(box, fresh) {
   const [line, news] = [box, fresh].map((part) => part.querySelector("[data-asks]"));
   if (!line || !news || wordsOf(line) === wordsOf(news)) return;

@@ -176,7 +176,7 @@ export class BookForm extends EventTarget {
     this.#sayMissing(cars.box.querySelector("[data-missing]"));
   }
 
-  /** The words in place of cars name the ends that are missing; `line` may be null. */
+  /** Name the missing ends in `line`, the words in place of cars; `line` may be null. */
   #sayMissing(line) {
     if (!line) return;
     const { noEnds, noPickup, noDrop } = line.dataset;

@@ -48,7 +48,7 @@ function refuse(status) {
   say(root.dataset[why]);
 }
 
-/** A press was denied: a poll under way is ignored, as it may have been answered before that. */
+/** A press was denied. A poll under way is ignored: it may have been answered before the denial. */
 function denied(status) {
   follower.anew();
   refuse(status);
@@ -57,7 +57,7 @@ function denied(status) {
 const follower = new Poller("/demo/stage/newest.json", {
   waitMs: EVERY_MS,
   got(body) {
-    // the forms of the stage and of its desk are of a former sign-in and would be refused
+    // the forms of the stage and of its desk belong to a former sign-in and would be refused
     if (body.sign_in !== root.dataset.signIn) {
       location.reload();
       return null; // another poll would start the reload anew each second, and it would never end
@@ -74,7 +74,7 @@ const follower = new Poller("/demo/stage/newest.json", {
   failed: refuse,
 });
 follower.now();
-// somebody may have signed in there, and the next poll may be half a minute away
+// somebody may have signed in at the desk, and the next poll may be half a minute away
 screens.frame("desk").addEventListener("load", () => lost && follower.now());
 const story = new StageStory(root, screens, {
   say,

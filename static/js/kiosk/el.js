@@ -42,7 +42,7 @@ export function fact(text, className = "") {
   return make("bdi", className, text ?? "");
 }
 
-/** The name of a car, which the service says in English in every language. */
+/** The name of a car, which the service gives in English whatever the guest's language. */
 export function carName(text) {
   const node = fact(text);
   node.lang = "en";

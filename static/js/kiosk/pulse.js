@@ -185,8 +185,8 @@ export class Pulse {
   }
 
   /**
-   * A request got no answer. If the beat gets one, our server is alive, and `over()` sends the
-   * guest to a person, if the answer is still wanted.
+   * A request got no answer. If the beat gets one, our server is alive, and the guest is sent to a
+   * person. `over()` says whether the answer is not wanted any more: then nothing happens.
    */
   async unanswered(over) {
     const { k } = this;
@@ -210,7 +210,7 @@ export class Pulse {
       return null;
     }
     visit.sorry = OF_A_RIDE.has(visit.screen) ? "ride" : "trouble";
-    if (visit.screen === "sending") visit.sorry = "not_booked"; // nothing has been sent yet
+    if (visit.screen === "sending") visit.sorry = "not_booked"; // no order was made
     visit.words = null;
     k.closeSheet("phone");
     k.leap("sorry");

@@ -52,9 +52,7 @@ export class Speech {
   }
 }
 
-/**
- * The text to read for a node: its label, or its text in one line, in the guest's language only.
- */
+/** The text to read for a node: its label, else its text in one line without the English below. */
 export function wordsOf(node) {
   const label = node.getAttribute("aria-label");
   if (label !== null) return label;

@@ -79,8 +79,9 @@ function screenNow() {
 }
 
 /**
- * Whether the control under a finger is the one that it went down on: the same, or the same of a
- * screen that was drawn anew meanwhile, if it still says the same (a price may have changed).
+ * Whether the control under a finger is the control on which the touch began. If the screen was
+ * drawn anew meanwhile, that is its new control of the same name and the same words: with a changed
+ * price it is another one.
  */
 function isAgain(now, node, screen) {
   if (!now || node.isConnected) return now === node;

@@ -113,8 +113,8 @@ export class ActionPanels {
 }
 
 /**
- * Make these panels the children of a section. Those that stay are not moved: they would lose the
- * focus, and a list that is open there.
+ * Make these panels the children of a section. Panels that stay are not moved: a moved panel would
+ * lose the focus, and a list that is open in it would close.
  */
 function place(panels, section) {
   const gone = [...section.children].filter((old) => !panels.includes(old));

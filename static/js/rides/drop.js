@@ -59,7 +59,7 @@ export class DropForm {
   }
 
   async #find(words) {
-    const old = this.current(); // is no new one
+    const old = this.current(); // not suggested as a new drop
     const other = old ? `${old.lat},${old.lng}` : "";
     const { ok, body } = await ask("/places.json", { q: words, end: "drop", map: 1, other });
     const places = body.places ?? [];

@@ -267,7 +267,7 @@ export class RideMap {
             keyboard: false,
             zIndexOffset: 1000,
           });
-          this.map.on("zoom viewreset", settle); // another zoom leaves another fraction
+          this.map.on("zoom viewreset", settle); // each zoom has its own fraction
         }
         settle();
         if (Number.isFinite(bearing)) {

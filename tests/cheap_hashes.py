@@ -1,6 +1,6 @@
 """Makes hashes of passwords and PINs cheap in the tests' own process, which makes hundreds of them.
 
-One takes a tenth of a second, by design. Programs that tests start make them as ever.
+A usual hash takes a tenth of a second, by design. Programs that tests start make usual hashes.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ hash_as_ever: Final = security._hash_internal  # type: ignore[attr-defined]
 
 
 def begin() -> None:
-    """Make all hashes cheap from now on, where the program chooses no cost of its own."""
+    """From now on, make all hashes cheap for which the program chooses no cost of its own."""
 
     def made(method: str, salt: str, password: str) -> tuple[str, str]:
         found: tuple[str, str] = hash_as_ever(

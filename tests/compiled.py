@@ -83,7 +83,7 @@ def _share_statements() -> None:
 
 
 def _share_servers() -> None:
-    """Ask a PostgreSQL server for its version once: all servers of a run have the same."""
+    """Ask a PostgreSQL server for its version once: all servers of a run have the same version."""
     ask = PGDialect_psycopg.initialize
     known: dict[str, Any] = {}
 

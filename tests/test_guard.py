@@ -254,7 +254,7 @@ def test_passwords_are_hashed_in_one_module() -> None:
 
 
 def test_no_comma_of_ours_stands_between_two_facts() -> None:
-    """Each language has its own: docs/languages.md 2 names the functions that join facts."""
+    """Each language has its own comma: docs/languages.md 2 names the functions that join facts."""
     joined = re.compile(r"""["'`], ["'`]\.join\(|\bjoin\(["'`], ["'`]\)|\}\}, \{\{""")
     read = ("views", "wording", "places", "forms")
     sources = [path for path in MODULES if package(name_of(path)) in read]

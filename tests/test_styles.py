@@ -91,7 +91,7 @@ def test_the_browser_knows_every_declaration(browser: Browser) -> None:
 
 
 def test_pages_bring_no_fonts() -> None:
-    """In no language: each device has its own faces (docs/languages.md 7)."""
+    """This holds for every language: devices have their own faces (docs/languages.md 7)."""
     kinds = {".woff", ".woff2", ".ttf", ".otf", ".eot"}
     assert [path.name for path in (ROOT / "static").rglob("*") if path.suffix in kinds] == []
     assert [path.name for path in [*SHEETS, *USERS] if "@font-face" in path.read_text()] == []

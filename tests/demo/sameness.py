@@ -91,8 +91,8 @@ def recorded(demo: Running) -> None:
 def _calls(demo: Running, order: dict[str, Any]) -> list[tuple[str, ...]]:
     """The calls about an order with their outcome; equal ones in a row count as one.
 
-    How often a ride is polled depends on the wall clock; what is answered does not. An outage lasts
-    for wall time: which rides are polled in vain meanwhile is not compared (see `calls_in_vain`).
+    How often a ride is polled depends on the wall clock; what is answered does not. Polls in vain
+    are not compared: an outage lasts for wall time, so rides differ in them (see `calls_in_vain`).
     """
     ids = [order[name] or "-" for name in ("booking_id", "txn_id", "mtx")]
     rows = _rows(

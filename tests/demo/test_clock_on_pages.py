@@ -168,7 +168,7 @@ def check(house: House) -> None:
             text = html.unescape(TIMER.findall(web.get(f"/rides/{ride.order}").text)[0])
             counted = ride.ups[-1:] + ride.downs[-1:]
             shown = spans({"pattern": text}, house.desk.now)[:1]
-            # the page counts from an instant in whole milliseconds, see is_rising
+            # the page counts from an instant in whole milliseconds: see is_rising()
             assert shown == pytest.approx(counted, abs=1)
         check_held(house, f"{ride.order}", (seen, link, kiosk), clock)
 

@@ -42,7 +42,7 @@ def seen(stage: Stage, order_id: int, at: datetime | None) -> None:
 
 
 def held(stage: Stage) -> SandboxTime:
-    """The service's time of an app that has read the clock of the sandbox, which is held."""
+    """Hold the sandbox's clock. Returns the service's time of an app that has read this clock."""
     time = SandboxTime(
         Http(httpx.WSGITransport(stage.sandbox.app)),
         "http://127.0.0.1:8001",
@@ -83,7 +83,7 @@ def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(sta
 def test_a_poll_between_two_reads_leads_no_ride_past_a_phase(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ride behind is read after all rides are shown: it may have been another one before."""
+    """Which ride is behind is read after `all_shown`: a poll before may have changed it."""
     desk, led = stage.desk, list[str]()
     time = held(stage)
     rides = {name: desk.order("BOOKED", "ALLOTMENT_PENDING") for name in ("first", "second")}

@@ -117,7 +117,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.locator(".stage-more summary").click()
         page.get_by_role("button", name="Reset for the next partner").click()
         expect(said).to_have_text("All rides and guests are deleted. The demo begins anew.")
-        expect(page.get_by_label("Story")).to_have_value("receipt")  # not the last one
+        expect(page.get_by_label("Story")).to_have_value("receipt")  # the first story
 
         context.clear_cookies()  # somebody has signed out
         expect(said).to_have_text("You are signed out. Sign in again.")

@@ -1,4 +1,4 @@
-"""Runs one migration of a database once more, whose rows a test has written as they were before."""
+"""Runs one migration again, on rows that a test has written as they were before it."""
 
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
@@ -9,7 +9,7 @@ from ridedash.store.database.migrate import alembic_config
 
 
 def migrate(db: Database, revision: str, way: str) -> None:
-    """Run a migration, and no other, whatever the database has; `way`: upgrade or downgrade."""
+    """Run one migration alone, whatever the database's revision; `way`: upgrade or downgrade."""
     script = ScriptDirectory.from_config(alembic_config()).get_revision(revision)
     assert script is not None
     with (

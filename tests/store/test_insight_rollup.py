@@ -334,7 +334,7 @@ def true_spans(desk: Desk, where: Place) -> set[date]:
         return {each.since.astimezone(tz).date() for each in _held(s, where.house, spans)}
 
 
-# thirds of March, April, and the days before and after them
+# first days: two thirds of March, the whole of April, and the days before and after these parts
 STORED = {FIRST, *(date(2026, *day) for day in ((3, 11), (3, 21), (4, 1), (5, 1)))}
 
 
@@ -394,7 +394,7 @@ def test_a_whole_month_or_quarter_is_one_span_and_what_another_release_has_count
 
 
 def test_days_beside_whole_parts_are_stored_for_the_latest_request_alone(desk: Desk) -> None:
-    """Whoever looks each day at the last days would otherwise leave a row each time."""
+    """Otherwise a daily look at the last days would leave another row each time."""
     story, elsewhere, db = Story(desk, "UTC"), Story(desk, "UTC"), desk.services.db
     for each in (story, elsewhere):
         look(desk, each.where)

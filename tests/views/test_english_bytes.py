@@ -21,8 +21,9 @@ TOKEN = re.compile(r"[\w.-]{20,}")  # tokens of forms and scripts differ each ti
 CHOICES = re.compile(
     r'<nav class="guest-languages".*?</nav>|<select[^>]* name="language".*?</select>', re.DOTALL
 )
-LEADING = {"/admin", "/kiosk", "/door"}  # to the first settings, and to where a device is paired
-# settings with a part for languages, which is there only if there are any
+# redirects to the first settings, and to the page on which a device is paired
+LEADING = {"/admin", "/kiosk", "/door"}
+# settings with a part for languages, which is left out if English is the only one
 OF_LANGUAGES = {"me.show", "admin.show", "admin_languages.show"}
 OF_LANGUAGES |= {"admin_own_words.show", "admin_word_reviews.show"}
 

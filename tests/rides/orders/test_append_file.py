@@ -111,7 +111,7 @@ def test_a_sync_that_fails_is_told_and_tried_again_before_it_is_ready(
 def test_a_sync_proves_nothing_about_a_line_that_an_earlier_one_failed_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk tells an error once: the next sync succeeds, without what the failed one had lost."""
+    """A disk reports an error once: the next sync succeeds, although lines are lost."""
     path, syncs = tmp_path / "sent.log", list[bytes]()
     file = AppendFile(path)
 
@@ -130,7 +130,7 @@ def test_a_sync_proves_nothing_about_a_line_that_an_earlier_one_failed_to_write(
         with pytest.raises(OSError, match="may be lost"):
             file.append(b"late\n", sync=True)
         assert len(syncs) == 1, "a sync that would prove nothing is not made"
-        # a disk that has lost the lines
+        # the disk has lost all three lines
         with path.open("r+b") as disk:
             disk.write(b"\0" * len(b"one\nof another thread\nlate\n"))
         assert file.ready()

@@ -152,7 +152,7 @@ def test_a_booking_that_another_order_gets_at_the_last_moment_settles_nothing(
     order_id, booking_id = unknown(world), row(world, other).booking_id
     assert booking_id is not None
     world.service.tracks[booking_id] = [{"booking_status": "CALL_DRIVER"}]
-    found = [None, None, other]  # by the two looks before the other order had it, and by a third
+    found = [None, None, other]  # two looks before the other order has the booking, and one after
     monkeypatch.setattr(resolve, "_other_order", lambda *_: found.pop(0))
     assert checked(world, order_id, booking_id) == Checked("linked", order_id=other)
     page = world.page(order_id)
@@ -212,7 +212,7 @@ def test_what_was_withdrawn_twenty_seconds_ago_or_ordered_anew_stays_withdrawn(
 
 
 def test_a_ride_whose_guest_was_erased_stays_withdrawn(world: World) -> None:
-    """A driver would come for nobody."""
+    """Otherwise a driver would come for nobody."""
     order_id = world.place(guest_name="Guest Heron", pickup_at=START + timedelta(hours=3))
     assert withdraw(world.db, world.clock, order_id, world.actor)
     erase(world.db, world.clock, "key", ErasedGuest(world.property_id, name="Guest Heron"))

@@ -34,7 +34,7 @@ def test_a_short_ride_costs_the_minimum():
 
 def test_a_card_may_include_minutes_as_it_includes_kilometres():
     card = INR.find("suv").cards[0]._replace(minimum_time=Decimal(15))
-    # As above, but with 5 minutes beyond the first 15 instead of 20.
+    # As in the first test, but with 5 minutes beyond the first 15 in place of 20 minutes.
     assert rates.metered(card, TEN_KM, Decimal(1)) == Decimal("270.00")
     shorter = replace(TEN_KM, minutes=Decimal(15))
     assert rates.metered(card, shorter, Decimal(1)) == Decimal("257.50")

@@ -305,7 +305,7 @@ def test_booking_leads_to_the_order_with_the_chosen_values(desk: Desk) -> None:
     answer = desk.press(
         form,
         guest_phone="022-2778 3300",
-        guest_room="٤１2",  # stored as it stands on the door
+        guest_room="٤１2",  # stored as "412", as on the door
         note="Two bags",
         payment="cash",
         coupon="WELCOME",

@@ -210,7 +210,7 @@ def test_the_page_updates_by_itself_until_the_ride_ends(served: Served) -> None:
         "aria-label", "Number plate K A 0 1 A B 1 2 3 4"
     )
     expect(page.locator(".map-cab").first).to_be_visible()
-    page.wait_for_function(CAB_IN_PLACE)  # the view was fitted after the cab was drawn
+    page.wait_for_function(CAB_IN_PLACE)  # although the view was fitted after the cab was drawn
     expect(page.get_by_role("link", name="Call driver")).to_have_attribute(
         "href", "tel:+910000012345"
     )

@@ -275,7 +275,8 @@ def test_older_rides_are_on_the_next_page_and_none_is_shown_twice(
         older = re.search(r'href="/history\?([^"]*before=[^"]*)"', text)
         query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1
     assert (pages, sorted(seen)) == (3, made)
-    assert said == ["50", "50", "20"]  # a printed page has the totals of all, and no links
+    # on paper the totals are of all rides, and no link leads to the other pages
+    assert said == ["50", "50", "20"]
 
 
 def test_a_page_with_every_ride_does_not_count_them_again(desk: Desk, client: FlaskClient) -> None:

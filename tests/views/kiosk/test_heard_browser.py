@@ -95,7 +95,7 @@ def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowDown")
     said(page)
-    kiosk.failing = {"ride"}  # a later look at the ride would replace what is on the screen
+    kiosk.failing = {"ride"}  # a further look at the ride would replace this screen
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Ride cancelled")
     assert said(page) == ["Ride cancelled"]
@@ -161,7 +161,7 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
 
     press(page, "aid-aloud")
     page.locator('[data-press="lang-hi"]').focus()
-    page.keyboard.press("ArrowDown")  # the name of a language is read by a voice of its own
+    page.keyboard.press("ArrowDown")  # a voice of that language reads its name
     heard = page.evaluate("queue.map(({ text, lang }) => [text, lang])")
     assert heard == [["العربية", "ar"], ["5 of 15", "en-GB"]]
     press(page, "lang-ar")

@@ -141,13 +141,13 @@ def test_a_press_makes_an_order_and_the_same_press_tells_what_came_of_it(lobby: 
 
 
 def uncounted(lobby: Lobby) -> None:
-    """Forget the requests that were counted for a rate limit."""
+    """Forget the requests that were counted for the rate limits."""
     with lobby.desk.app.test_request_context():
         limiter.reset()
 
 
 def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: str) -> Order | None:
-    """Post a form by hand, with every forged field, and once more; the order that came of it."""
+    """Post a form with every forged field, twice. Returns the order that it made, or None."""
     forged = FORGED | {"account": account, "account_id": account}
     lobby.set(rule=rule, attended=attended)
     lobby.next_guest()
@@ -165,7 +165,7 @@ def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: st
         return None
     assert first["ride"] == again["ride"]
     (order,) = made
-    lobby.become(order.id, "REJECTED")  # counts for no limit any more
+    lobby.become(order.id, "REJECTED")  # a rejected order counts for no limit
     return order
 
 

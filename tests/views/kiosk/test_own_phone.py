@@ -208,7 +208,7 @@ def test_an_offer_of_somebody_else_books_nothing(lobby: Lobby) -> None:
 
 
 def test_an_offer_to_another_place_than_the_phone_names_books_nothing(lobby: Lobby) -> None:
-    """A list of cars in an older tab, or another guest's offer: the ride would go there."""
+    """Such an offer may come from an older tab; the ride would go to the wrong place."""
     elsewhere = lobby.offer(drop_name="Old Fort", drop_lat="-38.57")
     address, browser = link(lobby), phone(lobby)
     walk(browser, address)

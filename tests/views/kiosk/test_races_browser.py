@@ -97,7 +97,7 @@ def test_a_late_refusal_about_a_closed_sheet_says_nothing_of_the_order(kiosk: Fa
     page = kiosk.page()
     press(page, "start", "phone")
     page.get_by_role("dialog").wait_for()
-    with page.expect_request("**/kiosk/own"):  # whether a phone has opened the link
+    with page.expect_request("**/kiosk/own"):  # it asks whether a phone has opened the link
         page.route("**/kiosk/own", lambda route: held.append(route))
     press(page, "close", "place-0", "car-0")
     type_on(page, "anna")

@@ -407,6 +407,23 @@ def test_no_line_of_a_template_style_or_script_passes_100_columns(folder: str, k
     assert long_lines == []
 
 
+FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+
+
+def test_no_line_of_a_text_passes_100_columns() -> None:
+    """Tables, commands and lines of one word can't be broken."""
+    folders = ("docs", "bench", "tools", "translations")
+    texts = [*ROOT.glob("*.md"), *(p for name in folders for p in (ROOT / name).rglob("*.md"))]
+    long_lines = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in sorted(texts)
+        for line in FENCE.sub("", path.read_text()).splitlines()
+        if len(line) > 100 and " " in line.strip() and not line.lstrip().startswith("|")
+    ]
+    assert len(texts) > 20
+    assert long_lines == []
+
+
 JSON_IN_ATTRIBUTE = re.compile(r"""=["'][^"'<>]*\{\{[^}]*\|\s*tojson\b(?!\s*\|\s*forceescape)""")
 
 

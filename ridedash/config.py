@@ -233,7 +233,7 @@ def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     # not an IPv6 address, as in _root_url
     host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
-    public_url = own = f"http://{_url_host(host)}:{port}"
+    public_url = own = f"http://{url_host(host)}:{port}"
     # a demo may be shown on phones in the same room, where nobody has a certificate
     if mode != "demo" or given.text("PUBLIC_URL", own) != own:
         wanted = (
@@ -382,7 +382,7 @@ def is_loopback(host: str) -> bool:
     return host == "localhost"
 
 
-def _url_host(host: str) -> str:
+def url_host(host: str) -> str:
     """The host for links to a server that listens at `host`: nobody can open 0.0.0.0."""
     return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
 
@@ -430,7 +430,7 @@ def _hosts(given: _Given, host: str, public_url: str) -> tuple[str, ...]:
     own = (
         "localhost",
         "127.0.0.1",
-        _url_host(host),
+        url_host(host),
         urlsplit(public_url).hostname or "localhost",
     )
     listed = given.text("TRUSTED_HOSTS", ",".join(dict.fromkeys(own)))

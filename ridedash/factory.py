@@ -65,7 +65,8 @@ def create_app(
         _answer_polls_from_the_cache(app)
     if settings.trusted_proxies:
         n = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
+        outermost = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)
+        app.wsgi_app = outermost  # type: ignore[method-assign]
     return app
 
 

@@ -18,5 +18,6 @@ if settings.demo:
     from ridedash.views.ops.demo_tiles import DemoTiles
 
     follow_turns(app.extensions["ridedash"])
-    app.wsgi_app = DemoTiles(app.wsgi_app, settings.service_url)  # type: ignore[method-assign,assignment]
+    tiles = DemoTiles(app.wsgi_app, settings.service_url)
+    app.wsgi_app = tiles  # type: ignore[method-assign,assignment]
 started()

@@ -220,8 +220,7 @@ def _address(settings: config.Settings) -> str:
 
 def _worker_port(settings: config.Settings) -> str:
     """Ask the worker of this machine for its health."""
-    host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host  # noqa: S104 - asked, not bound
-    url = f"http://{host}:{settings.worker_port}/healthz"
+    url = f"http://{config.url_host(settings.host)}:{settings.worker_port}/healthz"
     answer = _get(Egress(), url)
     said = answer.json()
     if answer.status != 200 or "round_s" not in said:

@@ -104,10 +104,8 @@ def _serve(
     app = create_sandbox(chosen)
     if inherited is None:
         listening = listen(settings.host, settings.sandbox_port, "RIDEDASH_SANDBOX_PORT")
-        print(
-            f"Sandbox of the ride booking service: http://{settings.host}:{listening.getsockname()[1]}",
-            flush=True,
-        )
+        url = f"http://{settings.host}:{listening.getsockname()[1]}"
+        print(f"Sandbox of the ride booking service: {url}", flush=True)
     else:
         listening = socket.socket(fileno=inherited)
         threading.Thread(target=_leave_with_parent, daemon=True).start()

@@ -25,7 +25,8 @@ _COOKIES: Final = re.compile(
 )
 _SESSION: Final = re.compile(r"((?:ridedash_|__Host-)(?:sid|kiosk|door)=)[^;,\s\"']+")
 _MEMBER: Final = re.compile(  # a member of a JSON object; its value may be nested once, or cut off
-    r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)[^"]{0,40}"\s*:\s*)'
+    r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)'
+    r'[^"]{0,40}"\s*:\s*)'
     r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}?[^{}]*)?\}?|[^\s,}\]]+)',
     re.IGNORECASE,
 )

@@ -178,7 +178,7 @@ class LensFile:
         """The offers that were made from calls of products, by the numbers of the calls."""
         found: dict[int, list[int]] = {}
         asked = ", ".join(str(int(number)) for number in numbers)
-        query = f"SELECT number, offer FROM offers WHERE number IN ({asked})"  # noqa: S608 - numbers
+        query = f"SELECT number, offer FROM offers WHERE number IN ({asked})"  # noqa: S608 - ints
         for number, offer in self._read(query):
             found.setdefault(number, []).append(offer)
         return found

@@ -214,7 +214,8 @@ class Writer:
             left, count = left - kept, count + 1
             if left < 0 or count > MOST_CALLS:
                 for table in ("calls", "latest", "answers", "offers"):
-                    self._db.execute(f"DELETE FROM {table} WHERE number <= ?", (number,))  # noqa: S608 - ours
+                    query = f"DELETE FROM {table} WHERE number <= ?"  # noqa: S608 - ours
+                    self._db.execute(query, (number,))
                 self._forget(number + 1)
                 return
 

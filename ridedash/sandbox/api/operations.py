@@ -56,7 +56,8 @@ def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Call
 
 def _respond_with_faults(name: str, answer: Callable[[Call], Body]) -> Response:
     sandbox = services()
-    call = Call(request._get_current_object(), sandbox, sandbox.store.read_cache())  # type: ignore[attr-defined]
+    asked = request._get_current_object()  # type: ignore[attr-defined]
+    call = Call(asked, sandbox, sandbox.store.read_cache())
     fault = faults.next_fault(sandbox.store, call.cache, name, sandbox.clock.wall())
     if fault is None:
         return _respond(call, answer)

@@ -81,7 +81,8 @@ def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
     engine = create_engine(url, **options, connect_args=patience)
 
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        with connection.cursor() as cursor:  # type: ignore[attr-defined] # a psycopg cursor closes itself
+        # a cursor of psycopg closes itself
+        with connection.cursor() as cursor:  # type: ignore[attr-defined]
             limits = round(busy_s * 1000), STATEMENT_MS, IDLE_MS
             cursor.execute(SETTINGS, tuple(map(str, limits)))
             limit_ms = cursor.execute(LIMIT).fetchone()[0]

@@ -314,7 +314,8 @@ def test_book_again_goes_to_the_form_with_this_trip_and_is_audited(
     answer = post(browser, f"/rides/{order_id}/again")
     assert answer.status_code == 303
     assert answer.headers["Location"] == (
-        f"/rides/new?again={order_id}&pickup_lat=-38.5&pickup_lng=-128.0&drop_lat=-38.48&drop_lng=-127.97&category=mini"
+        f"/rides/new?again={order_id}&pickup_lat=-38.5&pickup_lng=-128.0"
+        "&drop_lat=-38.48&drop_lng=-127.97&category=mini"
     )
     assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["again"]
 

@@ -26,11 +26,9 @@ from ridedash.views.web.current_user import KNOWN
 LOOK_S: Final = 0.25  # how often changes are read from the database
 BEHIND_S: Final = 1.0  # how old the last reading may be while another thread reads again
 FRESH_S: Final = 30.0  # longest life of an entry: names change without a new revision
-# how long an expired entry may still be used while one thread makes the next one
-LATE_S: Final = 1.0
+LATE_S: Final = 1.0  # how long an expired entry may be used while one thread makes the next one
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-# how far back ended secrets are read again: a lower number may be committed after a higher one
-OVERLAP_S: Final = 60.0
+OVERLAP_S: Final = 60.0  # so far back ended secrets are read again: a lower number may come later
 MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
@@ -48,8 +46,7 @@ Head = list[tuple[str, str]]
 class Key(NamedTuple):
     """The page that an entry is for: its address, its audience, its language.
 
-    All pages of links have the address /t/, because order and kind of link determine their
-    contents.
+    All pages of links have the address /t/: order and kind of link determine their contents.
     """
 
     page: str
@@ -155,16 +152,14 @@ class PollCache:
 
         `make` gets the previous value, if that is still stored. Its exceptions go to the caller.
         """
-        found = self.valid(key)
-        if found is not None:
+        if (found := self.valid(key)) is not None:
             return found
         with self._lock:
             other = self._making.get(key)
             done = self._making[key] = other or threading.Event()
         if other is not None:
             other.wait(LATE_S)
-            found = self.valid(key)
-            if found is not None:
+            if (found := self.valid(key)) is not None:
                 return found
         began, writes, before = self.moment(), self.writes, self.entries.get(key)
         turned_at = self._turned()

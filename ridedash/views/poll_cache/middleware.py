@@ -24,20 +24,17 @@ from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import TAGS
 
 LINKS: Final = "/t/"
-# the ends of the names of devices' cookies
-DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)
+DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)  # ends of their cookies' names
 BOARD: Final = "/board.json"
 MAX_QUERY: Final = 60  # characters of the board's query beside `since`
 OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that are not sent again
 CONDITIONS: Final = "RANGE", "IF_RANGE", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_UNMODIFIED_SINCE"
 UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name in CONDITIONS)})
 NO_BODY: Final = None, "", "0"  # values of Content-Length for a request without a body
-# addresses whose requests are posted but write nothing: words that name a person must not be in an
-# address
+# posted, although nothing is written: words that name a person must not be in an address
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 LANGUAGE: Final = "lang="  # the last part of a query; without it the answer is in English
-# how long the same X-Server-Now is sent: scripts only use whole seconds of it
-SAME_TIME_S: Final = 0.01
+SAME_TIME_S: Final = 0.01  # so long X-Server-Now stays the same: scripts use whole seconds of it
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -49,8 +46,7 @@ Sent = tuple[str, c.Head, list[bytes]]
 class PollMiddleware:
     """Wraps the dashboard as a WSGI application. `clock` is the clock of the pages.
 
-    `count` is called a few times a second with the number of polls answered here since the last
-    call.
+    `count` is called a few times a second with the number of polls answered here meanwhile.
     """
 
     def __init__(self, app: App, cache: c.PollCache, clock: Clock, count: Count) -> None:
@@ -135,8 +131,7 @@ class PollMiddleware:
             now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
-            # only if Flask has verified the viewer now, and not from memory: otherwise a viewer
-            # would never be verified again
+            # not for a viewer that Flask took from memory, who would never be verified again
             if verified and entry.until > now:
                 holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                 viewer = c.Viewer(secret, key.audience, now + holds_s, known)
@@ -156,8 +151,7 @@ class PollMiddleware:
 def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     """The credential, the page and the language of a poll that may be answered here.
 
-    None if the answer could depend on anything else than the viewer and what the viewer already
-    has.
+    None if the answer could depend on more than the viewer and what the viewer already has.
     """
     given = environ.get
     path: str = given("PATH_INFO", "")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from jinja2 import Environment, nodes
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -509,6 +510,57 @@ def test_no_conditional_expression_stands_in_another() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.IfExp)
         and any(isinstance(each, ast.IfExp) for each in ast.walk(node) if each is not node)
+    ]
+    assert nested == []
+
+
+def test_no_conditional_expression_of_a_template_stands_in_another() -> None:
+    pages = Environment(extensions=["jinja2.ext.i18n"])
+    nested = [
+        f"{path.relative_to(ROOT)}:{each.lineno}"
+        for path in sorted((ROOT / "templates").rglob("*.html"))
+        for each in pages.parse(path.read_text()).find_all(nodes.CondExpr)
+        if each.find(nodes.CondExpr)
+    ]
+    assert nested == []
+
+
+# comments, strings and patterns of a script
+QUIET = re.compile(
+    r"//[^\n]*|/\*.*?\*/|`(?:[^`\\]|\\.)*`"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?<=[(=,:!&|?\[])\s*/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*",
+    re.DOTALL,
+)
+MARK = re.compile(r"\?\?=?|\?\.|[?;,()\[\]{}]")
+
+
+def nested_conditionals(script: str) -> list[str]:
+    """The conditional expressions in another one, each from its question mark on."""
+    code = QUIET.sub("0", script)
+    found, begun = [], [False]  # whether one has begun: in each bracket that is open
+    for mark in MARK.finditer(code):
+        if mark[0] in "([{":
+            begun.append(False)
+        elif mark[0] in ")]}":
+            begun.pop()
+        elif mark[0] in ";,":
+            begun[-1] = False
+        elif mark[0] == "?":
+            if any(begun):
+                found.append(code[mark.start() :].partition("\n")[0])
+            begun[-1] = True
+    return found
+
+
+def test_no_conditional_expression_of_a_script_stands_in_another() -> None:
+    assert nested_conditionals('f(a ? b : c, d?.e ?? (f ? "?" : `?`), g ? [h] : /[/?]/)') == []
+    assert nested_conditionals("a ? (b ? c : d).e : f") == ["? c : d).e : f"]
+    assert nested_conditionals("a ? b : f(() => (c ? d : e))") == ["? d : e))"]
+    nested = [
+        f"{path.relative_to(ROOT)}: {each}"
+        for path in sorted((ROOT / "static" / "js").rglob("*.js"))
+        for each in nested_conditionals(path.read_text())
     ]
     assert nested == []
 

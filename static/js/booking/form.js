@@ -281,11 +281,12 @@ export class BookForm extends EventTarget {
 
   async #findPlaces(end, words) {
     const guest = words ? "" : this.guests.guest?.id;
+    const otherEnd = end === "drop" ? "pickup" : "drop";
     const { body, status: code } = await ask(this.say.places, {
       q: words,
       end,
       guest,
-      other: words ? "" : this.trip.point(end === "drop" ? "pickup" : "drop"),
+      other: words ? "" : this.trip.point(otherEnd),
       map: !this.both || this.mapped ? 1 : "",
     });
     let message = body.message ?? "";

@@ -55,9 +55,10 @@ function priced({ car, price }) {
 
 function bookButton(k) {
   const { visit } = k;
+  const dot = visit.price ? " · " : "";
   const face = visit.changed
     ? [k.t("book_for", { price: visit.changed.new })]
-    : [k.t("book"), visit.price ? " · " : "", ...priced(visit)];
+    : [k.t("book"), dot, ...priced(visit)];
   const words = [make("span", "k-book-price", ...face)];
   if (visit.car.pays) words.push(make("span", "k-book-pays", visit.car.pays));
   return control(
@@ -130,14 +131,10 @@ export function sorry(k) {
     ride: ["ride_closed", "trouble_next"],
   }[kind] ?? ["not_booked", "not_booked_next"];
   const words = visit.words ?? {};
+  const face = k.t(kind === "no_driver" ? "other_cars" : "try_again");
   const again =
     kind !== "trouble" && visit.drop
-      ? control(
-          "again",
-          "k-button k-main",
-          () => k.askCars(),
-          k.t(kind === "no_driver" ? "other_cars" : "try_again"),
-        )
+      ? control("again", "k-button k-main", () => k.askCars(), face)
       : null;
   return {
     question: words.headline || k.t(texts[0]),

@@ -138,7 +138,8 @@ export class Keyboard {
   /** The last row: other letters, the space, and the key that deletes a letter. */
   #bottom(columns, letters) {
     const base = this.#base();
-    const signs = base === "hi" ? [this.#switch(this.page === "signs" ? "क" : "ा", "signs")] : [];
+    const signs = [];
+    if (base === "hi") signs.push(this.#switch(this.page === "signs" ? "क" : "ा", "signs"));
     // a narrow Hindi row has no room for the key to Latin letters: there it is beside the digits
     const room = base === "ar" || columns >= 10 || ["digits", "latin"].includes(this.page);
     if (OWN.has(base) && room) signs.push(this.#switch(this.page === "latin" ? "" : "Aa", "latin"));

@@ -225,9 +225,8 @@ export class RideView {
     const look = cut && how !== "lost" ? "stale" : how;
     for (const name of ["fresh", "aging", "stale", "lost"])
       this.root.classList.toggle(`is-${name}`, name === look);
-    const text = known
-      ? (late ? this.root.dataset.stale : this.root.dataset.updated).replace("{age}", age)
-      : this.root.dataset.never;
+    const pattern = late ? this.root.dataset.stale : this.root.dataset.updated;
+    const text = known ? pattern.replace("{age}", age) : this.root.dataset.never;
     for (const chip of this.root.querySelectorAll("[data-freshness]")) {
       chip.hidden = !live || !this.snapshot.booking_status;
       setText(chip.querySelector("[data-freshness-text]"), text);

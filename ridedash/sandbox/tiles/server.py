@@ -37,12 +37,6 @@ class Tile(NamedTuple):
     tag: str
 
 
-def tile_svg(z: int, x: int, y: int, *, dark: bool = False) -> bytes | None:
-    """A tile as SVG; None where find_tile() has none."""
-    found = find_tile(z, x, y, dark=dark)
-    return None if found is None else gzip.decompress(found.packed)
-
-
 def find_tile(z: int, x: int, y: int, *, dark: bool = False) -> Tile | None:
     """A tile, or None for a zoom outside 11 to 18 and for numbers outside the world."""
     if not MIN_ZOOM <= z <= MAX_ZOOM or not (0 <= x < 2**z and 0 <= y < 2**z):

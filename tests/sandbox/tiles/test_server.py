@@ -1,5 +1,6 @@
 """Map tiles (valid, seamless, small SVG), place search and city outlines."""
 
+import gzip
 import itertools
 import math
 import re
@@ -13,7 +14,7 @@ from ridedash.sandbox.city.city import City, cities
 from ridedash.sandbox.city.gazetteer import plain
 from ridedash.sandbox.city.geometry import inside
 from ridedash.sandbox.tiles.blocks import buildings
-from ridedash.sandbox.tiles.server import _atlas, _prepared, bp, create_tiles_app, tile_svg, warm
+from ridedash.sandbox.tiles.server import _atlas, _prepared, bp, create_tiles_app, find_tile, warm
 
 ZOOMS = pytest.mark.parametrize("zoom", range(11, 19))
 
@@ -34,9 +35,9 @@ def _around(zoom: int, city: City) -> list[tuple[int, int]]:
 
 
 def _drawn(zoom: int, x: int, y: int) -> str:
-    body = tile_svg(zoom, x, y)
-    assert body is not None
-    return body.decode()
+    found = find_tile(zoom, x, y)
+    assert found is not None
+    return gzip.decompress(found.packed).decode()
 
 
 @ZOOMS
@@ -264,7 +265,7 @@ def test_the_blueprint_works_in_another_app() -> None:
 def test_after_warming_a_new_tile_prepares_nothing_more() -> None:
     warm((14,))
     before = _prepared.cache_info().misses, [len(_atlas(n)._houses) for n in range(len(cities()))]
-    assert b"<path" in (tile_svg(14, *_at(14, -38.47, -128.03)) or b"")
+    assert "<path" in _drawn(14, *_at(14, -38.47, -128.03))
     assert before == (
         _prepared.cache_info().misses,
         [len(_atlas(n).blocks) for n in range(len(cities()))],

@@ -15,13 +15,14 @@ const AGAIN_AFTER_MS = [1_000, 3_000]; // waits before the two retries
  * outcome is unknown. `lost()` is called before each retry.
  */
 export async function send(url, data, lost = () => {}) {
-  for (const wait of [...AGAIN_AFTER_MS, null]) {
-    const result = await once(url, data);
-    if (result.kind !== "lost" || wait === null) return result;
+  let result = await once(url, data);
+  for (const wait of AGAIN_AFTER_MS) {
+    if (result.kind !== "lost") break;
     lost();
     await new Promise((done) => setTimeout(done, wait));
+    result = await once(url, data);
   }
-  return { kind: "lost" };
+  return result;
 }
 
 async function once(url, data) {

@@ -24,7 +24,7 @@ from ridedash.store.actors import WORKER, by_kiosk
 from ridedash.store.models.kiosks import Kiosk, WhoPays
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest
-from ridedash.text import normalised, plain_code
+from ridedash.text import normalised, one_line, plain_code
 
 ORDERS_AN_HOUR: Final = 30  # orders of one kiosk
 MOST_LIVE: Final = 3  # rides of one kiosk whose passenger is not aboard yet
@@ -99,7 +99,7 @@ def who_is(typed: str) -> Guesswork | None:
     >>> who_is(" Ana "), who_is("4 12"), who_is("")
     (Guesswork(name='Ana', room=None), Guesswork(name='412', room='412'), None)
     """
-    words = " ".join(typed.split())
+    words = one_line(typed)
     if not 1 <= len(words) <= LONGEST_NAME or not any(char.isalnum() for char in words):
         return None
     if not any(char.isdigit() for char in words):

@@ -27,6 +27,7 @@ from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import order_of_actor, order_of_staff
+from ridedash.text import one_line
 
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's, at most
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
@@ -80,10 +81,9 @@ def resolve_not_booked(
 
     Raises ValueError for a reason of fewer than 3 characters.
     """
-    reason = " ".join(reason.split())
+    reason = one_line(reason, LONGEST_REASON)
     if len(reason) < LEAST_REASON:
         raise ValueError("say how you know that nothing was booked")
-    reason = reason[:LONGEST_REASON]
     to, who = OrderState.CLOSED_NOT_BOOKED, by_staff(staff_id)
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id, (OrderState.UNKNOWN,))

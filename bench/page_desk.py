@@ -49,7 +49,7 @@ class Pages:
 
     def post(self, path: str, **form: str) -> TestResponse:
         """The answer to a form."""
-        self.token = self.token or token(self.browser, "/me")
+        self.token = self.token or token(self.browser)
         answer = self.browser.post(path, data=form | {"csrf_token": self.token})
         if answer.status_code not in (200, 303):
             raise RuntimeError(f"{path} answered {answer.status_code}")

@@ -33,7 +33,7 @@ from ridedash.store.orders import Order
 from tests import databases
 from tests.hostile import DAYS, OF_DATABASES, VALUES, Forms, Watched, WatchedRequest, endpoint_of
 from tests.views.fake_service import FakeService
-from tests.views.ride_pages import Desk, make_desk, token_without_page
+from tests.views.ride_pages import Desk, make_desk, token
 from tests.views.web.test_permissions import ROWS, routes, rows_of
 
 pytestmark = pytest.mark.database
@@ -143,7 +143,7 @@ class Sweep:
         self.client = self.desk.client()
         for kind, token_of_device in self.devices.items():
             self.client.set_cookie(f"ridedash_{kind}", token_of_device, samesite="Strict")
-        self.csrf = token_without_page(self.client)
+        self.csrf = token(self.client)
 
     def renew(self, rule: Rule, state: State | None = None) -> None:
         """Make new rows for the numbers and tokens of an address: older ones may be used up."""
@@ -201,7 +201,7 @@ class Sweep:
         if answer.status_code == 401 or answer.headers.get("Location", "").startswith("/sign-in"):
             self.sign_in()
         elif "Set-Cookie" in answer.headers:  # a new sign-in, with a new token for forms
-            self.csrf = token_without_page(self.client)
+            self.csrf = token(self.client)
 
     def read_pages(self) -> None:
         """Learn from each page which forms there are, and what their fields hold."""

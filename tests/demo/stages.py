@@ -33,7 +33,7 @@ class Stage:
         self.desk.add(lambda s: setattr(s.get(Staff, self.desk.ids["desk"]), "role", "manager"))
         self.reach(httpx.WSGITransport(self.sandbox.app))
         self.web: FlaskClient = self.desk.client()
-        self.csrf = token(self.web, "/search")
+        self.csrf = token(self.web)
 
     def reach(self, transport: httpx.BaseTransport) -> None:
         control = SandboxControl(self.desk.services.settings, Http(transport))

@@ -237,7 +237,7 @@ def test_a_demo_on_another_service_has_nothing_to_direct(tmp_path: Path) -> None
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
     web = desk.client()
     assert web.get("/demo").status_code == 404
-    sent = {"csrf_token": token(web, "/search")}
+    sent = {"csrf_token": token(web)}
     assert web.post("/demo/reset", data=sent).status_code == 404
     page = web.get("/history").text
     assert "Direct the demo" not in page

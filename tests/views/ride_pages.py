@@ -165,19 +165,19 @@ def make_desk(folder: Path, **settings: str) -> Desk:
     return desk
 
 
-def token(client: FlaskClient, path: str = "/sign-in") -> str:
-    """The CSRF token of a page."""
-    text = client.get(path).text
-    return text.split('name="csrf-token" content="')[1].split('"')[0]
-
-
-def token_without_page(client: FlaskClient) -> str:
-    """A CSRF token of the browser's session, for tests that need hundreds."""
+def token(client: FlaskClient) -> str:
+    """A CSRF token of the browser's session, as its pages have one; no page is made for it."""
     with client.session_transaction() as session:
         kept = session.setdefault("csrf_token", "kept in the session")
     key = client.application.secret_key
     assert key
     return URLSafeTimedSerializer(key, salt="wtf-csrf-token").dumps(kept)
+
+
+def token_of_page(client: FlaskClient, path: str) -> str:
+    """The CSRF token that a page has, for tests in which the page has to be opened first."""
+    text = client.get(path).text
+    return text.split('name="csrf-token" content="')[1].split('"')[0]
 
 
 def snapshot_facts(kind: str, status: str | None, **more: Any) -> dict[str, Any]:

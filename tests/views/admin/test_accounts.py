@@ -52,7 +52,7 @@ class Linking:
 
     def begin(self, browser: FlaskClient, account_id: int | None = None) -> str:
         """Press Reconnect. Returns the address of the service's page."""
-        form = {"csrf_token": token(browser, "/"), "order": self.order_id}
+        form = {"csrf_token": token(browser), "order": self.order_id}
         answer = browser.post(f"/accounts/{account_id or self.account_id}/link", data=form)
         assert answer.status_code == 303
         return str(answer.headers["Location"])
@@ -147,10 +147,10 @@ def test_a_swapped_code_is_refused_because_of_its_verifier(linking: Linking) -> 
 
 def test_only_managers_connect_and_only_an_account_of_their_property(linking: Linking) -> None:
     stranger = linking.desk.client(name="other")  # a concierge of another property
-    form = {"csrf_token": token(stranger, "/")}
+    form = {"csrf_token": token(stranger)}
     assert stranger.post(f"/accounts/{linking.account_id}/link", data=form).status_code == 403
     manager = linking.desk.client()
-    form = {"csrf_token": token(manager, "/")}
+    form = {"csrf_token": token(manager)}
     assert (
         manager.post(f"/accounts/{linking.desk.ids['other.account']}/link", data=form).status_code
         == 404
@@ -170,7 +170,7 @@ def test_a_manager_connects_a_new_account_which_is_offered_once_it_is_connected(
     browser, desk = linking.desk.client(), linking.desk
     page = browser.get("/admin/accounts")
     assert f"form-action 'self' {SERVICE};" in page.headers["Content-Security-Policy"]
-    form = {"csrf_token": token(browser, "/"), "label": "Conference account"}
+    form = {"csrf_token": token(browser), "label": "Conference account"}
     address = str(browser.post("/admin/accounts", data=form).headers["Location"])
     assert address.startswith(f"{SERVICE}/oauth/authorize?")
     assert "Conference account" not in browser.get("/admin/accounts").text
@@ -190,7 +190,7 @@ def test_a_manager_connects_a_new_account_which_is_offered_once_it_is_connected(
 
 def test_a_new_account_that_is_never_connected_is_removed(linking: Linking) -> None:
     browser = linking.desk.client()
-    form = {"csrf_token": token(browser, "/"), "label": "Conference account"}
+    form = {"csrf_token": token(browser), "label": "Conference account"}
     address = str(browser.post("/admin/accounts", data=form).headers["Location"])
     browser.get(linking.decide(address, decision="deny"))
     linking.desk.now = linking.desk.now.replace(minute=linking.desk.now.minute + 11)

@@ -214,7 +214,7 @@ def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -
     for order_id in (ours, other, ours):
         shown_code(desk, order_id)
     client = desk.client()
-    form = {"csrf_token": token(client, "/me")}
+    form = {"csrf_token": token(client)}
     answer = client.post(f"/admin/audit/export.csv?ride={ours}", data=form)
     assert answer.mimetype == "text/csv"
     first, *rows = csv.reader(io.StringIO(answer.text.lstrip("\ufeff")))
@@ -237,7 +237,7 @@ def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -
 
 def test_the_entry_of_an_export_holds_what_was_read_and_no_more(desk: Desk) -> None:
     client = desk.client()
-    form = {"csrf_token": token(client, "/me")}
+    form = {"csrf_token": token(client)}
     asked = f"ride=7&who={'x' * 5000}&day=yesterday&more={'y' * 5000}"
     assert client.post(f"/admin/audit/export.csv?{asked}", data=form).status_code == 200
     with desk.services.db.read() as s:
@@ -249,7 +249,7 @@ def test_more_entries_than_a_batch_are_all_exported(desk: Desk) -> None:
     for n in range(1203):
         shown_code(desk, 5000 + n)
     client = desk.client()
-    answer = client.post("/admin/audit/export.csv", data={"csrf_token": token(client, "/me")})
+    answer = client.post("/admin/audit/export.csv", data={"csrf_token": token(client)})
     numbers = [row[4] for row in csv.reader(io.StringIO(answer.text))][1:]
     assert [each for each in numbers if each] == [str(6202 - n) for n in range(1203)]
 

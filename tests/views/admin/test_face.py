@@ -35,7 +35,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def save(client: FlaskClient, logo: bytes | None = None, name: str = "x.png", **form: str) -> Any:
-    data: dict[str, Any] = {"csrf_token": token(client, "/me"), **form}
+    data: dict[str, Any] = {"csrf_token": token(client), **form}
     if logo is not None:
         data["logo"] = (io.BytesIO(logo), name, "text/plain")
     return client.post("/admin/property/face", data=data)
@@ -259,7 +259,7 @@ def test_the_sign_in_page_knows_its_property_by_its_address(
     # a refused sign-in keeps the address, and signing out leads back to it
     form = {"csrf_token": token(stranger), "name": "x", "password": "y", "at": door}
     assert "Grand Meridian" in stranger.post("/sign-in", data=form).text
-    out = client.post("/sign-out", data={"csrf_token": token(client, "/me")})
+    out = client.post("/sign-out", data={"csrf_token": token(client)})
     assert out.headers["Location"] == f"/sign-in?out=1&at={door}"
 
 

@@ -64,7 +64,7 @@ def test_a_browser_without_letters_of_a_language_says_so(tmp_path: Path, browser
 
 def test_the_switch_is_stored_and_recorded_once(desk: Desk) -> None:
     browser = desk.client()
-    form = {"csrf_token": token(browser, "/me")}
+    form = {"csrf_token": token(browser)}
     for _twice in range(2):
         assert browser.post("/admin/languages", data=form).status_code == 303
     with desk.services.db.read() as s:

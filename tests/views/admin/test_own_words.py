@@ -40,7 +40,7 @@ def manager(desk: Desk) -> FlaskClient:
 
 
 def write(manager: FlaskClient, language: str = "en", **fields: str) -> Any:
-    form = {"csrf_token": token(manager, "/me"), "language": language, **fields}
+    form = {"csrf_token": token(manager), "language": language, **fields}
     return manager.post(WORDS, data=form)
 
 
@@ -72,7 +72,7 @@ def test_own_words_stand_on_the_link_the_poll_the_card_and_the_receipt(
     card = manager.get(f"/rides/{order_id}/card").text
     assert "Our porter waits at" in card
     assert "We &amp; our porters" in card
-    made = manager.post(f"/rides/{order_id}/card", data={"csrf_token": token(manager, "/me")}).text
+    made = manager.post(f"/rides/{order_id}/card", data={"csrf_token": token(manager)}).text
     assert "Ring " in made
     assert "+49 30 123456" in made.split("Ring ")[1][:40]
     assert "See you &lt;soon&gt;" in manager.get(f"/rides/{order_id}/receipt").text
@@ -151,7 +151,7 @@ def test_words_for_a_sentence_that_has_changed_since_say_so_until_they_are_kept(
 
 
 def send(manager: FlaskClient, content: bytes, language: str = "de") -> Any:
-    form = {"csrf_token": token(manager, "/me"), "language": language}
+    form = {"csrf_token": token(manager), "language": language}
     return manager.post(f"{WORDS}/file", data=form | {"file": (io.BytesIO(content), "a.po")})
 
 

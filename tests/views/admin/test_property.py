@@ -33,7 +33,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def post(client: FlaskClient, path: str, **form: str) -> Any:
-    return client.post(path, data={"csrf_token": token(client, "/me"), **form})
+    return client.post(path, data={"csrf_token": token(client), **form})
 
 
 def recorded(desk: Desk, what: str) -> list[AuditRow]:

@@ -19,7 +19,7 @@ from ridedash.store.models.desk import Invitation
 from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Staff
 from tests.views.admin.test_property import NEW, link_of, post
-from tests.views.ride_pages import HASH, NOON, PASSWORD, Desk, make_desk, token
+from tests.views.ride_pages import HASH, NOON, PASSWORD, Desk, make_desk, token, token_of_page
 
 pytestmark = pytest.mark.database
 
@@ -65,7 +65,7 @@ def test_a_link_ends_when_its_maker_is_disabled_demoted_or_moved(desk: Desk, tak
     heron, boss, stranger = desk.client(name="heron"), desk.client(), desk.client(signed_in=False)
     links = [invitation(heron), invitation(heron, "concierge")]
     links.append(password_link(heron, desk.ids["wren"]))
-    csrf = token(stranger, links[0])  # the page of this link stays open
+    csrf = token_of_page(stranger, links[0])  # this page stays open
     assert [stranger.get(link).status_code for link in links] == [200, 200, 200]
     address = f"/admin/staff/{desk.ids['heron']}"
     if taken_by == "move":
@@ -128,7 +128,7 @@ def test_codes_for_devices_end_with_the_right_of_whoever_made_them(
     address = f"/admin/staff/{desk.ids['heron']}/{'role' if change else 'disable'}"
     assert heron.get("/admin/kiosks").status_code == 200
     assert post(boss, address, **change).status_code == 303
-    csrf = token(stranger, "/kiosk/pair")
+    csrf = token(stranger)
     tried = [
         stranger.post("/kiosk/pair", data={"csrf_token": csrf, "code": each}).status_code
         for each in (theirs, another)
@@ -187,5 +187,5 @@ def test_a_manager_who_stays_keeps_the_links_that_work(desk: Desk) -> None:
     post(boss, f"/admin/staff/{desk.ids['tern']}/disable")
     post(boss, f"/admin/staff/{desk.ids['heron']}/sign-out")
     desk.now += timedelta(hours=23)
-    assert use(stranger, link, token(stranger, link)) == 303
+    assert use(stranger, link, token_of_page(stranger, link)) == 303
     assert signs_in(desk, "back again", NEW)

@@ -40,7 +40,7 @@ def manager(desk: Desk) -> FlaskClient:
 def press(manager: FlaskClient, **fields: str) -> None:
     page = manager.get(f"{READ}?language=de").text
     digest = re.findall(r'name="digest" value="([^"]+)"', page)[0]
-    form = {"csrf_token": token(manager, "/me"), "language": "de", "digest": digest}
+    form = {"csrf_token": token(manager), "language": "de", "digest": digest}
     assert manager.post(READ, data=form | fields).status_code == 303
 
 

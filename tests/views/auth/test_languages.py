@@ -41,7 +41,7 @@ def house(desk: Desk, code: str | None) -> None:
 def test_a_person_chooses_the_language_of_their_pages(desk: Desk) -> None:
     browser = desk.client()
     assert lang(browser.get("/me").text) == "en"
-    form = {"csrf_token": token(browser, "/me"), "language": "ar"}
+    form = {"csrf_token": token(browser), "language": "ar"}
     assert browser.post("/me/language", data=form).status_code == 303
     page = browser.get("/me?said=preferences").text
     assert (lang(page), 'dir="rtl"' in page, "⟨ar⟩Saved." in page) == ("ar", True, True)
@@ -52,7 +52,7 @@ def test_a_person_chooses_the_language_of_their_pages(desk: Desk) -> None:
 @pytest.mark.parametrize("code", ["xx", "ja", "ar ", "x" * 500, "AR"])
 def test_only_what_is_offered_can_be_chosen(desk: Desk, code: str) -> None:
     browser = desk.client()
-    form = {"csrf_token": token(browser, "/me"), "language": code}
+    form = {"csrf_token": token(browser), "language": code}
     answer = browser.post("/me/language", data=form)
     assert answer.status_code == 422
     assert "Choose a language from the list." in answer.text
@@ -64,7 +64,7 @@ def test_the_property_speaks_to_those_who_have_not_chosen(desk: Desk) -> None:
     browser = desk.client()
     ask = {"Accept-Language": "ar"}
     assert lang(browser.get("/", headers=ask).text) == "de"
-    form = {"csrf_token": token(browser, "/me"), "language": "en"}
+    form = {"csrf_token": token(browser), "language": "en"}
     browser.post("/me/language", data=form)
     assert lang(browser.get("/", headers=ask).text) == "en"
 
@@ -78,7 +78,7 @@ def test_files_for_programs_are_english(desk: Desk) -> None:
     assert "⟨de⟩" in browser.get("/history").text
     assert "⟨de⟩" not in browser.get("/history.csv").text
     assert "⟨de⟩" not in browser.get("/insights.csv").text
-    form = {"csrf_token": token(browser, "/me")}
+    form = {"csrf_token": token(browser)}
     audit = browser.post("/admin/audit/export.csv", data=form)
     assert (audit.mimetype, "⟨de⟩" in audit.text) == ("text/csv", False)
     assert "⟨de⟩" in browser.get("/admin/audit").text

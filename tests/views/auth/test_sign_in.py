@@ -16,7 +16,7 @@ from ridedash.store.models.people import SignIn, Staff, Throttle
 from ridedash.views.web import current_user
 from ridedash.views.web.permissions import OPEN, needs
 from tests.databases import empty_database
-from tests.views.ride_pages import NOON, PASSWORD, Desk, token
+from tests.views.ride_pages import NOON, PASSWORD, Desk, token, token_of_page
 
 pytestmark = pytest.mark.database
 
@@ -27,7 +27,12 @@ def try_in(desk: Desk, name: str = "desk", password: str = PASSWORD, target: str
     client = desk.client(signed_in=False)
     return client.post(
         "/sign-in",
-        data={"name": name, "password": password, "next": target, "csrf_token": token(client)},
+        data={
+            "name": name,
+            "password": password,
+            "next": target,
+            "csrf_token": token_of_page(client, "/sign-in"),
+        },
     ).status_code
 
 
@@ -43,7 +48,8 @@ def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(
 ) -> None:
     client = desk.client(signed_in=False)
     answer = client.post(
-        "/sign-in", data={"name": name, "password": password, "csrf_token": token(client)}
+        "/sign-in",
+        data={"name": name, "password": password, "csrf_token": token_of_page(client, "/sign-in")},
     )
     assert answer.status_code == 401
     assert "That name and password don&#39;t go together." in answer.text
@@ -77,7 +83,7 @@ def test_a_copied_cookie_is_invalid_after_sign_out(desk: Desk) -> None:
     client = desk.client()
     cookie = client.get_cookie("ridedash_sid")
     assert cookie is not None
-    out = client.post("/sign-out", data={"csrf_token": token(client, "/")})
+    out = client.post("/sign-out", data={"csrf_token": token(client)})
     assert out.headers["Location"] == "/sign-in?out=1"
     assert out.headers["Clear-Site-Data"] == '"cookies", "storage"'
     thief = desk.client(signed_in=False)
@@ -94,7 +100,12 @@ def test_each_sign_in_has_its_own_secret_which_is_not_in_the_database(desk: Desk
         before["planted"] = "by somebody else"
         before["sid"] = "chosen-by-an-attacker"
     client.post(
-        "/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token(client)}
+        "/sign-in",
+        data={
+            "name": "desk",
+            "password": PASSWORD,
+            "csrf_token": token_of_page(client, "/sign-in"),
+        },
     )
     with client.session_transaction() as after:
         sid = after["sid"]
@@ -118,7 +129,12 @@ def test_guessing_is_rate_limited_even_with_the_right_password(desk: Desk) -> No
     assert codes == [401] * 5
     client = desk.client(signed_in=False)
     answer = client.post(
-        "/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token(client)}
+        "/sign-in",
+        data={
+            "name": "desk",
+            "password": PASSWORD,
+            "csrf_token": token_of_page(client, "/sign-in"),
+        },
     )
     assert answer.status_code == 429
     assert int(answer.headers["Retry-After"]) > 0
@@ -133,7 +149,7 @@ def test_of_a_thousand_guesses_few_are_ever_verified(
     tried: list[str] = []
     monkeypatch.setattr(passwords, "matches", lambda _hash, password: tried.append(password))
     client = desk.client(signed_in=False)
-    form = {"csrf_token": token(client)}
+    form = {"csrf_token": token_of_page(client, "/sign-in")}
     for i in range(200):
         client.post("/sign-in", data={"name": f"name {i % 7}", "password": f"guess {i}", **form})
     assert len(tried) <= 40
@@ -144,7 +160,7 @@ def test_who_is_refused_unseen_fills_neither_the_tries_nor_the_audit_log(
 ) -> None:
     monkeypatch.setattr(passwords, "matches", lambda _hash, _password: False)
     client, other = desk.client(signed_in=False), desk.client(signed_in=False)
-    form, code = {"csrf_token": token(client)}, {"csrf_token": token(other, "/kiosk/pair")}
+    form, code = {"csrf_token": token_of_page(client, "/sign-in")}, {"csrf_token": token(other)}
 
     def kept(count: int) -> tuple[int, int, int]:
         for n in range(count):
@@ -172,9 +188,9 @@ def test_no_form_is_accepted_without_its_token(desk: Desk) -> None:
 def test_of_two_tabs_that_opened_the_sign_in_page_at_once_each_signs_in(desk: Desk) -> None:
     """Neither tab had a cookie yet: the browser keeps the cookie of the page that came last."""
     browser, form = desk.client(signed_in=False), {"name": "desk", "password": PASSWORD}
-    first = {**form, "csrf_token": token(browser), "next": "/history"}
+    first = {**form, "csrf_token": token_of_page(browser, "/sign-in"), "next": "/history"}
     browser._cookies.clear()
-    second = {**form, "csrf_token": token(browser), "next": "/history"}
+    second = {**form, "csrf_token": token_of_page(browser, "/sign-in"), "next": "/history"}
     refused = browser.post("/sign-in", data=first)
     assert (refused.status_code, 'value="desk"' in refused.text) == (400, True)
     assert PASSWORD not in refused.text

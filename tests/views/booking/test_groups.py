@@ -126,7 +126,7 @@ def test_the_cards_of_a_group_are_one_page_and_links_are_made_by_a_press(rides: 
     assert (page.count('class="mini"'), page.count("mini-qr-ground")) == (3, 0)
     with rides.app.app_context():
         limiter.reset()
-    made = browser.post(path, data={"csrf_token": token(browser, path)}).text
+    made = browser.post(path, data={"csrf_token": token(browser)}).text
     assert made.count("mini-qr-ground") == 2, "the refused car has no ride to follow"
     links = re.findall(r"rides\.example\.test/t/[\w-]+", made)
     assert len(set(links)) == 2
@@ -138,7 +138,7 @@ def cancel_all(browser: FlaskClient, first: int, **form: str) -> Any:
     path = f"/groups/{first}/cancel"
     page = browser.get(path).text
     plan = re.search(r'name="plan" value="([^"]*)"', page)
-    form = {"plan": plan[1] if plan else "", "csrf_token": token(browser, path)} | form
+    form = {"plan": plan[1] if plan else "", "csrf_token": token(browser)} | form
     return browser.post(path, data=form)
 
 
@@ -175,7 +175,7 @@ def test_cancelling_planned_cars_is_undone_and_cancelling_others_is_not(rides: D
     page = browser.get(f"/groups/{first}").text
     ids = re.findall(r'name="ride" value="(\d+)"', page)
     assert ids == [str(first), str(first + 1)], "the one for now was about to be sent"
-    form = {"ride": [*ids, str(first + 2), "x"], "csrf_token": token(browser, "/")}
+    form = {"ride": [*ids, str(first + 2), "x"], "csrf_token": token(browser)}
     assert browser.post(f"/groups/{first}/restore", data=form).status_code == 303
     assert "2 planned · 1 cancelled" in browser.get(f"/groups/{first}").text
 
@@ -191,7 +191,7 @@ def test_a_fee_that_began_after_the_page_was_shown_is_said_first(rides: Desk) ->
     plan = re.search(r'name="plan" value="([^"]*)"', page)
     assert plan
     rides.now += timedelta(minutes=5)
-    answer = browser.post(path, data={"plan": plan[1], "csrf_token": token(browser, path)})
+    answer = browser.post(path, data={"plan": plan[1], "csrf_token": token(browser)})
     assert (answer.status_code, service.asked) == (409, [])
     assert "Nothing was cancelled yet" in answer.text
     assert "Cancelling may cost 2 × ₹30 = ₹60 now." in words(answer.text)

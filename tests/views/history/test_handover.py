@@ -51,12 +51,12 @@ def rides(client: FlaskClient, name: str) -> list[int]:
 
 
 def write(client: FlaskClient, text: str) -> int:
-    form = {"text": text, "csrf_token": token(client, "/handover")}
+    form = {"text": text, "csrf_token": token(client)}
     return client.post("/handover/notes", data=form).status_code
 
 
 def settle(client: FlaskClient, note: int, what: str) -> int:
-    form = {"what": what, "csrf_token": token(client, "/handover")}
+    form = {"what": what, "csrf_token": token(client)}
     return client.post(f"/handover/notes/{note}", data=form).status_code
 
 
@@ -143,9 +143,7 @@ def test_a_note_is_added_done_and_reopened(desk: Desk, client: FlaskClient) -> N
 def test_a_note_that_can_not_be_stored_stays_in_the_field(
     client: FlaskClient, text: str, said: str
 ) -> None:
-    answer = client.post(
-        "/handover/notes", data={"text": text, "csrf_token": token(client, "/handover")}
-    )
+    answer = client.post("/handover/notes", data={"text": text, "csrf_token": token(client)})
     assert answer.status_code == 422
     assert said in answer.text
     assert text.strip() in answer.text.split("<textarea")[1].split("</textarea>")[0]

@@ -77,14 +77,14 @@ def test_a_list_with_cents_writes_each_currency_with_its_own(
 
 def sent(client: FlaskClient, form: str) -> str:
     """The query of the address to which the filter form redirects."""
-    data = dict(parse_qsl(form)) | {"csrf_token": token(client, "/history")}
+    data = dict(parse_qsl(form)) | {"csrf_token": token(client)}
     answer = client.post("/history", data=data)
     assert answer.status_code == 303
     return str(answer.location).removeprefix("/history?")
 
 
 def export(client: FlaskClient, query: str = "") -> TestResponse:
-    return client.post(f"/history.csv?{query}", data={"csrf_token": token(client, "/me")})
+    return client.post(f"/history.csv?{query}", data={"csrf_token": token(client)})
 
 
 def listed(client: FlaskClient, query: str = "") -> list[int]:
@@ -251,7 +251,7 @@ def test_a_guest_in_an_address_with_a_foreign_seal_is_requested_again(
 def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_gets_a_message(
     desk: Desk, client: FlaskClient
 ) -> None:
-    form = {"from": "2026-13-01", "guest": "heron", "csrf_token": token(client, "/history")}
+    form = {"from": "2026-13-01", "guest": "heron", "csrf_token": token(client)}
     wrong = client.post("/history", data=form)
     assert wrong.status_code == 422
     assert "That is no day of the calendar" in wrong.text

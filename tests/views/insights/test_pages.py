@@ -76,7 +76,7 @@ def test_each_label_of_a_day_stands_below_its_bar(
 
 
 def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
-    answer = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client, "/me")})
+    answer = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client)})
     assert answer.status_code == 200
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
@@ -321,7 +321,7 @@ def test_days_that_make_no_period_get_a_message(
 ) -> None:
     answer = client.get(f"/insights?{query}")
     assert (answer.status_code, words in answer.text) == (422, True)
-    export = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client, "/me")})
+    export = client.post(f"/insights.csv?{query}", data={"csrf_token": token(client)})
     assert export.status_code == 400
 
 

@@ -28,7 +28,7 @@ def pair(
     """A browser that was paired by a typed code, and the id of its device."""
     browser = client or desk.client(signed_in=False)
     kiosk_id = new_device(desk, kind, who)
-    form = {"csrf_token": token(browser, "/kiosk/pair"), "code": code_of(desk, kiosk_id)}
+    form = {"csrf_token": token(browser), "code": code_of(desk, kiosk_id)}
     answer = browser.post("/kiosk/pair", data=form)
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/{kind}"), answer.text
     return browser, kiosk_id

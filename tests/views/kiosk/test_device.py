@@ -23,7 +23,7 @@ DAY = timedelta(hours=24)
 
 
 def beat(browser: FlaskClient, csrf: str | None = None) -> int:
-    form = {"csrf_token": csrf or token(browser, "/kiosk/pair")}
+    form = {"csrf_token": csrf or token(browser)}
     return browser.post("/kiosk/beat", data=form).status_code
 
 
@@ -54,7 +54,7 @@ def test_a_kiosk_and_a_door_display_and_a_member_of_staff_live_in_one_browser(de
     assert browser.get("/").status_code == 200
     assert browser.get("/kiosk").status_code == 200
     assert beat(browser) == 200
-    form = {"csrf_token": token(browser, "/me")}
+    form = {"csrf_token": token(browser)}
     out = browser.post("/sign-out", data=form)
     assert out.headers["Clear-Site-Data"] == '"storage"', "else it were no kiosk any more"
     assert browser.get("/").status_code == 404
@@ -65,7 +65,7 @@ def test_a_kiosk_and_a_door_display_and_a_member_of_staff_live_in_one_browser(de
 
 def test_a_document_whose_browser_has_become_another_kiosk_is_nobodys(desk: Desk) -> None:
     browser, first = pair(desk)
-    csrf = token(browser, "/kiosk/pair")
+    csrf = token(browser)
 
     def said(kiosk_id: object) -> int:
         form = {"csrf_token": csrf, "kiosk": kiosk_id}
@@ -136,7 +136,7 @@ def test_no_other_cookie_is_a_device(desk: Desk, cookie: str) -> None:
     browser = desk.client(signed_in=False)
     browser.set_cookie(COOKIE, cookie)
     assert browser.get("/kiosk").status_code == 303
-    assert beat(browser, token(browser, "/sign-in")) == 404
+    assert beat(browser, token(browser)) == 404
 
 
 def test_a_form_of_a_document_that_is_open_for_days_is_taken(desk: Desk) -> None:
@@ -157,7 +157,7 @@ def test_a_log_line_of_a_kiosk_has_the_visit_and_nothing_that_was_typed(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     browser, kiosk_id = pair(desk)
-    form = {"csrf_token": token(browser, "/kiosk/pair"), "visit": "visit-0123456789"}
+    form = {"csrf_token": token(browser), "visit": "visit-0123456789"}
     caplog.set_level(logging.DEBUG, "ridedash.access")
     caplog.clear()
     browser.post("/kiosk/beat", data=form | {"screen": "Guest Heron 412"})

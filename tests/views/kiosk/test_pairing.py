@@ -17,12 +17,12 @@ pytestmark = pytest.mark.database
 
 
 def try_code(desk: Desk, browser: FlaskClient, code: str) -> int:
-    form = {"csrf_token": token(browser, "/kiosk/pair"), "code": code}
+    form = {"csrf_token": token(browser), "code": code}
     return browser.post("/kiosk/pair", data=form).status_code
 
 
 def deed(browser: FlaskClient, name: str, pin: str = PIN, **more: str) -> Any:
-    form = {"csrf_token": token(browser, "/kiosk/pair"), "pin": pin, "deed": name, **more}
+    form = {"csrf_token": token(browser), "pin": pin, "deed": name, **more}
     return browser.post("/kiosk/pair", data=form).json
 
 
@@ -40,7 +40,7 @@ def with_pin(desk: Desk) -> tuple[FlaskClient, int]:
 
 def test_the_cookie_is_for_400_days_and_for_this_site_alone(desk: Desk) -> None:
     browser = desk.client(signed_in=False)
-    form = {"csrf_token": token(browser, "/kiosk/pair")}
+    form = {"csrf_token": token(browser)}
     form["code"] = code_of(desk, new_device(desk))
     answer = browser.post("/kiosk/pair", data=form)
     [cookie] = [each for each in answer.headers.getlist("Set-Cookie") if "kiosk=" in each]
@@ -66,7 +66,7 @@ def test_a_code_pairs_one_browser_once_and_the_audit_log_says_so(desk: Desk) -> 
 
 
 def _form(browser: FlaskClient, code: str) -> dict[str, str]:
-    return {"csrf_token": token(browser, "/kiosk/pair"), "code": code}
+    return {"csrf_token": token(browser), "code": code}
 
 
 def test_guessing_codes_is_stopped_even_for_the_right_one(desk: Desk) -> None:
@@ -140,7 +140,7 @@ def test_the_panel_is_for_a_kiosk_alone_and_knows_its_deeds(desk: Desk) -> None:
     stranger, manager = desk.client(False), desk.client()
     form = {"pin": PIN, "deed": "open"}
     for browser in (stranger, manager):
-        data = form | {"csrf_token": token(browser, "/kiosk/pair")}
+        data = form | {"csrf_token": token(browser)}
         assert browser.post("/kiosk/pair", data=data).status_code == 404
     kiosk, _ = with_pin(desk)
     assert deed(kiosk, "format the disk") == {"state": "invalid"}
@@ -148,7 +148,7 @@ def test_the_panel_is_for_a_kiosk_alone_and_knows_its_deeds(desk: Desk) -> None:
 
 def test_a_program_that_tries_pins_all_the_time_does_not_fill_the_audit_log(desk: Desk) -> None:
     browser, _ = with_pin(desk)
-    form = {"csrf_token": token(browser, "/kiosk/pair"), "pin": "000000", "deed": "open"}
+    form = {"csrf_token": token(browser), "pin": "000000", "deed": "open"}
     said = [browser.post("/kiosk/pair", data=form).json for _ in range(60)]
     assert [each["state"] for each in said[:5]] == ["wrong"] * 4 + ["blocked"]
     assert {each["state"] for each in said[5:]} == {"blocked"}

@@ -258,7 +258,7 @@ def test_flask_answers_the_same_again(
 ) -> None:
     """A poll that the middleware leaves to Flask is answered from the cache there."""
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
-    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    form, cookie = {"csrf_token": token(client)}, cookie_of(client)
     flask = Client(process.flask, use_cookies=False)
     path, sent = f"/rides/{order_id}/snapshot.json?a=1", {"Cookie": cookie}
     expected = plain(desk.app, order_id, cookie)
@@ -354,7 +354,7 @@ def test_a_cookie_is_worth_nothing_once_its_owner_signed_out_here(
     desk: Desk, process: Process
 ) -> None:
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
-    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    form, cookie = {"csrf_token": token(client)}, cookie_of(client)
     assert process.twice(order_id, cookie).status_code == 200
     gone = Client(process.middleware, use_cookies=False).post(
         "/sign-out", data=form, headers={"Cookie": cookie}
@@ -368,7 +368,7 @@ def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
 ) -> None:
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
     form, cookie, elsewhere = (
-        {"csrf_token": token(client, "/")},
+        {"csrf_token": token(client)},
         cookie_of(client),
         Process(desk, seconds),
     )
@@ -406,7 +406,7 @@ def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_
         HangingDatabase(desk.services.db),
     )
     form, cookie, process = (
-        {"csrf_token": token(client, "/")},
+        {"csrf_token": token(client)},
         cookie_of(client),
         Process(desk, seconds, database),
     )
@@ -549,7 +549,7 @@ def test_what_ends_after_hours_in_which_nothing_ended_is_not_missed(
 ) -> None:
     """Old rows are deleted, and SQLite numbers rows from 1 again once a table is empty."""
     client, facts = desk.client(), link_facts(desk)
-    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    form, cookie = {"csrf_token": token(client)}, cookie_of(client)
     path = f"/t/{make_link(desk.services.db, NOON, *facts)}/snapshot.json"
     for another in ("one", "two"):
         desk.add(lambda s, h=another: s.add(EndedSignIn(id_hash=h, at=datetime.now(UTC))))
@@ -639,7 +639,7 @@ def test_the_board_is_no_longer_shown_within_two_seconds(
     name = f"{change} {desk.order('READY')}"
     staff_id = new_concierge(desk, name)
     client = desk.client(name=name)
-    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    form, cookie = {"csrf_token": token(client)}, cookie_of(client)
     tag = process.ask("/board.json", cookie).headers["ETag"]
     assert process.ask("/board.json", cookie, tag).status_code == 304
     if change == "signed out":
@@ -711,7 +711,7 @@ def test_an_account_that_the_service_forgot_is_said_within_a_quarter_of_a_second
 def test_who_changes_something_sees_it_at_once(desk: Desk, process: Process) -> None:
     client = desk.client()
     order_id = desk.order("READY")
-    form, cookie = {"csrf_token": token(client, f"/rides/{order_id}")}, cookie_of(client)
+    form, cookie = {"csrf_token": token(client)}, cookie_of(client)
     assert (process.twice(order_id, cookie).json or {})["order_state"] == "READY"
     Client(process.middleware, use_cookies=False).post(
         f"/rides/{order_id}/withdraw", data=form, headers={"Cookie": cookie}
@@ -745,7 +745,7 @@ def test_who_changes_something_sees_it_though_another_thread_read_before(
 
 def test_what_is_typed_to_find_a_guest_is_no_write(desk: Desk, process: Process) -> None:
     client = desk.client()
-    form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.cache.writes
+    form, before = {"csrf_token": token(client), "q": "412"}, process.cache.writes
     asked = Client(process.middleware, use_cookies=False)
     for path in READS:
         answer = asked.post(path, data=form, headers={"Cookie": cookie_of(client)})

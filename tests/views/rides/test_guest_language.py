@@ -125,7 +125,7 @@ def test_nothing_is_said_of_a_language_that_all_read(desk: Desk, code: str | Non
 
 def test_a_message_is_in_the_guests_language_and_staff_read_what_it_says(desk: Desk) -> None:
     browser, order_id = desk.client(), ride(desk, "ar")
-    form = {"csrf_token": token(browser, "/me")}
+    form = {"csrf_token": token(browser)}
     answer = browser.post(f"/rides/{order_id}/links/rider", data=form)
     text = answer.text.split("<textarea")[1].split("</textarea>")[0]
     assert 'lang="ar"' in text

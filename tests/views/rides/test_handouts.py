@@ -57,7 +57,7 @@ def browser(desk: Desk) -> FlaskClient:
 def press(
     browser: FlaskClient, order_id: int, path: str, accept: str = "text/html", **form: Any
 ) -> Any:
-    form["csrf_token"] = token(browser, f"/rides/{order_id}/card")
+    form["csrf_token"] = token(browser)
     return browser.post(f"/rides/{order_id}/{path}", data=form, headers={"Accept": accept})
 
 
@@ -306,7 +306,7 @@ def test_the_card_and_the_links_of_another_property_get_404(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", prop="other")
-    form = {"csrf_token": token(browser, "/"), "what": "rider"}
+    form = {"csrf_token": token(browser), "what": "rider"}
     ride = f"/rides/{order_id}"
     answers = [browser.get(f"{ride}/{name}") for name in ("card", "receipt")]
     for name in ("card", "links", "links/rider", "links/follower", "links/end"):

@@ -43,7 +43,7 @@ def browser(desk: Desk) -> FlaskClient:
 
 def made(browser: FlaskClient, order_id: int) -> dict[str, Any]:
     """The message that comes with a new link for the guest."""
-    form = {"csrf_token": token(browser, f"/rides/{order_id}/card")}
+    form = {"csrf_token": token(browser)}
     wanted = {"Accept": "application/json"}
     answer = browser.post(f"/rides/{order_id}/links/rider", data=form, headers=wanted)
     assert answer.status_code == 200, answer.text
@@ -51,7 +51,7 @@ def made(browser: FlaskClient, order_id: int) -> dict[str, Any]:
 
 
 def prepare(browser: FlaskClient, order_id: int, how: str, text: str = "x", **more: Any) -> Any:
-    form = {"csrf_token": token(browser, f"/rides/{order_id}/card"), "how": how, "text": text}
+    form = {"csrf_token": token(browser), "how": how, "text": text}
     return browser.post(f"/rides/{order_id}/messages", data=form, **more)
 
 
@@ -167,7 +167,7 @@ def test_without_scripts_the_words_can_be_changed_before_the_program_opens(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    form = {"csrf_token": token(browser, f"/rides/{order_id}/card")}
+    form = {"csrf_token": token(browser)}
     page = browser.post(f"/rides/{order_id}/links/rider", data=form).text
     assert Addresses(page).wrong == []
     assert re.findall(r'name="how" value="(\w+)"', page) == ["sms", "whatsapp", "mail"]
@@ -182,7 +182,7 @@ def test_a_message_about_another_propertys_ride_is_not_there(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", prop="other")
-    form = {"csrf_token": token(browser, "/"), "how": "sms"}
+    form = {"csrf_token": token(browser), "how": "sms"}
     assert browser.post(f"/rides/{order_id}/messages", data=form).status_code == 404
 
 

@@ -64,7 +64,7 @@ def view(desk: Desk, order_id: int) -> RideView:
 
 
 def post(client: FlaskClient, path: str, **form: Any) -> Any:
-    return client.post(path, data={"csrf_token": token(client, "/"), **form})
+    return client.post(path, data={"csrf_token": token(client), **form})
 
 
 # ---- forms with errors
@@ -137,7 +137,7 @@ def test_a_form_sent_after_signing_out_elsewhere_gets_a_message_and_a_link_back(
     desk: Desk, client: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    held = token(client, f"/rides/{order_id}")
+    held = token(client)
     client.post("/sign-out", data={"csrf_token": held})
     answer = client.post(f"/rides/{order_id}/cancel", data={"csrf_token": held, "reason": "x"})
     assert answer.status_code == 401
@@ -152,7 +152,7 @@ def test_a_form_of_an_ended_sign_in_leads_to_the_ride_after_signing_in_again(
     from ridedash.store.models.people import SignIn
 
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    held = token(client, f"/rides/{order_id}")
+    held = token(client)
     desk.add(lambda s: s.query(SignIn).delete())
     answer = client.post(f"/rides/{order_id}/drop", data={"csrf_token": held, "name": "x"})
     assert (answer.status_code, answer.headers["Location"]) == (

@@ -55,7 +55,7 @@ def lost(desk: Desk, reference: str = "RD-LOST", who: str = "desk", **more: Any)
 
 
 def post(client: FlaskClient, path: str, **form: str) -> Any:
-    return client.post(path, data=form | {"csrf_token": token(client, "/restored")})
+    return client.post(path, data=form | {"csrf_token": token(client)})
 
 
 def admin(desk: Desk) -> FlaskClient:

@@ -85,7 +85,7 @@ def test_a_file_says_that_no_ride_is_real(
     desk: Desk, web: FlaskClient, order: int, asked: str
 ) -> None:
     method, _space, path = asked.format(order=order).partition(" ")
-    form = {"csrf_token": token(web, "/me")} if method == "POST" else None
+    form = {"csrf_token": token(web)} if method == "POST" else None
     answer = web.open(path, method=method, data=form)
     assert answer.status_code == 200
     assert re.search(r"filename=\"?(ridedash-)?demo", answer.headers["Content-Disposition"])

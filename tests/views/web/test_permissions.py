@@ -25,7 +25,7 @@ from ridedash.views.web.permissions import (
     outranks,
 )
 from tests.demo.lens.exchanges import exchange
-from tests.views.ride_pages import NOON, Desk, token_without_page
+from tests.views.ride_pages import NOON, Desk, token
 
 pytestmark = pytest.mark.database
 
@@ -296,7 +296,7 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
             if "kiosk_id" in rule.arguments:  # another cell removes the kiosk
                 rows[foreign]["kiosk_id"] = new_kiosk(desk, who)
             path = address(rule, rows[foreign])
-            csrf = token_without_page(client) if method == "POST" else ""
+            csrf = token(client) if method == "POST" else ""
             came = outcome(client, method, path, csrf)
             if came not in expected(rule.endpoint, need, role, foreign=foreign):
                 unexplained.append((role, method, path, "foreign" if foreign else "own", came))
@@ -305,7 +305,7 @@ def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -
 
 def test_the_tokens_of_this_file_are_those_that_a_page_gives(desk: Desk) -> None:
     client, other = desk.client(), desk.client()
-    for sent, status in ((token_without_page(client), 303), (token_without_page(other)[:-1], 400)):
+    for sent, status in ((token(client), 303), (token(other)[:-1], 400)):
         data = {"csrf_token": sent, "language": "de"}
         assert client.post("/me/language", data=data).status_code == status
 
@@ -354,7 +354,7 @@ def become(desk: Desk, browser: str) -> tuple[FlaskClient, str]:
     """A browser of DEVICES, and a CSRF token of its session."""
     kinds, who, role = DEVICES[browser]
     client = desk.client(signed_in=role is not None)
-    csrf = token_without_page(client)
+    csrf = token(client)
     with desk.services.db.write() as s:
         for kind in kinds or ("kiosk",):
             row = new_device(s, desk.ids[f"{who}.property"], KioskKind(kind), "Lobby", NOON)
@@ -389,7 +389,7 @@ def test_a_refused_action_is_audited_and_a_refused_page_is_not(desk: Desk) -> No
     assert recorded(desk) == []
     client.post(
         "/admin/staff",
-        data={"csrf_token": token_without_page(client), "name": "Guest Wren", "role": "admin"},
+        data={"csrf_token": token(client), "name": "Guest Wren", "role": "admin"},
     )
     assert recorded(desk) == [("route:admin_staff.invite_somebody", {"needs": "manage"})]
 

@@ -59,7 +59,7 @@ def test_a_form_of_an_earlier_release_is_redirected_to_its_own_route(
 ) -> None:
     ids = rows(desk)
     client = desk.client()
-    form = {"csrf_token": token(client, "/"), "what": what}
+    form = {"csrf_token": token(client), "what": what}
     answer = client.post("/" + before.format(**ids), data=form)
     assert (answer.status_code, answer.headers["Location"]) == (307, "/" + now.format(**ids))
 
@@ -68,7 +68,7 @@ def test_a_form_of_an_earlier_release_is_redirected_to_its_own_route(
 def test_an_unknown_use_of_such_an_address_is_refused(desk: Desk, address: str) -> None:
     ids = rows(desk)
     client = desk.client()
-    form = {"csrf_token": token(client, "/"), "what": "other"}
+    form = {"csrf_token": token(client), "what": "other"}
     assert client.post("/" + address.format(**ids), data=form).status_code == 400
 
 
@@ -76,7 +76,7 @@ def test_the_route_of_the_redirect_accepts_the_form_unchanged(desk: Desk) -> Non
     order_id = desk.order("UNKNOWN")
     client = desk.client()
     reason = "Support says so"
-    form = {"csrf_token": token(client, "/"), "what": "not_booked", "reason": reason}
+    form = {"csrf_token": token(client), "what": "not_booked", "reason": reason}
     sent_on = client.post(f"/rides/{order_id}/resolve", data=form)
     assert client.post(sent_on.headers["Location"], data=form).status_code == 303
     with desk.services.db.read() as s:
@@ -126,7 +126,7 @@ def test_a_page_has_an_address_at_which_it_opens_without_its_form(
 
 def test_only_a_page_that_answers_a_form_names_its_address(desk: Desk) -> None:
     client = desk.client()
-    answer = client.post("/rides/new", data={"csrf_token": token(client, "/rides/new")})
+    answer = client.post("/rides/new", data={"csrf_token": token(client)})
     assert answer.status_code == 422
     assert 'data-anew="/rides/new"' in answer.text
     assert "data-anew" not in client.get("/rides/new").text

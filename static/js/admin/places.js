@@ -14,7 +14,7 @@ function wire(field) {
     },
     chosen: (place) => keep(part, place.lat, place.lng, place.name),
     typed: () => keep(part, "", "", ""), // a changed text is searched again
-    say: () => {},
+    announce: () => {},
   });
 }
 

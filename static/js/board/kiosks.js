@@ -163,7 +163,7 @@ function findGuests(form, failed) {
       id.value = guest.id;
     },
     typed: () => (id.value = ""),
-    say: () => {},
+    announce: () => {},
     // while the list is loading, Enter must not make a code without its guest
     waits: (words) => Boolean(words) && !id.value,
     settled: () => Boolean(id.value),

@@ -24,7 +24,7 @@ export class Pressed {
   /** `pattern` is an empty row; `rowOf(id)` returns the list's row of an order, or nothing. */
   constructor(list, pattern, rowOf) {
     this.list = list;
-    this.say = list.dataset;
+    this.texts = list.dataset;
     this.pattern = pattern;
     this.rowOf = rowOf;
     this.row = null; // the row of the last press
@@ -50,7 +50,7 @@ export class Pressed {
     this.row = this.pattern.cloneNode(true);
     this.row.removeAttribute("data-id");
     this.row.querySelector("a").removeAttribute("href"); // there is nothing to open yet
-    const car = n > 1 ? counted(JSON.parse(this.say.several), n) : "";
+    const car = n > 1 ? counted(JSON.parse(this.texts.several), n) : "";
     const cells = { guest, room, to, car };
     for (const [name, words] of Object.entries(cells)) {
       const cell = this.row.querySelector(`[data-cell="${name}"]`);
@@ -66,7 +66,7 @@ export class Pressed {
     this.row.className = `row tone-${tone}`;
     this.row.dataset.state = state;
     setIcon(this.row.querySelector('[data-cell="icon"]'), icon);
-    const headline = state === "sent" && later ? this.say.planned : this.say[state];
+    const headline = state === "sent" && later ? this.texts.planned : this.texts[state];
     setText(this.row.querySelector('[data-cell="headline"]'), headline);
     setText(this.row.querySelector('[data-cell="why"]'), words);
   }

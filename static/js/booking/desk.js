@@ -23,7 +23,7 @@ const PREPARES = new Set(["show", "quick"]); // buttons that send the form witho
 class DeskForm {
   constructor(root) {
     this.root = root;
-    this.say = root.dataset;
+    this.texts = root.dataset;
     this.body = root.querySelector("[data-desk-body]");
     this.said = root.querySelector("[data-desk-said]");
     root.classList.add("has-script");
@@ -150,7 +150,7 @@ class DeskForm {
       saySignedOut: out,
       sayRefused: refused,
       sayBefore: before,
-    } = this.say;
+    } = this.texts;
     this.#say(
       { made: this.#booked(result), limited, out, refused, before }[result.kind] ?? "",
       result.kind !== "made",
@@ -180,18 +180,18 @@ class DeskForm {
 
   #lost() {
     this.doubted = true;
-    this.#say(this.say.sayLost, true);
-    this.#tellPress("lost", { words: this.say.sayLost });
+    this.#say(this.texts.sayLost, true);
+    this.#tellPress("lost", { words: this.texts.sayLost });
   }
 
   #booked({ orders = [], guest = "", later = false, what = "", back = false }) {
     const n = orders.length;
     const name = `say${later ? "Planned" : "Booked"}`;
-    let text = this.say[name];
-    if (n > 1) text = counted(JSON.parse(this.say[`${name}Group`]), n);
-    if (what === "series") text = this.say.sayPlannedSeries.replace("{n}", n);
+    let text = this.texts[name];
+    if (n > 1) text = counted(JSON.parse(this.texts[`${name}Group`]), n);
+    if (what === "series") text = this.texts.sayPlannedSeries.replace("{n}", n);
     const said = text.replace("{guest}", () => guest);
-    return back ? this.say.sayAndBack.replace("{said}", () => said) : said;
+    return back ? this.texts.sayAndBack.replace("{said}", () => said) : said;
   }
 
   /**
@@ -210,11 +210,11 @@ class DeskForm {
 
   #stillLost() {
     const { go } = this.form;
-    this.#say(this.say.sayStillLost, true);
-    this.#tellPress("unknown", { words: this.say.sayStillLost });
+    this.#say(this.texts.sayStillLost, true);
+    this.#tellPress("unknown", { words: this.texts.sayStillLost });
     go.removeAttribute("aria-busy");
     go.disabled = false;
-    go.textContent = this.say.sayAskAgain; // the button sends the same form again
+    go.textContent = this.texts.sayAskAgain; // the button sends the same form again
     go.focus();
   }
 
@@ -249,7 +249,7 @@ class DeskForm {
     // another ride fills the form, or the form is being sent
     if (mine !== this.refilling || this.sending) return;
     if (!ok || !body.html)
-      return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed, true);
+      return this.#say(status === 401 ? this.texts.saySignedOut : this.texts.sayFailed, true);
     this.#say("");
     this.#show(body.html);
     this.#focus();

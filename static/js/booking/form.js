@@ -37,7 +37,7 @@ export class BookForm extends EventTarget {
     this.both = both;
     this.sending = false; // whether the form was sent and its result is unknown
     const part = (name) => body.querySelector(`[data-${name}]`);
-    this.say = root.dataset;
+    this.texts = root.dataset;
     this.signal = signal;
     this.body = body;
     this.book = part("book");
@@ -49,8 +49,8 @@ export class BookForm extends EventTarget {
     this.trip = new Trip(part("trip"));
     this.when = new When(part("when"), this.signal);
     this.cars = this.#newCars(part("cars"));
-    this.flight = new Flight(part("when"), this.when.say.flight, () => this.cars.box);
-    this.drops = new Drops(this.cars.box, this.cars.empty, this.say.places);
+    this.flight = new Flight(part("when"), this.when.texts.flight, () => this.cars.box);
+    this.drops = new Drops(this.cars.box, this.cars.empty, this.texts.places);
     this.shownZone = "";
     // the trip of the shown cards
     this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : "";
@@ -65,19 +65,19 @@ export class BookForm extends EventTarget {
   }
 
   #newCars(box) {
-    const { say, status, signal } = this;
+    const { texts, status, signal } = this;
     return new Cars(box, {
-      path: say.products,
+      path: texts.products,
       skeleton: document.querySelector("[data-skeleton]"),
       empty: document.querySelector("[data-no-cars]"),
       unanswered: document.querySelector("[data-unanswered]"),
       status,
       words: {
-        loading: say.sayLoading,
-        slow: say.saySlow,
-        failed: say.sayFailed,
-        signedOut: say.saySignedOut,
-        cars: say.sayCars,
+        loading: texts.sayLoading,
+        slow: texts.saySlow,
+        failed: texts.sayFailed,
+        signedOut: texts.saySignedOut,
+        cars: texts.sayCars,
       },
       signal,
     });
@@ -113,7 +113,7 @@ export class BookForm extends EventTarget {
     const place = { lat: Number(lat.toFixed(6)), lng: Number(lng.toFixed(6)) };
     this.trip.put(end, {
       ...place,
-      name: `${this.say.sayPin} (${place.lat.toFixed(5)}, ${place.lng.toFixed(5)})`,
+      name: `${this.texts.sayPin} (${place.lat.toFixed(5)}, ${place.lng.toFixed(5)})`,
     });
   }
 
@@ -170,7 +170,7 @@ export class BookForm extends EventTarget {
       // otherwise the text stays, because the answer will come soon
       go.textContent = choice ? when.button(choice) : this.#missing();
     when.several.priceOf(choice?.offer);
-    this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
+    this.terms.textContent = choice ? when.terms(choice) : this.texts.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
     if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
     this.#sayMissing(cars.box.querySelector("[data-missing]"));
@@ -192,12 +192,14 @@ export class BookForm extends EventTarget {
   }
 
   #missing() {
-    const { cars, trip, say } = this;
-    if (cars.busy) return say.sayLoading;
-    if (trip.loose) return say.sayPlace;
-    if (!trip.at("pickup")) return say.sayNoPickup;
-    if (!trip.at("drop") && !this.openEnd) return say.sayNoDrop;
-    return { pickup: say.sayOtherPickup, drop: say.sayOtherDrop }[trip.wrong] ?? say.sayChoose;
+    const { cars, trip, texts } = this;
+    if (cars.busy) return texts.sayLoading;
+    if (trip.loose) return texts.sayPlace;
+    if (!trip.at("pickup")) return texts.sayNoPickup;
+    if (!trip.at("drop") && !this.openEnd) return texts.sayNoDrop;
+    return (
+      { pickup: texts.sayOtherPickup, drop: texts.sayOtherDrop }[trip.wrong] ?? texts.sayChoose
+    );
   }
 
   #wireCars() {
@@ -246,7 +248,7 @@ export class BookForm extends EventTarget {
       typed: () => this.trip.typed(end),
       waits: () => !this.trip.at(end), // Enter in a field with a place moves on
       settled: () => Boolean(this.trip.at(end)),
-      say: (count) => this.#sayFound(this.say.sayFound, count),
+      announce: (count) => this.#sayFound(this.texts.sayFound, count),
     });
     // the field's error line would move the button whose press has just left the field
     fields.input.addEventListener("blur", async () => {
@@ -282,7 +284,7 @@ export class BookForm extends EventTarget {
   async #findPlaces(end, words) {
     const guest = words ? "" : this.guests.guest?.id;
     const otherEnd = end === "drop" ? "pickup" : "drop";
-    const { body, status: code } = await ask(this.say.places, {
+    const { body, status: code } = await ask(this.texts.places, {
       q: words,
       end,
       guest,
@@ -290,8 +292,8 @@ export class BookForm extends EventTarget {
       map: !this.both || this.mapped ? 1 : "",
     });
     let message = body.message ?? "";
-    if (!message && code === 401) message = this.say.saySignedOut;
-    else if (!message && code !== 200) message = this.say.sayFailed;
+    if (!message && code === 401) message = this.texts.saySignedOut;
+    else if (!message && code !== 200) message = this.texts.sayFailed;
     return { places: body.places ?? [], credit: body.credit, message };
   }
 
@@ -299,10 +301,10 @@ export class BookForm extends EventTarget {
 
   #wireGuest() {
     this.guests = new GuestFinder(this.book, {
-      path: this.say.guests,
-      say: (count) => this.#sayFound(this.say.sayGuests, count),
-      failed: this.say.sayFailed,
-      signedOut: this.say.saySignedOut,
+      path: this.texts.guests,
+      announce: (count) => this.#sayFound(this.texts.sayGuests, count),
+      failed: this.texts.sayFailed,
+      signedOut: this.texts.saySignedOut,
     });
     this.guests.addEventListener("chosen", ({ detail: { guest, byKey } }) => {
       this.cars.prefer(guest.category);
@@ -384,7 +386,7 @@ export class BookForm extends EventTarget {
     show.remove();
     wireKeys(this.body, this.book, this.go, {
       hint,
-      words: this.say.sayEnter,
+      words: this.texts.sayEnter,
       signal: this.signal,
       onward: (field) => this.#onward(field),
     });
@@ -431,7 +433,7 @@ export class BookForm extends EventTarget {
   #named() {
     const name = this.book.querySelector("[name=guest_name]");
     if (name.value.trim() || this.when.list.count) return true;
-    name.setCustomValidity(this.say.sayName);
+    name.setCustomValidity(this.texts.sayName);
     name.reportValidity();
     name.addEventListener("input", () => name.setCustomValidity(""), { once: true });
     return false;
@@ -441,7 +443,7 @@ export class BookForm extends EventTarget {
     this.sending = true;
     this.go.setAttribute("aria-busy", "true");
     this.go.disabled = true;
-    this.go.textContent = this.say.sayBooking;
+    this.go.textContent = this.texts.sayBooking;
   }
 
   ready() {

@@ -29,7 +29,7 @@ export class GuestList {
     signal?.addEventListener("abort", () => clearTimeout(this.pause));
     this.text = part?.querySelector("[name=guests]") ?? null;
     this.hint = part?.querySelector("[data-list-hint]") ?? null;
-    this.say = this.hint?.dataset ?? {};
+    this.texts = this.hint?.dataset ?? {};
     this.same = part?.querySelector("[data-list-same]") ?? null;
     this.read = part?.querySelector("[data-list-read]") ?? null;
     this.twice = part?.querySelector("[data-list-twice]") ?? null;
@@ -94,7 +94,7 @@ export class GuestList {
     const words = new Set([...wrong, ...repeats.map(([n, m]) => this.#says(n, m)), ...same]);
     setText(this.same, [...words].filter((each) => !told.includes(each)).join("\n"));
     setText(this.read, this.checked.read.join("\n"));
-    this.hint.textContent = count ? this.say.sayList.replace("{n}", count) : this.usual;
+    this.hint.textContent = count ? this.texts.sayList.replace("{n}", count) : this.usual;
     const form = this.text.form;
     for (const part of form.querySelectorAll("[data-guest], .when-cars"))
       part.classList.toggle("is-listed", (part.inert = count > 0));
@@ -133,7 +133,7 @@ export class GuestList {
   }
 
   #says(n, m) {
-    return this.say.saySame.replace("{n}", n).replace("{m}", m);
+    return this.texts.saySame.replace("{n}", n).replace("{m}", m);
   }
 }
 

@@ -15,10 +15,10 @@ export const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 
 export class GuestFinder extends EventTarget {
   /**
-   * `book` is the form; `path` answers {guests}; `say(n)` announces the number of results; `failed`
-   * is shown when there is no answer.
+   * `book` is the form; `path` answers {guests}; `announce(n)` announces the number of results;
+   * `failed` is shown when there is no answer.
    */
-  constructor(book, { path, say, failed, signedOut }) {
+  constructor(book, { path, announce, failed, signedOut }) {
     super();
     Object.assign(this, { path, failed, signedOut });
     const field = (name) => book.elements.namedItem(name);
@@ -45,7 +45,7 @@ export class GuestFinder extends EventTarget {
       none: () => this.#sort(),
       waits: (words) => ROOM.test(words) || PHONE.test(words),
       settled: () => Boolean(this.guest),
-      say,
+      announce,
       eager: false,
     });
     this.name.addEventListener("blur", () => this.#sort());

@@ -5,7 +5,7 @@ import { floatBreakups } from "./breakups.js";
 import { BookForm, placeOf } from "./form.js";
 
 const page = document.querySelector("[data-booking]");
-const say = page.dataset;
+const texts = page.dataset;
 page.classList.add("has-script");
 const form = new BookForm(page);
 const { trip, book } = form;
@@ -43,8 +43,8 @@ function other(end) {
 function drawEnds() {
   if (!map) return;
   for (const [end, word] of [
-    ["pickup", say.sayPickup],
-    ["drop", say.sayDrop],
+    ["pickup", texts.sayPickup],
+    ["drop", texts.sayDrop],
   ]) {
     const place = trip.at(end);
     if (place)

@@ -14,7 +14,7 @@ export class Several extends EventTarget {
   constructor(part, { signal } = {}) {
     super();
     this.part = part;
-    this.say = part?.dataset ?? {};
+    this.texts = part?.dataset ?? {};
     this.offer = ""; // the offer whose way back was priced
     this.signal = signal;
     if (!part) return;
@@ -49,8 +49,8 @@ export class Several extends EventTarget {
   /** The button's text; `usual` if there is no series and no way back. */
   button(usual, car) {
     if (!this.isSeries && !this.#wantsBack) return usual;
-    if (!this.ready) return this.isSeries ? this.say.sayChooseDates : this.say.sayBack;
-    if (!this.isSeries) return this.say.sayWithBack.replace("{button}", () => usual);
+    if (!this.ready) return this.isSeries ? this.texts.sayChooseDates : this.texts.sayBack;
+    if (!this.isSeries) return this.texts.sayWithBack.replace("{button}", () => usual);
     const { sayPlan } = this.list.querySelector("[data-say-plan]").dataset;
     return sayPlan.replace("{car}", () => car);
   }
@@ -63,7 +63,7 @@ export class Several extends EventTarget {
     const { ok, body } = await ask("/return-price.json", { offer });
     if (this.offer !== offer) return;
     if (!ok) this.offer = ""; // the price is requested again with the next change
-    this.price.textContent = ok ? body.words : this.say.sayFailed;
+    this.price.textContent = ok ? body.words : this.texts.sayFailed;
     this.seen.value = (ok && body.offer) || "";
   }
 
@@ -112,7 +112,7 @@ export class Several extends EventTarget {
     if (mine !== this.asking) return; // another date was typed meanwhile
     if (![200, 401].includes(status) && !this.signal?.aborted)
       this.waiting = setTimeout(() => this.#load(), AGAIN_MS);
-    const words = body.words ?? (status === 200 ? "" : this.say.sayFailed);
+    const words = body.words ?? (status === 200 ? "" : this.texts.sayFailed);
     this.#show(body.html ?? "", body.key ?? "", words);
   }
 

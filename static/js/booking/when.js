@@ -22,8 +22,8 @@ export class When extends EventTarget {
   constructor(box, signal) {
     super();
     this.box = box;
-    this.say = box.dataset;
-    this.offset = Date.parse(this.say.now) - Date.now();
+    this.texts = box.dataset;
+    this.offset = Date.parse(this.texts.now) - Date.now();
     this.words = box.querySelector("[name=pickup_words]");
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
@@ -95,10 +95,10 @@ export class When extends EventTarget {
     const exact = this.time.value
       ? { day: this.date.value, clock: this.time.value.slice(0, 5) }
       : {};
-    const { ok, status, body } = await ask(this.say.read, {
+    const { ok, status, body } = await ask(this.texts.read, {
       ...(this.time.value ? exact : { words: this.words.value }),
-      kept: this.say.kept,
-      series: this.say.ofSeries,
+      kept: this.texts.kept,
+      series: this.texts.ofSeries,
     });
     if (mine !== this.asked) return;
     if (!ok && status !== 401 && this.later && !this.signal?.aborted)
@@ -106,7 +106,7 @@ export class When extends EventTarget {
     // the clock of this machine may have been corrected since
     if (body.now) this.#follow(body.now);
     this.wrong = Boolean(body.error);
-    const words = (ok ? (body.error ?? body.said) : this.say.sayUnread) ?? "";
+    const words = (ok ? (body.error ?? body.said) : this.texts.sayUnread) ?? "";
     this.said.classList.toggle("is-wrong", this.wrong || !ok);
     this.said.classList.toggle("is-known", ok && !this.wrong && Boolean(words));
     setText(this.said, words);
@@ -170,7 +170,7 @@ export class When extends EventTarget {
    */
   get #late() {
     const at = `${this.date.value}T${this.time.value.slice(0, 5)}`;
-    return at !== this.say.kept && at < this.#clock(SOONEST_MS);
+    return at !== this.texts.kept && at < this.#clock(SOONEST_MS);
   }
 
   /** The number of cars; each is a separate ride. */
@@ -193,19 +193,19 @@ export class When extends EventTarget {
 
   #button(choice) {
     const many = this.cars > 1;
-    if (this.list.tooLong) return this.list.say.sayMost;
-    if (this.list.doubtful) return this.list.say.sayTwice;
+    if (this.list.tooLong) return this.list.texts.sayMost;
+    if (this.list.doubtful) return this.list.texts.sayTwice;
     if (!this.later) return many ? this.#group(choice) : choice.button;
     if (!this.#timed)
-      return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
-    const pattern = many ? this.#counted(this.say.sayPlanGroup) : this.say.sayPlan;
+      return this.date.value && this.time.value ? this.texts.sayLate : this.texts.sayWhen;
+    const pattern = many ? this.#counted(this.texts.sayPlanGroup) : this.texts.sayPlan;
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
   }
 
   /** The text for several cars; their prices come from the server. */
   #group(choice) {
     const sum = choice.group[this.cars - 2] ?? "";
-    return this.#counted(sum ? this.say.sayGroup : this.say.sayGroupUnpriced)
+    return this.#counted(sum ? this.texts.sayGroup : this.texts.sayGroupUnpriced)
       .replace("{car}", () => choice.name)
       .replace("{sum}", () => sum);
   }
@@ -215,15 +215,15 @@ export class When extends EventTarget {
   }
 
   terms(choice) {
-    const terms = this.later ? this.say.sayTerms : choice.terms;
-    return this.cars > 1 ? `${this.say.sayEach} ${terms}` : terms;
+    const terms = this.later ? this.texts.sayTerms : choice.terms;
+    return this.cars > 1 ? `${this.texts.sayEach} ${terms}` : terms;
   }
 
   #words() {
     const day = this.date.value;
     const pattern =
-      { [this.#day(0)]: this.say.sayToday, [this.#day(1)]: this.say.sayTomorrow }[day] ??
-      this.say.sayDay;
+      { [this.#day(0)]: this.texts.sayToday, [this.#day(1)]: this.texts.sayTomorrow }[day] ??
+      this.texts.sayDay;
     return pattern.replace("{time}", this.time.value.slice(0, 5)).replace("{day}", named(day));
   }
 
@@ -236,7 +236,7 @@ export class When extends EventTarget {
   /** Date and time in the property's zone, `ms` from now: 2026-03-07T05:10. */
   #clock(ms) {
     const format = new Intl.DateTimeFormat("sv-SE", {
-      timeZone: this.say.zone,
+      timeZone: this.texts.zone,
       dateStyle: "short",
       timeStyle: "short",
     });

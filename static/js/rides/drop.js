@@ -49,7 +49,7 @@ export class DropForm {
       find: (words) => this.#find(words),
       chosen: (place) => this.#put(place),
       typed: () => this.#put(null),
-      say: () => list.scrollIntoView({ block: "nearest" }),
+      announce: () => list.scrollIntoView({ block: "nearest" }),
       quick: (words) =>
         /^[1-9]$/.test(words) ? this.favourites.find(({ slot }) => slot === Number(words)) : null,
       // a place was chosen: the next Enter moves to the button

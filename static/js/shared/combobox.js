@@ -4,7 +4,7 @@
  * rests where the list opens marks nothing. Knows nothing of rides.
  *
  * `find(words)` resolves to {places, message, credit}; `chosen(place, byKey)` receives the choice;
- * `typed(value)` runs on input; `say(count)` announces the number of results.
+ * `typed(value)` runs on input; `announce(count)` announces the number of results.
  * `best(places)` is the index that is marked first, and that Enter takes (-1: none; then `none()`
  * may use the words, and returns whether it did). `waits(words)`: whether Enter waits for an
  * answer. `settled()`: whether the field holds a choice, which Enter leaves as it is.
@@ -23,7 +23,7 @@ export class Combobox {
       find,
       chosen,
       typed,
-      say,
+      announce,
       best = () => 0,
       none = () => false,
       waits = () => true,
@@ -32,7 +32,7 @@ export class Combobox {
       eager = true,
     },
   ) {
-    Object.assign(this, { input, list, find, chosen, typed, say, best, none, waits, settled });
+    Object.assign(this, { input, list, find, chosen, typed, announce, best, none, waits, settled });
     Object.assign(this, { quick, eager });
     this.short = null; // the place that the typed words stand for
     this.places = [];
@@ -140,7 +140,7 @@ export class Combobox {
     this.list.classList.remove("is-pointed");
     this.input.setAttribute("aria-expanded", String(this.open));
     if (this.best(places) >= 0 && places.length) this.#mark(this.best(places));
-    if (places.length) this.say(places.length);
+    if (places.length) this.announce(places.length);
   }
 
   #option(place, index) {

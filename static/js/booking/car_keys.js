@@ -9,23 +9,23 @@ import { onKey } from "../shared/keys.js";
 const LIST = "[data-cars]";
 
 export class CarKeys {
-  /** The members of `form` that are used: settled, asking, cars, goTo(slot), toCars(). */
-  constructor(form) {
-    this.form = form;
+  /** The members of `bookForm` that are used: settled, asking, cars, goTo(slot), toCars(). */
+  constructor(bookForm) {
+    this.bookForm = bookForm;
     this.waiting = [];
     for (let number = 1; number <= 9; number += 1) {
       onKey(String(number), () => this.#digit(number), LIST);
-      onKey(String(number), () => form.goTo(number));
+      onKey(String(number), () => bookForm.goTo(number));
     }
-    onKey("s", () => this.#do(() => form.cars.nextSeats()), LIST);
+    onKey("s", () => this.#do(() => bookForm.cars.nextSeats()), LIST);
   }
 
   /** The cars have come: if the focus was waiting in their box, it moves to one of them. */
   arrived() {
-    if (document.activeElement === this.form.cars.box) this.form.cars.focus();
+    if (document.activeElement === this.bookForm.cars.box) this.bookForm.cars.focus();
     const acts = this.waiting;
     this.waiting = [];
-    if (this.form.settled) for (const act of acts) act();
+    if (this.bookForm.settled) for (const act of acts) act();
   }
 
   /** Forget keys that were pressed for another trip. */
@@ -35,13 +35,13 @@ export class CarKeys {
 
   #digit(number) {
     const amongDrops = document.activeElement.closest("[data-drops]");
-    if (!amongDrops && (this.form.settled || this.form.asking))
-      this.#do(() => this.form.cars.take(number));
-    else if (this.form.goTo(number)) this.form.toCars();
+    if (!amongDrops && (this.bookForm.settled || this.bookForm.asking))
+      this.#do(() => this.bookForm.cars.take(number));
+    else if (this.bookForm.goTo(number)) this.bookForm.toCars();
   }
 
   #do(act) {
-    if (this.form.settled) act();
-    else if (this.form.asking) this.waiting.push(act);
+    if (this.bookForm.settled) act();
+    else if (this.bookForm.asking) this.waiting.push(act);
   }
 }

@@ -36,7 +36,7 @@ class DeskForm {
     root.addEventListener("click", (event) => this.#lift(event));
     document.addEventListener("focusin", (event) => this.#focused(event));
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
-      if (!this.sending) this.form.pin(end, lat, lng);
+      if (!this.sending) this.bookForm.pin(end, lat, lng);
     });
     document.addEventListener("ridedash:map", () => this.#tellTrip()); // the board's map has loaded
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
@@ -46,17 +46,17 @@ class DeskForm {
   #mount() {
     this.ending?.abort();
     this.ending = new AbortController();
-    this.form = new BookForm(this.root, {
+    this.bookForm = new BookForm(this.root, {
       body: this.body,
       signal: this.ending.signal,
       both: true,
     });
-    this.form.addEventListener("send", (event) => {
+    this.bookForm.addEventListener("send", (event) => {
       event.preventDefault();
       this.#send(event.detail.event.submitter);
     });
-    this.form.addEventListener("ends", () => this.#tellTrip());
-    this.form.start();
+    this.bookForm.addEventListener("ends", () => this.#tellTrip());
+    this.bookForm.start();
     this.#tellTrip();
   }
 
@@ -91,7 +91,7 @@ class DeskForm {
   }
 
   #tellTrip() {
-    const { trip, priced } = this.form;
+    const { trip, priced } = this.bookForm;
     const [pickup, drop] = ["pickup", "drop"].map((end) => trip.at(end));
     // the property's own pickup alone is not a trip
     const begun = drop || (pickup && pickup.name !== trip.ends.pickup.input.defaultValue);
@@ -102,8 +102,8 @@ class DeskForm {
   /** Let a click on the board's map set this end while it has no place; null: no end. */
   #aim(end) {
     this.aimed = end;
-    const open = end && !this.sending && !this.form.trip.at(end) ? end : null;
-    this.form.mapped = !tell("aim", { end: open });
+    const open = end && !this.sending && !this.bookForm.trip.at(end) ? end : null;
+    this.bookForm.mapped = !tell("aim", { end: open });
   }
 
   /** The end whose field has the focus; a click on the map keeps it. */
@@ -114,7 +114,7 @@ class DeskForm {
 
   async #send(submitter) {
     if (this.posting) return;
-    this.sending ??= formData(this.form.book, submitter);
+    this.sending ??= formData(this.bookForm.form, submitter);
     this.pressed = PREPARES.has(submitter?.name) ? null : pressOf(this.sending);
     this.posting = true;
     await this.#post();
@@ -125,11 +125,11 @@ class DeskForm {
    * same bytes.
    */
   async #post() {
-    this.form.busy();
+    this.bookForm.busy();
     this.#lock(true);
     this.#say("");
     this.#tellPress("sent");
-    const result = await send(this.form.book.action, this.sending, () => this.#lost());
+    const result = await send(this.bookForm.form.action, this.sending, () => this.#lost());
     Object.assign(result, {
       guest: firstGuest(this.sending),
       later: this.sending.get("when") === "later",
@@ -144,7 +144,7 @@ class DeskForm {
       // the focus is not taken from a user who went elsewhere
       document.activeElement === document.body || this.root.contains(document.activeElement);
     if (result.html) this.#show(result.html);
-    else this.form.ready();
+    else this.bookForm.ready();
     const {
       sayLimited: limited,
       saySignedOut: out,
@@ -209,17 +209,18 @@ class DeskForm {
   }
 
   #stillLost() {
-    const { go } = this.form;
+    const { bookButton } = this.bookForm;
     this.#say(this.texts.sayStillLost, true);
     this.#tellPress("unknown", { words: this.texts.sayStillLost });
-    go.removeAttribute("aria-busy");
-    go.disabled = false;
-    go.textContent = this.texts.sayAskAgain; // the button sends the same form again
-    go.focus();
+    bookButton.removeAttribute("aria-busy");
+    bookButton.disabled = false;
+    bookButton.textContent = this.texts.sayAskAgain; // the button sends the same form again
+    bookButton.focus();
   }
 
   #lock(on) {
-    for (const part of this.form.book.children) if (!part.contains(this.form.go)) part.inert = on;
+    const { form, bookButton } = this.bookForm;
+    for (const part of form.children) if (!part.contains(bookButton)) part.inert = on;
   }
 
   #show(html) {
@@ -243,7 +244,7 @@ class DeskForm {
   async #refill({ order, how }) {
     if (this.sending) return;
     const mine = (this.refilling = {});
-    const { ok, status, body } = await ask(this.form.book.action, {
+    const { ok, status, body } = await ask(this.bookForm.form.action, {
       [how === "return" ? "return" : "again"]: order,
     });
     // another ride fills the form, or the form is being sent

@@ -40,12 +40,12 @@ export class BookForm extends EventTarget {
     this.texts = root.dataset;
     this.signal = signal;
     this.body = body;
-    this.book = part("book");
-    this.go = part("book-go");
+    this.form = part("book");
+    this.bookButton = part("book-go");
     this.terms = part("bar-terms");
     this.zoneList = part("zone-list");
     this.status = part("cars-status");
-    this.linked = !this.go.disabled;
+    this.linked = !this.bookButton.disabled;
     this.trip = new Trip(part("trip"));
     this.when = new When(part("when"), this.signal);
     this.cars = this.#newCars(part("cars"));
@@ -124,7 +124,7 @@ export class BookForm extends EventTarget {
   /* ---- cards and the button ---- */
 
   async reload({ compare = false } = {}) {
-    const account = this.book.querySelector("[name=account]")?.value;
+    const account = this.form.querySelector("[name=account]")?.value;
     const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
     if (!compare) this.failed = false;
@@ -162,13 +162,13 @@ export class BookForm extends EventTarget {
    */
   button() {
     if (this.sending) return; // a form that is being sent keeps its button
-    const { cars, trip, when, go } = this;
+    const { cars, trip, when, bookButton } = this;
     const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
-    go.disabled = !choice || !this.linked || !when.ready;
+    bookButton.disabled = !choice || !this.linked || !when.ready;
     if (choice || !cars.chosen || !cars.busy)
       // otherwise the text stays, because the answer will come soon
-      go.textContent = choice ? when.button(choice) : this.#missing();
+      bookButton.textContent = choice ? when.button(choice) : this.#missing();
     when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.texts.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
@@ -214,7 +214,7 @@ export class BookForm extends EventTarget {
     this.cars.addEventListener("old", renew);
     // the clock of a demo was turned, so prices may have changed
     document.addEventListener("ridedash:prices", renew, { signal: this.signal });
-    this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
+    this.form.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
     this.body.addEventListener(
       "click",
       (event) => {
@@ -264,7 +264,7 @@ export class BookForm extends EventTarget {
 
   /** Whether not even one car is seen above the bar of the button, as on a phone. */
   get #below() {
-    const { top } = this.go.getBoundingClientRect();
+    const { top } = this.bookButton.getBoundingClientRect();
     return this.cars.box.getBoundingClientRect().top + CAR_PX > top;
   }
 
@@ -276,7 +276,7 @@ export class BookForm extends EventTarget {
    * Set the drop to a favourite place by its number; false if there is no such place, or no form.
    */
   goTo(slot) {
-    const place = this.sending || !isShown(this.go) ? null : this.#favourite(slot);
+    const place = this.sending || !isShown(this.bookButton) ? null : this.#favourite(slot);
     if (place) this.trip.put("drop", place);
     return Boolean(place);
   }
@@ -300,7 +300,7 @@ export class BookForm extends EventTarget {
   /* ---- the guest ---- */
 
   #wireGuest() {
-    this.guests = new GuestFinder(this.book, {
+    this.guests = new GuestFinder(this.form, {
       path: this.texts.guests,
       announce: (count) => this.#sayFound(this.texts.sayGuests, count),
       failed: this.texts.sayFailed,
@@ -382,15 +382,15 @@ export class BookForm extends EventTarget {
 
   /* ---- sending: by the button, or Ctrl+Enter ---- */
 
-  #wireSending(show, hint) {
-    show.remove();
-    wireKeys(this.body, this.book, this.go, {
+  #wireSending(showCarsButton, hint) {
+    showCarsButton.remove();
+    wireKeys(this.body, this.form, this.bookButton, {
       hint,
       words: this.texts.sayEnter,
       signal: this.signal,
       onward: (field) => this.#onward(field),
     });
-    this.book.addEventListener("submit", (event) => {
+    this.form.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
       // that button opens a page with further questions
       if (event.submitter?.name === "guest_starts") return;
@@ -411,12 +411,12 @@ export class BookForm extends EventTarget {
       ["c", () => this.toCars()],
       ["a", () => this.when.open()],
     ])
-      onKey(key, () => this.sending || !isShown(this.go) || act());
+      onKey(key, () => this.sending || !isShown(this.bookButton) || act());
   }
 
   /** Move the focus to the next empty field, else to the cars. Returns whether it is a field. */
   #onward(field) {
-    const next = following(this.book, field, this.cars.box);
+    const next = following(this.form, field, this.cars.box);
     if (next) next.focus();
     else this.toCars();
     return Boolean(next);
@@ -431,7 +431,7 @@ export class BookForm extends EventTarget {
   }
 
   #named() {
-    const name = this.book.querySelector("[name=guest_name]");
+    const name = this.form.querySelector("[name=guest_name]");
     if (name.value.trim() || this.when.list.count) return true;
     name.setCustomValidity(this.texts.sayName);
     name.reportValidity();
@@ -441,14 +441,14 @@ export class BookForm extends EventTarget {
 
   busy() {
     this.sending = true;
-    this.go.setAttribute("aria-busy", "true");
-    this.go.disabled = true;
-    this.go.textContent = this.texts.sayBooking;
+    this.bookButton.setAttribute("aria-busy", "true");
+    this.bookButton.disabled = true;
+    this.bookButton.textContent = this.texts.sayBooking;
   }
 
   ready() {
     this.sending = false;
-    this.go.removeAttribute("aria-busy");
+    this.bookButton.removeAttribute("aria-busy");
     this.button();
     this.cars.wake();
   }

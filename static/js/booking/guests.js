@@ -15,13 +15,13 @@ export const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 
 export class GuestFinder extends EventTarget {
   /**
-   * `book` is the form; `path` answers {guests}; `announce(n)` announces the number of results;
-   * `failed` is shown when there is no answer.
+   * `path` answers {guests}; `announce(n)` announces the number of results; `failed` is shown when
+   * there is no answer.
    */
-  constructor(book, { path, announce, failed, signedOut }) {
+  constructor(form, { path, announce, failed, signedOut }) {
     super();
     Object.assign(this, { path, failed, signedOut });
-    const field = (name) => book.elements.namedItem(name);
+    const field = (name) => form.elements.namedItem(name);
     this.name = field("guest_name");
     this.id = field("guest_id");
     this.token = field("csrf_token");
@@ -31,13 +31,13 @@ export class GuestFinder extends EventTarget {
       language: field("language"),
       guest_note: field("guest_note"),
     };
-    this.about = book.querySelector("[data-guest-about]");
+    this.about = form.querySelector("[data-guest-about]");
     // the server may have filled in a guest
     this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null;
     this.brought = this.guest
       ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value]))
       : {};
-    new Combobox(this.name, book.querySelector("#guest-find-list"), {
+    new Combobox(this.name, form.querySelector("#guest-find-list"), {
       find: (words) => this.#find(words),
       best: (guests) => guests.findIndex((guest) => guest.exact),
       chosen: (guest, byKey) => this.#choose(guest, byKey),

@@ -15,7 +15,7 @@ const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
  * beside the button; it shows `words` if Enter leads to no field. `onward(field)` moves the focus
  * on; it returns true if the focus went to a field.
  */
-export function wireKeys(around, book, go, { hint, words, signal, onward }) {
+export function wireKeys(around, form, bookButton, { hint, words, signal, onward }) {
   hint.hidden = false;
   around.addEventListener(
     "keydown",
@@ -23,10 +23,10 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
       if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
       const field = event.target;
       const asked = event.ctrlKey || event.metaKey;
-      if (asked || (book.contains(field) && field.matches("input"))) event.preventDefault();
-      if (asked && !go.disabled) book.requestSubmit(go);
-      else if (asked) say(go.textContent); // the button's text says what is missing
-      if (asked || !book.contains(field) || !field.matches("input")) return;
+      if (asked || (form.contains(field) && field.matches("input"))) event.preventDefault();
+      if (asked && !bookButton.disabled) form.requestSubmit(bookButton);
+      else if (asked) say(bookButton.textContent); // the button's text says what is missing
+      if (asked || !form.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
       say(words);
     },
@@ -37,12 +37,12 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
     "keydown",
     (event) => {
       const asked = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-      if (!asked || event.defaultPrevented || event.isComposing || !isShown(go)) return;
+      if (!asked || event.defaultPrevented || event.isComposing || !isShown(bookButton)) return;
       if (around.contains(event.target) || event.target.closest(OWN_ENTER)) return;
       event.preventDefault();
-      const empty = [...book.querySelectorAll(TYPED)].filter(isShown).find((each) => !each.value);
-      (go.disabled && empty ? empty : go).focus();
-      say(go.disabled ? go.textContent : words);
+      const empty = [...form.querySelectorAll(TYPED)].filter(isShown).find((each) => !each.value);
+      (bookButton.disabled && empty ? empty : bookButton).focus();
+      say(bookButton.disabled ? bookButton.textContent : words);
     },
     { signal },
   );
@@ -54,8 +54,8 @@ export function wireKeys(around, book, go, { hint, words, signal, onward }) {
 }
 
 /** The next visible empty text field; for a field before the cars, none that comes after them. */
-export function following(book, field, cars) {
-  const fields = [...book.querySelectorAll(TYPED)].filter(isShown);
+export function following(form, field, cars) {
+  const fields = [...form.querySelectorAll(TYPED)].filter(isShown);
   const next = fields.slice(fields.indexOf(field) + 1).find((each) => !each.value);
   return next && isBefore(field, cars) && !isBefore(next, cars) ? undefined : next;
 }

@@ -7,11 +7,11 @@ import { BookForm, placeOf } from "./form.js";
 const page = document.querySelector("[data-booking]");
 const texts = page.dataset;
 page.classList.add("has-script");
-const form = new BookForm(page);
-const { trip, book } = form;
+const bookForm = new BookForm(page);
+const { trip, form } = bookForm;
 let map = null; // until it has loaded
 
-floatBreakups(form.cars.box);
+floatBreakups(bookForm.cars.box);
 
 /* ---- the two ends on the map ---- */
 
@@ -22,9 +22,9 @@ for (const end of ["pickup", "drop"])
 
 let shown = ""; // the trip that the view shows
 
-form.addEventListener("ends", ({ detail: { end } }) => {
+bookForm.addEventListener("ends", ({ detail: { end } }) => {
   drawEnds();
-  if (form.priced && shown !== trip.key) show();
+  if (bookForm.priced && shown !== trip.key) show();
   if (!end) return;
   if (!trip.at(end)) aimAt(end);
   else if (!trip.at(other(end))) aimAt(other(end));
@@ -49,7 +49,7 @@ function drawEnds() {
     const place = trip.at(end);
     if (place)
       map.pin(end, place.lat, place.lng, `${word}: ${place.name}`, (lat, lng) =>
-        form.pin(end, lat, lng),
+        bookForm.pin(end, lat, lng),
       );
     else map.unpin(end);
   }
@@ -73,7 +73,7 @@ function show() {
 
 let newZone; // the zone of the last "zone" event; null: no zone; undefined: that of the page
 
-form.addEventListener("zone", ({ detail: { zone } }) => {
+bookForm.addEventListener("zone", ({ detail: { zone } }) => {
   newZone = zone ?? null;
   if (map) drawZone();
 });
@@ -87,7 +87,7 @@ function drawZone() {
  * Draw the pickup points that the server listed as numbers on the map; folium has drawn the zone.
  */
 function adoptZone() {
-  const links = [...form.zoneList.querySelectorAll("[data-zone-point]")];
+  const links = [...bookForm.zoneList.querySelectorAll("[data-zone-point]")];
   const chosen = links.findIndex((link) => link.hasAttribute("aria-current"));
   marked(
     links.map((link) => ({ ...placeOf(link), number: Number(link.dataset.zonePoint) })),
@@ -101,17 +101,17 @@ function marked(points, chosen) {
 
 /* ---- start ---- */
 
-form.start();
+bookForm.start();
 openMap(page.querySelector("[data-map]")).then((made) => made && drawOn(made));
 
 function drawOn(made) {
   map = made;
   page.classList.add("can-pick");
   aim.hidden = false;
-  map.onPick((lat, lng) => form.pin(aim.querySelector(":checked").value, lat, lng));
+  map.onPick((lat, lng) => bookForm.pin(aim.querySelector(":checked").value, lat, lng));
   drawEnds();
   const known = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
-  if (form.priced && known.length === 2) {
+  if (bookForm.priced && known.length === 2) {
     shown = trip.key;
     map.fit(
       known.map(({ lat, lng }) => [lat, lng]),
@@ -123,7 +123,7 @@ function drawOn(made) {
 }
 
 const wrong =
-  book.querySelector("[aria-invalid=true]") ??
+  form.querySelector("[aria-invalid=true]") ??
   page.querySelector(".booking-work > :is([role=alert], [data-changed], [data-filled])");
 if (wrong) {
   if (!wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
@@ -131,5 +131,5 @@ if (wrong) {
   wrong.scrollIntoView({ block: "center" });
 } else if (matchMedia("(hover: hover) and (pointer: fine)").matches) {
   // on a touch screen the focus would open the keyboard
-  book.querySelector("[name=guest_name]").focus({ preventScroll: true });
+  form.querySelector("[name=guest_name]").focus({ preventScroll: true });
 }

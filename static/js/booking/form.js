@@ -125,18 +125,18 @@ export class BookForm extends EventTarget {
 
   async reload({ compare = false } = {}) {
     const account = this.form.querySelector("[name=account]")?.value;
-    const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
+    const ends = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
     const key = this.trip.key;
     if (!compare) this.failed = false;
     if (!this.#known) this.shownTrip = ""; // the cards are removed
     const guest = this.guests.guest?.id;
-    const answering = this.cars.load(this.#known ? { ...asked, account, guest, compare } : null);
+    const answering = this.cars.load(this.#known ? { ...ends, account, guest, compare } : null);
     this.button();
     const answer = await answering;
     if (!answer) return;
     this.failed = !answer.ok;
     const still = this.trip.key === key;
-    for (const end of ["pickup", "drop"]) this.trip.corrected(end, asked[end], answer[end] ?? {});
+    for (const end of ["pickup", "drop"]) this.trip.corrected(end, ends[end], answer[end] ?? {});
     this.shownTrip = answer.ok && still ? this.trip.key : "";
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
@@ -149,8 +149,8 @@ export class BookForm extends EventTarget {
   /** Request prices now, or after a pause when the user tries several places. */
   #soon() {
     clearTimeout(this.later);
-    const wait = (this.asked ?? 0) + DEBOUNCE_MS - performance.now();
-    this.asked = performance.now();
+    const wait = (this.requestedAt ?? 0) + DEBOUNCE_MS - performance.now();
+    this.requestedAt = performance.now();
     if (wait <= 0) return void this.reload();
     this.later = setTimeout(() => this.signal?.aborted || this.reload(), DEBOUNCE_MS);
     this.button();
@@ -394,7 +394,8 @@ export class BookForm extends EventTarget {
       if (!this.#named()) return event.preventDefault();
       // that button opens a page with further questions
       if (event.submitter?.name === "guest_starts") return;
-      if (!this.#tell("send", { event })) return event.preventDefault();
+      const tookOver = !this.#tell("send", { event });
+      if (tookOver) return event.preventDefault();
       // after the browser has read the form, so that a second press sends no second order
       setTimeout(() => this.busy());
     });
@@ -460,10 +461,10 @@ export class BookForm extends EventTarget {
 
 /** The place of a link to a pickup point. */
 export function placeOf(link) {
-  const asked = new URL(link.href).searchParams;
+  const query = new URL(link.href).searchParams;
   return {
-    name: asked.get("pickup"),
-    lat: Number(asked.get("pickup_lat")),
-    lng: Number(asked.get("pickup_lng")),
+    name: query.get("pickup"),
+    lat: Number(query.get("pickup_lat")),
+    lng: Number(query.get("pickup_lng")),
   };
 }

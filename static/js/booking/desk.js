@@ -36,7 +36,7 @@ class DeskForm {
     root.addEventListener("click", (event) => this.#lift(event));
     document.addEventListener("focusin", (event) => this.#focused(event));
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
-      if (!this.sending) this.bookForm.pin(end, lat, lng);
+      if (!this.pendingData) this.bookForm.pin(end, lat, lng);
     });
     document.addEventListener("ridedash:map", () => this.#tellTrip()); // the board's map has loaded
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
@@ -102,7 +102,7 @@ class DeskForm {
   /** Let a click on the board's map set this end while it has no place; null: no end. */
   #aim(end) {
     this.aimed = end;
-    const open = end && !this.sending && !this.bookForm.trip.at(end) ? end : null;
+    const open = end && !this.pendingData && !this.bookForm.trip.at(end) ? end : null;
     this.bookForm.mapped = !tell("aim", { end: open });
   }
 
@@ -114,8 +114,8 @@ class DeskForm {
 
   async #send(submitter) {
     if (this.posting) return;
-    this.sending ??= formData(this.bookForm.form, submitter);
-    this.pressed = PREPARES.has(submitter?.name) ? null : pressOf(this.sending);
+    this.pendingData ??= formData(this.bookForm.form, submitter);
+    this.pressed = PREPARES.has(submitter?.name) ? null : pressOf(this.pendingData);
     this.posting = true;
     await this.#post();
   }
@@ -129,15 +129,15 @@ class DeskForm {
     this.#lock(true);
     this.#say("");
     this.#tellPress("sent");
-    const result = await send(this.bookForm.form.action, this.sending, () => this.#lost());
+    const result = await send(this.bookForm.form.action, this.pendingData, () => this.#lost());
     Object.assign(result, {
-      guest: firstGuest(this.sending),
-      later: this.sending.get("when") === "later",
+      guest: firstGuest(this.pendingData),
+      later: this.pendingData.get("when") === "later",
     });
     this.posting = false;
     if (result.kind === "lost" || (this.doubted && TURNED_AWAY.has(result.kind)))
       return this.#stillLost();
-    this.sending = null;
+    this.pendingData = null;
     this.doubted = false;
     this.#lock(false);
     const here =
@@ -145,16 +145,7 @@ class DeskForm {
       document.activeElement === document.body || this.root.contains(document.activeElement);
     if (result.html) this.#show(result.html);
     else this.bookForm.ready();
-    const {
-      sayLimited: limited,
-      saySignedOut: out,
-      sayRefused: refused,
-      sayBefore: before,
-    } = this.texts;
-    this.#say(
-      { made: this.#booked(result), limited, out, refused, before }[result.kind] ?? "",
-      result.kind !== "made",
-    );
+    this.#say(this.#wordsOf(result), result.kind !== "made");
     if (result.kind === "made") {
       this.placed = result;
       this.#tellPress("placed", { orders: result.orders });
@@ -182,6 +173,24 @@ class DeskForm {
     this.doubted = true;
     this.#say(this.texts.sayLost, true);
     this.#tellPress("lost", { words: this.texts.sayLost });
+  }
+
+  /** What is said about a result; nothing about a form with errors, which has its own words. */
+  #wordsOf(result) {
+    switch (result.kind) {
+      case "made":
+        return this.#booked(result);
+      case "before":
+        return this.texts.sayBefore;
+      case "limited":
+        return this.texts.sayLimited;
+      case "out":
+        return this.texts.saySignedOut;
+      case "refused":
+        return this.texts.sayRefused;
+      default:
+        return "";
+    }
   }
 
   #booked({ orders = [], guest = "", later = false, what = "", back = false }) {
@@ -242,13 +251,13 @@ class DeskForm {
   }
 
   async #refill({ order, how }) {
-    if (this.sending) return;
+    if (this.pendingData) return;
     const mine = (this.refilling = {});
     const { ok, status, body } = await ask(this.bookForm.form.action, {
       [how === "return" ? "return" : "again"]: order,
     });
     // another ride fills the form, or the form is being sent
-    if (mine !== this.refilling || this.sending) return;
+    if (mine !== this.refilling || this.pendingData) return;
     if (!ok || !body.html)
       return this.#say(status === 401 ? this.texts.saySignedOut : this.texts.sayFailed, true);
     this.#say("");

@@ -196,7 +196,7 @@ def fill_from_plan(picker: Picker, page: OrderPage) -> None:
     form, order = picker.form, page.order
     picker.refill(page, Refill.CHANGE)
     picker.again, form.supersedes.data = None, None
-    edit_plan(picker, page)
+    set_planned_ride(picker, page)
     form.change.data, form.version.data = order.id, order.version
     if order.pickup_at is not None:
         at = order.pickup_at.astimezone(zone(page.property.timezone))
@@ -205,7 +205,7 @@ def fill_from_plan(picker: Picker, page: OrderPage) -> None:
         form.pickup_time.data = f"{at:%H:%M}"
 
 
-def edit_plan(picker: Picker, page: OrderPage | None) -> None:
+def set_planned_ride(picker: Picker, page: OrderPage | None) -> None:
     """Make the form change this plan, whose present pickup time remains allowed."""
     picker.changing = page
     picker.form.planned_at = page.order.pickup_at if page else None
@@ -243,8 +243,8 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
     return redirect(f"/rides/{order_id}?said=change-done", 303)
 
 
-def explain(picker: Picker, error: Exception, now: datetime) -> int:
-    """Show in the picker why nothing was ordered. Returns the HTTP status."""
+def show_refusal(picker: Picker, error: Exception, now: datetime) -> int:
+    """Set what the page shows about why nothing was ordered. Returns the HTTP status."""
     if isinstance(error, GuardBusy):
         rides = [_busy_ride(each, now) for each in error.rides]
         picker.busy = {"guest": error.guest, "rides": rides, "seen": error.seen}

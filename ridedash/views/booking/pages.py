@@ -17,13 +17,13 @@ from ridedash.views.booking.form import (
     change_plan,
     compact_form,
     context,
-    edit_plan,
     estimator,
-    explain,
     fill_from_plan,
     is_plan,
     new_picker,
     own_offer,
+    set_planned_ride,
+    show_refusal,
     trip_picker,
 )
 from ridedash.views.booking.guest_start import let_guest_start
@@ -38,7 +38,7 @@ bp = Blueprint("booking", __name__)
 Answer = str | Response | tuple[str | Response, int]
 
 
-def sent_before() -> bool:
+def form_was_placed() -> bool:
     """Whether this form has already created its order: the rate limit does not count it again."""
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
@@ -96,7 +96,7 @@ def _plan_page(plan: OrderPage) -> Answer:
 
 @bp.post("/rides/new")
 @needs(BOOK)
-@limiter.limit("60/minute", key_func=by_staff_key, exempt_when=sent_before, cost=cars_asked)
+@limiter.limit("60/minute", key_func=by_staff_key, exempt_when=form_was_placed, cost=cars_asked)
 def create() -> Answer:
     """A press of Book: place the order of this form, then redirect to its page.
 
@@ -109,7 +109,7 @@ def create() -> Answer:
     offer = own_offer(picker.form.offer.data)
     moved = offer is not None and "drop" in request.form and not picker.is_trip_of(offer)
     picker.again = _order(picker.form.supersedes.data)
-    edit_plan(picker, _order(picker.form.change.data))
+    set_planned_ride(picker, _order(picker.form.change.data))
     if quick := request.form.get("quick"):
         picker.form.choose_time(quick)
     if quick or "show" in request.form:
@@ -126,7 +126,7 @@ def create() -> Answer:
     except TokenReused as error:
         return _reused(error.order_id), 409
     except (PlaceError, DatabaseBusy, CommitUnknown) as error:
-        return _retry(picker, offer, explain(picker, error, services().clock()))
+        return _retry(picker, offer, show_refusal(picker, error, services().clock()))
     if placed.created:
         services().wake()
     return _placed_response(placed, wanted)
@@ -191,6 +191,7 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
     values = picker.form.values()
     if offer is None or offer.kind != Kind.SHARE:
         values["seats"] = None  # the form posts seats for every product
+    # the value of the pressed button lists the rides of its notice; that of the checkbox names none
     values["second_to"] = row_ids(request.form.get("override_guard", ""))
     values["supersedes"] = picker.again.order.id if picker.again else None
     return BookingRequest(

@@ -26,7 +26,13 @@ from ridedash.store.orders import Heartbeat, Order, OrderState
 
 SPEED: Final = 10.0  # speed of the clock: a lease of 60 s ends after 6 s
 READY: Final = "order.ready"
-POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed", "order.settled")
+POINTS: Final = (
+    "order.claimed",
+    "order.sent",
+    "order.answered",
+    "order.journalled",
+    "order.settled",
+)
 HURRIES: Final = (
     200.0,
     100.0,

@@ -46,7 +46,7 @@ class SettlesFirst(Sender):
         self._settle(prepared.reference, attempt, outcome)
         record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
         slot = self.journal.file.append(record)
-        self.runtime.failpoint("order.boxed")
+        self.runtime.failpoint("order.journalled")
         return slot
 
 

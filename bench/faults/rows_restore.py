@@ -30,7 +30,7 @@ POINTS: Final = (
     "order.claimed",
     "order.sent",
     "order.answered",
-    "order.boxed",
+    "order.journalled",
     "order.settled",
     "plan.claimed",
     "plan.asked",

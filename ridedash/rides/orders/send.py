@@ -297,7 +297,7 @@ class Sender:
             slot = self.journal.file.append(record)
         except OSError:
             return None
-        self.runtime.failpoint("order.boxed")
+        self.runtime.failpoint("order.journalled")
         return slot
 
     def _refresh_token(self, prepared: Prepared, outcome: Outcome) -> Outcome:

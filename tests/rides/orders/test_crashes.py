@@ -24,7 +24,7 @@ from ridedash.rides.orders.place import GuardBusy, OfferStale, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked, withdraw
 from tests.rides.desk_world import World
 
-POINTS = ["order.claimed", "order.sent", "order.answered", "order.boxed", "order.settled"]
+POINTS = ["order.claimed", "order.sent", "order.answered", "order.journalled", "order.settled"]
 SETTLED = {"BOOKED", "MATCHING", "REJECTED", "NOT_SENT", "FAILED", "CLOSED_NOT_BOOKED"}
 
 
@@ -109,7 +109,7 @@ def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_corr
         assert world.service.count("create") == sent, (
             "a request that may have left is never repeated"
         )
-    if point in {"order.boxed", "order.settled"}:
+    if point in {"order.journalled", "order.settled"}:
         known = {
             "booked": "BOOKED",
             "matching": "MATCHING",
@@ -194,7 +194,7 @@ def test_an_answer_survives_a_database_that_can_not_be_written(world: World) -> 
         order_id = world.place()
 
         def full(name: str) -> None:
-            if name == "order.boxed":
+            if name == "order.journalled":
                 raise OSError("no space left")
 
         runtime = worker.sender.runtime

@@ -154,7 +154,7 @@ def test_an_answer_that_only_the_answer_journal_had_reaches_the_restored_databas
     backup = dump(world.db)
     until_due(world)
     answers(world, offered())
-    with world.worker(failpoint=KillAt("order.boxed")) as worker, pytest.raises(Killed):
+    with world.worker(failpoint=KillAt("order.journalled")) as worker, pytest.raises(Killed):
         worker.step()
     restore(world.db, backup)
     with world.worker() as worker:

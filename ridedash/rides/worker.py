@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -35,7 +35,6 @@ from ridedash.rides.tracking.pool import Polling
 from ridedash.service.errors import ServiceError
 from ridedash.store.database.database import DatabaseBusy
 
-Job = Callable[[], object]
 # called with the present time; returns how many rows it changed
 RetentionJob = Callable[[datetime], int]
 
@@ -48,13 +47,20 @@ REPLAY_EVERY_S: Final = 15.0
 KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
 PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused
-PROBE: Final = "probe 0"  # the key of the job, like "send 12"
+PROBE: Final = "probe 0"  # the key of the job
 PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if nobody else asks
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # pause after a round that failed
 NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup will do to find out whether the service answers
 
 log = logging.getLogger(__name__)
+
+
+class Job(NamedTuple):
+    """Work for a thread of its own; `key` is its word and the id of its row, like "send 12"."""
+
+    key: str
+    run: Callable[[], object]
 
 
 class Worker:
@@ -125,7 +131,7 @@ class Worker:
         self._look_at_the_clock()
         for jobs in (self._probes, self._plans, self._sends, self._actions):
             for job in jobs():
-                did |= bool(job())
+                did |= bool(self._do(job))
         polled = [self.tracker.ask(claim) for claim in self.tracker.claim(self.threads)]
         return bool(self.tracker.record(polled)) or did
 
@@ -133,7 +139,7 @@ class Worker:
         """One round in this thread that only sends orders, while a demo makes its day."""
         self._recurring_jobs()
         for job in self._sends():
-            job()
+            self._do(job)
 
     def _round(self, polling: Polling, stop: threading.Event) -> None:
         wait_s: float | None = None
@@ -161,7 +167,7 @@ class Worker:
     def _start(self, found: Callable[[], list[Job]]) -> None:
         """Begin the jobs at once: if another query failed first, they would stay busy for ever."""
         for job in found():
-            threading.Thread(target=job, name="send", daemon=True).start()
+            threading.Thread(target=self._do, args=(job,), name=job.key, daemon=True).start()
 
     def _look_at_the_clock(self) -> None:
         """After a turn of the service's clock, make all rides due: each may have another status."""
@@ -179,7 +185,7 @@ class Worker:
         if traffic.key_refused_s() is not None:
             due |= self._is_time("key", PROBE_KEY_EVERY_S, always=False)
         if due and self._begin(PROBE):
-            return [partial(self._do, PROBE, self._probe)]
+            return [Job(PROBE, self._probe)]
         return []
 
     def _probe(self) -> None:
@@ -188,15 +194,15 @@ class Worker:
 
     def _sends(self) -> list[Job]:
         ids = self._fresh("send", self.sender.due) if self.watch.settled else []
-        return [partial(self._do, f"send {i}", partial(self.sender.send, i)) for i in ids]
+        return [Job(f"send {i}", partial(self.sender.send, i)) for i in ids]
 
     def _plans(self) -> list[Job]:
         ids = self._fresh("plan", self.promoter.due) if self.watch.settled else []
-        return [partial(self._do, f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
+        return [Job(f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
 
     def _actions(self) -> list[Job]:
         ids = self._fresh("act", self.caller.due)
-        return [partial(self._do, f"act {i}", partial(self.caller.again, i)) for i in ids]
+        return [Job(f"act {i}", partial(self.caller.again, i)) for i in ids]
 
     def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
         """Due ids that this worker is not busy with, one for each free thread; they become busy."""
@@ -217,20 +223,20 @@ class Worker:
         with self._lock:
             return sum(key.startswith(what + " ") for key in self._busy)
 
-    def _do(self, key: str, job: Job) -> object:
+    def _do(self, job: Job) -> object:
         """Do a job. Its errors end here: they are logged by type, without values."""
-        word, _, number = key.partition(" ")
+        word, _, number = job.key.partition(" ")
         before = step.set((word, int(number)))
         try:
-            return job()
+            return job.run()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
-            log.error("%s failed: %s", key, reason(error))
+            log.error("%s failed: %s", job.key, reason(error))
         except Exception as error:  # a bug of ours must cost one job, not the worker
-            log.exception("%s failed: %s", key, type(error).__name__)
+            log.exception("%s failed: %s", job.key, type(error).__name__)
         finally:
             step.reset(before)
             with self._lock:
-                self._busy.discard(key)
+                self._busy.discard(job.key)
             self.wake()
         return False
 

@@ -18,7 +18,7 @@ from ridedash.observability.hooks import step
 from ridedash.rides.health import can_send, counts, heartbeat_age
 from ridedash.rides.orders import kiosk_watch, transitions
 from ridedash.rides.tracking.pool import Polling
-from ridedash.rides.worker import LOOK_EVERY_S, REST_S, Worker
+from ridedash.rides.worker import LOOK_EVERY_S, REST_S, Job, Worker
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.models.orders import Heartbeat, Order, OrderState
 from tests.rides.desk_world import World
@@ -169,8 +169,8 @@ def test_one_slow_send_holds_up_no_other(real: World) -> None:
         first = real.place()
         worker.wake()
         until(lambda: real.state(first) == "SENDING")
-        sends = [each.daemon for each in threading.enumerate() if each.name == "send"]
-        assert set(sends) == {True}, "a send that hangs keeps no process from ending"
+        sends = {each.name: each.daemon for each in threading.enumerate()}
+        assert sends[f"send {first}"] is True, "a send that hangs keeps no process from ending"
         second = real.place()
         worker.wake()
         until(lambda: real.state(second) == "BOOKED")
@@ -441,7 +441,7 @@ def test_a_job_that_fails_is_logged_by_its_name_and_can_be_begun_again(
     with world.worker() as worker:
         assert worker._begin("send 7")
         assert not worker._begin("send 7")
-        assert worker._do("send 7", fine) is True
+        assert worker._do(Job("send 7", fine)) is True
         for error in (OSError("the disk"), ValueError("of Guest Heron")):
 
             def fails(error: Exception = error) -> None:
@@ -449,7 +449,7 @@ def test_a_job_that_fails_is_logged_by_its_name_and_can_be_begun_again(
 
             worker._woken = False
             assert worker._begin("send 7")
-            assert worker._do("send 7", fails) is False
+            assert worker._do(Job("send 7", fails)) is False
             assert worker._woken, "another one may wait for its thread"
     assert (seen, step.get()) == ([("send", 7)], before)
     said = [record.getMessage() for record in caplog.records]

@@ -132,6 +132,8 @@ def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, 
     detail = order.booking_id or order.txn_id
     transitions.raise_attention(s, order, transitions.LATE_DOUBLE, detail, now)
     if to is S.MATCHING:
+        # the protocol (rides/states.py) leads from closed to UNKNOWN, but not to MATCHING: the
+        # order is reopened, as by staff, and `settle` takes it on from there
         transitions.change_state(s, order, S.UNKNOWN, now, who)
 
 

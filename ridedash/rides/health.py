@@ -59,12 +59,12 @@ def write_heartbeat(
     alarms: Alarms = NO_ALARMS,
     *,
     ready: bool = True,
-    beside: Callable[[Session], None] | None = None,
+    also_write: Callable[[Session], None] | None = None,
 ) -> None:
     """Write the heartbeat of a worker; delete workers that have had none for a day.
 
-    `ready`: whether its journals can store a send and its answer; else it sends nothing. `beside`
-    is called within the same transaction, to write something else.
+    `ready`: whether its journals can store a send and its answer; else it sends nothing.
+    `also_write` is called within the same transaction, to write something else.
     """
     with db.write() as s:
         s.execute(
@@ -79,8 +79,8 @@ def write_heartbeat(
         row.beat_at = now
         row.silent_since, row.key_refused_since, row.clock_ahead_s = alarms
         row.unready_since = None if ready else row.unready_since or now
-        if beside is not None:
-            beside(s)
+        if also_write is not None:
+            also_write(s)
 
 
 def write_end(db: Database, worker: str) -> None:

@@ -127,11 +127,11 @@ def test_a_stopped_worker_leaves_its_last_heartbeat_as_it_was(db: Database) -> N
 
 
 def test_what_is_written_beside_a_heartbeat_is_in_its_transaction(db: Database) -> None:
-    def beside(s: Session) -> None:
+    def also_write(s: Session) -> None:
         row = s.get_one(Heartbeat, "a")
         row.silent_since = NOW
 
-    write_heartbeat(db, "a", NOW, beside=beside)
+    write_heartbeat(db, "a", NOW, also_write=also_write)
     with db.read() as s:
         assert s.get_one(Heartbeat, "a").silent_since == NOW
 

@@ -103,12 +103,12 @@ def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
     `key` is the secret of this installation, `tz` the property's zone. Raises KioskRefused and
     whatever `place` raises.
     """
-    beside = _Beside(runtime, key, press, tz)
-    request = _request(press, beside)
-    return place(runtime.db, runtime.clock, request, runtime.failpoint, beside)
+    hooks = _KioskHooks(runtime, key, press, tz)
+    request = _request(press, hooks)
+    return place(runtime.db, runtime.clock, request, runtime.failpoint, hooks)
 
 
-class _Beside:
+class _KioskHooks:
     """The parts of a kiosk in the commit of its order."""
 
     def __init__(self, runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> None:
@@ -182,13 +182,13 @@ def _in_order(kiosk: Kiosk, property_id: int) -> bool:
     return ours and kiosk.revoked_at is None and not kiosk.out_of_order
 
 
-def _request(press: Press, beside: _Beside) -> BookingRequest:
+def _request(press: Press, hooks: _KioskHooks) -> BookingRequest:
     """The booking request of a press: paid in cash, unless staff have said that the house pays."""
-    grant, wish = beside.grant, press.wish
+    grant, wish = hooks.grant, press.wish
     return BookingRequest(
         property_id=press.property_id,
         actor=by_kiosk(press.kiosk_id),
-        tz=beside.tz,
+        tz=hooks.tz,
         form_token=press.token,
         offer_id=press.offer_id,
         guest_name=wish.name,
@@ -198,5 +198,5 @@ def _request(press: Press, beside: _Beside) -> BookingRequest:
         guest_language=press.language,
         seats=wish.seats,
         payment=None if grant.house_pays else wire.CASH,
-        account_id=beside.account_id,
+        account_id=hooks.account_id,
     )

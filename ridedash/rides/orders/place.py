@@ -55,7 +55,7 @@ class Placed:
     order_ids: tuple[int, ...] = ()
 
 
-class Beside(Protocol):
+class CommitHooks(Protocol):
     """Hooks into the commit of a new order; for a kiosk, its limits and its ticket."""
 
     def before(self, s: Session, offer: Offer, now: datetime) -> None:
@@ -129,21 +129,21 @@ def place(
     clock: Clock,
     request: BookingRequest,
     failpoint: Failpoint = no_failpoint,
-    beside: Beside | None = None,
+    hooks: CommitHooks | None = None,
 ) -> Placed:
     """T1: make a READY order (SCHEDULED with a pickup time), or find the one of this form token.
 
-    It is made in one commit, in which `beside` takes part (docs/booking-protocol.md 1.3). Raises
-    OfferUnknown, OfferStale, TokenReused, GuardBusy, RequestRefused and what `beside` raises;
+    It is made in one commit, in which `hooks` take part (docs/booking-protocol.md 1.3). Raises
+    OfferUnknown, OfferStale, TokenReused, GuardBusy, RequestRefused and what `hooks` raise;
     DatabaseBusy when nothing was ordered; CommitUnknown when it is not known whether an order was
     made: the same form, sent again, finds it or makes it.
     """
     now = clock()
     placed = _placed_before(db, request)  # a form that is sent again needs no write transaction
     try:
-        placed = placed or retry_conflict(lambda: _place(db, request, now, beside))
+        placed = placed or retry_conflict(lambda: _place(db, request, now, hooks))
     except CommitUnknown as lost:
-        placed = _place_after_lost_commit(lambda: _place(db, request, now, beside), lost)
+        placed = _place_after_lost_commit(lambda: _place(db, request, now, hooks), lost)
     except DatabaseBusy:
         # another request with the same form may have come first
         placed = _placed_before(db, request)
@@ -171,7 +171,9 @@ def _place_after_lost_commit(again: Callable[[], Placed], lost: CommitUnknown) -
         raise lost from None  # it is unknown whether something was ordered
 
 
-def _place(db: Database, request: BookingRequest, now: datetime, beside: Beside | None) -> Placed:
+def _place(
+    db: Database, request: BookingRequest, now: datetime, hooks: CommitHooks | None
+) -> Placed:
     with db.write() as s:
         # From here on another request with the same form waits, and then finds our order.
         _lock_guests(s, request)
@@ -181,11 +183,11 @@ def _place(db: Database, request: BookingRequest, now: datetime, beside: Beside 
         offer = offer_of(s, request, now)
         check(s, request, offer)
         _check_times(request, now)
-        if beside is not None:
-            beside.before(s, offer, now)
+        if hooks is not None:
+            hooks.before(s, offer, now)
         ids = _orders(s, request, offer, now)
-        if beside is not None:
-            beside.after(s, ids[0], now)
+        if hooks is not None:
+            hooks.after(s, ids[0], now)
         return Placed(ids[0], created=True, order_ids=tuple(ids))
 
 
@@ -423,7 +425,7 @@ class _SecondCar:
     group is for the same guest.
     """
 
-    beside: int | None
+    open_order_id: int | None
     of_group: bool
 
 
@@ -436,8 +438,8 @@ def _record(
         "override": part.request.override_guard,
         "supersedes": request.supersedes,
     }
-    if second.beside is not None:
-        facts["second_to"] = second.beside
+    if second.open_order_id is not None:
+        facts["second_to"] = second.open_order_id
     if order.group_key:
         # the ways back are numbered after the cars
         number = part.number if part.back_of is None else part.number - request.cars

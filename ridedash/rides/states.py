@@ -9,25 +9,36 @@ from typing import Final
 from ridedash import wire
 from ridedash.store.models.orders import OrderState
 
-S = OrderState
 TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     # UNKNOWN: only in a restored database (docs/booking-protocol.md 1.7)
-    S.SCHEDULED: frozenset({S.READY, S.NOT_SENT, S.UNKNOWN}),
-    S.WAITING: frozenset({S.READY, S.NOT_SENT, S.UNKNOWN}),
-    S.READY: frozenset({S.SENDING, S.NOT_SENT, S.UNKNOWN}),
-    S.SENDING: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.READY}),
-    S.UNKNOWN: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.CLOSED_NOT_BOOKED}),
-    S.MATCHING: frozenset({S.BOOKED, S.FAILED}),
-    S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
-    S.BOOKED: frozenset(),
-    S.REJECTED: frozenset(),
+    OrderState.SCHEDULED: frozenset({OrderState.READY, OrderState.NOT_SENT, OrderState.UNKNOWN}),
+    OrderState.WAITING: frozenset({OrderState.READY, OrderState.NOT_SENT, OrderState.UNKNOWN}),
+    OrderState.READY: frozenset({OrderState.SENDING, OrderState.NOT_SENT, OrderState.UNKNOWN}),
+    OrderState.SENDING: frozenset(
+        {
+            OrderState.BOOKED,
+            OrderState.MATCHING,
+            OrderState.REJECTED,
+            OrderState.NOT_SENT,
+            OrderState.UNKNOWN,
+            OrderState.READY,
+        }
+    ),
+    OrderState.UNKNOWN: frozenset(
+        {OrderState.BOOKED, OrderState.MATCHING, OrderState.REJECTED, OrderState.CLOSED_NOT_BOOKED}
+    ),
+    OrderState.MATCHING: frozenset({OrderState.BOOKED, OrderState.FAILED}),
+    OrderState.CLOSED_NOT_BOOKED: frozenset({OrderState.BOOKED, OrderState.UNKNOWN}),
+    OrderState.BOOKED: frozenset(),
+    OrderState.REJECTED: frozenset(),
     # SCHEDULED, WAITING: a withdrawal is undone. UNKNOWN: in a restored database, if it was undone
     # after the backup
-    S.NOT_SENT: frozenset({S.SCHEDULED, S.WAITING, S.UNKNOWN}),
-    S.FAILED: frozenset(),
+    OrderState.NOT_SENT: frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.UNKNOWN}),
+    OrderState.FAILED: frozenset(),
 }
-FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})
-WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked, as far as we know
+FAILED_STATES: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
+# nothing is booked, as far as we know
+WITHOUT_RIDE: Final = FAILED_STATES | {OrderState.CLOSED_NOT_BOOKED}
 ABORTABLE: Final = wire.SEARCHING
 FEEDBACK_CALLS: Final = 3  # calls for one feedback, including repeated ones
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
@@ -68,8 +79,8 @@ def has_failed(order_state: OrderState, status: str | None) -> bool:
 
     True also for an order of unknown outcome, which a person may decide to book again.
     """
-    if order_state != S.BOOKED:
-        return order_state == S.UNKNOWN or order_state in WITHOUT_RIDE
+    if order_state != OrderState.BOOKED:
+        return order_state == OrderState.UNKNOWN or order_state in WITHOUT_RIDE
     return status in wire.TERMINAL and status != wire.COMPLETED
 
 
@@ -100,29 +111,29 @@ def actions(
     is armed.
     """
     by_state: dict[OrderState, tuple[ActionAllowed, ...]] = {
-        S.SCHEDULED: (ActionAllowed("change", True), ActionAllowed("withdraw", True)),
-        S.WAITING: (ActionAllowed("start", True), ActionAllowed("withdraw", True)),
-        S.READY: (ActionAllowed("withdraw", True),),
-        S.SENDING: (),
-        S.UNKNOWN: (ActionAllowed("resolve", True),),
-        S.CLOSED_NOT_BOOKED: (ActionAllowed("reopen", True), ActionAllowed("again", True)),
-        S.REJECTED: (ActionAllowed("again", True),),
-        S.NOT_SENT: (ActionAllowed("again", True),),
-        S.FAILED: (ActionAllowed("again", True),),
-        S.MATCHING: (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),),
+        OrderState.SCHEDULED: (ActionAllowed("change", True), ActionAllowed("withdraw", True)),
+        OrderState.WAITING: (ActionAllowed("start", True), ActionAllowed("withdraw", True)),
+        OrderState.READY: (ActionAllowed("withdraw", True),),
+        OrderState.SENDING: (),
+        OrderState.UNKNOWN: (ActionAllowed("resolve", True),),
+        OrderState.CLOSED_NOT_BOOKED: (ActionAllowed("reopen", True), ActionAllowed("again", True)),
+        OrderState.REJECTED: (ActionAllowed("again", True),),
+        OrderState.NOT_SENT: (ActionAllowed("again", True),),
+        OrderState.FAILED: (ActionAllowed("again", True),),
+        OrderState.MATCHING: (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),),
     }
     if order_state in by_state:
         return by_state[order_state]
     return _ride_actions(status, kind, booking_id, armed, feedback_given)
 
 
-def held_actions(order_state: OrderState = S.SCHEDULED) -> tuple[ActionAllowed, ...]:
+def held_actions(order_state: OrderState = OrderState.SCHEDULED) -> tuple[ActionAllowed, ...]:
     """The actions for a ride that is held after a restore of the database.
 
     A ride that waits for its guest (WAITING) can't be changed.
     """
     names = ["release", "ordered", "change", "withdraw"]
-    if order_state == S.WAITING:
+    if order_state == OrderState.WAITING:
         names.remove("change")
     return tuple(ActionAllowed(name, True) for name in names)
 

@@ -34,8 +34,7 @@ from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark
 
 T = TypeVar("T")
-S = OrderState
-NOT_SENT_YET: Final = frozenset({S.SCHEDULED, S.WAITING, S.READY})
+NOT_SENT_YET: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state comes from the journal
 # how often recent sends are compared; they are also compared after each lost connection to the
 # database
@@ -229,7 +228,7 @@ def hold(s: Session, now: datetime, who: Who) -> int:
     query = select(Order).where(Order.state.in_(NOT_SENT_YET)).order_by(Order.id)
     orders = s.scalars(query).all()
     for order in orders:
-        if order.state == S.READY:
+        if order.state == OrderState.READY:
             doubt(s, order, order.ready_at or now, now, who)
         else:
             order.held_at = now
@@ -317,7 +316,9 @@ def _proves_more(last: Last, order: restores.Known) -> bool:
     """Whether the journal has the outcome of an attempt, and the database has none."""
     if order.attempt != last.attempt or not last.answer:
         return False
-    return order.state == S.SENDING or (order.state == S.UNKNOWN and last.answer != S.UNKNOWN)
+    if order.state == OrderState.UNKNOWN:
+        return last.answer != OrderState.UNKNOWN
+    return order.state == OrderState.SENDING
 
 
 def _lacks(s: Session, entry: Sent) -> bool:
@@ -343,10 +344,10 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
     if order.attempt < entry.attempt:
         order.attempt = entry.attempt
         # the order is withdrawn here but was sent later: the withdrawal was undone after the backup
-        if order.state in NOT_SENT_YET or order.state == S.NOT_SENT:
+        if order.state in NOT_SENT_YET or order.state == OrderState.NOT_SENT:
             doubt(s, order, entry.at, now, WORKER)
         transitions.add_event(s, order, "event", FROM_JOURNAL, now)
-    elif order.state not in (S.SENDING, S.UNKNOWN) or entry.outcome is None:
+    elif order.state not in (OrderState.SENDING, OrderState.UNKNOWN) or entry.outcome is None:
         return 0
     if entry.outcome is not None and (order.state in UNPROVED or _contradicts(order, entry)):
         settle(s, order, outcome_of(entry.outcome), now, WORKER)
@@ -356,14 +357,15 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
 def _contradicts(order: Order, entry: Sent) -> bool:
     """Whether the order ended without a ride in the database, and the journal has it as booked."""
     assert entry.outcome is not None
-    return order.state in WITHOUT_RIDE and entry.outcome["state"] in (S.BOOKED, S.MATCHING)
+    found = (OrderState.BOOKED, OrderState.MATCHING)
+    return order.state in WITHOUT_RIDE and entry.outcome["state"] in found
 
 
 def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) -> None:
     """Set an unsent order to UNKNOWN: a restored database can't know whether it was sent."""
     order.code, order.sent_at = RESTORED, sent_at
     order.held_at = order.owner = order.lease_until = None
-    transitions.change_state(s, order, S.UNKNOWN, now, who, code=RESTORED)
+    transitions.change_state(s, order, OrderState.UNKNOWN, now, who, code=RESTORED)
 
 
 def _list_lost(db: Database, now: datetime, entries: Sequence[Sent]) -> int:

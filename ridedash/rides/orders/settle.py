@@ -15,9 +15,8 @@ from ridedash.store import audit
 from ridedash.store.actors import Who
 from ridedash.store.models.orders import Order, OrderState, Ride
 
-S = OrderState
 LATE_ANSWER: Final = "order.late_answer"  # what the audit log calls it
-UNPROVED: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
+UNPROVED: Final = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED})
 SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, once
 
 
@@ -31,24 +30,24 @@ def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) 
     if state not in UNPROVED:
         _record_contradiction(s, order, outcome, now, who)
         return state
-    if state is S.SENDING and outcome.retry and _use_retry(order, outcome, now):
-        transitions.change_state(s, order, S.READY, now, who, retry=outcome.retry)
+    if state is OrderState.SENDING and outcome.retry and _use_retry(order, outcome, now):
+        transitions.change_state(s, order, OrderState.READY, now, who, retry=outcome.retry)
         order.owner = order.lease_until = order.sent_at = None
-        return S.READY
+        return OrderState.READY
     to = _next_state(s, state, outcome)
     if to is None:
-        if outcome.alarm or outcome.state is S.BOOKED:
+        if outcome.alarm or outcome.state is OrderState.BOOKED:
             _record_late_answer(s, order, outcome, now, who)
         return state
     _store(order, outcome)
-    if state is S.CLOSED_NOT_BOOKED:
+    if state is OrderState.CLOSED_NOT_BOOKED:
         _note_late_booking(s, order, to, now, who)
     if to != order.state:
         facts = {"code": outcome.code, "http": outcome.http_status}
         transitions.change_state(s, order, to, now, who, **facts)
-    if outcome.alarm or (to is S.UNKNOWN and outcome.state is S.BOOKED):
+    if outcome.alarm or (to is OrderState.UNKNOWN and outcome.state is OrderState.BOOKED):
         transitions.raise_attention(s, order, transitions.CONTRADICTION, _named(outcome), now)
-    if to in {S.BOOKED, S.MATCHING}:
+    if to in {OrderState.BOOKED, OrderState.MATCHING}:
         _start_ride(s, order, outcome, now)
     return to
 
@@ -101,19 +100,20 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
 
 def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
     """The state that an outcome leads to; None when the outcome does not change the state."""
-    to = S.UNKNOWN if _is_linked(s, outcome) else outcome.state
-    if state is S.SENDING:
+    to = OrderState.UNKNOWN if _is_linked(s, outcome) else outcome.state
+    if state is OrderState.SENDING:
         return to
-    if to is S.UNKNOWN:
+    if to is OrderState.UNKNOWN:
         return None
-    if state is S.CLOSED_NOT_BOOKED:
-        return to if to in {S.BOOKED, S.MATCHING} else None
-    return S.REJECTED if to is S.NOT_SENT else to  # proved late: the booking does not exist
+    if state is OrderState.CLOSED_NOT_BOOKED:
+        return to if to in {OrderState.BOOKED, OrderState.MATCHING} else None
+    # proved late: the booking does not exist
+    return OrderState.REJECTED if to is OrderState.NOT_SENT else to
 
 
 def _is_linked(s: Session, outcome: Outcome) -> bool:
     """Whether another order has this booking id: then the answer was not about this order."""
-    if outcome.state is not S.BOOKED:
+    if outcome.state is not OrderState.BOOKED:
         return False
     other = select(Order.id).where(Order.booking_id == outcome.booking_id)
     return s.scalars(other).first() is not None
@@ -131,10 +131,10 @@ def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, 
     order.late_double = True
     detail = order.booking_id or order.txn_id
     transitions.raise_attention(s, order, transitions.LATE_DOUBLE, detail, now)
-    if to is S.MATCHING:
+    if to is OrderState.MATCHING:
         # the protocol (rides/states.py) leads from closed to UNKNOWN, but not to MATCHING: the
         # order is reopened, as by staff, and `settle` takes it on from there
-        transitions.change_state(s, order, S.UNKNOWN, now, who)
+        transitions.change_state(s, order, OrderState.UNKNOWN, now, who)
 
 
 def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> None:
@@ -150,13 +150,13 @@ def _record_contradiction(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
     """Record an outcome that contradicts the final one: another state, or another ride."""
-    if outcome.state is S.UNKNOWN:
-        contradicts = outcome.alarm and order.state not in {S.BOOKED, S.MATCHING}
-    elif outcome.state is S.MATCHING:
+    if outcome.state is OrderState.UNKNOWN:
+        contradicts = outcome.alarm and order.state not in {OrderState.BOOKED, OrderState.MATCHING}
+    elif outcome.state is OrderState.MATCHING:
         # this answer may be replayed after the same ride got its booking id
         contradicts = not _is_of_same_ride(order, outcome)
-    elif outcome.state is S.BOOKED:
-        contradicts = order.state != S.BOOKED or not _is_of_same_ride(order, outcome)
+    elif outcome.state is OrderState.BOOKED:
+        contradicts = order.state != OrderState.BOOKED or not _is_of_same_ride(order, outcome)
     else:
         contradicts = outcome.state != order.state
     if contradicts:
@@ -181,7 +181,7 @@ def _record_late_answer(
     audit.record(
         s, who, LATE_ANSWER, subject, result, now, property_id=order.property_id, detail=detail
     )
-    if outcome.alarm or outcome.state in {S.BOOKED, S.MATCHING}:
+    if outcome.alarm or outcome.state in {OrderState.BOOKED, OrderState.MATCHING}:
         transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)
 
 

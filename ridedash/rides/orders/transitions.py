@@ -24,15 +24,34 @@ from ridedash.store import audit
 from ridedash.store.actors import Who
 from ridedash.store.models.orders import Attention, Order, OrderState, TimelineEvent
 
-S = OrderState
-OPEN: Final = frozenset({S.READY, S.SENDING, S.UNKNOWN, S.MATCHING, S.BOOKED})
-RESOLVED: Final = frozenset({S.BOOKED, S.REJECTED, S.NOT_SENT, S.CLOSED_NOT_BOOKED, S.FAILED})
+OPEN: Final = frozenset(
+    {
+        OrderState.READY,
+        OrderState.SENDING,
+        OrderState.UNKNOWN,
+        OrderState.MATCHING,
+        OrderState.BOOKED,
+    }
+)
+RESOLVED: Final = frozenset(
+    {
+        OrderState.BOOKED,
+        OrderState.REJECTED,
+        OrderState.NOT_SENT,
+        OrderState.CLOSED_NOT_BOOKED,
+        OrderState.FAILED,
+    }
+)
 # I7: an order is never sent later than this after it became READY
 FRESH: Final = timedelta(seconds=30)
 LEASE: Final = timedelta(seconds=60)  # how long the sender may wait for the answer
 # an order without an answer becomes UNKNOWN after this time
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
-LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
+LOGGED: Final = {
+    OrderState.REJECTED: logging.INFO,
+    OrderState.NOT_SENT: logging.WARNING,
+    OrderState.UNKNOWN: logging.WARNING,
+}
 # the key in Session.info of the list of new states, which are counted after the commit
 NEW_STATES: Final = "new_states"
 # attention items of orders; those of rides are in rides/tracking/policy.py
@@ -74,14 +93,14 @@ def change_state(
     s.info.setdefault(NEW_STATES, []).append(str(to))
     if to in LOGGED:
         event.listen(s, "after_commit", partial(_log, order.id, to, order.code), once=True)
-    if was is S.UNKNOWN:
+    if was is OrderState.UNKNOWN:
         clear_attention(s, order, UNKNOWN, now)
-    if was is S.WAITING:
+    if was is OrderState.WAITING:
         clear_attention(s, order, NOT_STARTED, now)
         clear_attention(s, order, HELD, now)
-    if to is S.WAITING and order.held_at is not None:  # its withdrawal was undone
+    if to is OrderState.WAITING and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)
-    if to is S.UNKNOWN:
+    if to is OrderState.UNKNOWN:
         raise_attention(s, order, UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:
         _note_planned(s, order, to, now)
@@ -165,7 +184,7 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
     """Raise an item for a planned ride that failed: perhaps nobody looks when it is sent."""
     clear_attention(s, order, NOT_YET, now)
-    if to is S.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
+    if to is OrderState.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)
     else:
         clear_attention(s, order, HELD, now)
@@ -181,7 +200,7 @@ def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> 
     contain anything, so it is not logged.
     """
     shown = code or "no code"
-    if code and to is S.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):
+    if code and to is OrderState.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):
         shown = "a code of the service's own"
     level = logging.INFO if code in (WITHDRAWN, START_MISSED) else LOGGED[to]
     log.log(level, "order %d is %s: %s", order_id, to, shown)

@@ -14,7 +14,7 @@ from ridedash.rides.codes import NO_CONNECTION, RESTORED
 from ridedash.rides.orders.restore import FROM_JOURNAL
 from ridedash.rides.tracking.merge import HANDOVER
 from ridedash.rides.tracking.policy import READ_BACK, RIDE_ENDED, SUPERSEDED
-from ridedash.store.models.orders import OrderState as S
+from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import Action, Order, TimelineEvent
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web.formatting import clock_time, day_text
@@ -22,7 +22,7 @@ from ridedash.wording import gettext as _
 from ridedash.wording import lazy, say, service_quote
 
 Found = tuple[datetime, str, str]  # when, our words, the words of whoever answered
-UNSENT: Final = frozenset({S.SCHEDULED, S.WAITING, S.READY})
+UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 # an action is stored as called just before its call; when the call was sent is stored nowhere
 ASKED: Final = {
     "abort": lazy("We began to ask the ride company to stop the search."),
@@ -31,12 +31,12 @@ ASKED: Final = {
     "feedback": lazy("We began to send the feedback."),
 }
 ANSWERS: Final = {
-    S.BOOKED: lazy("The ride company answered: booked, with the number {id}."),
-    S.MATCHING: lazy("The ride company answered that it looks for a shared ride."),
-    S.REJECTED: lazy("The ride company refused the order[: {code}]."),
-    S.NOT_SENT: lazy("The ride company answered that it booked nothing[: {code}]."),
-    S.UNKNOWN: lazy("The answer proves neither a booking nor a refusal."),
-    S.CLOSED_NOT_BOOKED: lazy("A member of staff said that nothing was booked."),
+    OrderState.BOOKED: lazy("The ride company answered: booked, with the number {id}."),
+    OrderState.MATCHING: lazy("The ride company answered that it looks for a shared ride."),
+    OrderState.REJECTED: lazy("The ride company refused the order[: {code}]."),
+    OrderState.NOT_SENT: lazy("The ride company answered that it booked nothing[: {code}]."),
+    OrderState.UNKNOWN: lazy("The answer proves neither a booking nor a refusal."),
+    OrderState.CLOSED_NOT_BOOKED: lazy("A member of staff said that nothing was booked."),
 }
 AGREED: Final = {
     "done": lazy("The ride company did it."),
@@ -105,11 +105,11 @@ def _of_order(facts: RideFacts) -> Iterator[Found]:
     asked = _("We began to ask the ride company to book, with the reference {ref}.")
     for at in _sends(order, events):
         yield at, say(asked, {"ref": order.mtx}), ""
-    if order.state == S.SENDING:
+    if order.state == OrderState.SENDING:
         return
-    state, reached = S(order.state), _reached(events)
-    looked_for = state is S.BOOKED and S.MATCHING in reached
-    first = S.MATCHING if looked_for or state is S.FAILED else state
+    state, reached = OrderState(order.state), _reached(events)
+    looked_for = state is OrderState.BOOKED and OrderState.MATCHING in reached
+    first = OrderState.MATCHING if looked_for or state is OrderState.FAILED else state
     at = order.sent_at or order.ready_at or order.created_at
     if first is state:
         at = order.resolved_at or at
@@ -124,7 +124,7 @@ def _reached(events: Iterable[TimelineEvent]) -> dict[str, datetime]:
     return {
         event.name: event.at
         for event in reversed(tuple(events))
-        if event.what == "order" and event.name in (S.MATCHING, S.UNKNOWN)
+        if event.what == "order" and event.name in (OrderState.MATCHING, OrderState.UNKNOWN)
     }
 
 
@@ -135,7 +135,7 @@ def _sends(order: Order, events: Iterable[TimelineEvent]) -> list[datetime]:
     """
     if _never_left(order):
         return []
-    began = [each.at for each in events if (each.what, each.name) == ("order", S.SENDING)]
+    began = [each.at for each in events if (each.what, each.name) == ("order", OrderState.SENDING)]
     doubted = order.code == RESTORED or any(each.name == FROM_JOURNAL for each in events)
     if not began and order.sent_at is not None and (order.recovered_at or not doubted):
         return [order.sent_at]
@@ -152,14 +152,14 @@ def _booked_later(order: Order, events: Iterable[TimelineEvent]) -> Found:
 
 def _quote(order: Order) -> str:
     """What the service or the member of staff said; "" if `message` is our own."""
-    if order.state == S.CLOSED_NOT_BOOKED:
+    if order.state == OrderState.CLOSED_NOT_BOOKED:
         return order.resolve_reason or ""
     return service_quote(order.message) if order.http_status is not None else ""
 
 
 def _is_unsent(order: Order) -> bool:
     """Whether our own knowledge of the last attempt proves that nothing was booked."""
-    return order.state in (S.NOT_SENT, S.REJECTED) and order.http_status is None
+    return order.state in (OrderState.NOT_SENT, OrderState.REJECTED) and order.http_status is None
 
 
 def _never_left(order: Order) -> bool:
@@ -168,14 +168,14 @@ def _never_left(order: Order) -> bool:
     return _is_unsent(order) and not again
 
 
-def _answer(order: Order, state: S) -> str:
+def _answer(order: Order, state: OrderState) -> str:
     """What brought the order into a state, or what came in place of an answer."""
     nobody_answered = order.http_status is None
-    if state is S.CLOSED_NOT_BOOKED:
+    if state is OrderState.CLOSED_NOT_BOOKED:
         return str(ANSWERS[state])
-    if state is S.BOOKED and order.resolved_by is not None and nobody_answered:
+    if state is OrderState.BOOKED and order.resolved_by is not None and nobody_answered:
         return _("A member of staff typed the number {id}, and the ride company knows it.")
-    if order.recovered_at is not None and state is S.UNKNOWN:
+    if order.recovered_at is not None and state is OrderState.UNKNOWN:
         return _("The notes of the machine that sent it prove neither a booking nor a refusal.")
     if order.recovered_at is not None:
         return _("Known from the notes of the machine that sent it, after a restore.")
@@ -183,9 +183,9 @@ def _answer(order: Order, state: S) -> str:
         return _("The order never left for the ride company[: {code}].")
     if _is_unsent(order):
         return _("Nothing was booked[: {code}].")
-    if state is S.UNKNOWN and order.code == RESTORED:
+    if state is OrderState.UNKNOWN and order.code == RESTORED:
         return _("Our database was restored, and does not know whether the order left.")
-    if state is S.UNKNOWN and nobody_answered:
+    if state is OrderState.UNKNOWN and nobody_answered:
         return _("No whole answer came.")
     return str(ANSWERS[state])
 

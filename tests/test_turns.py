@@ -107,8 +107,10 @@ def test_only_a_demo_with_its_own_sandbox_follows_turns(told: dict[str, str]) ->
     assert services.time is at_pace(1.0)
 
 
-def test_nothing_but_a_following_demo_loads_the_reader_of_turns() -> None:
-    asks = "import sys, ridedash.factory, ridedash.cli; sys.exit('ridedash.turns' in sys.modules)"
+def test_a_start_loads_neither_the_reader_of_turns_nor_numpy() -> None:
+    """Only a demo follows turns, and only a logo that somebody chooses needs numpy."""
+    asks = "import sys, ridedash.factory, ridedash.cli"
+    asks += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy'}))"
     assert subprocess.run([sys.executable, "-c", asks], check=False).returncode == 0
 
 

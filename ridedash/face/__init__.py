@@ -10,6 +10,7 @@ from typing import Final
 MOST_BYTES: Final = 200_000  # size of the file that a manager chooses
 # size of a logo as it is sent to a guest's phone; of an SVG, after gzip
 SHOWN_BYTES: Final = 10_000
+SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"  # the first bytes of a PNG
 NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
 
 

@@ -11,9 +11,7 @@ import hashlib
 import re
 from typing import Final
 
-from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Logo, Unusable
-from ridedash.face.png_reading import SIGNATURE, read_png
-from ridedash.face.png_writing import shown_png
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, SIGNATURE, BadLogo, Logo, Unusable
 from ridedash.face.svg_cleaning import clean_svg
 from ridedash.face.svg_reading import read_svg
 
@@ -37,6 +35,10 @@ def make_logo(data: bytes) -> Logo:
 
 def _drawn(data: bytes) -> Logo:
     """The logo of a PNG: its pixels, drawn no larger than a page needs."""
+    # numpy takes a tenth of a web process's start; only a chosen PNG needs it
+    from ridedash.face.png_reading import read_png
+    from ridedash.face.png_writing import shown_png
+
     content, width, height = shown_png(read_png(data))
     return Logo(_name(content, "png"), content, width, height)
 

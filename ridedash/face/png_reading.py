@@ -14,10 +14,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ridedash.face import BadLogo, Unusable, check_shape
+from ridedash.face import SIGNATURE, BadLogo, Unusable, check_shape
 
 Pixels = npt.NDArray[np.uint8]
-SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 MOST_PIXELS: Final = 4_000_000
 LONGEST, SHORTEST = 4000, 16  # pixels of the longest and the shortest allowed side
 CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by colour type

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ridedash.face import SHOWN_BYTES
-from ridedash.face.png_reading import SIGNATURE, Pixels
+from ridedash.face import SHOWN_BYTES, SIGNATURE
+from ridedash.face.png_reading import Pixels
 
 WIDE, HIGH = 640, 240  # pixels; on paper a logo is 60 mm wide at most, on a screen 220 px
 SMALLEST: Final = 48  # pixels of the longer side

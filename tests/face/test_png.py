@@ -6,9 +6,9 @@ import zlib
 import numpy as np
 import pytest
 
-from ridedash.face import SHOWN_BYTES, BadLogo, Unusable
+from ridedash.face import SHOWN_BYTES, SIGNATURE, BadLogo, Unusable
 from ridedash.face.logo import make_logo
-from ridedash.face.png_reading import MOST_PIXELS, SIGNATURE, read_png
+from ridedash.face.png_reading import MOST_PIXELS, read_png
 from ridedash.face.png_writing import HIGH, WIDE, shown_png, write_png
 from tests.face.pictures import CHANNELS, chunk, disc, header, png
 

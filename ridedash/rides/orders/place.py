@@ -244,7 +244,7 @@ def check(s: Session, request: BookingRequest, offer: Offer) -> None:
     if (offer.kind == Kind.SHARE) != (request.seats is not None):
         raise RequestRefused("seats", "1 or 2 for a shared ride, none for any other")
     if not 1 <= request.cars <= MOST_CARS:
-        raise RequestRefused("cars", "1 to 6 in one go")
+        raise RequestRefused("cars", f"1 to {MOST_CARS} in one go")
     if request.guests and len(request.guests) != request.cars:
         raise RequestRefused("guests", "a car for each of them")
     centre_id = request.cost_centre_id
@@ -294,7 +294,8 @@ def check_time(
     """Raises RequestRefused for a pickup that is too soon, or later than `latest` from now."""
     soonest = schedule_times.SOONEST
     if request.pickup_at is not None and not soonest <= request.pickup_at - now <= latest:
-        raise RequestRefused("pickup_at", f"15 minutes to {latest.days} days from now")
+        minutes = soonest // timedelta(minutes=1)
+        raise RequestRefused("pickup_at", f"{minutes} minutes to {latest.days} days from now")
 
 
 def _check_times(request: BookingRequest, now: datetime) -> None:

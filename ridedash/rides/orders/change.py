@@ -108,10 +108,10 @@ def apply(
     `changed` names the changed fields. Raises OfferUnknown, RequestRefused.
     """
     offer = place.offer_of(s, request, now)
-    place.check(s, request, offer)
+    place.check_request(s, request, offer)
     if "pickup_at" in changed:
         latest = schedule_times.SERIES_LATEST if order.series_key else schedule_times.LATEST
-        place.check_time(request, now, latest)
+        place.check_pickup_time(request, now, latest)
     before = _audited(order)
     _update(s, order, request, offer, now)
     transitions.clear_attention(s, order, transitions.NOT_YET, now)

@@ -21,7 +21,13 @@ from ridedash.rides.orders import request as requests
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.due import CAR_GONE, NO_PRICE, NotYet, guard_key, reason_code
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.place import OfferUnknown, Placed, RequestRefused, TokenReused, check
+from ridedash.rides.orders.place import (
+    OfferUnknown,
+    Placed,
+    RequestRefused,
+    TokenReused,
+    check_request,
+)
 from ridedash.rides.orders.press import Part
 from ridedash.rides.runtime import Clock, Runtime
 from ridedash.service.errors import ServiceError
@@ -148,7 +154,7 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
         offer = s.get(Offer, request.offer_id)
         if offer is None or offer.property_id != request.property_id:
             raise OfferUnknown(f"offer {request.offer_id}")
-        check(s, request, offer)
+        check_request(s, request, offer)
         _check_wish(request, limits, now)
         guest = guests.store_guest(
             s, request.property_id, requests.guest_of(request), now, request.staff_id

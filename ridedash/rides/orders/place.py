@@ -181,8 +181,8 @@ def _place(
         if before is not None:
             return before
         offer = offer_of(s, request, now)
-        check(s, request, offer)
-        _check_times(request, now)
+        check_request(s, request, offer)
+        _check_all_times(request, now)
         if hooks is not None:
             hooks.before(s, offer, now)
         ids = _orders(s, request, offer, now)
@@ -235,7 +235,7 @@ def is_fresh(offer: Offer, now: datetime) -> bool:
     return -OFFER_AHEAD <= now - offer.fetched_at <= OFFER_LASTS
 
 
-def check(s: Session, request: BookingRequest, offer: Offer) -> None:
+def check_request(s: Session, request: BookingRequest, offer: Offer) -> None:
     """Raises RequestRefused if a request can't be ordered, and GuardBusy like `_check_replaced`."""
     if account_of(s, request.property_id, request.account_id) is None:
         raise RequestRefused("account", "not an account of this property")
@@ -288,7 +288,7 @@ def _open_ride(s: Session, order: OpenOrder) -> OpenRide:
     return OpenRide(order.id, owner.name if owner else None, order.created_at)
 
 
-def check_time(
+def check_pickup_time(
     request: BookingRequest, now: datetime, latest: timedelta = schedule_times.LATEST
 ) -> None:
     """Raises RequestRefused for a pickup that is too soon, or later than `latest` from now."""
@@ -298,7 +298,7 @@ def check_time(
         raise RequestRefused("pickup_at", f"{minutes} minutes to {latest.days} days from now")
 
 
-def _check_times(request: BookingRequest, now: datetime) -> None:
+def _check_all_times(request: BookingRequest, now: datetime) -> None:
     """Raises RequestRefused if a pickup, a way back or a ride of a series has a wrong time."""
     if request.series:
         if len(request.series) > schedule_times.MOST_RIDES:
@@ -308,15 +308,15 @@ def _check_times(request: BookingRequest, now: datetime) -> None:
         if list(request.series) != sorted(set(request.series)):
             raise RequestRefused("series", "its times are not in order")
         for at in request.series:
-            check_time(replace(request, pickup_at=at), now, schedule_times.SERIES_LATEST)
+            check_pickup_time(replace(request, pickup_at=at), now, schedule_times.SERIES_LATEST)
         return
-    check_time(request, now)
+    check_pickup_time(request, now)
     if request.back_at is None:
         return
     if request.back_at <= (request.pickup_at or now):
         raise RequestRefused("back_at", "not after the way there")
     try:
-        check_time(replace(request, pickup_at=request.back_at), now)
+        check_pickup_time(replace(request, pickup_at=request.back_at), now)
     except RequestRefused as error:
         raise RequestRefused("back_at", str(error)) from None
 
@@ -340,7 +340,7 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
         of_group = part.group is not None and key in busy
         if key not in busy:
-            busy[key] = _busy(s, own, guest, key, made.values())
+            busy[key] = _other_open_ride(s, own, guest, key, made.values())
         guarded = not of_group and not request.override_guard and own.pickup_at is None
         try:
             order = build_order(part, own_offer, guest, key if guarded else None, now)
@@ -399,7 +399,7 @@ def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> 
     return ours and trip_of(shown) == trip and shown.category == category
 
 
-def _busy(
+def _other_open_ride(
     s: Session, request: BookingRequest, guest: Guest, key: str | None, made: Collection[int]
 ) -> int | None:
     """The guest's other open ride from the same pickup, if the guard is overridden.

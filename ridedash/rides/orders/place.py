@@ -174,9 +174,10 @@ def _place_after_lost_commit(again: Callable[[], Placed], lost: CommitUnknown) -
 def _place(
     db: Database, request: BookingRequest, now: datetime, hooks: CommitHooks | None
 ) -> Placed:
+    press = parts(request, new_group)
     with db.write() as s:
         # From here on another request with the same form waits, and then finds our order.
-        _lock_guests(s, request)
+        _lock_guests(s, request.property_id, press)
         before = _order_of_token(s, request)
         if before is not None:
             return before
@@ -185,19 +186,19 @@ def _place(
         _check_all_times(request, now)
         if hooks is not None:
             hooks.before(s, offer, now)
-        ids = _orders(s, request, offer, now)
+        ids = _orders(s, request, press, offer, now)
         if hooks is not None:
             hooks.after(s, ids[0], now)
         return Placed(ids[0], created=True, order_ids=tuple(ids))
 
 
-def _lock_guests(s: Session, request: BookingRequest) -> None:
-    """Lock each guest of the request, always in the same order, so that no two forms wait for each
+def _lock_guests(s: Session, property_id: int, press: Sequence[Part]) -> None:
+    """Lock each guest of the press, always in the same order, so that no two forms wait for each
     other.
     """
-    stated = {guest_of(part.request) for part in parts(request, new_group)}
+    stated = {guest_of(part.request) for part in press}
     for each in sorted(stated, key=lambda guest: (guest.phone or "", guest.room or "", guest.name)):
-        guests.lock_guest(s, request.property_id, each)
+        guests.lock_guest(s, property_id, each)
 
 
 def _order_of_token(s: Session, request: BookingRequest) -> Placed | None:
@@ -321,7 +322,9 @@ def _check_all_times(request: BookingRequest, now: datetime) -> None:
         raise RequestRefused("back_at", str(error)) from None
 
 
-def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> list[int]:
+def _orders(
+    s: Session, request: BookingRequest, press: Sequence[Part], offer: Offer, now: datetime
+) -> list[int]:
     """An order for each part of the press; the first car of each guest that leaves now has the
     duplicate-booking guard.
     """
@@ -331,7 +334,7 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
     busy: dict[str | None, int | None] = {}  # the guest's other open ride, by guard key
     stored: dict[guests.GuestDetails, Guest] = {}
     made: dict[int, int] = {}  # ids of the new orders, by number
-    for part in parts(request, new_group):
+    for part in press:
         own = part.request
         own_offer = offer if part.back_of is None else back_offer
         guest = stored.get(guest_of(own)) or _store_guest(s, own, now)

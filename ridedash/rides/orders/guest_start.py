@@ -160,7 +160,8 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
             s, request.property_id, requests.guest_of(request), now, request.staff_id
         )
         try:
-            order = requests.build_order(Part(1, request), offer, guest, None, now)
+            digest = requests.request_digest(request)
+            order = requests.build_order(Part(1, request), offer, guest, None, digest, now)
             requests.bill(order, affiliate_uid_of(s, request.account_id))
         except ValidationError:
             raise RequestRefused("offer", "the request can't be built") from None

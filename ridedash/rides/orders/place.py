@@ -330,13 +330,13 @@ def _orders(
     """
     affiliate_uid = affiliate_uid_of(s, request.account_id)
     form_digest = request_digest(request)
-    back_offer = _offer_back(s, request, offer, now) if request.back_at is not None else offer
+    back_offer = None if request.back_at is None else _offer_back(s, request, offer, now)
     busy: dict[str | None, int | None] = {}  # the guest's other open ride, by guard key
     stored: dict[guests.GuestDetails, Guest] = {}
     made: dict[int, int] = {}  # ids of the new orders, by number
     for part in press:
         own = part.request
-        own_offer = offer if part.back_of is None else back_offer
+        own_offer = back_offer if back_offer and part.back_of else offer
         guest = stored.get(guest_of(own)) or _store_guest(s, own, now)
         # one row for all orders of a guest, also if only the name is known
         stored[guest_of(own)] = guest
@@ -346,11 +346,10 @@ def _orders(
             busy[key] = _other_open_ride(s, own, guest, key, made.values())
         guarded = not of_group and not request.override_guard and own.pickup_at is None
         try:
-            order = build_order(part, own_offer, guest, key if guarded else None, now)
+            order = build_order(part, own_offer, guest, key if guarded else None, form_digest, now)
             bill(order, affiliate_uid)
         except ValidationError as error:
             raise refused(error) from None
-        order.form_digest = form_digest
         order.back_of = made.get(part.back_of or 0)
         if of_group and own.pickup_at is None:
             # for a planned order, this is checked when it comes due

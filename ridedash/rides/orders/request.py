@@ -196,11 +196,19 @@ def seat_prices(product: Product) -> Mapping[str, str]:
     return {} if fixed is None else {"": str(fixed)}
 
 
-def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: datetime) -> Order:
+def build_order(
+    part: Part,
+    offer: Offer,
+    guest: Guest,
+    guard: str | None,
+    form_digest: str,
+    now: datetime,
+) -> Order:
     """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError.
 
-    The caller adds the values that depend on other orders of the same press of Book: the digest of
-    the whole form, whether the guest has another car, and the order whose way back this is.
+    `form_digest` is that of the whole press of Book (`request_digest`). The caller adds the values
+    that depend on its other orders: whether the guest has another car, and the order whose way back
+    this is.
     """
     reference, request = new_reference(), part.request
     body = new_booking(request, offer, reference).model_dump_json()
@@ -216,7 +224,7 @@ def build_order(part: Part, offer: Offer, guest: Guest, guard: str | None, now: 
         group_key=part.group,
         series_key=part.series,
         form_token=token_of(request.form_token, part.number),
-        form_digest=request_digest(request),
+        form_digest=form_digest,
         guard_override_by=request.staff_id if request.override_guard else None,
         mtx=reference,
         body=body,

@@ -67,7 +67,7 @@ def test_a_ride_now_is_ready_with_its_guard_and_a_planned_one_waits_without() ->
             guest_name="Guest Heron",
             pickup_at=pickup_at,
         )
-        return build_order(Part(1, request), offer, Guest(id=1), "guard", noon)
+        return build_order(Part(1, request), offer, Guest(id=1), "guard", "d", noon)
 
     now, planned = built(None), built(noon + timedelta(hours=2))
     assert (now.state, now.open, now.guard_key, now.ready_at) == ("READY", True, "guard", noon)
@@ -151,7 +151,7 @@ def test_a_shared_ride_has_a_price_for_each_number_of_seats_that_has_one() -> No
 def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> None:
     offer = offer_at(drop_lat=-38.6, drop_lng=-128.1, kind="share", category="share", fare_id="F")
     request = request_of(seats=2, coupon="STAY10")
-    order = build_order(Part(2, request, "g"), offer, Guest(id=5), None, datetime.now(UTC))
+    order = build_order(Part(2, request, "g"), offer, Guest(id=5), None, "d", datetime.now(UTC))
     assert (order.attempt, order.reauthorised, order.throttled, order.late_double) == (
         0,
         False,
@@ -159,6 +159,7 @@ def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> N
         False,
     )
     assert (order.form_token, order.group_key, order.guest_id) == ("token.2", "g", 5)
+    assert order.form_digest == "d"
     assert order.guard_override_by is None
     frozen = NewBooking.model_validate_json(order.body)
     assert (frozen.pickup, frozen.drop) == ((-38.5, -128.0), (-38.6, -128.1))
@@ -174,7 +175,7 @@ def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> N
     assert ordered_value(order, {each.name: each for each in FIELDS}["coupon"]) == "STAY10"
     offer.kind, offer.category, offer.drop_lng = "point_to_point", "mini", None
     alone = build_order(
-        Part(1, request_of(override_guard=True)), offer, Guest(id=5), None, datetime.now(UTC)
+        Part(1, request_of(override_guard=True)), offer, Guest(id=5), None, "d", datetime.now(UTC)
     )
     metered = NewBooking.model_validate_json(alone.body)
     assert (metered.retry, metered.drop, alone.guard_override_by) == (None, None, 1)

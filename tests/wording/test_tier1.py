@@ -148,7 +148,7 @@ def orders(desk: Desk) -> Iterator[int]:
 def show_all(desk: Desk) -> None:
     """Open all that guests see, in each state: links of both kinds, the card, the receipt."""
     staff, phone = desk.client(), desk.client(signed_in=False)
-    csrf = token(staff, "/")
+    csrf = token(staff)
     paths = ["/t/unknown", "/t/unknown/snapshot.json"]
     for order_id in orders(desk):
         kinds = [LinkKind.FOLLOWER, LinkKind.RIDER]

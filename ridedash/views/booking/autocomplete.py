@@ -19,10 +19,10 @@ from ridedash.store.models.people import Guest, Property
 from ridedash.store.search import phone_digits
 from ridedash.text import normalised, plain_code
 from ridedash.views.booking.estimates import home_trip
-from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_picker
-from ridedash.views.booking.picker import End, Picker
+from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_page
 from ridedash.views.booking.pickup_points import Zone, coordinates_words
 from ridedash.views.booking.suggestions import Suggestion, found_again, matching, suggested
+from ridedash.views.booking.view_model import BookingPage, End
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
@@ -42,17 +42,17 @@ OSM_CREDIT: Final = "© OpenStreetMap contributors"
 @limiter.limit("120/minute", key_func=by_staff_key)
 def products() -> Answer:
     """Product cards for a trip as markup, and the hotspot for the map. Stores their offers."""
-    picker = trip_picker(TripForm(request.args), search=False)
-    picker.form.account.data = request.args.get("account", type=row_id)
-    picker.form.guest_id.data = request.args.get("guest", type=row_id)
-    if picker.pickup.point is None:
+    booking_page = trip_page(TripForm(request.args), search=False)
+    booking_page.form.account.data = request.args.get("account", type=row_id)
+    booking_page.form.guest_id.data = request.args.get("guest", type=row_id)
+    if booking_page.pickup.point is None:
         return jsonify(html="", message=_("Choose a pickup.")), 422
-    picker.usual = request.args.get("usual", "")[:64]
-    picker.fetch_estimates(estimator(), own_offer(request.args.get("before", type=row_id)))
-    picker.seats = 2 if request.args.get("seats") == "2" else 1
-    answer = jsonify(_cars(picker))
+    booking_page.usual = request.args.get("usual", "")[:64]
+    booking_page.fetch_estimates(estimator(), own_offer(request.args.get("before", type=row_id)))
+    booking_page.seats = 2 if request.args.get("seats") == "2" else 1
+    answer = jsonify(_cars(booking_page))
     answer.headers["Cache-Control"] = "no-store"
-    return (answer, picker.error.status) if picker.error else answer
+    return (answer, booking_page.error.status) if booking_page.error else answer
 
 
 @bp.get("/places.json")
@@ -125,16 +125,18 @@ def guest_json(
     }
 
 
-def _cars(picker: Picker) -> dict[str, Any]:
+def _cars(booking_page: BookingPage) -> dict[str, Any]:
     """The answer for the page's script: the cards as markup, the hotspot for the map."""
-    zone = picker.estimates.zone if picker.estimates else None
+    zone = booking_page.estimates.zone if booking_page.estimates else None
     return {
-        "html": render_template("booking/_cars.html", alone=True, **cars_context(picker)),
-        "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
-        "pickup": _end(picker.pickup),
-        "drop": _end(picker.drop),
+        "html": render_template("booking/_cars.html", alone=True, **cars_context(booking_page)),
+        "zone_html": render_template("booking/_zone.html", booking_page=booking_page)
+        if zone
+        else "",
+        "pickup": _end(booking_page.pickup),
+        "drop": _end(booking_page.drop),
         "zone": _zone(zone) if zone else None,
-        "message": picker.error.headline if picker.error else "",
+        "message": booking_page.error.headline if booking_page.error else "",
     }
 
 

@@ -12,7 +12,7 @@ from ridedash.extensions import limiter, services
 from ridedash.inputs import whole_number
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.store.models.people import Property
-from ridedash.views.booking.picker import Picker
+from ridedash.views.booking.view_model import BookingPage
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import planned_time, zone
 from ridedash.views.web.permissions import BOOK, needs
@@ -58,17 +58,17 @@ def read() -> Response:
     return jsonify(asdict(propose(at, home.flight_margin_min, travel_min, now, tz)))
 
 
-def flight_of(picker: Picker, now: datetime, tz: ZoneInfo) -> Proposal:
+def flight_of(booking_page: BookingPage, now: datetime, tz: ZoneInfo) -> Proposal:
     """The proposal for the booking form's own departure and trip, for pages without scripts."""
-    form = picker.form
+    form = booking_page.form
     if not form.for_flight.data or not form.departs.data:
         return Proposal()
     try:
         at = form.departure()
     except TimeRefused as error:
         return Proposal(str(error), wrong=True)
-    travel_min = picker.estimates.travel_min if picker.estimates else None
-    return propose(at, picker.home.flight_margin_min, travel_min, now, tz)
+    travel_min = booking_page.estimates.travel_min if booking_page.estimates else None
+    return propose(at, booking_page.home.flight_margin_min, travel_min, now, tz)
 
 
 def propose(

@@ -1,4 +1,4 @@
-"""The booking form on pages: its picker, its templates' context, planned rides, errors."""
+"""The booking form on pages: its view model, its templates' context, planned rides, errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.flights import flight_of
-from ridedash.views.booking.picker import Picker, read_ends
 from ridedash.views.booking.pickup_times import pickup_said, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
+from ridedash.views.booking.view_model import BookingPage, read_ends
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_text, weekday_time, zone
@@ -66,15 +66,15 @@ def _clock_change(ride: SeriesRide) -> str:
 
 def compact_form() -> dict[str, Any]:
     """The context of `booking/_compact.html`: an empty form with the property's own pickup."""
-    picker = new_picker(clean=True)
-    picker.pickup, picker.drop = read_ends(
-        TripForm(), services().geocoder, picker.home, search=False
+    booking_page = new_page(clean=True)
+    booking_page.pickup, booking_page.drop = read_ends(
+        TripForm(), services().geocoder, booking_page.home, search=False
     )
-    return context(picker)
+    return context(booking_page)
 
 
-def new_picker(*, clean: bool = False) -> Picker:
-    """A picker with the posted form, if any; `clean` requests an empty form."""
+def new_page(*, clean: bool = False) -> BookingPage:
+    """A booking page with the posted form, if any; `clean` requests an empty form."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
@@ -93,7 +93,7 @@ def new_picker(*, clean: bool = False) -> Picker:
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()
     drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
-    return Picker(form=form, home=home, accounts=accounts, favourites=drops)
+    return BookingPage(form=form, home=home, accounts=accounts, favourites=drops)
 
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
@@ -112,13 +112,15 @@ def _languages(codes: set[str]) -> list[SelectChoice]:
     return [SelectChoice("", _("Not said")), *found]
 
 
-def trip_picker(trip: TripForm, *, search: bool) -> Picker:
-    """A new picker with the trip of a query string or a form; `search` looks typed places up."""
-    picker = new_picker()
+def trip_page(trip: TripForm, *, search: bool) -> BookingPage:
+    """A new booking page with the trip of a query or a form; `search` looks typed places up."""
+    booking_page = new_page()
     trip.validate()  # errors are ignored: a text that is too long is cut when it is read
-    picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=search)
-    picker.category = (trip.category.data or "")[:64]
-    return picker
+    booking_page.pickup, booking_page.drop = read_ends(
+        trip, services().geocoder, booking_page.home, search=search
+    )
+    booking_page.category = (trip.category.data or "")[:64]
+    return booking_page
 
 
 def own_offer(offer_id: int | None) -> Offer | None:
@@ -136,53 +138,56 @@ def estimator() -> Estimator:
     return Estimator(services(), OfferOwner(staff.property_id, staff.actor), locale())
 
 
-def context(picker: Picker) -> dict[str, Any]:
+def context(booking_page: BookingPage) -> dict[str, Any]:
     """The values that the form's templates need besides the page's own."""
-    cars = cars_context(picker)
+    cars = cars_context(booking_page)
     # suggested drops are needed in any case: the user may remove the drop from its field
-    drops = cars["drops"] or drops_of(picker)
-    return {**cars, "drops": drops, "calendar": calendar(picker)}
+    drops = cars["drops"] or drops_of(booking_page)
+    return {**cars, "drops": drops, "calendar": calendar(booking_page)}
 
 
-def drops_of(picker: Picker) -> list[Suggestion]:
+def drops_of(booking_page: BookingPage) -> list[Suggestion]:
     """The suggested drops for the guest in the form."""
     with services().db.read() as s:
-        return suggested(s, picker.home, "drop", picker.form.guest_id.data, picker.pickup.point)
+        return suggested(
+            s, booking_page.home, "drop", booking_page.form.guest_id.data, booking_page.pickup.point
+        )
 
 
-def cars_context(picker: Picker) -> dict[str, Any]:
+def cars_context(booking_page: BookingPage) -> dict[str, Any]:
     """The values that `booking/_cars.html` needs for a trip; without a drop, it suggests drops."""
-    app, tz = services(), formatting.zone(picker.home.timezone)
-    fetched = picker.estimates.fetched_at if picker.estimates else None
+    app, tz = services(), formatting.zone(booking_page.home.timezone)
+    fetched = booking_page.estimates.fetched_at if booking_page.estimates else None
     return {
-        "picker": picker,
-        "form": picker.form,
-        "drops": () if picker.drop.point else drops_of(picker),
+        "booking_page": booking_page,
+        "form": booking_page.form,
+        "drops": () if booking_page.drop.point else drops_of(booking_page),
         "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
         "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.time().polling_speed)),
     }
 
 
-def calendar(picker: Picker) -> dict[str, Any]:
+def calendar(booking_page: BookingPage) -> dict[str, Any]:
     """The values of the date and time controls: allowed days, the plan's own time, the clock."""
-    now, tz = services().clock(), formatting.zone(picker.home.timezone)
-    first, last = now.astimezone(tz).date(), (now + picker.form.latest).astimezone(tz).date()
-    if not picker.form.pickup_date.data:
-        picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
-    if not picker.form.back_date.data:
-        picker.form.back_date.data = picker.form.pickup_date.data
-    plan = picker.form.planned_at
-    said, wrong = pickup_said(picker.form, now, tz)
+    form, now = booking_page.form, services().clock()
+    tz = formatting.zone(booking_page.home.timezone)
+    first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
+    if not form.pickup_date.data:
+        form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
+    if not form.back_date.data:
+        form.back_date.data = form.pickup_date.data
+    plan = form.planned_at
+    said, wrong = pickup_said(form, now, tz)
     return {
-        "flight": flight_of(picker, now, tz),
+        "flight": flight_of(booking_page, now, tz),
         "said": said,
         "wrong": wrong,
-        "chips": list(quick_times(now, tz, picker.form.words)),
-        "examples": examples(picker.form.words),
+        "chips": list(quick_times(now, tz, form.words)),
+        "examples": examples(form.words),
         "first": first.isoformat(),
         "last": last.isoformat(),
-        "dates": dates_of(picker.form.series_rides, tz),
-        "dates_key": dates_key(picker.form.series_rides) if picker.form.series_rides else "",
+        "dates": dates_of(form.series_rides, tz),
+        "dates_key": dates_key(form.series_rides) if form.series_rides else "",
         # the last day of which every hour is within the limit
         "series_last": f"{(now + SERIES_LATEST).astimezone(tz) - timedelta(days=1):%Y-%m-%d}",
         "zone": tz.key,
@@ -191,12 +196,12 @@ def calendar(picker: Picker) -> dict[str, Any]:
     }
 
 
-def fill_from_plan(picker: Picker, page: OrderPage) -> None:
+def fill_from_plan(booking_page: BookingPage, page: OrderPage) -> None:
     """Fill in the form with all values of the planned ride that the form changes."""
-    form, order = picker.form, page.order
-    picker.refill(page, Refill.CHANGE)
-    picker.again, form.supersedes.data = None, None
-    set_planned_ride(picker, page)
+    form, order = booking_page.form, page.order
+    booking_page.refill(page, Refill.CHANGE)
+    booking_page.again, form.supersedes.data = None, None
+    set_planned_ride(booking_page, page)
     form.change.data, form.version.data = order.id, order.version
     if order.pickup_at is not None:
         at = order.pickup_at.astimezone(zone(page.property.timezone))
@@ -205,13 +210,13 @@ def fill_from_plan(picker: Picker, page: OrderPage) -> None:
         form.pickup_time.data = f"{at:%H:%M}"
 
 
-def set_planned_ride(picker: Picker, page: OrderPage | None) -> None:
+def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
     """Make the form change this plan, whose present pickup time remains allowed."""
-    picker.changing = page
-    picker.form.planned_at = page.order.pickup_at if page else None
-    picker.form.kept_departure = page.order.departs_at if page else None
+    booking_page.changing = page
+    booking_page.form.planned_at = page.order.pickup_at if page else None
+    booking_page.form.kept_departure = page.order.departs_at if page else None
     if page is not None and page.order.series_key:
-        picker.form.latest = SERIES_LATEST
+        booking_page.form.latest = SERIES_LATEST
 
 
 def is_plan(page: OrderPage | None) -> bool:
@@ -219,16 +224,16 @@ def is_plan(page: OrderPage | None) -> bool:
     return page is not None and page.order.state == OrderState.SCHEDULED
 
 
-def change_plan(picker: Picker, request: BookingRequest) -> Response:
+def change_plan(booking_page: BookingPage, request: BookingRequest) -> Response:
     """Change the planned ride of the form, then show its page.
 
     Raises what `change` raises, except TooLate.
     """
-    form, app = picker.form, services()
+    form, app = booking_page.form, services()
     order_id = form.change.data or 0
     try:
         wanted = Change(order_id, form.version.data or 0, request)
-        if form.onward.data and picker.changing and picker.changing.order.series_key:
+        if form.onward.data and booking_page.changing and booking_page.changing.order.series_key:
             change_onward(app.runtime, wanted)
         else:
             change(app.db, app.clock, wanted)
@@ -243,28 +248,31 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
     return redirect(f"/rides/{order_id}?said=change-done", 303)
 
 
-def show_refusal(picker: Picker, error: Exception, now: datetime) -> int:
+def show_refusal(booking_page: BookingPage, error: Exception, now: datetime) -> int:
     """Set what the page shows about why nothing was ordered. Returns the HTTP status."""
     if isinstance(error, GuardBusy):
         rides = [_busy_ride(each, now) for each in error.rides]
-        picker.busy = {"guest": error.guest, "rides": rides, "seen": error.seen}
+        booking_page.busy = {"guest": error.guest, "rides": rides, "seen": error.seen}
         return 409
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
-        picker.error = EstimateFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        booking_page.error = EstimateFailedError(
+            words.headline, f"{words.why} {words.next_step}", 503
+        )
         return 503
     if isinstance(error, CommitUnknown):
         step = _(
             "Press again: if it was saved, you will see that ride, and nothing is ordered twice."
         )
-        picker.error = EstimateFailedError(
+        booking_page.error = EstimateFailedError(
             _("The database went away while it was saving."), step, 503
         )
         return 503
     if isinstance(error, RequestRefused):
-        _show_field_error(picker.form, error)
+        _show_field_error(booking_page.form, error)
         return 422
-    picker.message, picker.aged = _changed_meanwhile(error), isinstance(error, OfferStale)
+    booking_page.message = _changed_meanwhile(error)
+    booking_page.aged = isinstance(error, OfferStale)
     return 409
 
 

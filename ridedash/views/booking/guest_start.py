@@ -24,7 +24,7 @@ from ridedash.rides.orders.guest_start import (
 from ridedash.rides.orders.schedule_times import NoSuchTime, local_time
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Offer
-from ridedash.views.booking.picker import Picker
+from ridedash.views.booking.view_model import BookingPage
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.formatting import money, zone
 from ridedash.views.web.responses import locale
@@ -46,19 +46,19 @@ class Wish:
 
 
 def let_guest_start(
-    picker: Picker, wanted: BookingRequest, offer: Offer
+    booking_page: BookingPage, wanted: BookingRequest, offer: Offer
 ) -> str | Response | tuple[str, int]:
     """Ask for the limits of a ride that the guest starts, then make it, and show its page.
 
     Raises what `wait_for_guest` raises.
     """
     app = services()
-    now, tz, price = app.clock(), zone(picker.home.timezone), _price(offer, wanted.seats)
+    now, tz, price = app.clock(), zone(booking_page.home.timezone), _price(offer, wanted.seats)
     planned = wanted.pickup_at is not None or wanted.back_at is not None
     if price is None or planned or wanted.guests or wanted.cars > 1:
-        return _page(picker, offer, None), 422
+        return _page(booking_page, offer, None), 422
     if "until" not in request.form:
-        return _page(picker, offer, _proposed(now, tz, price))
+        return _page(booking_page, offer, _proposed(now, tz, price))
     wish = Wish(request.form.get("until", "")[:20], request.form.get("ceiling", "")[:20])
     until = _until(wish, now, tz)
     ceiling = whole_number(wish.ceiling, 1, MOST_MINOR // 100)
@@ -70,7 +70,7 @@ def let_guest_start(
         goes = _("The estimate goes up to %(least)s now: allow that.", least=least)
         wish.wrong["ceiling"] = costs if offer.seat_prices else goes
     if until is None or ceiling is None or wish.wrong:
-        return _page(picker, offer, wish), 422
+        return _page(booking_page, offer, wish), 422
     placed = wait_for_guest(app.db, app.clock, wanted, Limits(until, Decimal(ceiling)))
     return redirect(f"/rides/{placed.order_id}", code=303)
 
@@ -124,7 +124,7 @@ def _next(clock: time, now: datetime, tz: ZoneInfo) -> datetime:
     return local_time(day + timedelta(days=1), clock, tz).at
 
 
-def _page(picker: Picker, offer: Offer, wish: Wish | None) -> str:
+def _page(booking_page: BookingPage, offer: Offer, wish: Wish | None) -> str:
     """The page; without a wish it says that this is not possible for the ride."""
     fields = [
         (name, value)
@@ -136,10 +136,10 @@ def _page(picker: Picker, offer: Offer, wish: Wish | None) -> str:
         "booking/guest_start.html",
         wish=wish,
         fields=fields,
-        guest=picker.form.guest_name.data,
+        guest=booking_page.form.guest_name.data,
         offer=offer,
         price=offer_price_text(offer, locale()),
         metered=not offer.seat_prices,
-        currency=offer.currency or picker.home.currency or "",
-        zone=zone(picker.home.timezone).key,
+        currency=offer.currency or booking_page.home.currency or "",
+        zone=zone(booking_page.home.timezone).key,
     )

@@ -20,14 +20,14 @@ from ridedash.views.booking.form import (
     estimator,
     fill_from_plan,
     is_plan,
-    new_picker,
+    new_page,
     own_offer,
     set_planned_ride,
     show_refusal,
-    trip_picker,
+    trip_page,
 )
 from ridedash.views.booking.guest_start import let_guest_start
-from ridedash.views.booking.picker import Picker, page_map, read_ends
+from ridedash.views.booking.view_model import BookingPage, page_map, read_ends
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import wants_json
@@ -71,27 +71,27 @@ def new() -> Answer:
     if before is None:
         before = _order(request.args.get("return", type=row_id))
     if before is None:
-        picker = trip_picker(TripForm(request.args), search="show" in request.args)
+        booking_page = trip_page(TripForm(request.args), search="show" in request.args)
         if "show" in request.args:
-            picker.fetch_estimates(estimator())
-        return _page(picker)
-    picker = new_picker()
+            booking_page.fetch_estimates(estimator())
+        return _page(booking_page)
+    booking_page = new_page()
     if request.args.get("again"):
-        picker.refill(before, Refill.AGAIN)
+        booking_page.refill(before, Refill.AGAIN)
     else:
-        picker.refill_for_return(before)
-    picker.fetch_estimates(estimator(), before.offer if request.args.get("again") else None)
-    return _page(picker)
+        booking_page.refill_for_return(before)
+    booking_page.fetch_estimates(estimator(), before.offer if request.args.get("again") else None)
+    return _page(booking_page)
 
 
 def _plan_page(plan: OrderPage) -> Answer:
     """The form that changes a planned ride; the order's page when it is no longer planned."""
     if not is_plan(plan):
         return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
-    picker = new_picker()
-    fill_from_plan(picker, plan)
-    picker.fetch_estimates(estimator(), plan.offer)
-    return _page(picker)
+    booking_page = new_page()
+    fill_from_plan(booking_page, plan)
+    booking_page.fetch_estimates(estimator(), plan.offer)
+    return _page(booking_page)
 
 
 @bp.post("/rides/new")
@@ -105,53 +105,53 @@ def create() -> Answer:
     later) nothing is ordered: the answer is the form with the cars.
     """
     # No place search here: it would be a network call before the order is stored.
-    picker = trip_picker(TripForm(request.form), search=False)
-    offer = own_offer(picker.form.offer.data)
-    moved = offer is not None and "drop" in request.form and not picker.is_trip_of(offer)
-    picker.again = _order(picker.form.supersedes.data)
-    set_planned_ride(picker, _order(picker.form.change.data))
+    booking_page = trip_page(TripForm(request.form), search=False)
+    offer = own_offer(booking_page.form.offer.data)
+    moved = offer is not None and "drop" in request.form and not booking_page.is_trip_of(offer)
+    booking_page.again = _order(booking_page.form.supersedes.data)
+    set_planned_ride(booking_page, _order(booking_page.form.change.data))
     if quick := request.form.get("quick"):
-        picker.form.choose_time(quick)
+        booking_page.form.choose_time(quick)
     if quick or "show" in request.form:
-        return _retry(picker, None, 200)
-    if not picker.form.validate() or moved:
-        return _not_yet(picker, offer, moved=moved)
+        return _retry(booking_page, None, 200)
+    if not booking_page.form.validate() or moved:
+        return _not_yet(booking_page, offer, moved=moved)
     try:
-        if picker.changing:
-            return change_plan(picker, _booking_request(picker, offer))
-        wanted = _booking_request(picker, offer)
+        if booking_page.changing:
+            return change_plan(booking_page, _booking_request(booking_page, offer))
+        wanted = _booking_request(booking_page, offer)
         if "guest_starts" in request.form and offer is not None:
-            return let_guest_start(picker, wanted, offer)
+            return let_guest_start(booking_page, wanted, offer)
         placed = place(services().db, services().clock, wanted)
     except TokenReused as error:
         return _reused(error.order_id), 409
     except (PlaceError, DatabaseBusy, CommitUnknown) as error:
-        return _retry(picker, offer, show_refusal(picker, error, services().clock()))
+        return _retry(booking_page, offer, show_refusal(booking_page, error, services().clock()))
     if placed.created:
         services().wake()
     return _placed_response(placed, wanted)
 
 
-def _not_yet(picker: Picker, offer: Offer | None, *, moved: bool) -> Answer:
+def _not_yet(booking_page: BookingPage, offer: Offer | None, *, moved: bool) -> Answer:
     """What has to be corrected before anything is ordered.
 
     `moved`: the trip in the fields was changed after the prices were shown, but the order would
     have the trip of its offer.
     """
     # a form that is sent again may have become invalid after its order was placed
-    order_id = _order_of_token(picker.form.form_token.data)
+    order_id = _order_of_token(booking_page.form.form_token.data)
     if order_id:
         return _reused(order_id), 409
     if not moved or offer is None:
-        return _retry(picker, offer, 422)
-    picker.category = offer.category
-    if picker.form.errors:
-        return _retry(picker, None, 422)
-    picker.message = _(
+        return _retry(booking_page, offer, 422)
+    booking_page.category = offer.category
+    if booking_page.form.errors:
+        return _retry(booking_page, None, 422)
+    booking_page.message = _(
         "The trip was changed after its prices were shown. Nothing was ordered. Look at the new "
         "price, then press again."
     )
-    return _retry(picker, None, 409)
+    return _retry(booking_page, None, 409)
 
 
 def _order_of_token(form_token: str | None) -> int | None:
@@ -186,37 +186,39 @@ def _order(order_id: int | None) -> OrderPage | None:
         return order_page(s, current_staff().property_id, order_id)
 
 
-def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
+def _booking_request(booking_page: BookingPage, offer: Offer | None) -> BookingRequest:
     """The booking request of a valid form (the fields are in rides/orders/fields.py)."""
-    values = picker.form.values()
+    values = booking_page.form.values()
     if offer is None or offer.kind != Kind.SHARE:
         values["seats"] = None  # the form posts seats for every product
     # the value of the pressed button lists the rides of its notice; that of the checkbox names none
     values["second_to"] = row_ids(request.form.get("override_guard", ""))
-    values["supersedes"] = picker.again.order.id if picker.again else None
+    values["supersedes"] = booking_page.again.order.id if booking_page.again else None
     return BookingRequest(
         property_id=current_staff().property_id,
         actor=current_staff().actor,
         margin=timedelta(minutes=services().settings.schedule_lead_minutes),
-        tz=picker.form.tz,
+        tz=booking_page.form.tz,
         **values,
     )
 
 
-def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
+def _retry(booking_page: BookingPage, offer: Offer | None, status: int) -> Answer:
     """The form as it was typed, with fresh prices for the same trip, and this HTTP status."""
     if offer:
-        picker.use_trip_of(offer)
-        picker.category = offer.category
+        booking_page.use_trip_of(offer)
+        booking_page.category = offer.category
     else:
         trip = TripForm(request.form)
-        picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=True)
-    picker.seats = picker.form.seats.data or 1
-    if picker.form.form_token.errors:
-        picker.form.form_token.data = new_form_token()
-    if picker.error is None:
-        picker.fetch_estimates(estimator(), offer)
-    return _page(picker), status
+        booking_page.pickup, booking_page.drop = read_ends(
+            trip, services().geocoder, booking_page.home, search=True
+        )
+    booking_page.seats = booking_page.form.seats.data or 1
+    if booking_page.form.form_token.errors:
+        booking_page.form.form_token.data = new_form_token()
+    if booking_page.error is None:
+        booking_page.fetch_estimates(estimator(), offer)
+    return _page(booking_page), status
 
 
 def _reused(order_id: int) -> str | Response:
@@ -226,10 +228,10 @@ def _reused(order_id: int) -> str | Response:
     return jsonify(order=order_id, html=html)
 
 
-def _page(picker: Picker) -> str | Response:
+def _page(booking_page: BookingPage) -> str | Response:
     """The form with its page and map; as JSON, only the form."""
     if wants_json():
-        return jsonify(html=render_template("booking/_compact_form.html", **context(picker)))
+        return jsonify(html=render_template("booking/_compact_form.html", **context(booking_page)))
     app = services()
-    parts = page_map(app.settings, app.geocoder, picker)
-    return render_template("booking/page.html", parts=parts, **context(picker))
+    parts = page_map(app.settings, app.geocoder, booking_page)
+    return render_template("booking/page.html", parts=parts, **context(booking_page))

@@ -64,7 +64,7 @@ class ZonePoint:
 
 @dataclass(frozen=True)
 class Zone:
-    """A hotspot zone in the picker: `points` are numbered from 1; `chosen` is a number or None."""
+    """A hotspot zone on the page: `points` are numbered from 1; `chosen` is a number or None."""
 
     description: str
     boundary: tuple[LatLng, ...]

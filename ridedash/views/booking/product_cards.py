@@ -1,4 +1,4 @@
-"""Product cards: the picker's words for each product, and the words of its button. Pure."""
+"""Product cards: the booking page's words for each product, and the words of its button. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -63,7 +63,7 @@ class PriceChange:
 
 
 @dataclass
-class Picker:
+class BookingPage:
     """The page's view model. `chosen` is the card that is preselected."""
 
     form: BookingForm
@@ -243,17 +243,17 @@ def read_ends(
     return pickup, _end(trip, "drop", geocoder, near, search=search)
 
 
-def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
+def page_map(settings: Any, geocoder: Geocoder, booking_page: BookingPage) -> MapParts:
     """The page's first map: around the trip's pickup, else a city of the place source.
 
     A pickup outside the known service areas gets no map of its surroundings.
     """
     cities: tuple[CityArea, ...] = geocoder.cities()
-    zone = picker.estimates.zone if picker.estimates else None
+    zone = booking_page.estimates.zone if booking_page.estimates else None
     center, zoom = LatLng(0.0, 0.0), 3
     if cities:
         center, zoom = cities[0].center, cities[0].zoom
-    start = picker.pickup.point
+    start = booking_page.pickup.point
     rings = [city.boundary for city in cities if len(city.boundary) > 2]
     if start and (not rings or any(contains(ring, start) for ring in rings)):
         center, zoom = start, DEFAULT_ZOOM

@@ -239,16 +239,18 @@ def export() -> Response:
 
     The audit entry of the export is written before it begins.
     """
-    s, me = services(), current_staff()
-    with s.db.read() as db:
-        prop = db.get_one(Property, me.property_id)
-        names = _names(db, prop.id)
-    tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", s.clock()
+    app, me = services(), current_staff()
+    with app.db.read() as s:
+        prop = s.get_one(Property, me.property_id)
+        names = _names(s, prop.id)
+    tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", app.clock()
     filters = _filter(tz)
-    with s.db.write() as db:
+    with app.db.write() as s:
         facts = {"property_id": prop.id, "query": _asked(filters)}
-        record(db, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
-    parts = csv_text(COLUMNS, _exported(s.db, prop.id, filters, names, tz), demo_words(s.settings))
+        record(s, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
+    parts = csv_text(
+        COLUMNS, _exported(app.db, prop.id, filters, names, tz), demo_words(app.settings)
+    )
     cut = _("INCOMPLETE: entries are missing here, because reading them failed. Export again.")
     name = marked(f"audit-{now.astimezone(tz):%Y-%m-%d}.csv")
     headers = {

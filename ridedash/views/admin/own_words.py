@@ -145,12 +145,12 @@ def _own(name: str, text: str, keep: bool) -> Own:
 
 
 def _store(texts: Mapping[str, Own]) -> None:
-    s, staff, code = services(), current_staff(), _chosen().code
-    with s.db.write() as db:
-        prop = locked_property(db, staff.property_id)
-        changed = write_wordings(db, prop, code, texts, (staff.id, s.clock()))
+    app, staff, code = services(), current_staff(), _chosen().code
+    with app.db.write() as s:
+        prop = locked_property(s, staff.property_id)
+        changed = write_wordings(s, prop, code, texts, (staff.id, app.clock()))
         if changed:
-            record(db, "words.written", f"properties:{prop.id}", language=code, changed=changed)
+            record(s, "words.written", f"properties:{prop.id}", language=code, changed=changed)
 
 
 def _stored(code: str) -> dict[str, Wording]:

@@ -56,18 +56,18 @@ def save() -> BaseResponse:
     The form has a digest of the sentences that it showed, so that later changes don't count as
     read.
     """
-    language, staff, s = _chosen(), current_staff(), services()
+    language, staff, app = _chosen(), current_staff(), services()
     read, subject = "undo" not in request.form, f"properties:{staff.property_id}"
     if read and "sure" not in request.form:
         return redirect(f"{HERE}?language={language.tag}", code=303)
-    with s.db.write() as db:
-        prop = locked_property(db, staff.property_id)
+    with app.db.write() as s:
+        prop = locked_property(s, staff.property_id)
         if read:
             digest = request.form.get("digest", "")[:64]
-            mark_read(db, prop, language.code, digest, (staff.id, s.clock()))
+            mark_read(s, prop, language.code, digest, (staff.id, app.clock()))
         else:
-            unmark_read(db, prop, language.code)
-        record(db, "words.read" if read else "words.unread", subject, language=language.code)
+            unmark_read(s, prop, language.code)
+        record(s, "words.read" if read else "words.unread", subject, language=language.code)
     said = "read" if read else "unread"
     return redirect(f"{HERE}?language={language.tag}&said={said}", code=303)
 

@@ -123,17 +123,17 @@ def come(visit_id: str) -> Answer:
 @limiter.limit("30/minute", key_func=by_staff_key)
 def new_code() -> Answer:
     """Make a desk code for a guest at a kiosk and show it once: only its hash is stored."""
-    me, s, now = current_staff(), services(), services().clock()
+    me, app, now = current_staff(), services(), services().clock()
     typed = request.form.get("guest_id", "")
     wanted = NewCode(
         me.property_id, me.id, "house_pays" in request.form, row_id(typed) if typed else None
     )
     try:
-        code = make_code(s.db, now, s.settings.secret_key, wanted)
+        code = make_code(app.db, now, app.settings.secret_key, wanted)
     except LookupError:
         abort(404)
-    with s.db.read() as db:
-        tz = zone(db.get_one(Property, me.property_id).timezone)
+    with app.db.read() as s:
+        tz = zone(s.get_one(Property, me.property_id).timezone)
     shown = {"code": code, "until": clock_time(now + LASTS, tz), "house_pays": wanted.house_pays}
     if wants_json():
         answer = jsonify(shown)

@@ -92,10 +92,10 @@ def cancel(order_id: int) -> Answer:
     """Cancel the rides that the page listed and that are still planned."""
     if not _series_of(order_id):
         return redirect(f"/rides/{order_id}", 303)
-    s, shown = services(), {row_id(each) for each in request.form.getlist("ride")} - {None}
+    app, shown = services(), {row_id(each) for each in request.form.getlist("ride")} - {None}
     listed = {each for each in shown if each is not None}
-    withdraw_onward(s.db, s.clock, order_id, current_staff().id, listed)
-    s.wake()
+    withdraw_onward(app.db, app.clock, order_id, current_staff().id, listed)
+    app.wake()
     return redirect(f"/series/{order_id}", 303)
 
 

@@ -110,17 +110,17 @@ def export() -> Response:
 
     The audit entry is written before the export begins.
     """
-    s = services()
-    with s.db.read() as db:
-        query = history_query(db, decrypted(request.args))
+    app = services()
+    with app.db.read() as s:
+        query = history_query(s, decrypted(request.args))
     if query.filters.wrong:
         abort(400)  # with other filters the file would not be the one that the user wants
     _audit(query)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
     parts = csv_text(
         COLUMNS,
-        _rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words),
-        demo_words(s.settings),
+        _rows(app.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words),
+        demo_words(app.settings),
     )
     # the first part is read before the answer begins, so that a failure still gets its error page
     begin = next(parts)

@@ -83,9 +83,9 @@ def press() -> BaseResponse | tuple[BaseResponse, int]:
     name = request.form.get("mark", "")
     if order_id is None or name not in MARKS:
         return jsonify(state="invalid"), 422
-    s, who = services(), by_kiosk(device.id)
+    app, who = services(), by_kiosk(device.id)
     may = device.marks
-    if not may or not mark(s.db, s.clock(), who, device.property_id, order_id, name):
+    if not may or not mark(app.db, app.clock(), who, device.property_id, order_id, name):
         return jsonify(state="gone"), 409
     return jsonify(state="ok")
 
@@ -113,10 +113,10 @@ def _body(device: Kiosk, home: Property, now: datetime) -> dict[str, Any]:
 
 
 def _list(device: Kiosk, now: datetime) -> DoorList:
-    s = services()
-    with s.db.read() as db:
-        ids = cars_at_door(db, device.property_id, now - LEFT_FOR)
-        pages = orders_by_ids(db, device.property_id, ids, light=True)
-        numbers = ticket_numbers(db, ids)
-    rides = (RideFacts(page, now, s.time(), locale()) for page in pages)
+    app = services()
+    with app.db.read() as s:
+        ids = cars_at_door(s, device.property_id, now - LEFT_FOR)
+        pages = orders_by_ids(s, device.property_id, ids, light=True)
+        numbers = ticket_numbers(s, ids)
+    rides = (RideFacts(page, now, app.time(), locale()) for page in pages)
     return door_list(rides, numbers, device.shows)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ridedash import wire
@@ -145,6 +145,7 @@ def test_a_second_press_finds_the_same_order_also_when_both_come_at_once(world: 
 RULES = ("driver", "code", "approval", "of a newer version")
 
 
+@example(rule="approval", attended=True, code="none", ask="house", share=False, seats=None)
 @settings(
     max_examples=60,
     deadline=None,
@@ -181,8 +182,9 @@ def test_the_house_pays_by_a_code_or_an_approval_alone(
         assert len(world.orders()) == before
         return
     by_code = code in ("cash", "house")
-    # if there is a valid code, the approval does not matter
-    house = code == "house" or (not by_code and ask == "house" and rule == "approval")
+    # an approval does not matter if there is a valid code, nor at an attended kiosk
+    approved = ask == "house" and rule == "approval" and not attended
+    house = code == "house" or (not by_code and approved)
     assert (order.payment == "cash") is not house
     assert house or not share
     if not by_code and not attended:

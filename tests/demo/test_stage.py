@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from flask_login import login_user
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from ridedash.demo import sheet
 from ridedash.demo.stories import STORIES
@@ -23,7 +23,7 @@ from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import Kiosk
-from ridedash.store.models.people import Staff
+from ridedash.store.models.people import SignIn, Staff
 from ridedash.views.web.current_user import SignedIn
 from tests.demo.stages import Stage, fill
 from tests.views.ride_pages import compact, make_desk
@@ -170,6 +170,22 @@ def test_whoever_signs_out_of_the_stage_can_sign_in_again(
     assert stage.web.get("/kiosk").status_code == 200
     out = stage.web.post(way, data=sent)
     assert stage.web.get(out.headers["Location"]).status_code == status
+
+
+@pytest.mark.parametrize(("ends", "status"), [({"ends": "sign-out"}, 200), ({}, 404)])
+def test_who_is_signed_out_from_elsewhere_can_sign_in_on_the_stage_again(
+    stage: Stage, ends: dict[str, str], status: int
+) -> None:
+    """So can who comes back after the twelve hours that a sign-in lasts."""
+    fill(stage)
+    with stage.desk.services.db.read() as s:
+        number = s.scalars(select(Kiosk.id)).one()
+    sent = {"csrf_token": stage.csrf}
+    stage.web.post(f"/admin/kiosks/{number}/here", data=sent | ends)
+    stage.desk.add(lambda s: s.execute(delete(SignIn)))
+    assert stage.web.get("/demo/stage").status_code == (303 if ends else 404)
+    assert stage.web.get("/demo/stage/newest.json").status_code == (401 if ends else 404)
+    assert stage.web.get("/sign-in").status_code == status
 
 
 def test_the_code_for_a_phone_is_there_where_the_room_reaches_the_demo(in_room: Stage) -> None:

@@ -121,7 +121,7 @@ def ended(address: str) -> BaseResponse:
     The browser clears its storage, and also its cookies unless it is a paired device. A kiosk in
     the frame of a stage is un-paired.
     """
-    of_stage = session.get(devices.ENDS_AT_SIGN_OUT, False)
+    of_stage = devices.is_of_stage()
     session.clear()
     answer = current_app.make_response(redirect(address, code=303))
     answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
@@ -141,7 +141,7 @@ def _start_session(staff: Staff, name: str, address: str) -> None:
 
 def begin(sid: str) -> None:
     """Give this browser a new session for a sign-in; the old session's CSRF token ends too."""
-    of_stage = session.get(devices.ENDS_AT_SIGN_OUT, False)
+    of_stage = devices.is_of_stage()
     session.clear()
     session["sid"] = sid
     if of_stage:

@@ -7,7 +7,7 @@ database, so a device that is revoked is unknown to the next request.
 
 from typing import Final
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, g, request, session
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.extensions import services
@@ -61,6 +61,11 @@ def has_cookie() -> bool:
 def is_paired() -> bool:
     """Whether a device of any kind sent the request; costs nothing in a browser of staff."""
     return any(device(kind) is not None for kind in KioskKind)
+
+
+def is_of_stage() -> bool:
+    """Whether the kiosk of this browser is in the frame of a demo's stage, beside its staff."""
+    return bool(session.get(ENDS_AT_SIGN_OUT, False))
 
 
 def address() -> str:

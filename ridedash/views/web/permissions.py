@@ -113,8 +113,8 @@ def _check() -> BaseResponse | None:
     if need == OPEN and not devices.has_cookie():
         return None
     user = current_user._get_current_object()  # looked up once, because this runs for every request
-    # none of the following views is for devices
-    if not user.is_authenticated and devices.is_paired():
+    # None of the following views is for devices. On a stage, staff sign in beside their kiosk.
+    if not user.is_authenticated and devices.is_paired() and not devices.is_of_stage():
         return current_app.make_response(errors.page(404, errors.DEVICE, back=devices.address()))
     if need == OPEN:
         return None

@@ -95,15 +95,15 @@ def meet_json(
     """Where the car meets the guest, how to walk there, and the other points of a hotspot."""
     zone = estimates.zone
     trip = estimates.trip
-    ways = _Ways(hints, kiosk.id, start.pickup, language)
+    walks = _Walks(hints, kiosk.id, start.pickup, language)
     points = []
     name = trip.pickup_name or ""
     for number, point in enumerate(zone.points if zone else (), 1):
         if number == (zone.chosen if zone else None):
             name = point.name
         place = {"lat": point.position.lat, "lng": point.position.lng}
-        points.append({"name": point.name, **ways.to(point.name, point.position), **place})
-    return {"name": name, **ways.to(name, trip.pickup), "points": points}
+        points.append({"name": point.name, **walks.to(point.name, point.position), **place})
+    return {"name": name, **walks.to(name, trip.pickup), "points": points}
 
 
 def at_point(estimates: Estimates, name: str) -> Trip | None:
@@ -126,12 +126,12 @@ def with_most_room(drawings: Iterable[str]) -> frozenset[str]:
     has more room than other cars.
     """
     offered = frozenset(drawings)
-    told = {each: _people(each) for each in offered}
-    known = [people for people in told.values() if people is not None]
+    sizes = {each: _people(each) for each in offered}
+    known = [people for people in sizes.values() if people is not None]
     if len(known) < len(offered):
         return offered & {LARGE} if len(offered) > 1 else frozenset()
     most = max(known, default=0)
-    return frozenset(each for each, people in told.items() if people == most and min(known) < most)
+    return frozenset(each for each, people in sizes.items() if people == most and min(known) < most)
 
 
 def _people(drawing: str) -> int | None:
@@ -207,8 +207,8 @@ def _price_kind(each: Choice) -> str:
 
 
 @dataclass(frozen=True)
-class _Ways:
-    """The ways on foot from a kiosk."""
+class _Walks:
+    """The walks from a kiosk."""
 
     hints: Sequence[PickupHint]
     kiosk_id: int
@@ -219,9 +219,9 @@ class _Ways:
         """`walk` and `steps` in words, and `step_free`: True, False, or None if unknown."""
         hint = self._hint(name, point)
         steps = hint.steps if hint else None
-        said = {None: "", True: _("with steps"), False: _("no steps")}[steps]
+        words = {None: "", True: _("with steps"), False: _("no steps")}[steps]
         free = None if steps is None else not steps
-        return {"walk": self._walk(hint, point), "steps": said, "step_free": free}
+        return {"walk": self._walk(hint, point), "steps": words, "step_free": free}
 
     def _hint(self, name: str, point: LatLng) -> PickupHint | None:
         """A manager's hint on this point. Hints for this kiosk come first, then hints by name."""

@@ -51,7 +51,7 @@ def unpair_browser(answer: Response, kiosk: Kiosk) -> None:
 def languages_of(kiosk: Kiosk, home: Property) -> list[str]:
     """The codes of a kiosk's languages, its default first; at most eight."""
     offered = [ENGLISH, *languages_for(home)]
-    wished = [code for code in kiosk.languages if code in offered] or offered
+    chosen = [code for code in kiosk.languages if code in offered] or offered
     own = kiosk.default_language or home.language or ENGLISH
-    first = own if own in wished else wished[0]
-    return list(dict.fromkeys([first, *wished]))[:MOST_LANGUAGES]
+    first = own if own in chosen else chosen[0]
+    return list(dict.fromkeys([first, *chosen]))[:MOST_LANGUAGES]

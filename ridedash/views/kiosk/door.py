@@ -97,7 +97,7 @@ def _home(device: Kiosk) -> Property:
 
 
 def _language(device: Kiosk, home: Property) -> str:
-    """The display's own language, or the property's: nobody chooses a language at a door."""
+    """The display's own language, or the property's: no one chooses a language at a door."""
     tags = filter(None, (device.default_language, home.language, "en"))
     return negotiate(tags, languages_for(home))
 

@@ -114,7 +114,7 @@ def state_of(facts: RideFacts) -> str:
 
 
 def label_of(page: OrderPage, numbers: Mapping[int, int], shows: str) -> str:
-    """The label by which guests know their row: a kiosk's ride number, else as the house chose.
+    """The label by which guests know their row: a kiosk's ride number, else as the property chose.
 
     The choices are `room`, `initials` and `number`; with `number` only rides of a kiosk have a
     label. It is never a name.
@@ -157,7 +157,7 @@ def _row(facts: RideFacts, label: str, *, several: bool) -> DoorRow:
     ride, stale, minutes = page.ride, _stale(facts), _minutes(facts)
     words = (_capital(seen.vehicle_color), seen.car_model or _capital(seen.vehicle_type))
     swapped = ride is not None and ride.swapped_at is not None and state != LEFT
-    marked = mark_of(page)
+    mark = mark_of(page)
     near = seen.eta is not None and seen.eta.seconds <= NEAR_ETA_S
     return DoorRow(
         id=page.order.id,
@@ -170,7 +170,7 @@ def _row(facts: RideFacts, label: str, *, several: bool) -> DoorRow:
         minutes=_("%(n)d min", n=minutes) if state == COMING and minutes and not stale else "",
         since=stamp(facts.since(facts.status or "")) if state == HERE else "",
         point=_point(facts) if several else "",
-        mark=marked[0] if marked else "",
+        mark=mark[0] if mark else "",
         asks=state == HERE or (state == COMING and near),
         seen=stamp(ride.seen_at) if ride and stale else "",
     )
@@ -190,9 +190,9 @@ def _stale(facts: RideFacts) -> bool:
 
 
 def _point(facts: RideFacts) -> str:
-    """The pickup point, without the house's name before it."""
-    name, house = facts.pickup[1], facts.page.property.name
-    rest = name.removeprefix(house).lstrip(" ,–-·:") if name.startswith(house) else name
+    """The pickup point, without the property's name before it."""
+    name, prop = facts.pickup[1], facts.page.property.name
+    rest = name.removeprefix(prop).lstrip(" ,–-·:") if name.startswith(prop) else name
     return _capital(rest) or name
 
 

@@ -32,7 +32,8 @@ from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.views.kiosk import ride_view
-from ridedash.views.kiosk.asked import (
+from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
+from ridedash.views.kiosk.visit_requests import (
     Here,
     answer,
     by_kiosk_key,
@@ -41,7 +42,6 @@ from ridedash.views.kiosk.asked import (
     the_visit,
     within,
 )
-from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
@@ -74,13 +74,13 @@ def order() -> Response:
 def booked(at: Here) -> Response:
     """The answer of /kiosk/order, for a guest at this kiosk or on their own phone."""
     visit, token = the_visit(at), form_token(at)
-    offer_id = row_id(at.said.get("offer", ""))
+    offer_id = row_id(at.values.get("offer", ""))
     if visit is None or not token or offer_id is None:
         return answer("refused", kiosk_words("car"))
     try:
         tried, page = _try(at, Try(visit, token, offer_id))
         if page is None:
-            if at.said.get("look") == "1":  # the outcome is unknown: it only looks
+            if at.values.get("look") == "1":  # the outcome is unknown: it only looks
                 return answer("sending", kiosk_words("sending"))
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
@@ -90,7 +90,7 @@ def booked(at: Here) -> Response:
             placed = press_book(at, tried)
             services().wake()
             page = _page(at, placed.order_id)
-        return _told(at, page, tried)
+        return _answer_with_ticket(at, page, tried)
     except Asking:
         return answer("asking", kiosk_words("asking"))
     except Changed as new:
@@ -128,7 +128,7 @@ def ride() -> Response:
         "view": view,
         "cancel": ride_view.cancel_json(page, now, app.time(), locale()),
     }
-    if at.said.get("code") == "1" and view["code_due"]:
+    if at.values.get("code") == "1" and view["code_due"]:
         facts["code"] = _code(at, page)
     return answer("ok", **facts)
 
@@ -145,14 +145,14 @@ def cancel() -> Response:
         return _not_shown(look)
     stop = ride_view.stop_of(page)
     if not stop:
-        said = ride_view.stopped_before(page)
-        return answer(said.state, said.words)
+        outcome = ride_view.stopped_before(page)
+        return answer(outcome.state, outcome.words)
     try:
-        said = ride_view.stopped(stop, _stop(at, page.order.id, stop))
+        outcome = ride_view.stopped(stop, _stop(at, page.order.id, stop))
     except (DatabaseBusy, CommitUnknown):  # perhaps after the call: the result is unknown
         return answer("trouble", kiosk_words("slowly"))
     services().wake()
-    return answer(said.state, said.words)
+    return answer(outcome.state, outcome.words)
 
 
 @limiter.shared_limit("60/minute", scope="kiosk presses", key_func=by_kiosk_key)
@@ -202,25 +202,25 @@ def _tokens(form_token: str) -> list[str]:
     return [form_token, *(f"{form_token}.{number}" for number in range(1, MOST_TRIES))]
 
 
-def _told(at: Here, page: OrderPage | None, tried: Try) -> Response:
+def _answer_with_ticket(at: Here, page: OrderPage | None, tried: Try) -> Response:
     """The result of a press with its ticket, only for the page that pressed."""
     if page is None:
         return answer("sending", kiosk_words("sending"))
-    told = ride_view.outcome(page)
+    outcome = ride_view.outcome(page)
     app = services()
     with app.db.read() as s:
         ticket = tickets.ticket_of(s, page.order.id)
     if ticket is None or ride_view.has_failed(page):
-        return answer(told.state, told.words)
+        return answer(outcome.state, outcome.words)
     known: dict[str, Any] = {
         "number": tickets.ride_number(ticket.number),
         "pin": tickets.pin_of(app.settings.secret_key, tried.secret),
     }
-    if told.state != "sending":
+    if outcome.state != "sending":
         known |= _link(at, page.order.id, tried)
         credit = app.settings.tiles_attribution
         known["map"] = ride_view.meeting_map(page, app.settings.tiles_url, credit)
-    return answer(told.state, told.words, ride=known)
+    return answer(outcome.state, outcome.words, ride=known)
 
 
 def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
     """
     app = services()
     now, visit = app.clock(), the_visit(at)
-    typed = at.said.get("number", "")[:20], at.said.get("pin", "")[:20]
+    typed = at.values.get("number", "")[:20], at.values.get("pin", "")[:20]
     with app.db.write() as s:
         look = _own_ride(s, at, typed[0]) or tickets.look_up_at(
             s, app.settings.secret_key, (at.property_id, at.id), typed, now

@@ -31,8 +31,8 @@ from ridedash.store.own_phones import BOOK_FOR, KEPT
 from ridedash.text import one_line
 from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
-from ridedash.views.kiosk.asked import LONGEST_DROP, Here, is_shown
 from ridedash.views.kiosk.cars import Choice, cars_json
+from ridedash.views.kiosk.visit_requests import LONGEST_DROP, Here, is_shown
 from ridedash.views.kiosk.words import phone_why
 from ridedash.views.web.link_pages import PRIVATE, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
@@ -55,7 +55,7 @@ WAITING: Final = ("sending", "asking")  # in these states the page reloads itsel
 class Phone:
     """The browser of a link, and the guest's answers so far.
 
-    `said` has the names of the kiosk's own form: drop_lat, drop_lng, drop_name, point, offer,
+    `answers` have the names of the kiosk's own form: drop_lat, drop_lng, drop_name, point, offer,
     seats, name, phone, code; and `lang`, `q` (a place that is looked up) and `pressed`.
     """
 
@@ -63,7 +63,7 @@ class Phone:
     session: str
     at: Here
     used: bool
-    said: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -72,13 +72,13 @@ class Phone:
 
     def step(self, wanted: str) -> str:
         """The page to show: `wanted`, or the first question without an answer."""
-        if self.said.get("pressed"):
+        if self.answers.get("pressed"):
             return SENT
-        if "drop_name" not in self.said:
+        if "drop_name" not in self.answers:
             return WHERE
-        if wanted in (WHERE, CAR) or "offer" not in self.said:
+        if wanted in (WHERE, CAR) or "offer" not in self.answers:
             return WHERE if wanted == WHERE else CAR
-        return WHO if wanted == WHO or "name" not in self.said else CHECK
+        return WHO if wanted == WHO or "name" not in self.answers else CHECK
 
     def form(self) -> dict[str, str]:
         """The fields that a kiosk's page would post.
@@ -87,7 +87,7 @@ class Phone:
         """
         visit_id = "phone-" + hashlib.sha256(f"visit|{self.session}".encode()).hexdigest()[:24]
         form_token = hashlib.sha256(f"form|{self.session}".encode()).hexdigest()[:48]
-        return self.said | {"visit": visit_id, "form_token": form_token}
+        return self.answers | {"visit": visit_id, "form_token": form_token}
 
 
 @bp.get("/<token>")
@@ -100,7 +100,7 @@ def begin(token: str) -> BaseResponse:
         if session is None:
             abort(404)
         found = _phone(token, session) or abort(404)
-    if found.said.get("pressed"):
+    if found.answers.get("pressed"):
         return _answer(found, _on(found, SENT))
     return _answer(found, _shown(found, WHERE))
 
@@ -110,7 +110,7 @@ def begin(token: str) -> BaseResponse:
 def show(token: str, step: str) -> BaseResponse:
     """Show a question, or the first one before it that has no answer."""
     found = _phone(token) or abort(404)
-    if step == SENT and found.said.get("pressed"):
+    if step == SENT and found.answers.get("pressed"):
         return _press(found)
     if step not in STEPS:
         abort(404)
@@ -128,10 +128,10 @@ def say(token: str, step: str) -> BaseResponse:
     """
     found = _phone(token) or abort(404)
     _count_answer()
-    said = {WHERE: _say_where, CAR: _say_car, WHO: _say_who, CHECK: _say_check}.get(step)
-    if said is None or found.said.get("pressed"):
+    store = {WHERE: _say_where, CAR: _say_car, WHO: _say_who, CHECK: _say_check}.get(step)
+    if store is None or found.answers.get("pressed"):
         return _answer(found, _on(found, found.step(CHECK)))
-    return said(found)
+    return store(found)
 
 
 csrf.exempt(say)
@@ -180,11 +180,11 @@ def _phone(token: str, session: str = "") -> Phone | None:
         token, state.pop("session"), Here(kiosk, home, phone=True), row.used_at is not None, state
     )
     found.at = Here(kiosk, home, found.form(), phone=True)
-    asked = request.args.get("lang", "")
-    if asked in TAGS:
-        found.said["lang"] = asked
+    chosen = request.args.get("lang", "")
+    if chosen in TAGS:
+        found.answers["lang"] = chosen
     g.guests = languages_for(home)
-    own = TAGS.get(found.said.get("lang", ""))
+    own = TAGS.get(found.answers.get("lang", ""))
     speak(reader_language(Surface.GUEST, own=own, house=home.language, guests=g.guests))
     speak_as(home)
     return found
@@ -193,27 +193,27 @@ def _phone(token: str, session: str = "") -> Phone | None:
 def _state(token: str) -> dict[str, str]:
     """The contents of the cookie; nothing if it is not ours, or of another link."""
     try:
-        plain = services().vault.decrypt(
+        text = services().vault.decrypt(
             request.cookies.get(COOKIE, ""), TABLE, secret_hash(token), COLUMN
         )
-        return {str(name): str(value) for name, value in json.loads(plain).items()}
+        return {str(name): str(value) for name, value in json.loads(text).items()}
     except (DecryptionFailed, ValueError):
         return {}
 
 
 def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
-    """The answer with the cookie that stores what was said.
+    """The answer with the cookie that stores what the guest has answered.
 
     Browsers drop cookies above 4 kB, so letters of any script are not escaped, and all texts are
     bounded.
     """
     s = services()
-    kept = phone.said | {"session": phone.session}
-    plain = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-    sealed = s.vault.encrypt(plain, TABLE, secret_hash(phone.token), COLUMN)
+    state = phone.answers | {"session": phone.session}
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    encrypted = s.vault.encrypt(text, TABLE, secret_hash(phone.token), COLUMN)
     given.set_cookie(
         COOKIE,
-        sealed,
+        encrypted,
         max_age=KEPT if phone.used else BOOK_FOR,
         path=phone.address,
         secure=not s.settings.demo,
@@ -235,18 +235,19 @@ def _shown(phone: Phone, step: str, status: int = 200, **facts: Any) -> BaseResp
 
 
 def _page(phone: Phone, template: str, status: int = 200, **facts: Any) -> BaseResponse:
-    text = link_page(template, home=phone.at.home, address=phone.address, said=phone.said, **facts)
+    home, said = phone.at.home, phone.answers
+    text = link_page(template, home=home, address=phone.address, said=said, **facts)
     return Response(text, status, mimetype="text/html")
 
 
 def _where(phone: Phone) -> dict[str, Any]:
-    """The house's favourites, and the places that were found for the typed text."""
-    typed = phone.said.get("q", "")
+    """The property's favourites, and the places that were found for the typed text."""
+    typed = phone.answers.get("q", "")
     found: list[dict[str, Any]] = []
     words = None
     if typed:
-        told = visit.places_for(phone.at, typed).get_json()
-        found, words = told["results"], told.get("words")
+        reply = visit.places_for(phone.at, typed).get_json()
+        found, words = reply["results"], reply.get("words")
     closed = visit.closed_now(phone.at, services().clock())
     if closed:  # reported before the first question, not after the last
         words = kiosk_words(closed).as_json()
@@ -257,7 +258,7 @@ def _where(phone: Phone) -> dict[str, Any]:
 def _say_where(phone: Phone) -> BaseResponse:
     """Store a chosen place, or search for a typed text."""
     if "q" in request.form:
-        phone.said["q"] = one_line(request.form["q"], visit.LONGEST_QUERY)
+        phone.answers["q"] = one_line(request.form["q"], visit.LONGEST_QUERY)
         return _answer(phone, _on(phone, WHERE))
     drop = {
         name: one_line(request.form.get(name, ""), LONGEST_DEGREES)
@@ -267,50 +268,49 @@ def _say_where(phone: Phone) -> BaseResponse:
     if not all(drop.values()):
         return _answer(phone, _on(phone, WHERE))
     for old in ("q", "offer", "seats", "point"):
-        phone.said.pop(old, None)
-    phone.said |= drop
+        phone.answers.pop(old, None)
+    phone.answers |= drop
     return _answer(phone, _on(phone, CAR))
 
 
 def _cars(phone: Phone) -> dict[str, Any]:
     """The cars as the kiosk would show them."""
-    told = visit.cars_for(phone.at).get_json()
+    reply = visit.cars_for(phone.at).get_json()
     return {
-        "told": told,
-        "cars": told["cars"],
-        "meet": told.get("meet"),
-        "words": told.get("words"),
+        "cars": reply["cars"],
+        "meet": reply.get("meet"),
+        "words": reply.get("words"),
     }
 
 
 def _say_car(phone: Phone) -> BaseResponse:
     """Store a chosen car, or another meeting point."""
     if "point" in request.form:
-        phone.said["point"] = one_line(request.form["point"], LONGEST_DROP)
+        phone.answers["point"] = one_line(request.form["point"], LONGEST_DROP)
         return _answer(phone, _on(phone, CAR))
     offer, _colon, seats = request.form.get("offer", "")[:30].partition(":")
     if row_id(offer) is None:
         return _answer(phone, _on(phone, CAR))
-    phone.said |= {"offer": offer, "seats": seats if seats in ("1", "2") else ""}
+    phone.answers |= {"offer": offer, "seats": seats if seats in ("1", "2") else ""}
     return _answer(phone, _on(phone, WHO))
 
 
 def _who(phone: Phone) -> dict[str, Any]:
-    return {"longest": LONGEST_NAME, "typed": phone.said, "phone_why": phone_why()}
+    return {"longest": LONGEST_NAME, "typed": phone.answers, "phone_why": phone_why()}
 
 
 def _say_who(phone: Phone) -> BaseResponse:
     """Store who the ride is for."""
     name = one_line(request.form.get("name", ""), LONGEST_NAME + 1)
     typed = one_line(request.form.get("phone", ""), 60)
-    said = {"name": name, "phone": typed}
+    answers = {"name": name, "phone": typed}
     if who_is(name) is None:
-        return _wrong(phone, said, "name")
+        return _wrong(phone, answers, "name")
     try:
         read_phone(typed, phone.at.home.country)
     except PhoneError:
-        return _wrong(phone, said, "phone")
-    phone.said |= said
+        return _wrong(phone, answers, "phone")
+    phone.answers |= answers
     return _answer(phone, _on(phone, CHECK))
 
 
@@ -330,7 +330,7 @@ def _check(phone: Phone) -> dict[str, Any]:
 def _chosen(phone: Phone) -> dict[str, Any] | None:
     """The chosen car in the kiosk's words; None if this phone can't book it."""
     with services().db.read() as db:
-        offer = db.get(Offer, row_id(phone.said.get("offer", "")) or 0)
+        offer = db.get(Offer, row_id(phone.answers.get("offer", "")) or 0)
     if offer is None or not is_shown(phone.at, offer):
         return None
     try:
@@ -339,7 +339,7 @@ def _chosen(phone: Phone) -> dict[str, Any] | None:
         return None
     shown = card(product, has_drop=True, locale=locale()).with_offer(offer.id)
     car = cars_json([Choice(shown, product)], house_pays=False)[0]
-    seats = row_id(phone.said.get("seats", ""))
+    seats = row_id(phone.answers.get("seats", ""))
     if seats:
         car["price"] = shown.price_for(seats)
     return car | {"from": offer.pickup_name}
@@ -349,28 +349,28 @@ def _say_check(phone: Phone) -> BaseResponse:
     """Book. If the guest has accepted a newer price, the form has its offer."""
     offer = request.form.get("offer", "")[:20]
     if row_id(offer):
-        phone.said["offer"] = offer
-    phone.said["code"] = one_line(request.form.get("code", ""), 20)
-    phone.said["pressed"] = "1"
+        phone.answers["offer"] = offer
+    phone.answers["code"] = one_line(request.form.get("code", ""), 20)
+    phone.answers["pressed"] = "1"
     return _answer(phone, _on(phone, SENT))
 
 
 def _press(phone: Phone) -> BaseResponse:
     """The result of the press; the press is repeated until the result is known."""
-    phone.at = replace(phone.at, said=phone.form())
-    told = orders.booked(phone.at).get_json()
-    ride = told.get("ride") or {}
+    phone.at = replace(phone.at, values=phone.form())
+    reply = orders.booked(phone.at).get_json()
+    ride = reply.get("ride") or {}
     if ride.get("link"):
         with services().db.write() as db:
             own_phones.use_up(db, phone.token, services().clock())
         phone.used = True
         return _answer(phone, redirect(urlsplit(ride["link"]).path, code=303))
-    if told["state"] not in WAITING:
-        del phone.said["pressed"]
-        phone.said.pop("code", None)
-    facts = {"told": told, "words": told.get("words"), "waits": told["state"] in WAITING}
-    if told["state"] in ("needs_code", "wrong_code"):
-        return _answer(phone, _shown(phone, CHECK, 422, words=told["words"]))
+    if reply["state"] not in WAITING:
+        del phone.answers["pressed"]
+        phone.answers.pop("code", None)
+    facts = {"told": reply, "words": reply.get("words"), "waits": reply["state"] in WAITING}
+    if reply["state"] in ("needs_code", "wrong_code"):
+        return _answer(phone, _shown(phone, CHECK, 422, words=reply["words"]))
     return _answer(phone, _page(phone, "kiosk/phone_sent.html", step=SENT, ride=ride, **facts))
 
 

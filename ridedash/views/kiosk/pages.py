@@ -1,4 +1,4 @@
-"""The kiosk's single document, and the beat with which it reports its health (docs/security.md 9).
+"""The kiosk's single document, and the heartbeat that reports its health (docs/security.md 9).
 
 The document never changes its address. A guest's answers exist only in its script until the visit
 ends; they are not stored here.
@@ -43,7 +43,7 @@ from ridedash.wording.readers import Surface
 from ridedash.wording.say import critical_said, speak
 
 bp = Blueprint("kiosk", __name__)
-STORED_EVERY: Final = timedelta(seconds=15)  # more frequent beats are answered but not stored
+STORED_EVERY: Final = timedelta(seconds=15)  # more frequent heartbeats are answered but not stored
 # how long a kiosk that was handed over waits for its guest
 HANDED_FOR: Final = timedelta(minutes=2)
 TAG: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{2,8}){0,2}")
@@ -86,14 +86,14 @@ def by_kiosk_key() -> str:
 @needs(KIOSK)
 @limiter.limit("90/minute", key_func=by_kiosk_key)
 def beat() -> Response:
-    """The beat, every 20 s: tells the page the state of the house, and stores the page's health.
+    """The heartbeat, every 20 s: gives the page its state, and stores the page's health.
 
     It comes every 2 s while a guest has called for help. The answer has a fresh CSRF token.
     """
     kiosk, s = the_kiosk(), services()
     now = s.clock()
-    said = _said(now)
-    hand = _handed(kiosk, now) if said["health"]["screen"] == "start" else None
+    report = _read_report(now)
+    hand = _handed(kiosk, now) if report["health"]["screen"] == "start" else None
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
         wrong = trouble(db, now)
@@ -102,11 +102,11 @@ def beat() -> Response:
         opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
         rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
     try:
-        # the last beat lies in the future if the clock has stepped back since
+        # the last heartbeat lies in the future if the clock has stepped back since
         last = kiosk.seen_at
         if hand is not None or last is None or abs(now - last) >= STORED_EVERY:
             with s.db.write() as db:
-                _store(db, kiosk.id, now, said, taken=hand is not None)
+                _store(db, kiosk.id, now, report, taken=hand is not None)
     except (DatabaseBusy, SQLAlchemyError):
         wrong = Trouble.DATABASE
     answer = jsonify(
@@ -124,8 +124,8 @@ def beat() -> Response:
     return answer
 
 
-def _said(now: datetime) -> dict[str, Any]:
-    """The contents of a beat: the page's release, and the health that settings show."""
+def _read_report(now: datetime) -> dict[str, Any]:
+    """The contents of a heartbeat: the page's release, and the health that settings show."""
     form = request.form
     clock = whole_number(form.get("clock_ms", ""), 0, 10**15)
     skew_s = None if clock is None else round(clock / 1000 - now.timestamp())
@@ -135,7 +135,7 @@ def _said(now: datetime) -> dict[str, Any]:
         "voices": _tags("voices"),
         "skew_s": None if skew_s is None else max(-MOST_SKEW_S, min(MOST_SKEW_S, skew_s)),
     }
-    if "fonts" in form:  # the first beat of a page does not have them yet
+    if "fonts" in form:  # the first heartbeat of a page does not have them yet
         health["fonts"] = _tags("fonts")
     return {"release": one_line(form.get("release", ""), 64), "health": health}
 
@@ -146,8 +146,10 @@ def _tags(name: str) -> list[str]:
     return [tag for tag in given if TAG.fullmatch(tag)][:MOST_TAGS]
 
 
-def _store(db: Session, kiosk_id: int, now: datetime, said: dict[str, Any], *, taken: bool) -> None:
-    kiosks.note_beat(db, kiosk_id, now, said["release"], said["health"])
+def _store(
+    db: Session, kiosk_id: int, now: datetime, report: dict[str, Any], *, taken: bool
+) -> None:
+    kiosks.note_beat(db, kiosk_id, now, report["release"], report["health"])
     if taken:
         kiosks.take_over(db, kiosk_id)
 

@@ -36,7 +36,7 @@ LEAST_MM, MOST_MM = 0.05, 1.5  # size of a pixel: from a phone to a wall display
 TOO_FAST_S: Final = 60
 HIGHEST_MM: Final = 2_000  # height of a screen's lower edge above the floor
 # actions of the panel: `open` only opens it; the page itself does `reload` and `sound`
-DEEDS: Final = (
+ACTIONS: Final = (
     *("open", "reload", "sound"),
     *("out_of_order", "in_order", "calibrate", "unpair"),
 )
@@ -89,17 +89,17 @@ def _form(problem: str = "") -> str:
 
 def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
     """Do an action if the PIN is right; `state`: ok, wrong, blocked (with `wait_s`) or invalid."""
-    deed, pin = request.form.get("deed", ""), request.form.get("pin", "")
-    if deed not in DEEDS:
+    action, pin = request.form.get("deed", ""), request.form.get("pin", "")
+    if action not in ACTIONS:
         return jsonify(state="invalid"), 422
-    measured = _measured() if deed == "calibrate" else None
-    if deed == "calibrate" and measured is None:
+    measured = _measured() if action == "calibrate" else None
+    if action == "calibrate" and measured is None:
         return jsonify(state="invalid"), 422
     try:
-        _count_deed()
+        _count_action()
         _check_pin(kiosk, pin)
     except TooManyRequests:
-        # nobody types so fast: no audit entry, so that a program can't fill the database
+        # no one types so fast: no audit entry, so that a program can't fill the database
         return jsonify(state="blocked", wait_s=TOO_FAST_S)
     except WrongPin as wrong:
         state = "blocked" if wrong.wait_s else "wrong"
@@ -108,21 +108,21 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
     with s.db.write() as db:
         row, now = db.get_one(Kiosk, kiosk.id, with_for_update=True), s.clock()
         kiosks.forget_tries(row)
-        if deed in ("out_of_order", "in_order"):
-            row.out_of_order = deed == "out_of_order"
+        if action in ("out_of_order", "in_order"):
+            row.out_of_order = action == "out_of_order"
         elif measured is not None:
             row.mm_per_px, row.bottom_mm = measured
-        elif deed == "unpair":
+        elif action == "unpair":
             kiosks.unpair(row)
-        _record(db, row, RECORDED.get(deed, deed), "ok", now)
+        _record(db, row, RECORDED.get(action, action), "ok", now)
     answer = jsonify(state="ok")
-    if deed == "unpair":
+    if action == "unpair":
         unpair_browser(answer, kiosk)
     return answer
 
 
 @limiter.shared_limit("30/minute", scope="kiosk deeds", key_func=lambda: f"kiosk-{the_kiosk().id}")
-def _count_deed() -> None:
+def _count_action() -> None:
     """Raise TooManyRequests for more actions than a person can press: each is an audit entry."""
 
 
@@ -151,8 +151,8 @@ def _measured() -> tuple[float, int | None] | None:
     return mm, bottom
 
 
-def _record(db: Session, kiosk: Kiosk, deed: str, result: str, now: datetime) -> None:
+def _record(db: Session, kiosk: Kiosk, action: str, result: str, now: datetime) -> None:
     """Write the audit entry of an action at the device; the person is unknown."""
     who, subject = by_kiosk(kiosk.id), f"kiosks:{kiosk.id}"
     facts = {"property_id": kiosk.property_id}
-    audit.record(db, who, f"kiosk.{deed}", subject, result, now, **facts)
+    audit.record(db, who, f"kiosk.{action}", subject, result, now, **facts)

@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import limiter, services
 from ridedash.store import own_phones
 from ridedash.store.own_phones import OPEN_FOR
-from ridedash.views.kiosk.asked import Here, answer, by_kiosk_key, the_visit, within
+from ridedash.views.kiosk.visit_requests import Here, answer, by_kiosk_key, the_visit, within
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.wording import gettext as _
 from ridedash.wording.kiosk import Said, kiosk_words

@@ -27,7 +27,7 @@ from ridedash.store.orders import Offer
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.product_cards import card
-from ridedash.views.kiosk.asked import Here, estimator, is_shown
+from ridedash.views.kiosk.visit_requests import Here, estimator, is_shown
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
 from ridedash.wire import Kind
@@ -91,8 +91,8 @@ def press_book(at: Here, tried: Try) -> Placed:
             raise KioskRefused(Why.NEEDS_CODE)
         house_pays = code is not None and code.house_pays
         return _book(at, replace(press, offer_id=_priced(at, offer, wish, house_pays).id))
-    asked = _approval(at, press, offer)
-    return _book(at, _approved(at, press, asked, offer))
+    ask = _approval(at, press, offer)
+    return _book(at, _approved(at, press, ask, offer))
 
 
 def _book(at: Here, press: Press) -> Placed:
@@ -114,16 +114,16 @@ def _own_offer(at: Here, offer_id: int) -> Offer:
 
 def _wish(at: Here, offer: Offer) -> Wish:
     """The guest in the form. Raises NotNow."""
-    who = who_is(one_line(at.said.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
+    who = who_is(one_line(at.values.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:
         raise NotNow("refused", kiosk_words("name"), "name")
     try:
-        phone = read_phone(at.said.get("phone", "")[:60], at.home.country)
+        phone = read_phone(at.values.get("phone", "")[:60], at.home.country)
     except PhoneError:
         raise NotNow("refused", kiosk_words("phone"), "phone") from None
     seats = None
     if offer.kind == Kind.SHARE:
-        seats = whole_number(at.said.get("seats", ""), 1, 2)
+        seats = whole_number(at.values.get("seats", ""), 1, 2)
         if seats is None:
             raise NotNow("refused", kiosk_words("seats"))
     return Wish(_name(at, who), who.room, phone, seats)
@@ -139,7 +139,7 @@ def _name(at: Here, who: Guesswork) -> str:
 
 def _code(at: Here) -> OpenCode | None:
     """The typed desk code; None without one. Raises KioskRefused for a wrong one."""
-    typed = at.said.get("code", "").strip()[:20]
+    typed = at.values.get("code", "").strip()[:20]
     if not typed:
         return None
     app = services()
@@ -195,38 +195,38 @@ def _ask(at: Here, press: Press, offer: Offer) -> None:
         kiosk_asks.ask(s, app.vault, new, now)
 
 
-def _approved(at: Here, press: Press, asked: AskNow, posted: Offer) -> Press:
+def _approved(at: Here, press: Press, ask: AskNow, posted: Offer) -> Press:
     """The approved order at the current price. Raises Changed.
 
     Guest and seats are those that were approved, whatever this form contains.
     """
-    wish = asked.wish or press.wish
-    offer = _own_offer(at, asked.offer_id)
+    wish = ask.wish or press.wish
+    offer = _own_offer(at, ask.offer_id)
     if posted.id != offer.id and _amounts(posted, wish) != _amounts(offer, wish):
         raise Changed(offer.id, _price(posted, wish), _price(offer, wish))
     app = services()
-    if not is_fresh(offer, app.clock()) or posted.id == asked.posted:
-        fresh = _asked_again(at, offer, asked.house_pays)
+    if not is_fresh(offer, app.clock()) or posted.id == ask.posted:
+        fresh = _quote_again(at, offer, ask.house_pays)
         same = _amounts(offer, wish) == _amounts(fresh, wish)
         with app.db.write() as s:
-            kiosk_asks.reprice(s, asked.id, fresh.id, same=same, now=app.clock())
+            kiosk_asks.reprice(s, ask.id, fresh.id, same=same, now=app.clock())
         if not same:
             raise Changed(fresh.id, _price(offer, wish), _price(fresh, wish))
         offer = fresh
-    return replace(press, offer_id=offer.id, wish=wish, ask_id=asked.id)
+    return replace(press, offer_id=offer.id, wish=wish, ask_id=ask.id)
 
 
 def _priced(at: Here, offer: Offer, wish: Wish, house_pays: bool) -> Offer:
     """The offer, or a fresh one at the same price if it is old. Raises Changed and NotNow."""
     if is_fresh(offer, services().clock()):
         return offer
-    fresh = _asked_again(at, offer, house_pays)
+    fresh = _quote_again(at, offer, house_pays)
     if _amounts(offer, wish) != _amounts(fresh, wish):
         raise Changed(fresh.id, _price(offer, wish), _price(fresh, wish))
     return fresh
 
 
-def _asked_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
+def _quote_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
     """A fresh offer of the same car for the same trip. Raises NotNow."""
     ask, account_id = estimator(at, house_pays=house_pays)
     try:

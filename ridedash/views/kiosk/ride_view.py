@@ -158,6 +158,6 @@ def stopped(stop: str, result: ActionResult) -> Outcome:
         return Outcome("trouble", kiosk_words("not_asked"))
     words = kiosk_words("not_cancelled")
     if result.code:
-        said = refusal(result.code, Audience.GUEST, ordering=False).headline
-        words = Said(said, "", words.next)
+        headline = refusal(result.code, Audience.GUEST, ordering=False).headline
+        words = Said(headline, "", words.next)
     return Outcome("refused", words)

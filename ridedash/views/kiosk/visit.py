@@ -27,7 +27,8 @@ from ridedash.store.properties import favourites_of
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates
 from ridedash.views.kiosk import cars as of_cars
-from ridedash.views.kiosk.asked import (
+from ridedash.views.kiosk.phone_link import phone_link
+from ridedash.views.kiosk.visit_requests import (
     Here,
     answer,
     by_kiosk_key,
@@ -37,16 +38,15 @@ from ridedash.views.kiosk.asked import (
     the_visit,
     within,
 )
-from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
 from ridedash.wording.kiosk import kiosk_words, typed_kind
 
 bp = Blueprint("kiosk_visit", __name__)
 MOST_PLACES: Final = 6
-READ_DROPS: Final = 40  # orders that are read to find the recent duration of a way
+READ_DROPS: Final = 40  # orders that are read to find the recent duration of a route
 READ_OFFERS: Final = 40
-TOLD_WITHIN: Final = timedelta(seconds=60)
+FRESH_FOR: Final = timedelta(seconds=60)
 SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
@@ -69,7 +69,7 @@ TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
 def places() -> Response:
     """At most six places, for two letters or more or for a tab. Coordinates are not accepted."""
     at = here()
-    return places_for(at, at.said.get("q", ""), at.said.get("tab", ""))
+    return places_for(at, at.values.get("q", ""), at.values.get("tab", ""))
 
 
 def places_for(at: Here, q: str, tab_name: str = "") -> Response:
@@ -96,7 +96,7 @@ def cars() -> Response:
     With `own` it returns the link for a guest's own phone instead (views/kiosk/phone_link.py).
     """
     at = here()
-    own = at.said.get("own", "")
+    own = at.values.get("own", "")
     return phone_link(at, own) if own else cars_for(at)
 
 
@@ -142,7 +142,7 @@ def cars_for(at: Here) -> Response:
 @bp.post("/kiosk/help")
 @needs(KIOSK)
 def ask_help() -> Response:
-    """Call the desk. The next beat says whether somebody is coming."""
+    """Call the desk. The next heartbeat says whether a member of staff is coming."""
     at = here()
     visit = the_visit(at)
     if visit is None:
@@ -150,7 +150,7 @@ def ask_help() -> Response:
     if not within(at, _count_helps):
         return answer("limited", kiosk_words("slowly"))
     with services().db.write() as s:
-        kiosk_visits.ask_help(s, visit, at.said.get("screen", ""), services().clock())
+        kiosk_visits.ask_help(s, visit, at.values.get("screen", ""), services().clock())
     return answer("asked")
 
 
@@ -164,16 +164,16 @@ def end() -> tuple[str, int]:
         abort(400)
     if not within(at, _count_ends):
         return "", 204  # only the report is lost: open questions to the desk expire
-    told = End(
-        how=at.said.get("how", ""),
-        screen=at.said.get("screen", ""),
+    ended = End(
+        how=at.values.get("how", ""),
+        screen=at.values.get("screen", ""),
         language=language(),
-        aids=at.said.get("aids", "")[:100].split(","),
-        seconds=whole_number(at.said.get("seconds", ""), 0, LONGEST_S),
+        aids=at.values.get("aids", "")[:100].split(","),
+        seconds=whole_number(at.values.get("seconds", ""), 0, LONGEST_S),
     )
     now = services().clock()
     with services().db.write() as s:
-        kiosk_visits.end(s, visit, told, now)
+        kiosk_visits.end(s, visit, ended, now)
         kiosk_asks.end_asks(s, at.id, visit.id, now)
     return "", 204
 
@@ -207,7 +207,7 @@ def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> 
     for offer in s.scalars(newest.limit(READ_OFFERS)):
         away_m = distance_m(LatLng(offer.pickup_lat, offer.pickup_lng), start.pickup)
         eta = (offer.product.get("eta") or {}).get("seconds")
-        fresh = offer.fetched_at > now - TOLD_WITHIN and away_m < SAME_START_M
+        fresh = offer.fetched_at > now - FRESH_FOR and away_m < SAME_START_M
         fresh = fresh and kiosk_rules.offered_here(offer, house_pays=False)
         if fresh and isinstance(eta, (int, float)) and eta >= 0:
             found.append(max(1, round(eta / 60)))
@@ -275,7 +275,7 @@ def _place(found: Place, minutes: int | None) -> dict[str, Any]:
 
 
 def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
-    """The recent durations of ways from here, by the name of the place."""
+    """The recent durations of routes from here, by the name of the place."""
     if start is None:
         return {}
     return {
@@ -286,8 +286,8 @@ def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
 
 
 def _house_pays(at: Here) -> bool:
-    """Whether the desk's code says that the house pays: then a shared ride is offered too."""
-    typed = at.said.get("code", "")
+    """Whether the desk's code says that the property pays: then a shared ride is offered too."""
+    typed = at.values.get("code", "")
     if not typed:
         return False
     app = services()
@@ -308,7 +308,7 @@ def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
     """
     ask, account_id = estimator(at, house_pays=house_pays)
     found = ask.estimates(trip, account_id)
-    moved = of_cars.at_point(found, one_line(at.said.get("point", ""), 200))
+    moved = of_cars.at_point(found, one_line(at.values.get("point", ""), 200))
     return ask.estimates(moved, account_id) if moved else found
 
 

@@ -1,7 +1,7 @@
 """Reads the common parts of a visit's requests (kiosk, visit, language), and makes their answers.
 
 A kiosk's page reads the `state` of an answer, so answers to a guest's actions are always 200; no
-cache on the way may store them.
+cache in between may store them.
 """
 
 import re
@@ -45,12 +45,12 @@ class Here:
     """The kiosk of a request, its property, and the values that the guest's page sent.
 
     The rows are detached, and read for this request. For a guest who continues on their own phone,
-    `said` comes from the phone, and `phone` is True.
+    `values` come from the phone, and `phone` is True.
     """
 
     kiosk: Kiosk
     home: Property
-    said: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
     phone: bool = False
 
     @property
@@ -82,20 +82,20 @@ def here() -> Here:
 
 def the_visit(at: Here) -> Visit | None:
     """The visit of a request; None without a valid id."""
-    given = at.said.get("visit", "")
+    given = at.values.get("visit", "")
     return Visit(given, at.id, at.property_id) if VISIT.fullmatch(given) else None
 
 
 def form_token(at: Here) -> str:
     """The secret that identifies a press of Book when it is repeated; "" without a valid one."""
-    given = at.said.get("form_token", "")
+    given = at.values.get("form_token", "")
     return given if FORM_TOKEN.fullmatch(given) else ""
 
 
 def drop_of(at: Here) -> tuple[LatLng | None, str]:
     """The chosen drop and its name; None if it is not a point on the earth."""
-    name = one_line(at.said.get("drop_name", ""), LONGEST_DROP)
-    return TripForm(ImmutableMultiDict(at.said)).point("drop"), name
+    name = one_line(at.values.get("drop_name", ""), LONGEST_DROP)
+    return TripForm(ImmutableMultiDict(at.values)).point("drop"), name
 
 
 def is_shown(at: Here, offer: Offer) -> bool:
@@ -141,7 +141,7 @@ def within(at: Here, count: Callable[[], object]) -> bool:
 def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
     """An answer to the page, which no cache may store.
 
-    `english` has the English of critical sentences whose translation nobody has reviewed.
+    `english` has the English of critical sentences whose translation no one has reviewed.
     """
     body: dict[str, Any] = {"state": state, **facts}
     if words is not None:
@@ -149,9 +149,9 @@ def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
     english = critical_said()
     if english:
         body["english"] = english
-    said = jsonify(body)
-    said.headers["Cache-Control"] = "no-store"
-    return said
+    response = jsonify(body)
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _language(kiosk: Kiosk, home: Property) -> str:

@@ -176,7 +176,7 @@ def _busy() -> Iterator[Board]:
             desk.desk.order(status=status, guest=f"Guest {n}", ride={"facts": _facts(status)})
         board = Board(desk)
         cache: Any = desk.desk.app.extensions[EXTENSION]
-        cache.moment = lambda: board.moment
+        cache.monotonic = lambda: board.moment
         yield board
 
 

@@ -168,8 +168,8 @@ def _change(desk: Desk, order_id: int) -> None:
         s.execute(update(Order).where(Order.id == order_id).values(version=Order.version + 1))
     remembered: Any = desk.app.extensions.get(EXTENSION)
     if remembered is not None:  # a second later, when the cache queries the database again
-        later = remembered.moment() + 1.0
-        remembered.moment = lambda: later
+        later = remembered.monotonic() + 1.0
+        remembered.monotonic = lambda: later
 
 
 def main() -> None:

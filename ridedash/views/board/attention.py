@@ -22,7 +22,7 @@ LOUD: Final = ("warn", "unknown", "bad")
 RECONNECT: Final = "reconnect"  # shown once for the account, not for each of its rides
 ARMED: Final = "cancel_armed"  # proceeds without an action
 SWAPPED: Final = "car_swapped"
-# notice, and the attention item to clear once the guest has been told
+# notice, and the attention item to clear once the guest has been informed
 GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
 
 
@@ -89,8 +89,8 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
         return Need(_("Not updating"), _call(facts, facts.snapshot.driver_number, _("Call driver")))
     if facts.status == wire.ALLOTMENT_RETRYING:
         return Need(_("Driver cancelled"), _stop(facts))
-    marked = mark_of(facts.page)
-    if facts.status == wire.CLIENT_LOCATED and marked and marked[0] == "away":
+    mark = mark_of(facts.page)
+    if facts.status == wire.CLIENT_LOCATED and mark and mark[0] == "away":
         return Need(door_words("away"), _call(facts, facts.page.guest.phone, _("Call guest")))
     since = facts.since(facts.status) if facts.status else None
     if since is None:

@@ -106,7 +106,7 @@ def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
 @bp.post("/kiosk-helps/<visit_id>")
 @needs(BOOK)
 def come(visit_id: str) -> Answer:
-    """Tell the guest who asked for help that somebody is coming."""
+    """Tell the guest who asked for help that a member of staff is coming."""
     now, me = services().clock(), current_staff()
     with services().db.write() as s:
         visit = answer_help(s, me.property_id, visit_id[:32], me.id, now)
@@ -173,16 +173,16 @@ def _done() -> Answer:
 @bp.post("/kiosk-asks/<int:ask_id>")
 @needs(BOOK)
 def answer(ask_id: int) -> Answer:
-    """Store the desk's answer to a guest who wants to book: yes, yes and the house pays, or no."""
-    said, me = request.form.get("answer", ""), current_staff()
-    reason = request.form.get("reason", "") if said == DECLINE else ""
+    """Store the desk's answer to a guest's request: yes, yes and the property pays, or no."""
+    choice, me = request.form.get("answer", ""), current_staff()
+    reason = request.form.get("reason", "") if choice == DECLINE else ""
     with services().db.read() as s:
         row = s.get(KioskAsk, ask_id)
         if row is None or row.property_id != me.property_id:
             abort(404)
-    if said not in (APPROVE, HOUSE, DECLINE) or (said == DECLINE and reason not in REASONS):
+    if choice not in (APPROVE, HOUSE, DECLINE) or (choice == DECLINE and reason not in REASONS):
         abort(400)
-    given = AskAnswer(ask_id, me.property_id, me.id, said != DECLINE, said == HOUSE, reason)
+    given = AskAnswer(ask_id, me.property_id, me.id, choice != DECLINE, choice == HOUSE, reason)
     if answer_ask(services().db, services().clock(), given):
         return _done()
     why = _("Too late: it was answered already, or the guest has left.")

@@ -103,7 +103,7 @@ def board_tag(board: Board, bar: dict[str, Any], ride_rev: str) -> str:
 
 bp = Blueprint("desk", __name__)
 T = TypeVar("T")
-# how long the same facts are told to all pages of a property, in each language
+# how long the same facts are sent to all pages of a property, in each language
 SAME_S: Final = 0.25
 
 

@@ -175,7 +175,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         eta=parts.arrival(facts) if live else "",
         placed=_placed(facts),
         timer=_timer(timer),
-        why=_unless_said(words.headline, need.why) if need else "",
+        why=_unless_repeated(words.headline, need.why) if need else "",
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
         mark=_mark(facts) if live and need is None else "",
@@ -205,8 +205,8 @@ def _placed(facts: RideFacts) -> str:
 
 def _mark(facts: RideFacts) -> str:
     """The doorman's mark, while the car is here or has just left."""
-    said = mark_of(facts.page)
-    return door_words(said[0]) if said else ""
+    mark = mark_of(facts.page)
+    return door_words(mark[0]) if mark else ""
 
 
 def _headline(facts: RideFacts, headline: str) -> str:
@@ -221,11 +221,11 @@ def _headline(facts: RideFacts, headline: str) -> str:
 def _timer(timer: parts.Timer | None) -> dict[str, Any] | None:
     if timer is None:
         return None
-    told = {"pattern": timer.pattern, "since": timer.since, "until": timer.until}
-    return told if timer.speed is None else told | {"speed": timer.speed}
+    body = {"pattern": timer.pattern, "since": timer.since, "until": timer.until}
+    return body if timer.speed is None else body | {"speed": timer.speed}
 
 
-def _unless_said(headline: str, why: str) -> str:
+def _unless_repeated(headline: str, why: str) -> str:
     """The reason; "" if the headline begins with it."""
     return "" if headline.casefold().startswith(why.casefold()) else why
 

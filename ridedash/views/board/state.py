@@ -152,7 +152,7 @@ def board_of(s: Session, shown: Shown, marks: Sequence[BoardMark], before: Board
     others = [number for number in keys if number not in rows]
     for page in orders_by_ids(s, shown.property_id, others, light=True) if others else ():
         number = page.order.id
-        rows[number] = _made(
+        rows[number] = _update_row(
             RideFacts(page, now, shown.time, shown.locale), keys[number], stored.get(number)
         )
     if before is not None and rows == stored:
@@ -168,11 +168,11 @@ def _stale(mark: BoardMark, now: datetime) -> bool:
     return freshness(mark.seen_at, now, mark.interval_s) in ("stale", "lost")
 
 
-def _is_valid(kept: StoredRow | None, key: RowKey, now: datetime) -> bool:
-    return kept is not None and kept.key == key and kept.made <= now < kept.until
+def _is_valid(stored: StoredRow | None, key: RowKey, now: datetime) -> bool:
+    return stored is not None and stored.key == key and stored.made <= now < stored.until
 
 
-def _made(facts: RideFacts, key: RowKey, before: StoredRow | None) -> StoredRow:
+def _update_row(facts: RideFacts, key: RowKey, before: StoredRow | None) -> StoredRow:
     """A row made from the database, or the earlier one with the new position of its cab.
 
     Most polls of the service only change a position, so most rows need not be made again.
@@ -180,14 +180,14 @@ def _made(facts: RideFacts, key: RowKey, before: StoredRow | None) -> StoredRow:
     inputs = _inputs(facts.page)
     # a stale row shows when the service last answered, which is not among the inputs
     if before is None or key.stale or before.inputs != inputs:
-        return _new(facts, key, inputs)
+        return _make_row(facts, key, inputs)
     # the version rose and no input changed: the cab has moved
     if not _is_valid(before, key._replace(version=before.key.version), facts.now):
-        return _new(facts, key, inputs)
+        return _make_row(facts, key, inputs)
     return before._replace(key=key, item=replace(before.item, cab=cab_of(facts)))
 
 
-def _new(facts: RideFacts, key: RowKey, inputs: list[Any]) -> StoredRow:
+def _make_row(facts: RideFacts, key: RowKey, inputs: list[Any]) -> StoredRow:
     made = item(facts, stale=key.stale, paused=key.paused)
     latest = facts.now + _ROW_VALID_FOR  # names may change while the version does not
     return StoredRow(key, made, min(made.expires, latest), facts.now, inputs)

@@ -210,14 +210,14 @@ def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     """The answer of a poll. All links of one kind to a ride share it unless it has a start code."""
     cache = polls()
     if cache is None:
-        return _made(shared, now)
+        return _make_entry(shared, now)
     key = Key(PATHS, (shared.order_id, shared.kind.value), _locale())
-    entry = cache.share(key, lambda _before: _made(shared, now))
+    entry = cache.share(key, lambda _before: _make_entry(shared, now))
     offer(key, entry, shared.secret, shared.until)
     return entry
 
 
-def _made(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
+def _make_entry(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     """An answer from the database; one with a start code expires at once."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
@@ -239,9 +239,9 @@ def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
 
 def _press_key(shared: ValidLink) -> str:
     """The key in the form of this link's page, which no other site can know."""
-    said = f"press:{shared.order_id}:{shared.secret}".encode()
+    text = f"press:{shared.order_id}:{shared.secret}".encode()
     secret = services().settings.secret_key.encode()
-    return hmac.new(secret, said, hashlib.sha256).hexdigest()[:32]
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
 
 
 def _note_guess() -> None:

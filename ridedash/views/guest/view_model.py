@@ -98,7 +98,7 @@ class GuestView:
     updated: str
     freshness: str
     live: bool
-    unasked: bool  # nothing was asked of the ride company yet, so no news has an age
+    unasked: bool  # nothing was asked of the ride company yet, so no update has an age
     poll_ms: int
     stop: bool
 
@@ -149,7 +149,7 @@ def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
     return facts.status in wire.OTP_STATUSES and page.ride.otp_enc is not None
 
 
-def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
+def _facts_for_followers(facts: RideFacts) -> dict[str, str | None]:
     """The facts that may be in a follower's sentences."""
     known = {name: facts.for_words[name] for name in ("eta", "left_line")}
     name = first_name(facts.page.guest.name)
@@ -160,7 +160,7 @@ def _told_to_followers(facts: RideFacts) -> dict[str, str | None]:
 
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
-    known = _told_to_followers(facts)
+    known = _facts_for_followers(facts)
     state = parts.state_for_followers(facts)
     headline, detail = follower_words(state, facts.status, facts.kind, known)
     swapped = any(notice.name == "swapped" for notice in view.notices)
@@ -240,7 +240,7 @@ def _ready(facts: RideFacts) -> Ready | None:
     page = facts.page
     if not may_start(page.order, facts.now):
         return None
-    told = next((item.detail for item in page.attention if item.name == NOT_STARTED), None)
+    detail = next((item.detail for item in page.attention if item.name == NOT_STARTED), None)
     price, ceiling = price_expected(facts)[0], facts.ceiling
     return Ready(
         car=page.offer.display_name,
@@ -252,7 +252,7 @@ def _ready(facts: RideFacts) -> Ready | None:
         meter=_("It runs by the meter, which may say more than the estimate.")
         if facts.metered
         else "",
-        refused=not_started_words(told, facts.price_refused, ceiling),
+        refused=not_started_words(detail, facts.price_refused, ceiling),
     )
 
 

@@ -106,7 +106,7 @@ def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
 
 
 class PollCache:
-    """Entries and viewers, shared by threads. `moment()` is monotonic time in seconds.
+    """Entries and viewers, shared by threads. `monotonic()` is the time in seconds.
 
     `turned` returns when the service's clock was last turned: older entries show wrong times.
     """
@@ -117,7 +117,7 @@ class PollCache:
         monotonic: Callable[[], float] = time.monotonic,
         turned: Callable[[], datetime | None] = lambda: None,
     ) -> None:
-        self._db, self.moment = db, monotonic
+        self._db, self.monotonic = db, monotonic
         self._turned, self._turned_at = turned, turned()
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self.looked_at = NEVER
@@ -144,7 +144,7 @@ class PollCache:
         found = self.entries.get(key)
         if found is None or not self.in_touch() or self.entries.get(key) is not found:
             return None
-        late = self.moment() - found.until
+        late = self.monotonic() - found.until
         return found if late < 0 or (late < LATE_S and key in self._making) else None
 
     def share(self, key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
@@ -161,7 +161,7 @@ class PollCache:
             other.wait(LATE_S)
             if (found := self.valid(key)) is not None:
                 return found
-        began, writes, before = self.moment(), self.writes, self.entries.get(key)
+        began, writes, before = self.monotonic(), self.writes, self.entries.get(key)
         turned_at = self._turned()
         try:
             made = make(before.value if before else None)
@@ -187,7 +187,7 @@ class PollCache:
             self.writes, self.looked_at = self.writes + 1, NEVER
             for entry in self.entries.values():
                 if entry.revision is None:
-                    entry.until = min(entry.until, self.moment() - LATE_S)
+                    entry.until = min(entry.until, self.monotonic() - LATE_S)
 
     def forget(self) -> None:
         """Drop every entry: the service's clock was turned, or new rows may get the same ids."""
@@ -198,7 +198,7 @@ class PollCache:
 
     def in_touch(self) -> bool:
         """Whether the cache was compared with the database a moment ago."""
-        if self.moment() - self.looked_at < LOOK_S:
+        if self.monotonic() - self.looked_at < LOOK_S:
             return True
         if self._looking.acquire(blocking=False):
             try:
@@ -211,20 +211,20 @@ class PollCache:
                 return False
             finally:
                 self._looking.release()
-        return self.moment() - self.looked_at < BEHIND_S
+        return self.monotonic() - self.looked_at < BEHIND_S
 
     def _look(self) -> None:
         if (turned_at := self._turned()) != self._turned_at:
             self._turned_at = turned_at
             self.forget()
-        began, writes = self.moment(), self.writes
+        began, writes = self.monotonic(), self.writes
         with self._lock:
-            kept = ((k, each) for k, each in self.entries.items() if began < each.until + FRESH_S)
-            self.entries = dict(kept)
-            watched = {each.revision.order_id for each in self.entries.values() if each.revision}
+            fresh = ((k, each) for k, each in self.entries.items() if began < each.until + FRESH_S)
+            self.entries = dict(fresh)
+            order_ids = {each.revision.order_id for each in self.entries.values() if each.revision}
         with self._db.read() as s:
             ended = ended_secrets(s, self._numbers[0][1])
-            found = revisions(s, watched) if watched else set()
+            found = revisions(s, order_ids) if order_ids else set()
         self._note_ended(ended, began)
         with self._lock:
             for key, each in list(self.entries.items()):

@@ -82,7 +82,7 @@ class PollMiddleware:
         self, environ: Environ, credential: c.Credential, page: str, locale: str
     ) -> Sent | None:
         cache = self._cache
-        now, viewer = cache.moment(), cache.viewers.get(credential)
+        now, viewer = cache.monotonic(), cache.viewers.get(credential)
         if viewer is None or viewer.until <= now:
             return None
         if now - cache.looked_at >= c.LOOK_S and not self._in_touch():
@@ -128,7 +128,7 @@ class PollMiddleware:
         try:
             if not offers or answer.status_code != 200 or "Set-Cookie" in answer.headers:
                 return sent
-            now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
+            now, (key, entry, secret, until, known) = self._cache.monotonic(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
             # not for a viewer that Flask took from memory, who would never be verified again

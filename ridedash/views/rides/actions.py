@@ -254,5 +254,5 @@ def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
     The page reads a refusal by the service from the stored action.
     """
     code = f"-{result.code}" if result.code in QUERY_CODES and result.outcome != "done" else ""
-    said = f"?said={name}-{result.outcome}{code}" if result.outcome in QUERY_OUTCOMES else ""
-    return redirect(f"/rides/{order_id}{said}", code=303)
+    query = f"?said={name}-{result.outcome}{code}" if result.outcome in QUERY_OUTCOMES else ""
+    return redirect(f"/rides/{order_id}{query}", code=303)

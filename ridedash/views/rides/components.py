@@ -206,8 +206,8 @@ def guest_words(facts: RideFacts) -> GuestWords:
         waits = order.state == "WAITING" and order.held_at is None
         if waits and not may_start(order, facts.now):
             # the page has no button any more; if no worker runs, the order is still WAITING
-            said = refusal(START_MISSED, Audience.GUEST)
-            return GuestWords(_("Not ordered"), said.headline, "")
+            refused = refusal(START_MISSED, Audience.GUEST)
+            return GuestWords(_("Not ordered"), refused.headline, "")
         return GuestWords(words.headline, words.detail, "")
     known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
     if facts.drop is None:
@@ -240,20 +240,20 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     )
     if code is None and order.state == "NOT_SENT":
         code = "NOT_SENT"
-    said = refusal(code, audience, message=order.message, fee=facts.fee)
+    refused = refusal(code, audience, message=order.message, fee=facts.fee)
     if code in (WITHDRAWN, START_MISSED):  # a withdrawal or a missed start is not a failure
         if audience is Audience.GUEST:
             ended = _("Not ordered") if code == START_MISSED else _("Ride cancelled")
-            return Words(ended, said.headline, "quiet", words.icon)
-        return Words(said.headline, f"{said.why} {said.next_step}", "quiet", words.icon)
+            return Words(ended, refused.headline, "quiet", words.icon)
+        return Words(refused.headline, f"{refused.why} {refused.next_step}", "quiet", words.icon)
     if audience is Audience.GUEST:
-        return Words(words.headline, said.headline, words.tone, words.icon)
-    headline = said.headline
-    if not said.headline.startswith(words.headline.split(":")[0]):
-        why = _low(said.headline) if facts.locale == "en" else said.headline
+        return Words(words.headline, refused.headline, words.tone, words.icon)
+    headline = refused.headline
+    if not refused.headline.startswith(words.headline.split(":")[0]):
+        why = _low(refused.headline) if facts.locale == "en" else refused.headline
         headline = _("Not booked: %(why)s", why=why)
-    told = [said.why, said.next_step, service_quote(said.quote)]
-    return Words(headline, " ".join(filter(None, told)), words.tone, words.icon)
+    sentences = [refused.why, refused.next_step, service_quote(refused.quote)]
+    return Words(headline, " ".join(filter(None, sentences)), words.tone, words.icon)
 
 
 def _low(text: str) -> str:

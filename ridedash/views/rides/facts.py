@@ -169,19 +169,19 @@ class RideFacts:
         If the service's answer contains a number, which may be a charge, the policy does not
         decide.
         """
-        if self.policy is None or not self._asked_to_stop or self.charged:
+        if self.policy is None or not self._is_stopped_by_us or self.charged:
             return False
         answer = self._answer("abort", "cancel").replace(self.page.order.booking_id or " ", "")
         return not any(letter.isdigit() for letter in answer)
 
     @property
     def _stopped_at(self) -> datetime:
-        asked = [
+        stopped = [
             a.made_at
             for a in self.page.actions
             if a.name in ("abort", "cancel") and a.state == "done"
         ]
-        return max(asked, default=None) or self.since(wire.BOOKING_CANCELLED) or self.now
+        return max(stopped, default=None) or self.since(wire.BOOKING_CANCELLED) or self.now
 
     @property
     def drop_change(self) -> Action | None:
@@ -207,7 +207,7 @@ class RideFacts:
             "the pinned place"
         )
 
-    def said(self, *names: str) -> str:
+    def accepted_message(self, *names: str) -> str:
         """The service's words, quoted, when it accepted the newest of these actions; for staff."""
         return service_quote(self._answer(*names))
 
@@ -216,7 +216,7 @@ class RideFacts:
         return (done[-1].text if done else None) or ""
 
     @property
-    def said_at_create(self) -> str:
+    def create_message(self) -> str:
         """The service's words, quoted, when it accepted the order; for staff.
 
         With a `code` the message belongs to a refusal or an unknown outcome and is not used.
@@ -295,7 +295,7 @@ class RideFacts:
             "price_told": price_told(self.kind, self.payment, total),
             "fee": self.fee if self.charged else "",
             "free": _("Cancelled in time: free.") if self.free else "",
-            "said": self.said("abort", "cancel"),
+            "said": self.accepted_message("abort", "cancel"),
             "who": self._who(),
             "booking_id": order.booking_id,
             "asked": self.at(order.sent_at, seconds=True),
@@ -337,12 +337,12 @@ class RideFacts:
         return full_time(self.time.shown(instant) if instant else None, self.tz, self.locale)
 
     def _who(self) -> str | None:
-        if self.page.order.state == "CLOSED_NOT_BOOKED" or self._asked_to_stop:
+        if self.page.order.state == "CLOSED_NOT_BOOKED" or self._is_stopped_by_us:
             return _("us") if self.page.staff is None else _("our desk")
         return None
 
     @property
-    def _asked_to_stop(self) -> bool:
+    def _is_stopped_by_us(self) -> bool:
         return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
 
     @property

@@ -36,18 +36,20 @@ class GuestReads:
 
 def guest_reads(page: OrderPage) -> GuestReads:
     """The language of a ride's guest."""
-    code, told = guest_language(page), page.guest.language or ""
-    unknown = bool(told) and not negotiate([told], languages_for(page.property))
-    speaks = dict(SPOKEN).get(told, told) if unknown else ""
+    code, noted = guest_language(page), page.guest.language or ""
+    unknown = bool(noted) and not negotiate([noted], languages_for(page.property))
+    speaks = dict(SPOKEN).get(noted, noted) if unknown else ""
     return GuestReads(LANGUAGES[code], speaks, code != language())
 
 
 def guest_language(page: OrderPage) -> str:
     """The code of a guest's language: the desk's note if offered, else the property's or "en"."""
-    told, prop = page.guest.language, page.property
-    if not told and not prop.language:
+    noted, prop = page.guest.language, page.property
+    if not noted and not prop.language:
         return ENGLISH
-    return reader_language(Surface.PRINT, own=told, house=prop.language, guests=languages_for(prop))
+    return reader_language(
+        Surface.PRINT, own=noted, house=prop.language, guests=languages_for(prop)
+    )
 
 
 def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
@@ -64,5 +66,5 @@ def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
     with in_language(code):
         facts = RideFacts(page, now, s.time(), code)
         label = start_code(facts)
-        said = asdict(guest_words(facts)) | {"code_label": label.label if label else ""}
-    return replace(view, guest=OwnWords(**said))
+        words = asdict(guest_words(facts)) | {"code_label": label.label if label else ""}
+    return replace(view, guest=OwnWords(**words))

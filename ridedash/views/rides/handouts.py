@@ -149,10 +149,10 @@ def show_receipt(order_id: int) -> str:
     reads = guest_reads(page)
     with in_language(reads.language.code):
         facts = RideFacts(page, s.clock(), s.time(), locale())
-        said = receipt(page, facts, _view(page), centre)
+        shown = receipt(page, facts, _view(page), centre)
         band = demo_words(s.settings)
     return render_template(
-        "rides/handouts/receipt.html", page=page, receipt=said, reads=reads, band=band
+        "rides/handouts/receipt.html", page=page, receipt=shown, reads=reads, band=band
     )
 
 
@@ -162,12 +162,12 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
         links = live_links(db, page.order.property_id, page.order.id, s.clock())
     riders = [link for link in links if link.kind is LinkKind.RIDER]
     followers = len(links) - len(riders)
-    said = []
+    sentences = []
     if riders:
         time, home = s.time(), zone(page.property.timezone)
         made, now = time.shown(riders[-1].made_at), time.shown(s.clock())
         at = day_time(made, now, home, locale())
-        said.append(
+        sentences.append(
             ngettext(
                 "The guest has a link since %(at)s",
                 "The guest has %(num)d links, the last since %(at)s",
@@ -176,10 +176,10 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
             )
         )
     if followers:
-        said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_LINKS))
+        sentences.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_LINKS))
     ride = page.order.state not in WITHOUT_RIDE
     return LinkState(
-        words=" · ".join(said),
+        words=" · ".join(sentences),
         any=bool(links),
         rider=bool(riders),
         ride=ride,
@@ -191,7 +191,8 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
 def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
     """The start code, decrypted; "" when there is none now. The audit log gets an entry.
 
-    `by` is where it is shown: "page", "card" or "link" (whoever makes a guest's link can open it).
+    `by` is where it is shown: "page", "card" or "link" (the user who makes a guest's link can open
+    it).
     """
     s, staff, ride = services(), current_staff(), page.ride
     if ride is None or view.otp is None:

@@ -21,10 +21,10 @@ from ridedash.views.web.formatting import clock_time, day_text
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, say, service_quote
 
-Found = tuple[datetime, str, str]  # when, our words, the words of whoever answered
+Found = tuple[datetime, str, str]  # when, our words, the quoted words of the answer
 UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 # an action is stored as called just before its call; when the call was sent is stored nowhere
-ASKED: Final = {
+REQUESTS: Final = {
     "abort": lazy("We began to ask the ride company to stop the search."),
     "cancel": lazy("We began to ask the ride company to cancel the ride."),
     "drop": lazy("We began to ask the ride company to change the drop."),
@@ -38,14 +38,14 @@ ANSWERS: Final = {
     OrderState.UNKNOWN: lazy("The answer proves neither a booking nor a refusal."),
     OrderState.CLOSED_NOT_BOOKED: lazy("A member of staff said that nothing was booked."),
 }
-AGREED: Final = {
+RESULTS: Final = {
     "done": lazy("The ride company did it."),
     "refused": lazy("The ride company refused[: {code}]."),
     "unconfirmed": lazy("No clear answer came."),
 }
 NO_EFFECT: Final = lazy("It had no effect[: {code}].")  # as an answer or a poll showed
 # by state and code: only a poll gives the first three codes, an answer may give the others too
-LOOKED: Final = {
+POLL_RESULTS: Final = {
     ("done", READ_BACK): lazy("A later look at the ride showed what we asked for."),
     ("refused", RIDE_ENDED): lazy("A later look at the ride did not show its effect[: {code}]."),
     ("refused", SUPERSEDED): lazy("A later look at the ride did not show its effect[: {code}]."),
@@ -53,7 +53,7 @@ LOOKED: Final = {
     ("refused", wire.CANCELLATION_NOT_ALLOWED): NO_EFFECT,
 }
 # codes of calls that certainly never left; after a 401 or a 429 an action is `not_sent` too
-STAYED: Final = frozenset({NO_CONNECTION, "NO_BOOKING_ID"})
+NEVER_SENT: Final = frozenset({NO_CONNECTION, "NO_BOOKING_ID"})
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ def _of_order(facts: RideFacts) -> Iterator[Found]:
     order, events = facts.page.order, facts.page.events
     if order.state in UNSENT:
         return
-    asked = _("We began to ask the ride company to book, with the reference {ref}.")
+    sentence = _("We began to ask the ride company to book, with the reference {ref}.")
     for at in _sends(order, events):
-        yield at, say(asked, {"ref": order.mtx}), ""
+        yield at, say(sentence, {"ref": order.mtx}), ""
     if order.state == OrderState.SENDING:
         return
     state, reached = OrderState(order.state), _reached(events)
@@ -131,7 +131,7 @@ def _reached(events: Iterable[TimelineEvent]) -> dict[str, datetime]:
 def _sends(order: Order, events: Iterable[TimelineEvent]) -> list[datetime]:
     """When the order was claimed, just before each call; empty if there was none, or none is known.
 
-    In a restored database `sent_at` may be an estimate, which is not told.
+    In a restored database `sent_at` may be an estimate, which is not shown.
     """
     if _never_left(order):
         return []
@@ -170,10 +170,10 @@ def _never_left(order: Order) -> bool:
 
 def _answer(order: Order, state: OrderState) -> str:
     """What brought the order into a state, or what came in place of an answer."""
-    nobody_answered = order.http_status is None
+    no_answer = order.http_status is None
     if state is OrderState.CLOSED_NOT_BOOKED:
         return str(ANSWERS[state])
-    if state is OrderState.BOOKED and order.resolved_by is not None and nobody_answered:
+    if state is OrderState.BOOKED and order.resolved_by is not None and no_answer:
         return _("A member of staff typed the number {id}, and the ride company knows it.")
     if order.recovered_at is not None and state is OrderState.UNKNOWN:
         return _("The notes of the machine that sent it prove neither a booking nor a refusal.")
@@ -185,19 +185,19 @@ def _answer(order: Order, state: OrderState) -> str:
         return _("Nothing was booked[: {code}].")
     if state is OrderState.UNKNOWN and order.code == RESTORED:
         return _("Our database was restored, and does not know whether the order left.")
-    if state is OrderState.UNKNOWN and nobody_answered:
+    if state is OrderState.UNKNOWN and no_answer:
         return _("No whole answer came.")
     return str(ANSWERS[state])
 
 
 def _of_actions(facts: RideFacts) -> Iterator[Found]:
     for action in facts.page.actions:
-        if action.name not in ASKED or action.called_at is None:
+        if action.name not in REQUESTS or action.called_at is None:
             continue
         in_vain = action.state == "not_sent" or action.calls == 0
         if not in_vain:
-            yield action.called_at, str(ASKED[action.name]), ""
-        if in_vain or action.state in AGREED:
+            yield action.called_at, str(REQUESTS[action.name]), ""
+        if in_vain or action.state in RESULTS:
             words = say(_result(action, in_vain), {"code": action.code})
             yield action.settled_at or action.called_at, words, service_quote(action.text)
 
@@ -205,14 +205,15 @@ def _of_actions(facts: RideFacts) -> Iterator[Found]:
 def _result(action: Action, in_vain: bool) -> str:
     """What an answer, or else a poll, proves about an action."""
     if in_vain:
-        stayed = action.code in STAYED
-        return _("It never left for the ride company.") if stayed else str(NO_EFFECT)
-    found = None if action.header or action.text else LOOKED.get((action.state, action.code or ""))
-    return str(found or AGREED[action.state])
+        unsent = action.code in NEVER_SENT
+        return _("It never left for the ride company.") if unsent else str(NO_EFFECT)
+    key = action.state, action.code or ""
+    found = None if action.header or action.text else POLL_RESULTS.get(key)
+    return str(found or RESULTS[action.state])
 
 
 def _of_ride(facts: RideFacts) -> Iterator[Found]:
     for event in facts.page.events:
         if event.what == "ride":
-            told = _("Asked how the ride is, the ride company answered {status}.")
-            yield event.at, say(told, {"status": event.name}), ""
+            sentence = _("Asked how the ride is, the ride company answered {status}.")
+            yield event.at, say(sentence, {"status": event.name}), ""

@@ -80,8 +80,8 @@ def prepare(order_id: int) -> str | BaseResponse:
         audit.record(db, who, "message.prepared", subject, "ok", s.clock(), **facts)
     if wants_json():
         return Response(status=204)
-    said = message_of(page, lines(request.form.get("text", ""), LONGEST))
-    return render_template("rides/handouts/message.html", page=page, message=said, way=way)
+    message = message_of(page, lines(request.form.get("text", ""), LONGEST))
+    return render_template("rides/handouts/message.html", page=page, message=message, way=way)
 
 
 def ready_message(page: OrderPage, url: str) -> Message:
@@ -117,19 +117,19 @@ def message_of(page: OrderPage, text: str) -> Message:
 
 def ready_words(facts: RideFacts, url: str) -> str:
     """The words of a message, one line for each fact; they never contain the start code."""
-    cab, said = parts.cab(facts), parts.guest_words(facts)
+    cab, words = parts.cab(facts), parts.guest_words(facts)
     later = facts.page.order.state in ("SCHEDULED", "WAITING")
     car = " · ".join(filter(None, [cab.plate, cab.car])) if cab else ""
-    told = (
+    sentences = (
         ("{text}", facts.page.property.name),
-        ("{text}", said.headline),
-        ("{text}", said.detail if later else ""),
+        ("{text}", words.headline),
+        ("{text}", words.detail if later else ""),
         ("{text}", car),
         (_("Meet the car at {text}"), facts.pickup[1] if _meets(facts) else ""),
         (_("Your ride: {text}"), url),
     )
-    kept = [(sentence, one_line(fact, LONGEST_FACT)) for sentence, fact in told]
-    return "\n".join(say(sentence, {"text": fact}) for sentence, fact in kept if fact)
+    shortened = [(sentence, one_line(fact, LONGEST_FACT)) for sentence, fact in sentences]
+    return "\n".join(say(sentence, {"text": fact}) for sentence, fact in shortened if fact)
 
 
 def _meets(facts: RideFacts) -> bool:

@@ -162,11 +162,11 @@ def _recovered(facts: RideFacts) -> Notice | None:
 
 def _at_door(facts: RideFacts) -> Notice | None:
     """The doorman's mark, until the ride is over."""
-    said = mark_of(facts.page)
-    if said is None or facts.status in wire.TERMINAL:
+    mark = mark_of(facts.page)
+    if mark is None or facts.status in wire.TERMINAL:
         return None
-    detail = say(_("Said at the door, {at}"), {"at": facts.at(said[1])})
-    return Notice("door", "info", "user", door_words(said[0]), detail)
+    detail = say(_("Said at the door, {at}"), {"at": facts.at(mark[1])})
+    return Notice("door", "info", "user", door_words(mark[0]), detail)
 
 
 def _under_way(facts: RideFacts) -> list[Notice]:
@@ -184,7 +184,7 @@ def _under_way(facts: RideFacts) -> list[Notice]:
         if outcome == "armed" and facts.page.order.booking_id:
             found.append(_matched())
             continue
-        said = outcome_words(
+        words = outcome_words(
             name,
             outcome,
             code=action.code,
@@ -193,7 +193,9 @@ def _under_way(facts: RideFacts) -> list[Notice]:
             fee=facts.fee,
             drop=facts.drop[1] if facts.drop else None,
         )
-        found.append(Notice(f"{name}_{outcome}", said.tone, said.icon, said.headline, said.detail))
+        found.append(
+            Notice(f"{name}_{outcome}", words.tone, words.icon, words.headline, words.detail)
+        )
     return found
 
 
@@ -209,7 +211,7 @@ def _matched() -> Notice:
 
 
 def _still_matters(facts: RideFacts, action: Action) -> bool:
-    """Whether a refusal is still shown: it is, until the ride moves on."""
+    """Whether a refusal is still shown: it is, until the ride has another status."""
     moved = max((m.at for m in facts.page.events if m.what == "ride"), default=None)
     return moved is None or action.made_at >= moved
 
@@ -221,8 +223,8 @@ def _attention(facts: RideFacts) -> list[Notice]:
             continue
         title, detail = attention_words(item.name, item.detail)
         if item.name == NOT_STARTED and facts.price_refused:
-            asked = {"price": facts.price_refused, "ceiling": facts.ceiling}
-            title = say(_("The guest pressed: it costs {price} now, above {ceiling}"), asked)
+            prices = {"price": facts.price_refused, "ceiling": facts.ceiling}
+            title = say(_("The guest pressed: it costs {price} now, above {ceiling}"), prices)
         seen = "" if item.name == HELD else item.name  # that item ends only with a decision
         found.append(
             Notice(item.name, "warn", "needs", title, detail, seen, item.name in STOPPABLE)
@@ -231,7 +233,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
 
 
 def _not_booked(facts: RideFacts) -> Notice | None:
-    """The notice about an order that failed lately, if nobody has acknowledged or repeated it."""
+    """The notice about an order that failed lately, if no one has acknowledged or repeated it."""
     page, ride = facts.page, facts.page.ride
     failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (

@@ -79,7 +79,7 @@ def page_context(
         "flight": flight_words(page.order.flight, page.order.departs_at, facts.tz, locale),
         "fee": facts.fee,
         "fee_now": fee_now(view, facts),
-        "said": said_words(view, facts.fee),
+        "said": result_words(view, facts.fee),
         "error": error,
         "typed": request.form if error else ImmutableMultiDict(),
         "sent": sent_feedback(page),
@@ -164,7 +164,7 @@ def _fee_left_s(facts: RideFacts) -> float | None:
     return facts.time.left(ride.allotted_at, policy.applies_after.seconds, facts.now)
 
 
-def said_words(view: RideView, fee: str) -> Words | None:
+def result_words(view: RideView, fee: str) -> Words | None:
     """The words for the result that a redirect names: `?said=name-outcome[-code]`; or None."""
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
     if outcome not in QUERY_OUTCOMES or name not in SAYERS:

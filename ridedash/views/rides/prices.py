@@ -118,9 +118,9 @@ class Invoice:
     notes: tuple[str, ...] = ()
     title: str = ""
 
-    def without(self, told: str) -> "Invoice":
+    def without(self, sentence: str) -> "Invoice":
         """The invoice without a note that the page already shows above."""
-        return replace(self, notes=tuple(note for note in self.notes if note != told))
+        return replace(self, notes=tuple(note for note in self.notes if note != sentence))
 
 
 def invoice(

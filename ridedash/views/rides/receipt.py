@@ -61,11 +61,11 @@ def sum_check(facts: RideFacts) -> str:
     ours, theirs = sum_of(trip), payable_of(trip)
     if ours is None or theirs is None or ours == theirs:
         return ""
-    said = {
+    amounts = {
         "sum": money(ours, facts.currency, facts.locale),
         "total": money(theirs, facts.currency, facts.locale),
     }
-    return say(_("The lines add up to {sum}; the ride company's total is {total}."), said)
+    return say(_("The lines add up to {sum}; the ride company's total is {total}."), amounts)
 
 
 def _rows(
@@ -73,7 +73,7 @@ def _rows(
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     cab, driver = view.cab, view.driver
     room = _("room %(room)s", room=page.order.room) if page.order.room else ""
-    told: tuple[tuple[str, str, str | list[str]], ...] = (
+    rows: tuple[tuple[str, str, str | list[str]], ...] = (
         ("guest", _("Guest"), [page.guest.name, room]),
         ("cost_centre", _("Cost centre"), cost_centre),
         ("picked_up", _("Picked up"), facts.picked_up),
@@ -85,8 +85,8 @@ def _rows(
         ("car", _("Car"), cab.car if cab else ""),
         ("plate", _("Number plate"), cab.plate if cab else ""),
     )
-    for name, label, said in told:
-        parts = tuple(filter(None, [said] if isinstance(said, str) else said))
+    for name, label, value in rows:
+        parts = tuple(filter(None, [value] if isinstance(value, str) else value))
         if parts:
             yield name, label, parts
 

@@ -84,7 +84,7 @@ def take_up() -> Answer:
 @bp.post("/dealt-with")
 @needs(ADMIN)
 def deal() -> Answer:
-    """Remove a lost order of a lost property from the list, after somebody dealt with it."""
+    """Remove a lost order of a lost property from the list, once it has been dealt with."""
     s = services()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     if not dealt_with(s.db, s.clock, reference, current_staff().id):
@@ -97,7 +97,7 @@ def _page(wrong: str = "") -> str:
     with s.db.read() as db:
         here = db.get_one(Property, property_id)
         waiting = restores.waiting(db, property_id)
-        held = _held(db, property_id, now)
+        held = _held_rides(db, property_id, now)
         lost = [_lost(row, here) for row in restores.lost_orders(db, property_id)]
         found = restores.homeless_orders(db) if may(ADMIN) else []
         homeless = [_lost(row, here) for row in found]
@@ -112,7 +112,7 @@ def _page(wrong: str = "") -> str:
     )
 
 
-def _held(db: Session, property_id: int, now: datetime) -> list[HeldRide]:
+def _held_rides(db: Session, property_id: int, now: datetime) -> list[HeldRide]:
     ids = [order.id for order in restores.held_orders(db, property_id)]
     pages = {page.order.id: page for page in orders_by_ids(db, property_id, ids, light=True)}
     return [_held_ride(pages[each], now) for each in ids if each in pages]
@@ -132,7 +132,7 @@ def _held_ride(page: OrderPage, now: datetime) -> HeldRide:
 
 def _lost(row: LostOrder, here: Property) -> LostRide:
     facts = row.outcome or {}
-    said = {
+    outcome = {
         "BOOKED": _("Booked"),
         "MATCHING": _("Looking for a shared ride"),
     }.get(str(facts.get("state")), _("We don't know if it was booked"))
@@ -141,5 +141,5 @@ def _lost(row: LostOrder, here: Property) -> LostRide:
         sent=full_time(row.sent_at, zone(here.timezone), locale()),
         car=row.category.replace("_", " ").capitalize(),
         booking_id=str(facts.get("booking_id") or ""),
-        outcome=said,
+        outcome=outcome,
     )

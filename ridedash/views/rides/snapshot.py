@@ -50,15 +50,15 @@ def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
     key = Key(page, (staff.property_id, staff.role), language())
     if cache is None:
         _count_poll()
-        return key, _made(order_id, key, now)
+        return key, _make_snapshot(order_id, key, now)
     try:  # one snapshot is made for all viewers, so polls need no rate limit here
-        return key, cache.share(key, lambda _before: _made(order_id, key, now))
+        return key, cache.share(key, lambda _before: _make_snapshot(order_id, key, now))
     except NotFound:  # a 404 is not cached: each one reads the database, so these are limited
         _count_miss()
         raise
 
 
-@limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
+@limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_requested_ride()}")
 def _count_poll() -> None:
     """Rate limit of polls without the cache: each sign-in has 240 a minute for each ride."""
 
@@ -68,11 +68,11 @@ def _count_miss() -> None:
     """Rate limit of polls of rides that do not exist: each sign-in has 240 a minute."""
 
 
-def _asked_for() -> str:
+def _requested_ride() -> str:
     return str((request.view_args or {}).get("order_id") or request.args.get("ride", ""))
 
 
-def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
+def _make_snapshot(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     """Make the snapshot of an order from the database. 404 for an order of another property."""
     page = own_order(order_id)
     view = desk_view(page, now, key.locale)

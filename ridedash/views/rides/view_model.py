@@ -205,8 +205,8 @@ def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
     return {
         "passengers": listed(facts.snapshot.passengers, facts.locale) if staff else "",
         "share_url": (facts.snapshot.share_ride_url or "") if staff and live else "",
-        "said_create": facts.said_at_create if staff else "",
-        "said_drop": facts.said("drop") if staff else "",
+        "said_create": facts.create_message if staff else "",
+        "said_drop": facts.accepted_message("drop") if staff else "",
     }
 
 

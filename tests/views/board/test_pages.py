@@ -371,7 +371,7 @@ def test_a_cached_board_reads_no_order_twice_and_has_each_change(
         moving, _, _ = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(3)]
         moments = count(100)
         # each poll comes a second later
-        desk.app.extensions[EXTENSION].moment = lambda: float(next(moments))
+        desk.app.extensions[EXTENSION].monotonic = lambda: float(next(moments))
         first = poll(browser)
 
         @event.listens_for(desk.services.db.engine, "before_cursor_execute")
@@ -397,7 +397,7 @@ def test_a_cached_board_equals_a_new_one(tmp_path: Path) -> None:
         browser, memory = desk.client(), desk.app.extensions[EXTENSION]
         order_id = desk.order("BOOKED", "CALL_DRIVER")
         moments = count(100)
-        memory.moment = lambda: float(next(moments))
+        memory.monotonic = lambda: float(next(moments))
 
         def facts(**more: Any) -> dict[str, Any]:
             return snapshot_facts("point_to_point", "CALL_DRIVER", **more)

@@ -558,7 +558,7 @@ def test_an_answer_with_a_start_code_is_kept_for_nobody_else(desk: Desk) -> None
             shared, _known = find_link(s, token, desk.now)
         assert shared is not None
         with desk.app.test_request_context(f"/t/{token}/snapshot.json"):
-            made = pages._made(shared, desk.now)
+            made = pages._make_entry(shared, desk.now)
         assert (made.serves_s > 0) is kept
         assert (CODE.encode() in made.value.body) is not kept
 

@@ -39,13 +39,13 @@ def desk(tmp_path: Path, seconds: list[float]) -> Iterator[Desk]:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The order id of each answer that was computed, not taken from the cache."""
-    real, orders = pages._made, []
+    real, orders = pages._make_entry, []
 
     def counted(shared: pages.ValidLink, now: object) -> pages.Entry[pages.Snapshot]:
         orders.append(shared.order_id)
         return real(shared, now)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pages, "_made", counted)
+    monkeypatch.setattr(pages, "_make_entry", counted)
     return orders
 
 

@@ -97,7 +97,7 @@ def test_the_memory_answers_in_each_language(desk: Desk) -> None:
 def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) -> None:
     """The same holds for the ride that is chosen on the board."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # LOOK_S never passes
+    desk.app.extensions[EXTENSION].monotonic = lambda: 100.0  # LOOK_S never passes
     browser, asked = desk.client(), asked_of_flask(desk)
     for lang in ("lang=ar", "lang=de"):
         address = f"/board.json?ride={order_id}&{lang}"
@@ -110,7 +110,7 @@ def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) 
 def test_what_a_board_tells_in_another_language_is_not_read_again(desk: Desk) -> None:
     """The facts of the top bar and the list of rows are kept; the rows are read for their words."""
     desk.order("BOOKED", "CALL_DRIVER")
-    desk.app.extensions[EXTENSION].moment = lambda: 100.0  # LOOK_S never passes
+    desk.app.extensions[EXTENSION].monotonic = lambda: 100.0  # LOOK_S never passes
     browser, read = desk.client(), []
     browser.get("/board.json")
 

@@ -91,10 +91,8 @@ class AppendFile:
         with self._syncing:
             if self._synced >= number:
                 return
-            if self._broken:
-                # the system reports lost blocks only once: another sync would succeed without them
-                raise OSError("lines of the sent journal may be lost")
             with self._lock:
+                self._require_whole()
                 reached, length = self._written, len(self._unsynced)
             try:
                 os.fdatasync(self._fd)
@@ -102,8 +100,17 @@ class AppendFile:
                 self._broken = True
                 raise
             with self._lock:
+                self._require_whole()
                 self._synced = reached
                 del self._unsynced[:length]
+
+    def _require_whole(self) -> None:
+        """Raise OSError after a failure, even if the last sync succeeded.
+
+        The system reports lost blocks only once, and perhaps to the sync of another thread.
+        """
+        if self._broken:
+            raise OSError("lines of the sent journal may be lost")
 
     def _repair(self) -> None:
         """Write once more what a failed sync may have lost. Raises OSError.

@@ -140,6 +140,29 @@ def test_a_sync_proves_nothing_about_a_line_that_an_earlier_one_failed_to_write(
     assert path.read_bytes() == b"one\nof another thread\nlate\n\nnext\n"
 
 
+def test_a_sync_proves_nothing_if_the_preparing_of_space_met_the_error_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sync of another thread is told the error that belongs to this thread's lines."""
+    path = tmp_path / "sent.log"
+    file = AppendFile(path)
+    line = b"x" * (PREPARED - RESERVE) + b"\n"  # behind it, more space has to be prepared
+
+    def fails(_fd: int) -> None:
+        raise OSError("the disk has lost a block")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", fails)
+        broken.setattr(os, "fdatasync", lambda _fd: file.ready())  # it succeeds, the error is told
+        with pytest.raises(OSError, match="may be lost"):
+            file.append(line, sync=True)
+    with path.open("r+b") as disk:
+        disk.write(b"\0" * len(line))
+    assert file.ready()
+    file.close()
+    assert path.read_bytes() == line + b"\n"
+
+
 def test_a_file_that_was_moved_away_takes_no_line(tmp_path: Path) -> None:
     path = tmp_path / "sent.log"
     file = AppendFile(path)

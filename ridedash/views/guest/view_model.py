@@ -76,7 +76,7 @@ class GuestView:
     detail: str
     tone: str
     icon: str
-    # the English headline and the line below, if nobody has reviewed their translation
+    # the English headline and the line below, if no one has reviewed their translation
     english: str
     changed: str  # a message that another car is coming instead; or ""
     changed_english: str

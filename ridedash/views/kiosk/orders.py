@@ -85,7 +85,7 @@ def booked(at: Here) -> Response:
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
             if not takes_orders(at.kiosk, services().clock(), zone(at.home.timezone)):
-                # checked before the desk is asked, and again in the commit
+                # checked before the question to the desk, and again in the commit
                 return _refused(at, Why.HOURS)
             placed = press_book(at, tried)
             services().wake()
@@ -136,7 +136,7 @@ def ride() -> Response:
 @bp.post("/kiosk/cancel")
 @needs(KIOSK)
 def cancel() -> Response:
-    """Cancel the ride with a number and a PIN, in the way that is possible now."""
+    """Cancel the ride with a number and a PIN, by the action that is possible now."""
     at = here()
     if not within(at, _count_cancels):
         return answer("limited", kiosk_words("slowly"))
@@ -240,7 +240,7 @@ def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
 def _refused(at: Here, why: Why) -> Response:
     """The answer when a kiosk may not order.
 
-    The desk gets the reason; the guest is told whom to ask.
+    The desk gets the reason; the guest reads whom to ask.
     """
     app = services()
     now = app.clock()

@@ -74,7 +74,7 @@ class Try:
 def press_book(at: Here, tried: Try) -> Placed:
     """Make one order. Raises Asking, Changed, NotNow, and whatever `kiosk_place.book` raises."""
     offer = _own_offer(at, tried.offer_id)
-    wish = _wish(at, offer)
+    wish = _read_wish(at, offer)
     code = _code(at)
     press = Press(
         at.id,
@@ -112,7 +112,7 @@ def _own_offer(at: Here, offer_id: int) -> Offer:
     return offer
 
 
-def _wish(at: Here, offer: Offer) -> Wish:
+def _read_wish(at: Here, offer: Offer) -> Wish:
     """The guest in the form. Raises NotNow."""
     who = who_is(one_line(at.values.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:

@@ -123,7 +123,7 @@ def ride_map(page: OrderPage, s: Services) -> MapParts:
 
 
 def home_of(prop: Property) -> dict[str, Any] | None:
-    """The property as the map's script marks it; None while its pickup is not set."""
+    """The property as the map's script shows it; None while its pickup is not set."""
     if prop.pickup_lat is None or prop.pickup_lng is None:
         return None
     return {"lat": prop.pickup_lat, "lng": prop.pickup_lng, "name": prop.name}

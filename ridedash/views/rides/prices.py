@@ -219,10 +219,10 @@ def _auto_notes(
 ) -> list[str]:
     """Distance and time, the night charge, our sum; for staff also the balance of the account."""
     took = trip.ride_time or trip.trip_time
-    way = " · ".join(
+    distance_and_time = " · ".join(
         filter(None, [kilometres(trip.distance, locale), minutes(took.seconds) if took else ""])
     )
-    notes = [way] if way else []
+    notes = [distance_and_time] if distance_and_time else []
     if trip.night_charges_applied:
         times = number((trip.night_charge_ratio or "").rstrip("xX×"))  # "1.5", "1.5x"
         ratio = f" × {exact(times, locale)}" if times else ""

@@ -223,7 +223,7 @@ def distance_left(facts: RideFacts) -> str:
 
 
 def distance_label(facts: RideFacts) -> str:
-    """The label of `distance_left`: the driver's way to the pickup, or the guest's to the drop."""
+    """The label of `distance_left`, the driver's to the pickup or the guest's to the drop."""
     if not distance_left(facts):
         return ""
     return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")

@@ -234,7 +234,7 @@ def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
     public_url = own = f"http://{url_host(host)}:{port}"
-    # a demo may be shown on phones in the same room, where nobody has a certificate
+    # a demo may be shown on phones in the same room, where no one has a certificate
     if mode != "demo" or given.text("PUBLIC_URL", own) != own:
         wanted = (
             "an https URL (http only to this machine) with a name or an IPv4 address and without a "
@@ -383,7 +383,7 @@ def is_loopback(host: str) -> bool:
 
 
 def url_host(host: str) -> str:
-    """The host for links to a server that listens at `host`: nobody can open 0.0.0.0."""
+    """The host for links to a server that listens at `host`: no one can open 0.0.0.0."""
     return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
 
 

@@ -97,11 +97,11 @@ def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...
 
     Without `machine` only those that people have read: for ridedash, or for this property (`read`).
     """
-    found, kept = offered(), []
+    found, codes = offered(), []
     for code in found.guests:
         if machine or code in read or found.level(code) is not Level.MACHINE:
-            kept.append(code)
-    return tuple(kept)
+            codes.append(code)
+    return tuple(codes)
 
 
 def offered() -> Offered:

@@ -111,7 +111,7 @@ def network_of(address: str) -> str:
     """The network for which a client's tries are counted; the address itself if that is unclear.
 
     One subscriber of IPv6 has 2**64 addresses or more, all of one /64 network: counted one by one,
-    nobody would ever meet a limit. Neighbours on one link share theirs, so link-local addresses
+    no one would ever meet a limit. Neighbours on one link share theirs, so link-local addresses
     stay separate.
 
     >>> network_of("203.0.113.9"), network_of("2001:db8:1:2:3::4"), network_of("::ffff:203.0.113.9")

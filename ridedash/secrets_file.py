@@ -37,18 +37,18 @@ def demo_secrets(instance: Path) -> dict[str, str]:
         if not path.exists():
             instance.mkdir(parents=True, exist_ok=True, mode=0o700)
             _write_once(path, _fresh())
-        kept: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+        stored: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         why = f"RIDEDASH_INSTANCE: {instance} can't be used ({error.strerror})."
         raise BadInstanceError(f"{why} {remedy(error)}".rstrip()) from None
     except ValueError:
-        kept = {}
-    if not isinstance(kept, dict) or not all(isinstance(kept.get(name), str) for name in NAMES):
+        stored = {}
+    if not isinstance(stored, dict) or not all(isinstance(stored.get(name), str) for name in NAMES):
         raise BadInstanceError(
             f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy, or begin anew with an "
             "empty folder."
         )
-    return kept | {"service_app_token": _marked(kept["service_app_token"])}
+    return stored | {"service_app_token": _marked(stored["service_app_token"])}
 
 
 def remedy(error: OSError) -> str:
@@ -83,14 +83,14 @@ def _fresh() -> dict[str, str]:
 
 
 def _write_once(path: Path, content: dict[str, str]) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(content, file)
     try:
         # fails when another process was first: then all processes use its secrets
-        os.link(draft, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
-        draft.unlink()
+        temporary.unlink()

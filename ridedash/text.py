@@ -32,12 +32,12 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     """
     if not isinstance(text, str):
         return ""
-    kept = text[: longest * 4]
-    if not kept.isprintable():
-        kept = "".join(_shown(char, control) for char in kept)
-    if not kept.isascii():
-        kept = _unstacked(kept) if any(map(_is_seen, kept)) else ""
-    return " ".join(kept.split())[:longest].rstrip()
+    line = text[: longest * 4]
+    if not line.isprintable():
+        line = "".join(_shown(char, control) for char in line)
+    if not line.isascii():
+        line = _unstacked(line) if any(map(_is_seen, line)) else ""
+    return " ".join(line.split())[:longest].rstrip()
 
 
 def lines(text: str, longest: int) -> str:
@@ -46,12 +46,12 @@ def lines(text: str, longest: int) -> str:
     >>> lines("KA 01\\r\\n\\r\\n\\r\\nMini\\u202e ", 20)
     'KA 01\\n\\nMini'
     """
-    kept: list[str] = []
+    cleaned: list[str] = []
     for line in text[: longest * 2].splitlines():
         clean = one_line(line, longest)
-        if clean or (kept and kept[-1]):  # at most one empty line in a row
-            kept.append(clean)
-    return "\n".join(kept)[:longest].rstrip()
+        if clean or (cleaned and cleaned[-1]):  # at most one empty line in a row
+            cleaned.append(clean)
+    return "\n".join(cleaned)[:longest].rstrip()
 
 
 def normalised(text: str | None) -> str:
@@ -65,8 +65,8 @@ def normalised(text: str | None) -> str:
     """
     parts = unicodedata.normalize("NFKD", text or "").casefold()
     bare = "".join(char for char in parts if not unicodedata.combining(char))
-    kept = ascii_digits(_PARTED.sub(" ", bare).translate(_COMPARED))
-    words = "".join(char if _is_letter(char) else " " for char in kept).split()
+    comparable = ascii_digits(_PARTED.sub(" ", bare).translate(_COMPARED))
+    words = "".join(char if _is_letter(char) else " " for char in comparable).split()
     return "".join(f" {word}" for word in words)[:300]
 
 
@@ -126,7 +126,7 @@ def _unstacked(text: str) -> str:
     A letter keeps two accents. It keeps three marks if one of them is a vowel or tone of its own
     script, as in Burmese.
     """
-    kept, marks, accents = [], 0, 0
+    chars, marks, accents = [], 0, 0
     for char in text:
         kind = unicodedata.category(char)
         if kind in ("Mn", "Me"):
@@ -136,8 +136,8 @@ def _unstacked(text: str) -> str:
                 continue
         elif char not in JOINERS:
             marks = accents = 0
-        kept.append(char)
-    return "".join(kept)
+        chars.append(char)
+    return "".join(chars)
 
 
 def _is_seen(char: str) -> bool:

@@ -19,7 +19,7 @@ from ridedash.service_time import ServiceTime, Turn
 EVERY_S: Final = 1.0
 WITHIN_S: Final = 1.0
 # unanswered requests before a warning: the sandbox may be starting, or stopping with us
-TOLD_AFTER: Final = 10
+WARN_AFTER: Final = 10
 CONTROL: Final = {"X-Sandbox-Control": "1"}
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class SandboxTime:
         self._ended = threading.Event()
         self._missed = 0  # consecutive readings without an answer
         self._questions = count(1)
-        self._heard = 0  # number of the latest reading that was answered
+        self._latest = 0  # number of the latest reading that was answered
 
     def __call__(self) -> ServiceTime:
         """The time line as read at most a second ago."""
@@ -79,12 +79,12 @@ class SandboxTime:
             turns, stop = turns_of(body), stop_of(body)
         except (ServiceError, ValueError, TypeError, LookupError, ArithmeticError) as error:
             self._missed += 1
-            if self._missed == TOLD_AFTER:
+            if self._missed == WARN_AFTER:
                 log.warning("the sandbox does not tell its time: %s", reason(error))
             return
-        if question < self._heard:  # a later reading was answered first: this answer is older
+        if question < self._latest:  # a later reading was answered first: this answer is older
             return
-        self._missed, self._heard = 0, question
+        self._missed, self._latest = 0, question
         line, stopped = self._known
         if stopped is not None and turns == stopped.turns:
             line = stopped  # the time of the announced stop has come

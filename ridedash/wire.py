@@ -1,7 +1,7 @@
 """The service's published words: statuses, codes, modes and the kind of a category. No parsing.
 
 Everything here is quoted from docs/service-interface.md (States and transitions, Endpoints, Errors)
-or, where said so, from docs/field-notes.md. Compare codes with `normal_code`: the service writes
+or, where noted, from docs/field-notes.md. Compare codes with `normal_code`: the service writes
 `BANNED USER` with a space, and its spelling may vary.
 """
 

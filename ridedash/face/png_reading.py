@@ -1,4 +1,4 @@
-"""Reads a PNG file into pixels, within bounds; nothing else of the file is kept.
+"""Reads a PNG file into pixels, within bounds; nothing else of the file is used.
 
 Chunks, their checksums, the size of the inflated data and each filter are checked before a pixel is
 made, so that a small file can't fill the memory. Read: every colour type and depth of the PNG

@@ -36,10 +36,10 @@ def write_png(pixels: Pixels) -> bytes:
     Without an alpha channel if all pixels are opaque.
     """
     opaque = bool((pixels[..., 3] == 255).all())
-    kept = pixels[..., :3] if opaque else pixels
-    height, width, channels = kept.shape
+    samples = pixels[..., :3] if opaque else pixels
+    height, width, channels = samples.shape
     header = struct.pack(">IIBBBBB", width, height, 8, 2 if opaque else 6, 0, 0, 0)
-    body = zlib.compress(_filtered(kept.reshape(height, -1), channels), 9)
+    body = zlib.compress(_filtered(samples.reshape(height, -1), channels), 9)
     return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
 
 

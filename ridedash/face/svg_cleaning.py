@@ -25,7 +25,7 @@ SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polylin
 DRAWN: Final = SHAPES | {"text", "use"}
 HOLDERS: Final = frozenset({"svg", "g", "defs", "symbol", "text", "tspan", "clipPath", "mask"})
 PAINTS: Final = frozenset({"linearGradient", "radialGradient", "stop"})
-KEPT: Final = DRAWN | HOLDERS | PAINTS
+ALLOWED: Final = DRAWN | HOLDERS | PAINTS
 OPENED: Final = frozenset({"a", "switch"})  # left out, but their children stay in their place
 LOOKS: Final = _words(
     """fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap
@@ -96,8 +96,8 @@ def clean_svg(root: Node) -> CleanSvg:
     if len(styles.rules) > MOST_RULES:
         raise BadLogo(Unusable.TOO_DETAILED)
     left_out: set[str] = set()
-    kept = [each for child in root.children for each in _kept(child, styles, left_out)]
-    whole = Node("svg", styles.of(root), children=kept)
+    children = [each for child in root.children for each in _cleaned(child, styles, left_out)]
+    whole = Node("svg", styles.of(root), children=children)
     drawn = _weight(whole)
     if not _draws(whole):
         raise BadLogo(Unusable.NOTHING_LEFT)
@@ -113,23 +113,23 @@ def clean_svg(root: Node) -> CleanSvg:
     return CleanSvg(_written(whole), width, height, tuple(sorted(left_out)))
 
 
-def _kept(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
+def _cleaned(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
     """The element with its allowed parts; for any other element nothing, or only its children."""
     if node.name == "#text":
         yield node
-    elif node.name in KEPT:
+    elif node.name in ALLOWED:
         attributes = styles.of(node)
         for name in PLACES & node.attributes.keys():
             value = _place(name, node.attributes[name])
             if value is not None:
                 attributes[name] = value
-        inside = [each for child in node.children for each in _kept(child, styles, left_out)]
+        inside = [each for child in node.children for each in _cleaned(child, styles, left_out)]
         if node.name not in ("text", "tspan"):
             inside = [each for each in inside if each.name != "#text"]
         yield Node(node.name, attributes, children=inside)
     elif node.name in OPENED:
         for child in node.children:
-            yield from _kept(child, styles, left_out)
+            yield from _cleaned(child, styles, left_out)
     elif node.name not in ("", "style", "title", "desc", "metadata"):
         left_out.add(node.name if node.name in NAMED else OTHER)
 

@@ -232,9 +232,9 @@ def _unsent(name: str, code: str | None) -> Words:
 
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:
-    said = refusal(code, Audience.STAFF, message=text, ordering=False, **facts)
-    told = [said.why, said.next_step, service_quote(said.quote)]
-    return Words(said.headline, " ".join(filter(None, told)), "bad", "cancelled")
+    words = refusal(code, Audience.STAFF, message=text, ordering=False, **facts)
+    sentences = [words.why, words.next_step, service_quote(words.quote)]
+    return Words(words.headline, " ".join(filter(None, sentences)), "bad", "cancelled")
 
 
 # staff of the property are called by their names; all other actors by their kind

@@ -54,15 +54,15 @@ def _is_current(made: Path, text: Path) -> bool:
 
 
 def compiled(text: Path) -> bytes:
-    """The catalogue of a translator's text, without fuzzy entries, with the figures in its header.
+    """The catalogue of a translator's text, without fuzzy entries, with the shares in its header.
 
     Raises OSError, ValueError or babel's PoFileError if it can't be read.
     """
     content = text.read_bytes()
     catalogue = read_po(BytesIO(content), locale=text.parent.parent.name, abort_invalid=True)
-    figures = re.search(rb'^"(%s: [^"\\]*)\\n"$' % FIGURES.encode(), content, re.MULTILINE)
+    shares = re.search(rb'^"(%s: [^"\\]*)\\n"$' % FIGURES.encode(), content, re.MULTILINE)
     made = BytesIO()
-    line = figures[1].decode() if figures else ""
+    line = shares[1].decode() if shares else ""
     # write_mo only uses the parts of a catalogue that _WithFigures has
     write_mo(made, cast(Catalog, _WithFigures(catalogue, line)))
     return made.getvalue()

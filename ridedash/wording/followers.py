@@ -1,4 +1,4 @@
-"""The words for a follower of somebody else's ride: without places, prices and accounts."""
+"""The words for a follower of another person's ride: without places, prices and accounts."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -171,26 +171,26 @@ def kiosk_words(case: str, **facts: str) -> Said:
 
 def typed_kind(typed: str) -> str:
     """The kind of place that a guest names in their language; "" for any other text."""
-    said = normalised(typed)
+    name = normalised(typed)
     for kind, text in _TYPED.items():
-        if said and any(_is_named(word, said) for word in map(normalised, str(text).split("|"))):
+        if name and any(_is_named(word, name) for word in map(normalised, str(text).split("|"))):
             return kind
     return ""
 
 
-def _is_named(word: str, said: str) -> bool:
+def _is_named(word: str, name: str) -> bool:
     """Whether a normalised text is the beginning of a word, or has the word in it.
 
     A word in ASCII has to begin a word of the text, and a short one has to be a whole word of it:
     "bus" is not in "Bushwick". Any other word may be anywhere in the text, because some scripts
     have no spaces, and an Arabic article is written together with its word.
     """
-    if word.startswith(said):
+    if word.startswith(name):
         return True
     if not word.isascii():
-        return word.strip() in said
+        return word.strip() in name
     short = len(word.strip()) <= MOST_SHORT
-    return f"{word} " in f"{said} " if short else word in said
+    return f"{word} " in f"{name} " if short else word in name
 
 
 def declined_words(reason: str) -> Said:

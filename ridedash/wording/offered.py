@@ -1,6 +1,6 @@
 """Which languages are translated far enough to be offered, and how far people have read them.
 
-The header of each compiled catalogue has the figures (docs/languages.md 4):
+The header of each compiled catalogue has these shares (docs/languages.md 4):
 
     X-Figures: guests=512/520 staff=903/1120 critical=38/40 reviewed=498/520
 """
@@ -67,7 +67,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Offered:
-    """The figures of each language whose compiled catalogue is there, in the order of the table.
+    """The shares of each language whose compiled catalogue is there, in the order of the table.
 
     `critical`: the English texts about money, safety and a second booking.
     """
@@ -101,9 +101,9 @@ class Offered:
 
 
 def read(folders: Iterable[str | Path], texts: Path) -> Offered:
-    """The figures of the compiled catalogues in these folders; the first folder with one counts.
+    """The shares of the compiled catalogues in these folders; the first folder with one counts.
 
-    A language whose catalogue can't be read, or has no figures, is not offered. `texts` is the
+    A language whose catalogue can't be read, or has no shares, is not offered. `texts` is the
     folder of critical.txt.
     """
     places, found = [str(folder) for folder in folders], {}
@@ -124,11 +124,11 @@ def _critical(path: Path) -> tuple[str, ...]:
 
 
 def _figures(path: str) -> Figures:
-    """The figures of a compiled catalogue, cached until it is written again."""
+    """The shares of a compiled catalogue, cached until it is written again."""
     try:
         return _read_figures(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
-        log.error("a catalogue can't be read, and is offered to nobody: %s", error)
+        log.error("a catalogue can't be read, and is not offered: %s", error)
         return Figures()
 
 
@@ -138,13 +138,13 @@ def _read_figures(path: str, _written_ns: int) -> Figures:
         with Path(path).open("rb") as file:
             header = gettext.GNUTranslations(file).info().get(FIGURES.lower(), "")
     except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
-        log.error("a catalogue can't be read, and is offered to nobody: %s", error)
+        log.error("a catalogue can't be read, and is not offered: %s", error)
         return Figures()
     return figures_of(header)
 
 
 def figures_of(header: str) -> Figures:
-    """The figures in a header X-Figures; the share of no texts, 0 of 0, is 0.
+    """The shares in a header X-Figures; the share of no texts, 0 of 0, is 0.
 
     >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)

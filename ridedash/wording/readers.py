@@ -18,7 +18,7 @@ class Surface(StrEnum):
     GUEST = "guest"  # the guest's own link
     FOLLOWER = "follower"  # a link for others: it must not reveal the guest's language
     PRINT = "print"  # documents that staff hand to the guest: card, receipt, message
-    RECORD = "record"  # files, logs and figures, which programs read: always English
+    RECORD = "record"  # files, logs and metrics, which programs read: always English
 
 
 GUESTS: Final = frozenset({Surface.GUEST, Surface.FOLLOWER, Surface.PRINT})
@@ -37,7 +37,7 @@ _ENGLISH_INSTEAD: Final = ("zh_tw", "zh_hk", "zh_mo", "zh_hant", "pt")
 class Reader:
     """The facts about a reader; "" and () if unknown."""
 
-    asked: str = ""  # the tag in the address
+    requested: str = ""  # the tag in the address
     own: str = ""  # the person's own choice: in their settings; a guest's at the desk
     accepts: tuple[str, ...] = ()  # the tags that the browser prefers, the best first
     house: str = ""  # the property's default
@@ -54,8 +54,8 @@ def choose(surface: Surface, reader: Reader, offered: Collection[str]) -> str:
     chains: dict[Surface, tuple[Iterable[str], ...]] = {
         Surface.STAFF: ([reader.own], [reader.house]),
         Surface.DOOR: (reader.accepts, [reader.house]),
-        Surface.GUEST: ([reader.asked], [reader.own], reader.accepts, [reader.house]),
-        Surface.FOLLOWER: ([reader.asked], reader.accepts, [reader.house]),
+        Surface.GUEST: ([reader.requested], [reader.own], reader.accepts, [reader.house]),
+        Surface.FOLLOWER: ([reader.requested], reader.accepts, [reader.house]),
         Surface.PRINT: ([reader.own], [reader.house]),
         Surface.RECORD: (),
     }
@@ -77,14 +77,14 @@ def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
     >>> [negotiate([tag], ["de", "zh_Hans"]) for tag in ("de-AT", "zh-CN", "zh-TW", "pt", "ja")]
     ['de', 'zh_Hans', 'en', 'en', '']
     """
-    available, kept, instead = [ENGLISH, *offered], list[str](), ""
+    available, wanted, instead = [ENGLISH, *offered], list[str](), ""
     for tag in [each.replace("-", "_") for each in tags][:MOST_PREFERENCES]:
         if tag.lower().startswith(_ENGLISH_INSTEAD):
             instead = ENGLISH
         elif not (instead and tag.lower() == "zh"):  # browsers add "zh" to "zh-TW" by themselves
             parts = tag.split("_", 2)  # Babel does not try zh_Hans for zh_Hans_HK
-            kept += [tag, "_".join(parts[:2]), parts[0]]
-    found = Locale.negotiate(kept, available, sep="_", aliases=_ALIASES)
+            wanted += [tag, "_".join(parts[:2]), parts[0]]
+    found = Locale.negotiate(wanted, available, sep="_", aliases=_ALIASES)
     return str(found) if found else instead
 
 

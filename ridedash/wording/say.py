@@ -42,10 +42,10 @@ def gettext(text: str, **facts: object) -> str:
     translated = reading.own.get(text) or str(reading.words.gettext(text))
     if translated != text and not usable(text, translated):
         translated = text
-    said = translated % isolated(facts) if facts else translated
+    shown = translated % isolated(facts) if facts else translated
     if text in reading.unread and text not in reading.own:
-        _remember(text % _in_english(facts) if facts else text, said)
-    return said
+        _remember(text % _in_english(facts) if facts else text, shown)
+    return shown
 
 
 def own_words(name: str) -> str:
@@ -108,12 +108,12 @@ def _as_markup(text: str) -> str:
 def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
     @pass_context
     def filled(context: Context, *texts: Any, **facts: Any) -> Any:
-        said = fill(context, *texts, **isolated(facts))
+        shown = fill(context, *texts, **isolated(facts))
         if facts and texts[-1] in _reading().unread:
             with in_language("en"):
                 english = fill(context, *texts, **_in_english(facts))
-            _remember(english, str(said))
-        return said
+            _remember(english, str(shown))
+        return shown
 
     return filled
 
@@ -138,30 +138,30 @@ def speak_for(own: OwnTexts, unread: Mapping[str, Collection[str]]) -> None:
     """Speak to a property's guest for the rest of this request.
 
     `own`: the property's own words. `unread`: for each language, the English of critical sentences
-    whose translation nobody has read; english_beneath() then returns it.
+    whose translation no one has read; english_beneath() then returns it.
     """
     g.own_words, g.unread = own, unread
     g.pop("reading", None)
 
 
 def english_beneath(shown: str) -> str:
-    """The English of critical sentences in a shown text whose translation nobody has read.
+    """The English of critical sentences in a shown text whose translation no one has read.
 
     Each is a sentence, in the order of the text. "" if there are none, and outside a request.
     """
-    said = critical_said()
-    found = [sentence for sentence in said if sentence in str(shown)]
-    return " ".join(said[sentence] for sentence in sorted(found, key=str(shown).index))
+    critical = critical_shown()
+    found = [sentence for sentence in critical if sentence in str(shown)]
+    return " ".join(critical[sentence] for sentence in sorted(found, key=str(shown).index))
 
 
-def critical_said() -> dict[str, str]:
-    """The critical sentences that this request has shown in a translation that nobody has read,
+def critical_shown() -> dict[str, str]:
+    """The critical sentences that this request has shown in a translation that no one has read,
     each with its English as a sentence. {} outside a request.
     """
-    said: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
+    shown: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
     return {
         sentence: line if line.endswith((".", "?")) else f"{line}."
-        for sentence, line in said.items()
+        for sentence, line in shown.items()
         if not _SLOT.search(sentence)  # its facts are not filled in
     }
 
@@ -199,7 +199,7 @@ class Reading:
     """The translations of a language, and whether it is written from right to left.
 
     `own` has a property's own words by English text; `unread` the critical texts whose translation
-    nobody has read. `g.reading` belongs to the request's language; `in_language` replaces it
+    no one has read. `g.reading` belongs to the request's language; `in_language` replaces it
     temporarily.
     """
 
@@ -283,14 +283,14 @@ def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
     """
     choices = list(text) if isinstance(text, (list, tuple)) else [text]
     for choice in choices:
-        kept = _drop_unknown(str(choice), facts)
-        if all(facts.get(name) for name in _SLOT.findall(kept)):
-            return _said(str(choice), _fill(kept, facts), facts)
+        known = _drop_unknown(str(choice), facts)
+        if all(facts.get(name) for name in _SLOT.findall(known)):
+            return _remember_filled(str(choice), _fill(known, facts), facts)
     last = str(choices[-1])
-    return _said(last, _fill(_drop_unknown(last, facts), facts).strip(), facts)
+    return _remember_filled(last, _fill(_drop_unknown(last, facts), facts).strip(), facts)
 
 
-def _said(sentence: str, filled: str, facts: Mapping[str, str | None]) -> str:
+def _remember_filled(sentence: str, filled: str, facts: Mapping[str, str | None]) -> str:
     """The sentence with its facts; a critical one also stores its English with the same facts."""
     if _reading().unread:
         english = g.get("english", {}).get(sentence)

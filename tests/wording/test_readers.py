@@ -44,7 +44,7 @@ def test_what_a_browser_prefers_finds_a_language(tags: list[str], expected: str)
     assert negotiate(tags, OFFERED) == expected
 
 
-ALL = Reader(asked="fr", own="ar", accepts=("de-AT", "en"), house="hi")
+ALL = Reader(requested="fr", own="ar", accepts=("de-AT", "en"), house="hi")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ ALL = Reader(asked="fr", own="ar", accepts=("de-AT", "en"), house="hi")
         (Surface.DOOR, Reader(own="ar", accepts=("ja",), house="hi"), "hi"),
         (Surface.GUEST, ALL, "fr"),
         (Surface.GUEST, Reader(own="ar", accepts=("de",)), "ar"),
-        (Surface.GUEST, Reader(asked="ja", own="ar"), "ar"),
+        (Surface.GUEST, Reader(requested="ja", own="ar"), "ar"),
         (Surface.GUEST, Reader(accepts=("de",), house="hi"), "de"),
         (Surface.GUEST, Reader(house="hi"), "hi"),
         (Surface.GUEST, Reader(own="bn", accepts=("de",), house="hi"), "en"),

@@ -214,11 +214,11 @@ def show() -> str:
         rides = _rides(s, prop.id, rows, chosen_ride)
     older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
     lines = [_line(row, names, rides, tz) for row in rows[:LIMIT]]
-    asked_for_steps = request.args.get("what") or request.args.get("who") == "worker"
+    wants_steps = request.args.get("what") or request.args.get("who") == "worker"
     chosen = {name: request.args.get(name, "") for name in FILTERS}
     return render_template(
         "admin/audit_log.html",
-        folds=_folds(lines, folded=not asked_for_steps),
+        folds=_folds(lines, folded=not wants_steps),
         older=older,
         names=names,
         actions=actions(),
@@ -246,7 +246,7 @@ def export() -> Response:
     tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", app.clock()
     filters = _filter(tz)
     with app.db.write() as s:
-        facts = {"property_id": prop.id, "query": _asked(filters)}
+        facts = {"property_id": prop.id, "query": _filter_facts(filters)}
         record(s, by_staff(me.id), "audit.exported", subject, "ok", now, **facts)
     parts = csv_text(
         COLUMNS, _exported(app.db, prop.id, filters, names, tz), demo_words(app.settings)
@@ -272,13 +272,13 @@ def _exported(
             rows = entries(s, property_id, filters, BATCH)
             rides = _rides(s, property_id, rows, None)
         for row in rows:
-            said, ride = _line(row, names, rides, tz), rides.get(_order(row))
+            line, ride = _line(row, names, rides, tz), rides.get(_order(row))
             yield [
                 row.at.astimezone(tz).isoformat(timespec="seconds"),
-                said.who,
-                said.what,
-                said.result or row.result,
-                str(said.order or ""),
+                line.who,
+                line.what,
+                line.result or row.result,
+                str(line.order or ""),
                 ride.mtx if ride else "",
                 json.dumps(row.facts, ensure_ascii=False, sort_keys=True) if row.facts else "",
             ]
@@ -392,9 +392,9 @@ def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
     return datetime.combine(day, time(), tz), datetime.combine(next_day, time(), tz)
 
 
-def _asked(filters: AuditFilter) -> dict[str, str]:
+def _filter_facts(filters: AuditFilter) -> dict[str, str]:
     """The exported filter as it was read, for the audit log; its length is bounded."""
-    said = {
+    fields = {
         "from": filters.since.isoformat() if filters.since else "",
         "to": filters.until.isoformat() if filters.until else "",
         "who": filters.who or "",
@@ -402,7 +402,7 @@ def _asked(filters: AuditFilter) -> dict[str, str]:
         "ride": str(filters.order or ""),
         "machine": "" if filters.people else "1",
     }
-    return {name: text for name, text in said.items() if text}
+    return {name: text for name, text in fields.items() if text}
 
 
 def _query(**more: int) -> str:
@@ -411,7 +411,7 @@ def _query(**more: int) -> str:
     return urlencode(query | more)
 
 
-def _moment(at: datetime, tz: ZoneInfo) -> str:
+def _day_and_time(at: datetime, tz: ZoneInfo) -> str:
     clock = clock_time(at, tz, seconds=True)
     return joined(day_text(at.astimezone(tz), "yMMMd", locale()), clock, locale())
 
@@ -422,7 +422,7 @@ def _line(
     order = _order(row)
     bad = row.result in ("refused", "throttled")
     return AuditLine(
-        at=_moment(row.at, tz),
+        at=_day_and_time(row.at, tz),
         instant=row.at.isoformat(),
         who=names.get(row.who) or actor_words(row.who, {}),
         what=str(ACTIONS.get(row.what, row.what)),

@@ -1,4 +1,4 @@
-"""A kiosk's health as the settings show it: its last beat, its voices and fonts, its visits."""
+"""A kiosk's health in the settings: its last heartbeat, its voices and fonts, its visits."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -75,12 +75,12 @@ def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
         spoken_by(row),
         _visits(found),
         " · ".join(f"{screen_name(name)} {count}" for name, count in found.left),
-        " · ".join(_asked(*each) for each in found.asked),
+        " · ".join(_help_words(*each) for each in found.asked),
     )
 
 
 def spoken_by(row: Kiosk) -> tuple[Spoken, ...]:
-    """Each language of a device, with what its last beat reported about voices and fonts."""
+    """Each language of a device, with what its last heartbeat reported about voices and fonts."""
     return tuple(
         Spoken(
             language.own_name,
@@ -129,7 +129,7 @@ def _wrong(row: Kiosk) -> list[str]:
     return found
 
 
-def _asked(screen: str, code: str, count: int) -> str:
+def _help_words(screen: str, code: str, count: int) -> str:
     """Where guests of one language asked for help: words on that screen may be hard to read."""
     language = LANGUAGES.get(code)
     named = [screen_name(screen), language.own_name if language else "", str(count)]
@@ -139,12 +139,12 @@ def _asked(screen: str, code: str, count: int) -> str:
 def _visits(found: Visits) -> str:
     if not found.begun:
         return _("No visit today")
-    said = [
+    parts = [
         ngettext("%(num)d visit today", "%(num)d visits today", found.begun),
         _("%(n)d booked", n=found.booked),
     ]
     if found.helped:
-        said.append(_("%(n)d asked for help", n=found.helped))
+        parts.append(_("%(n)d asked for help", n=found.helped))
     if found.median_s is not None:
-        said.append(_("half of them took at most %(n)d s", n=found.median_s))
-    return " · ".join(said)
+        parts.append(_("half of them took at most %(n)d s", n=found.median_s))
+    return " · ".join(parts)

@@ -59,7 +59,7 @@ def show() -> str:
         kinds=kind_names(),
         rules=rule_names(),
         opens_here=services().settings.demo,
-        message=message_for(_said()),
+        message=message_for(_messages()),
         tab="kiosks",
     )
 
@@ -165,7 +165,7 @@ def device_page(
         hints=hints,
         hint=hint or HintForm({}),
         wrong=problems,
-        message="" if problems or code else message_for(_said()),
+        message="" if problems or code else message_for(_messages()),
         opens_here=services().settings.demo,
         tab="kiosks",
         **_lists(accounts),
@@ -209,7 +209,7 @@ def _lists(accounts: dict[int, str]) -> dict[str, object]:
     }
 
 
-def _said() -> dict[str, str]:
+def _messages() -> dict[str, str]:
     return {
         "added": _("Added. Pair the device now: make a code, and type it there."),
         "saved": _("Saved."),

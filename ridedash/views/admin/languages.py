@@ -13,7 +13,7 @@ from ridedash.extensions import offered, services
 from ridedash.store.models.people import Property
 from ridedash.views.admin.property import message_for, record
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.own_words import house_words, languages_for
+from ridedash.views.web.own_words import languages_for, property_words
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -31,7 +31,7 @@ LEVELS: Final = {
 
 @dataclass(frozen=True)
 class Line:
-    """A language in the table. The figures are whole percentages, rounded down.
+    """A language in the table. The shares are whole percentages, rounded down.
 
     `named`: its name in the reader's language; `sample`: a sentence with which the browser checks
     whether it can display the letters of the language.
@@ -56,7 +56,7 @@ def show() -> str:
         prop = s.get_one(Property, current_staff().property_id)
     return render_template(
         "admin/languages.html",
-        lines=lines(languages_for(prop), house_words(prop).read),
+        lines=lines(languages_for(prop), property_words(prop).read),
         machine_words=prop.machine_words,
         message=message_for({"saved": _("Saved.")}),
         tab="languages",
@@ -84,8 +84,8 @@ def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
     """
     known, found = offered(), []
     for code, language in LANGUAGES.items():
-        figures = known.figures.get(code)
-        if code == ENGLISH or figures is None:
+        shares = known.figures.get(code)
+        if code == ENGLISH or shares is None:
             continue
         level = known.level(code)
         here = level is Level.MACHINE and code in read
@@ -95,10 +95,10 @@ def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
                 _named(code),
                 _sample(code),
                 str(LEVELS[Level.CHECKED if here else level]),
-                _percent(figures.guests),
-                _percent(figures.staff),
+                _percent(shares.guests),
+                _percent(shares.staff),
                 code in guests,
-                figures.for_staff,
+                shares.for_staff,
                 here,
             )
         )

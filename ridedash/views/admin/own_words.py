@@ -105,17 +105,17 @@ def take_in() -> Answer:
     except Unreadable:
         lines = {}
     if not lines:
-        said = _("This is no file of own words in %(language)s.", language=language.own_name)
-        return _page({}, {}, refused=said), 422
+        why = _("This is no file of own words in %(language)s.", language=language.own_name)
+        return _page({}, {}, refused=why), 422
     unknown = sorted(set(lines) - set(SENTENCES))
     if unknown:
-        said = _("The file has a sentence that is not in the list: %(name)s", name=unknown[0][:40])
-        return _page({}, {}, refused=said), 422
+        why = _("The file has a sentence that is not in the list: %(name)s", name=unknown[0][:40])
+        return _page({}, {}, refused=why), 422
     typed = {name: line.text for name, line in lines.items()}
     wrong = wrong_words(typed)
     if wrong:
-        said = _("Nothing of the file was saved. Look at the marked sentences.")
-        return _page(typed, wrong, refused=said), 422
+        why = _("Nothing of the file was saved. Look at the marked sentences.")
+        return _page(typed, wrong, refused=why), 422
     _store({name: Own(line.text, line.english) for name, line in lines.items()})
     return redirect(f"/admin/languages/words?language={language.tag}&said=file", code=303)
 

@@ -58,13 +58,13 @@ def save() -> Answer:
         return _page(_typed(typed) | {"place": str(error)}), 422
     property_id = current_staff().property_id
     with services().db.write() as s:
-        held = {
+        taken = {
             slot: row.name
             for (of, slot), row in favourites_of(s, property_id).items()
             if of == kind
         }
-        slot = int(number) if number else next((n for n in SLOTS if n not in held), None)
-        if slot is not None and (slot not in held or "replace" in request.form):
+        slot = int(number) if number else next((n for n in SLOTS if n not in taken), None)
+        if slot is not None and (slot not in taken or "replace" in request.form):
             point = LatLng(place.lat or 0.0, place.lng or 0.0)
             set_favourite(s, property_id, kind, slot, place.name, point)
             record(s, "place.set", f"properties:{property_id}", kind=kind, slot=slot)
@@ -74,7 +74,7 @@ def save() -> Answer:
         why = _("All nine numbers are taken. Choose the one whose place makes room.")
     else:
         why = _(
-            "%(n)d is %(place)s. Choose another number, or replace it.", n=slot, place=held[slot]
+            "%(n)d is %(place)s. Choose another number, or replace it.", n=slot, place=taken[slot]
         )
     return _page(_typed(place) | {"slot_taken": why}), 422
 

@@ -103,8 +103,8 @@ def save() -> Answer:
     if "flight_margin_min" in request.form:
         _check_margin(typed["flight_margin_min"], wrong, valid)
     if "timezone" not in wrong and request.form.get("zone_asked") != typed["timezone"]:
-        asked = _zone_words(_own_property(), typed["timezone"])
-        wrong |= {"timezone": asked} if asked else {}
+        warning = _zone_words(_own_property(), typed["timezone"])
+        wrong |= {"timezone": warning} if warning else {}
     place = TypedPlace.typed(request.form, "pickup")
     try:
         place = read_place(request.form, "pickup", services().geocoder) if place.name else place
@@ -132,7 +132,7 @@ def _check_margin(typed: str, wrong: dict[str, str], valid: Facts) -> None:
 def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
     """English is stored as "no choice", like in properties from before there were languages."""
     valid["language"] = None if code == ENGLISH else code
-    if code not in {row.code for row in house_languages()}:
+    if code not in {row.code for row in property_languages()}:
         wrong["language"] = _("Choose a language from the list.")
 
 
@@ -164,7 +164,7 @@ def _zone_words(prop: Property, wanted: str) -> str:
     )
 
 
-def house_languages() -> list[Language]:
+def property_languages() -> list[Language]:
     """The languages that a property can use by default: those offered to its staff or guests."""
     codes = {ENGLISH, *offered().staff, *offered().guests}
     return [row for code, row in LANGUAGES.items() if code in codes]
@@ -173,7 +173,7 @@ def house_languages() -> list[Language]:
 def _language_hint() -> str:
     """A hint on who reads the language of a property, and which languages staff are not offered."""
     hint = _("Of staff and guests for whom no other one is known.")
-    alone = [row for row in house_languages() if row.code not in {ENGLISH, *offered().staff}]
+    alone = [row for row in property_languages() if row.code not in {ENGLISH, *offered().staff}]
     if not alone:
         return hint
     names = listed((row.own_name for row in alone), locale())
@@ -306,7 +306,7 @@ def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[
         door=f"{services().settings.public_url}/sign-in?at={prop.door}" if prop.door else "",
         tab="property",
         zone_asked=typed["timezone"] if "timezone" in wrong else "",
-        languages=house_languages(),
+        languages=property_languages(),
         language_hint=_language_hint(),
         **choices(typed),
     )

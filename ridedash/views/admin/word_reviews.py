@@ -12,7 +12,7 @@ from ridedash.store.wordings import mark_read, reviews_of, unmark_read
 from ridedash.views.admin.property import message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
-from ridedash.views.web.own_words import critical_words, digest_of, house_words
+from ridedash.views.web.own_words import critical_words, digest_of, property_words
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
@@ -30,16 +30,16 @@ def show() -> str:
     language, now = _chosen(), services().clock()
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
-        mark = reviews_of(s, prop.id).get(language.code)
-        reader = s.get(Staff, mark.staff_id) if mark else None
-    words = house_words(prop)
-    at = day_time(mark.at, now, zone(prop.timezone), locale()) if mark else ""
+        review = reviews_of(s, prop.id).get(language.code)
+        reader = s.get(Staff, review.staff_id) if review else None
+    words = property_words(prop)
+    at = day_time(review.at, now, zone(prop.timezone), locale()) if review else ""
     return render_template(
         "admin/word_reviews.html",
         language=language,
         sentences=critical_words(language.code, words.texts),
         digest=digest_of(language.code, words.texts),
-        mark=bool(mark),
+        mark=bool(review),
         holds=language.code in words.read,
         by=reader.name if reader else "",
         at=at,
@@ -68,8 +68,8 @@ def save() -> BaseResponse:
         else:
             unmark_read(s, prop, language.code)
         record(s, "words.read" if read else "words.unread", subject, language=language.code)
-    said = "read" if read else "unread"
-    return redirect(f"{HERE}?language={language.tag}&said={said}", code=303)
+    outcome = "read" if read else "unread"
+    return redirect(f"{HERE}?language={language.tag}&said={outcome}", code=303)
 
 
 def _chosen() -> Language:

@@ -82,8 +82,8 @@ def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
     row = open_invitation(s, token, services().clock(), hold=hold) if len(token) <= 100 else None
     if row is None or not _maker_still_may(s, row):
         abort(404)
-    house = s.get_one(Property, row.property_id).language
-    speak(reader_language(Surface.DOOR, house=house))
+    language = s.get_one(Property, row.property_id).language
+    speak(reader_language(Surface.DOOR, house=language))
     return row
 
 

@@ -143,7 +143,7 @@ def _page(wrong: dict[str, str]) -> str:
         "password": _("Your password is changed. Other browsers are signed out."),
         "preferences": _("Saved."),
     }
-    said = messages.get(request.args.get("said", ""), "") if not wrong else ""
+    message = messages.get(request.args.get("said", ""), "") if not wrong else ""
     with s.db.read() as db:
         staff = db.get_one(Staff, current_staff().id)
         property_language = db.get_one(Property, current_staff().property_id).language
@@ -153,7 +153,7 @@ def _page(wrong: dict[str, str]) -> str:
         me=staff,
         count=count,
         wrong=wrong,
-        message=said,
+        message=message,
         tab="me",
         languages=staff_languages(),
         usual=LANGUAGES[reader_language(Surface.STAFF, house=property_language)],

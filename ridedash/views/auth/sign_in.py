@@ -178,7 +178,7 @@ def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
 def note_throttled(what: str, subject: str, address: str) -> None:
     """Write an audit entry for a try that was refused without checking the password.
 
-    Only a few are written each minute, so that nobody can fill the database without a sign-in.
+    Only a few are written each minute, so that no one can fill the database without a sign-in.
     """
     try:
         _count_note()

@@ -200,10 +200,10 @@ def harmless(text: str) -> str:
     Spaces before the formula make no difference. Numbers stay numbers, negative ones too; a phone
     number with a plus is not a number.
     """
-    kept = INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[1]}" if found[1] else found[0], text)
+    quoted = INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[1]}" if found[1] else found[0], text)
     if text.lstrip(" ").startswith(DANGEROUS) and not NUMBER.fullmatch(text):
-        return f"'{kept}"
-    return kept
+        return f"'{quoted}"
+    return quoted
 
 
 def _rows(

@@ -154,9 +154,9 @@ def _sections(
     sections = []
     for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
         shown = records(db, property_id, ids[:most])
-        told = tuple(lines(shown, now, tz, locale()))
+        texts = tuple(lines(shown, now, tz, locale()))
         more = _more(len(ids) - most, found.later if name == "planned" else 0)
-        sections.append(Section(name, title, icon, told, more, empty))
+        sections.append(Section(name, title, icon, texts, more, empty))
     return sections, for_notes
 
 

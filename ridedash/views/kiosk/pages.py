@@ -40,7 +40,7 @@ from ridedash.views.web.top_bar import demo_words
 from ridedash.wording import in_language
 from ridedash.wording.languages import LANGUAGES
 from ridedash.wording.readers import Surface
-from ridedash.wording.say import critical_said, speak
+from ridedash.wording.say import critical_shown, speak
 
 bp = Blueprint("kiosk", __name__)
 STORED_EVERY: Final = timedelta(seconds=15)  # more frequent heartbeats are answered but not stored
@@ -191,7 +191,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "tabs": list(TABS),
         "words": words_of(codes),
         "demo": _band_in(codes),
-        "english": critical_said(),  # for all critical sentences above, in every language
+        "english": critical_shown(),  # for all critical sentences above, in every language
         "languages": choices(codes),
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),

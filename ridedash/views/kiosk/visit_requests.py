@@ -32,7 +32,7 @@ from ridedash.views.web.responses import locale
 from ridedash.wording.kiosk import Said
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import negotiate
-from ridedash.wording.say import critical_said, speak
+from ridedash.wording.say import critical_shown, speak
 
 VISIT: Final = re.compile(r"[A-Za-z0-9_-]{16,32}")
 FORM_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -146,7 +146,7 @@ def answer(state: str, words: Said | None = None, **facts: Any) -> Response:
     body: dict[str, Any] = {"state": state, **facts}
     if words is not None:
         body["words"] = words.as_json()
-    english = critical_said()
+    english = critical_shown()
     if english:
         body["english"] = english
     response = jsonify(body)

@@ -49,24 +49,24 @@ class DemoTiles:
         except ServiceError:
             start("502 Bad Gateway", [("Content-Type", "text/plain")])
             return [b"The sandbox does not answer."]
-        kept = [(name, tile.headers[name]) for name in PASSED_ON if name in tile.headers]
+        passed_on = [(name, tile.headers[name]) for name in PASSED_ON if name in tile.headers]
         body = tile.body
         if tile.status == HTTPStatus.OK and "gzip" in environ.get("HTTP_ACCEPT_ENCODING", ""):
-            kept.append(("content-encoding", "gzip"))
+            passed_on.append(("content-encoding", "gzip"))
             body = self._pack(path, etag_of(tile), body)
-        start(f"{tile.status} {HTTPStatus(tile.status).phrase}", kept)
+        start(f"{tile.status} {HTTPStatus(tile.status).phrase}", passed_on)
         return [body]
 
     def _pack(self, path: str, etag: str, svg: bytes) -> bytes:
         """The compressed tile, from memory if it was requested lately; nothing else is cached."""
-        kept = self._packed.get(path)
-        if kept is None or not etag or kept[0] != etag:
-            kept = etag, gzip.compress(svg, mtime=0)
+        cached = self._packed.get(path)
+        if cached is None or not etag or cached[0] != etag:
+            cached = etag, gzip.compress(svg, mtime=0)
         self._packed.pop(path, None)  # moves the tile to the end: the first one is the oldest
-        self._packed[path] = kept
+        self._packed[path] = cached
         while len(self._packed) > MOST_PACKED:
             self._packed.pop(next(iter(self._packed)), None)
-        return kept[1]
+        return cached[1]
 
 
 def etag_of(tile: Answer) -> str:

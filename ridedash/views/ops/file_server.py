@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 EXTENSION: Final = "file_server"  # the key of the FileServer in app.extensions
 FOLDER: Final = "files"  # subfolder of the instance folder
-KEPT: Final = timedelta(days=1)  # how long files of a replaced release are kept
+KEEP_FOR: Final = timedelta(days=1)  # how long files of a replaced release are kept
 # suffix of the file whose modification time says when a release was replaced
 REPLACED: Final = ".replaced"
 # headers that are not sent: the address changes with the content, so no browser has to ask again
@@ -99,11 +99,11 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
         """
         folder = instance / FOLDER
         try:
-            kept = _stored(self._files, folder, now)
+            digests = _stored(self._files, folder, now)
         except OSError as error:
             log.warning("files go to browsers uncompressed: %s can't be written: %s", folder, error)
             return
-        for digest in kept:
+        for digest in digests:
             self.add_files(str(folder / digest), f"{static_files.ROOT}{digest}/")
 
 
@@ -128,7 +128,7 @@ def _stored(files: StaticFiles, folder: Path, now: datetime) -> list[str]:
         if not _is_whole(files, folder / files.digest):
             _compress(files, folder)
         others = sorted(path for path in folder.iterdir() if path.is_dir())
-        return [path.name for path in others if _is_kept(path, files.digest, now)]
+        return [path.name for path in others if _keep_or_remove(path, files.digest, now)]
 
 
 def _is_whole(files: StaticFiles, made: Path) -> bool:
@@ -162,21 +162,21 @@ def _compress(files: StaticFiles, folder: Path) -> None:
         os.rename(made, folder / files.digest)
 
 
-def _is_kept(stored: Path, digest: str, now: datetime) -> bool:
+def _keep_or_remove(stored: Path, digest: str, now: datetime) -> bool:
     """Whether to keep a folder: that of `digest`, and others for a day after they were replaced.
 
     Unfinished folders of killed processes are removed.
     """
-    mark = stored.with_suffix(REPLACED)
+    marker = stored.with_suffix(REPLACED)
     if stored.name == digest:
-        mark.unlink(missing_ok=True)
+        marker.unlink(missing_ok=True)
         return True
     if static_files.is_digest(stored.name):
-        if not mark.exists():
-            mark.touch()
-            os.utime(mark, (now.timestamp(), now.timestamp()))
-        if now.timestamp() - mark.stat().st_mtime <= KEPT.total_seconds():
+        if not marker.exists():
+            marker.touch()
+            os.utime(marker, (now.timestamp(), now.timestamp()))
+        if now.timestamp() - marker.stat().st_mtime <= KEEP_FOR.total_seconds():
             return True
     shutil.rmtree(stored, ignore_errors=True)
-    mark.unlink(missing_ok=True)
+    marker.unlink(missing_ok=True)
     return False

@@ -39,7 +39,7 @@ def _compress(answer: Response) -> Response:
 def compressed(answer: Response) -> Response:
     """The answer, compressed if the client accepts gzip.
 
-    Not to be used for a body that holds both a secret and words from its address, which somebody
+    Not to be used for a body that holds both a secret and words from its address, which someone
     else may have chosen: the lengths of many such bodies would reveal the secret
     (docs/operating.md, Behind a proxy).
     """

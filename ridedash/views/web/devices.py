@@ -19,7 +19,7 @@ LASTS_S: Final = 400 * 24 * 3600  # no browser keeps a cookie for longer
 LONGEST_TOKEN: Final = 100
 # key of a session of staff: whether their sign-out also un-pairs the kiosk of this browser
 ENDS_AT_SIGN_OUT: Final = "device_ends"
-SEEN_EVERY_S: Final = 30  # a door display sends no beats: its polls show that it is alive
+SEEN_EVERY_S: Final = 30  # a door display sends no heartbeats: its polls show that it is alive
 
 
 def init_app(app: Flask) -> None:

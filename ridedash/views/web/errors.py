@@ -73,13 +73,13 @@ OTHER_SITE: Final = (
     _("Nothing was changed."),
     _("Open ridedash at its own address and send it from there."),
 )
-# for any other page, in a browser that is a device and where nobody is signed in
+# for any other page, in a browser that is a device and where no one is signed in
 DEVICE: Final = (
     _("This browser is a kiosk or a door display"),
     _("It opens nothing else."),
     _("To sign in here, un-pair it first, or revoke it in the settings."),
 )
-# paths of devices' pages: in a lobby nobody reloads a page, or knows what a reference is
+# paths of devices' pages: in a lobby no one reloads a page, or knows what a reference is
 DEVICE_PAGES: Final = ("/kiosk", "/door")
 AGAIN_S: Final = 10
 OUT_OF_ORDER: Final = (

@@ -1,8 +1,8 @@
 """A property's face on pages that guests see (its name, logo and colour), and the files of these.
 
 Everybody who has the address of a file may load it. A logo's address is the SHA-256 of its bytes,
-so browsers may keep it for good; a colour's address is the colour, and its style sheet is computed.
-Neither address identifies a property.
+so browsers may cache it for good; a colour's address is the colour, and its style sheet is
+computed. Neither address identifies a property.
 """
 
 import re
@@ -67,17 +67,19 @@ def face_of(prop: Property) -> Face:
 def file(name: str) -> BaseResponse:
     """Serve a logo, or the style sheet of a colour."""
     if match := SHEET.fullmatch(name):
-        return _kept(Response(style_sheet(palette(f"#{match[1]}")), mimetype="text/css"), A_DAY)
+        return _cacheable(
+            Response(style_sheet(palette(f"#{match[1]}")), mimetype="text/css"), A_DAY
+        )
     found = LOGO.fullmatch(name) or abort(404)
     with services().db.read() as s:
         content = logo_content(s, name)
     if content is None:
         abort(404)
     logo = Response(content, content_type=KINDS[found[1]])
-    return _kept(compressed(logo) if found[1] == "svg" else logo, A_YEAR)
+    return _cacheable(compressed(logo) if found[1] == "svg" else logo, A_YEAR)
 
 
-def _kept(answer: Response, seconds: int) -> BaseResponse:
+def _cacheable(answer: Response, seconds: int) -> BaseResponse:
     """An answer that browsers and proxies may cache; 304 if they have it already."""
     answer.cache_control.public = True
     answer.cache_control.max_age = seconds

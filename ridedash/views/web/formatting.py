@@ -124,15 +124,15 @@ def listed(parts: Iterable[str], locale: str = "en") -> str:
 
 def measured(parts: Iterable[str], locale: str = "en") -> str:
     """Several measures of one thing, side by side: "4 h, 40 km", in Japanese "4 h 40 km"."""
-    said, styles = list(parts), Locale.parse(formats_of(locale)).list_patterns
+    measures, styles = list(parts), Locale.parse(formats_of(locale)).list_patterns
     # Babel's `format_list` uses a single style, and raises KeyError if CLDR takes one of its
     # patterns from the next style (Spanish from two parts on, German and Hindi from three).
     known: ChainMap[str, str] = ChainMap(*(styles[name] for name in _UNIT_STYLES if name in styles))
-    if len(said) < 2:
-        return "".join(said)
-    if len(said) == 2:
-        return known["2"].format(*said)
-    first, second, *between, last = said
+    if len(measures) < 2:
+        return "".join(measures)
+    if len(measures) == 2:
+        return known["2"].format(*measures)
+    first, second, *between, last = measures
     text = known["start"].format(first, second)
     for part in between:
         text = known["middle"].format(text, part)
@@ -282,12 +282,12 @@ def belonging(car: tuple[int, int] | None, series: tuple[int, int] | None, *, ba
 
     "" for a single order.
     """
-    said = [
+    parts = [
         _("Way back") if back else "",
         _("Car %(n)d/%(cars)d", n=car[0], cars=car[1]) if car else "",
         _("Ride %(n)d/%(rides)d", n=series[0], rides=series[1]) if series else "",
     ]
-    return " · ".join(filter(None, said))
+    return " · ".join(filter(None, parts))
 
 
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:

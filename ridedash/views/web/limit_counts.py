@@ -12,7 +12,7 @@ from typing import Final
 from limits.storage import Storage
 
 SCHEME: Final = "counts"  # in RATELIMIT_STORAGE_URI
-SWEEP_S: Final = 60.0  # how often the counts that have ended are dropped
+PURGE_S: Final = 60.0  # how often the counts that have ended are dropped
 
 
 class Counts(Storage):
@@ -25,7 +25,7 @@ class Counts(Storage):
         self.now: Callable[[], float] = time.time
         self._lock = threading.Lock()
         self._counts: dict[str, tuple[int, float]] = {}  # how many, and until when
-        self._sweep_at = 0.0
+        self._purge_at = 0.0
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -36,9 +36,9 @@ class Counts(Storage):
         """Count `amount` more; `expiry` is for how many seconds a new count lasts."""
         now = self.now()
         with self._lock:
-            if now >= self._sweep_at:
+            if now >= self._purge_at:
                 self._counts = {k: each for k, each in self._counts.items() if now < each[1]}
-                self._sweep_at = now + SWEEP_S
+                self._purge_at = now + PURGE_S
             count, until = self._counts.get(key, (0, 0.0))
             if until <= now:
                 count, until = 0, now + expiry

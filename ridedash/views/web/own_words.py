@@ -19,27 +19,27 @@ from ridedash.wording import gettext as _
 from ridedash.wording.own import texts_of
 from ridedash.wording.say import OwnTexts, in_language, speak_for
 
-# the key in app.extensions of the cache: HouseWords by the id of their property
+# the key in app.extensions of the cache: PropertyWords by the id of their property
 EXTENSION: Final = "ridedash.own_words"
 NONE: Final[OwnTexts] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class HouseWords:
+class PropertyWords:
     """The words of a property as of `version`, which counts the changes of its words.
 
-    `marks`: for each language code, the digest of the sentences that a native reader has read.
+    `digests`: for each language code, the digest of the sentences that a native reader has read.
     """
 
     version: int
     texts: OwnTexts
-    marks: Mapping[str, str]
+    digests: Mapping[str, str]
 
     @cached_property
     def read(self) -> frozenset[str]:
         """The languages whose critical sentences are unchanged since a native reader read them."""
         return frozenset(
-            code for code, seen in self.marks.items() if seen == digest_of(code, self.texts)
+            code for code, seen in self.digests.items() if seen == digest_of(code, self.texts)
         )
 
 
@@ -47,29 +47,29 @@ def speak_as(prop: Property, *, own: bool = True) -> None:
     """Speak to a guest of this property for the rest of this request.
 
     This uses the property's own words, except for a follower (`own` is false), who must not learn
-    where the guest stays. Critical sentences whose translation nobody has read get their English
+    where the guest stays. Critical sentences whose translation no one has read get their English
     beneath.
     """
-    words = house_words(prop)
+    words = property_words(prop)
     speak_for(words.texts if own else NONE, offered().unread(words.read))
 
 
 def languages_for(prop: Property) -> tuple[str, ...]:
     """The codes of the languages that the property offers its guests beside English."""
-    return guest_languages(prop.machine_words, house_words(prop).read)
+    return guest_languages(prop.machine_words, property_words(prop).read)
 
 
-def house_words(prop: Property) -> HouseWords:
+def property_words(prop: Property) -> PropertyWords:
     """The words of a property, from the database if this process lacks their latest version."""
     if not prop.words_version:
-        return HouseWords(0, NONE, {})
-    kept: dict[int, HouseWords] = current_app.extensions.setdefault(EXTENSION, {})
-    found = kept.get(prop.id)
+        return PropertyWords(0, NONE, {})
+    cached: dict[int, PropertyWords] = current_app.extensions.setdefault(EXTENSION, {})
+    found = cached.get(prop.id)
     if found is None or found.version != prop.words_version:
         with services().db.read() as s:
             texts = texts_of(wordings_of(s, prop.id))
-            marks = {code: row.digest for code, row in reviews_of(s, prop.id).items()}
-        found = kept[prop.id] = HouseWords(prop.words_version, texts, marks)
+            digests = {code: row.digest for code, row in reviews_of(s, prop.id).items()}
+        found = cached[prop.id] = PropertyWords(prop.words_version, texts, digests)
     return found
 
 
@@ -84,5 +84,5 @@ def critical_words(code: str, texts: OwnTexts) -> list[tuple[str, str]]:
 
 def digest_of(code: str, texts: OwnTexts) -> str:
     """A digest of the critical sentences in a language, which changes with any of them."""
-    said = "\n".join(f"{text}\t{words}" for text, words in critical_words(code, texts))
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = "\n".join(f"{text}\t{words}" for text, words in critical_words(code, texts))
+    return hashlib.sha256(content.encode()).hexdigest()

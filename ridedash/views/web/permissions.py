@@ -20,8 +20,8 @@ View = TypeVar("View", bound=Callable[..., Any])
 # permissions of views that need no role
 OPEN: Final = "open"  # everyone, signed in or not, except a browser that is only a paired device
 SHARED: Final = "shared"  # everyone, also paired devices
-KIOSK: Final = "kiosk"  # a paired kiosk, and nobody else
-DOOR: Final = "door"  # a paired door display, and nobody else
+KIOSK: Final = "kiosk"  # a paired kiosk, and no one else
+DOOR: Final = "door"  # a paired door display, and no one else
 # permissions that roles have
 SEE: Final = "see"
 BOOK: Final = "book"
@@ -80,7 +80,7 @@ def outranks(role: str, other: str) -> bool:
 
 
 def may_invite(role: str, other: str) -> bool:
-    """Whether a user of `role` may invite somebody as `other`."""
+    """Whether a user of `role` may invite a person as `other`."""
     return MANAGE in ROLES.get(role, frozenset()) and outranks(role, other)
 
 

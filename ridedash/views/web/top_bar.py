@@ -156,7 +156,7 @@ def staff_bar(facts: BarFacts) -> StaffBar:
         _stopped(facts),
         "" if prop is None else _silent(facts.alarms, prop, now),
         "" if prop is None or found is None else _restored(found, prop, now),
-        "" if prop is None else _held(prop, now),
+        "" if prop is None else _held_message(prop, now),
         found is not None and bool(found.held or found.lost),
         (
             *map(_in_need, facts.accounts),
@@ -174,7 +174,7 @@ def page_bar(db: Session, now: datetime) -> StaffBar:
     return replace(bar, shortcuts=prefers.shortcuts, sound=prefers.sound)
 
 
-def _held(prop: Property, now: datetime) -> str:
+def _held_message(prop: Property, now: datetime) -> str:
     """The message that the clock of a demo is held."""
     time = services().time()
     if not time.held:
@@ -231,12 +231,12 @@ def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
 
 def _restored(found: Waiting, prop: Property, now: datetime) -> str:
     """The message that the database was restored from a backup, and how much is to be decided."""
-    said = [_("The database was restored from a backup.")]
+    sentences = [_("The database was restored from a backup.")]
     if found.restored_to is not None:
         at = day_time(found.restored_to, now, zone(prop.timezone), locale())
-        said = [_("The database was restored to %(at)s.", at=at)]
+        sentences = [_("The database was restored to %(at)s.", at=at)]
     if found.held:
-        said.append(
+        sentences.append(
             ngettext(
                 "%(num)d planned ride waits for you.",
                 "%(num)d planned rides wait for you.",
@@ -244,12 +244,12 @@ def _restored(found: Waiting, prop: Property, now: datetime) -> str:
             )
         )
     if found.lost:
-        said.append(
+        sentences.append(
             ngettext("%(num)d order is missing.", "%(num)d orders are missing.", found.lost)
         )
     if not found.held and not found.lost:
-        said.append(_("What was entered after that is missing."))
-    return " ".join(said)
+        sentences.append(_("What was entered after that is missing."))
+    return " ".join(sentences)
 
 
 def _asking(asking: tuple[Ring, ...]) -> str:

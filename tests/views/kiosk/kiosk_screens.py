@@ -16,7 +16,7 @@ from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web.face import Face
 from ridedash.views.web.security_headers import page_policy
 from ridedash.wording.languages import LANGUAGES
-from ridedash.wording.say import critical_said, speak_for
+from ridedash.wording.say import critical_shown, speak_for
 from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk
 
@@ -143,7 +143,7 @@ class FakeKiosk:
         mm, bottom = LAYOUTS[self.layout][2:]
         with self.served.desk.app.test_request_context("/"):
             speak_for({}, dict.fromkeys(self.languages, offered().critical))
-            words, english = words_of(self.languages), critical_said()
+            words, english = words_of(self.languages), critical_shown()
         kiosk = {
             "id": 1,
             "name": "Lobby",

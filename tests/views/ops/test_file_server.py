@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.test import Client, TestResponse
 
 from ridedash.views.ops import file_server, static_files
-from ridedash.views.ops.file_server import KEPT, FileServer
+from ridedash.views.ops.file_server import KEEP_FOR, FileServer
 from ridedash.views.ops.static_files import StaticFiles
 from tests.views.ride_pages import NOON
 
@@ -144,9 +144,9 @@ def test_a_page_of_the_release_before_goes_on_with_its_own_modules_for_a_day(
     assert new.file("js/a.js").text == "export {};"
     assert new.get(old.files.prefix + "js/a.js").text == MODULE
     # the day begins with the update, however long the release was in use
-    later = Served(new.files, instance, KEPT)
+    later = Served(new.files, instance, KEEP_FOR)
     assert later.get(old.files.prefix + "js/a.js").text == MODULE
-    at_last = Served(new.files, instance, KEPT + timedelta(seconds=1))
+    at_last = Served(new.files, instance, KEEP_FOR + timedelta(seconds=1))
     assert at_last.get(old.files.prefix + "js/a.js").text == "the app"
     assert sorted(path.name for path in (instance / "files").iterdir()) == [
         ".lock",

@@ -7,7 +7,7 @@ from limits import parse
 from limits.strategies import FixedWindowRateLimiter
 
 from ridedash.extensions import limiter
-from ridedash.views.web.limit_counts import SWEEP_S, Counts
+from ridedash.views.web.limit_counts import PURGE_S, Counts
 from tests.views.ride_pages import Desk
 
 TWO = parse("2/minute")
@@ -46,7 +46,7 @@ def test_what_costs_more_counts_more(counts: Passing) -> None:
 def test_counts_that_have_ended_are_dropped(counts: Passing) -> None:
     for n in range(100):
         counts.incr(f"address {n}", 30)
-    counts.at += SWEEP_S
+    counts.at += PURGE_S
     counts.incr("desk", 30)
     assert counts.reset() == 1
 

@@ -84,7 +84,7 @@ def open_here(kiosk_id: int) -> Answer:
     with services().db.write() as s:
         row = mine(s, kiosk_id)
         token, kind = kiosks.begin(row, services().clock()), kiosks.kind_of(row)
-        # paired without a code: nobody is alerted when this window falls silent
+        # paired without a code: no one is alerted when this window falls silent
         row.paired_by = None
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
     # a stage shares this browser with its kiosk, and a device that is signed out can't sign in

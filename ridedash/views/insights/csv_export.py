@@ -1,4 +1,4 @@
-"""The insights as a CSV file: the figures of the page, with details by day, hour and wait.
+"""The insights as a CSV file: the metrics of the page, with details by day, hour and wait.
 
 A row belongs to a group in one of the two periods. Further currencies of a group have rows of their
 own, which contain only money, so that a spreadsheet counts no ride twice.
@@ -17,7 +17,7 @@ from ridedash.store.actors import by_staff
 from ridedash.store.insights import Figures, Insights
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.insights.periods import Period
-from ridedash.views.insights.reading import Asked, Group, Month, asked_for, read
+from ridedash.views.insights.reading import Filters, Group, Month, read, read_filters
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
@@ -53,15 +53,15 @@ COLUMNS: Final = (
 @needs(EXPORT)
 @limiter.limit("20/hour", key_func=by_staff_key)
 def export() -> Response:
-    """Export the figures of this query. The audit entry is written before the export begins."""
+    """Export the metrics of this query. The audit entry is written before the export begins."""
     with services().db.read() as db:
-        asked = asked_for(db, request.args)
-        if asked.wrong:
+        filters = read_filters(db, request.args)
+        if filters.wrong:
             abort(400)  # otherwise the file would not be the one that the user wants
-    month = read(asked)
-    _audit(asked, [house.id for house in asked.houses])
-    parts = csv_text(COLUMNS, rows(month, asked), demo_words(services().settings))
-    name = f"insights-{asked.period.first.isoformat()}-to-{asked.period.last.isoformat()}.csv"
+    month = read(filters)
+    _audit(filters, [prop.id for prop in filters.properties])
+    parts = csv_text(COLUMNS, rows(month, filters), demo_words(services().settings))
+    name = f"insights-{filters.period.first.isoformat()}-to-{filters.period.last.isoformat()}.csv"
     headers = {
         "Content-Disposition": f'attachment; filename="{marked(name)}"',
         "Cache-Control": "no-store",
@@ -73,23 +73,23 @@ def export() -> Response:
     )
 
 
-def _audit(asked: Asked, ids: list[int]) -> None:
-    """An audit entry for each property whose figures are in the file."""
+def _audit(filters: Filters, ids: list[int]) -> None:
+    """An audit entry for each property whose metrics are in the file."""
     who, now = by_staff(current_staff().id), services().clock()
-    days = {"from": asked.period.first.isoformat(), "to": asked.period.last.isoformat()}
+    days = {"from": filters.period.first.isoformat(), "to": filters.period.last.isoformat()}
     with services().db.write() as db:
         for id_ in ids:
             subject, facts = f"properties:{id_}", {"property_id": id_} | days
             audit.record(db, who, "insights.exported", subject, "ok", now, **facts)
 
 
-def rows(month: Month, asked: Asked) -> Iterator[list[str]]:
-    """All figures of both periods: totals, groups, days, hours of the week, minutes of waiting."""
-    both = ((asked.period, month.now), (asked.before, month.before))
+def rows(month: Month, filters: Filters) -> Iterator[list[str]]:
+    """All metrics of both periods: totals, groups, days, hours of the week, minutes of waiting."""
+    both = ((filters.period, month.now), (filters.before, month.before))
     for period, found in both:
         yield from _row("total", "", "", period, found.total)
     groups = {
-        "property": month.houses,
+        "property": month.properties,
         "category": month.categories,
         "destination": month.destinations,
         "staff": month.staff,
@@ -97,24 +97,24 @@ def rows(month: Month, asked: Asked) -> Iterator[list[str]]:
     }
     for part, all_ in groups.items():
         for group in all_:
-            yield from _group(part, group, asked)
+            yield from _group(part, group, filters)
     for period, found in both:
         yield from _times(period, found)
 
 
-def _group(part: str, group: Group, asked: Asked) -> Iterator[list[str]]:
-    for period, figures in ((asked.period, group.now), (asked.before, group.before)):
-        if figures.rides or period is asked.period:
-            yield from _row(part, group.name, group.house, period, figures)
+def _group(part: str, group: Group, filters: Filters) -> Iterator[list[str]]:
+    for period, metrics in ((filters.period, group.now), (filters.before, group.before)):
+        if metrics.rides or period is filters.period:
+            yield from _row(part, group.name, group.of_property, period, metrics)
 
 
 def _times(period: Period, found: Insights) -> Iterator[list[str]]:
     for day in period.days:
         yield from _row("day", day.isoformat(), "", period, found.days.get(day, Figures()))
     names = get_day_names("wide", locale="en")
-    for (day_of_week, hour), figures in sorted(found.week.items()):
+    for (day_of_week, hour), metrics in sorted(found.week.items()):
         name = f"{names[day_of_week]} {hour:02d}:00"
-        yield from _row("hour", name, "", period, figures)
+        yield from _row("hour", name, "", period, metrics)
     waits: Mapping[str, Mapping[int, int]] = {
         "driver_wait_min": found.driver_minutes,
         "guest_wait_min": found.guest_minutes,
@@ -129,7 +129,9 @@ def _days(period: Period) -> list[str]:
     return [period.first.isoformat(), period.last.isoformat()]
 
 
-def _row(part: str, name: str, house: str, period: Period, of: Figures) -> Iterator[list[str]]:
+def _row(
+    part: str, name: str, of_property: str, period: Period, of: Figures
+) -> Iterator[list[str]]:
     """The row of a group, and one more row for each further currency."""
     currencies = sorted({**of.sums, **of.fees}, key=str) or [None]
     for n, currency in enumerate(currencies):
@@ -142,7 +144,7 @@ def _row(part: str, name: str, house: str, period: Period, of: Figures) -> Itera
         ]
         waits = [_mean(of.driver_s, of.driver_n), _mean(of.guest_s, of.guest_n)]
         yield [
-            *(part, name, house, *_days(period), rides, completed, currency or ""),
+            *(part, name, of_property, *_days(period), rides, completed, currency or ""),
             *(_money(of.sums.get(currency)), unpriced, cancelled, charged),
             *(_money(of.fees.get(currency)), *others),
             *(waits if n == 0 else ("", "")),

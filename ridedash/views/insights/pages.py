@@ -9,7 +9,7 @@ from flask import Blueprint, render_template, request
 from ridedash.extensions import limiter, services
 from ridedash.views.insights.periods import common
 from ridedash.views.insights.pictures import day_bars, heat, minute_words, wait_bars
-from ridedash.views.insights.reading import Asked, Month, asked_for, read
+from ridedash.views.insights.reading import Filters, Month, read, read_filters
 from ridedash.views.insights.tables import days_table, tables, tiles
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
@@ -24,34 +24,34 @@ HOURS: Final = tuple(range(24))
 @needs(MANAGE)
 @limiter.limit("60/minute", key_func=by_staff_key)
 def show() -> tuple[str, int]:
-    """Show figures, pictures and tables; 422 with a message if the days are not a period."""
+    """Show metrics, pictures and tables; 422 with a message if the days are not a period."""
     with services().db.read() as db:
-        asked = asked_for(db, request.args)
-    page = render_template("insights/page.html", **_shown(asked, read(asked), locale()))
-    return page, 422 if asked.wrong else 200
+        filters = read_filters(db, request.args)
+    page = render_template("insights/page.html", **_shown(filters, read(filters), locale()))
+    return page, 422 if filters.wrong else 200
 
 
-def _shown(asked: Asked, month: Month, language: str) -> dict[str, Any]:
+def _shown(filters: Filters, month: Month, language: str) -> dict[str, Any]:
     """The context of the template."""
-    periods = (asked.period, asked.before)
+    periods = (filters.period, filters.before)
     now, before = month.now, month.before
     return {
-        "asked": asked,
+        "filters": filters,
         "here": current_staff().property_id,
-        "chosen": {house.id for house in asked.houses},
-        "names": " · ".join(house.name for house in asked.houses),
-        "zones": " · ".join(dict.fromkeys(house.timezone for house in asked.houses)),
-        "days": asked.period.words(language),
-        "days_before": asked.before.words(language),
+        "chosen": {prop.id for prop in filters.properties},
+        "names": " · ".join(prop.name for prop in filters.properties),
+        "zones": " · ".join(dict.fromkeys(prop.timezone for prop in filters.properties)),
+        "days": filters.period.words(language),
+        "days_before": filters.before.words(language),
         "spans": [
-            (name, urlencode(asked.query(period), doseq=True), period == asked.period)
-            for name, period in common(asked.today)
+            (name, urlencode(filters.query(period), doseq=True), period == filters.period)
+            for name, period in common(filters.today)
         ],
-        "query": urlencode(asked.query(), doseq=True),
+        "query": urlencode(filters.query(), doseq=True),
         "tiles": tiles(month, language),
         "some": now.total.rides > 0,
         "daily": day_bars(now, before, periods, language),
-        "by_day": days_table(month, asked, language),
+        "by_day": days_table(month, filters, language),
         "week": heat(now.week, language),
         "hours": HOURS,
         "waits": [

@@ -130,7 +130,7 @@ def minute_words(minute: int) -> str:
 def heat(week: Mapping[tuple[int, int], Figures], locale: str) -> Heat:
     """Rides by hour of the week: darker where there are more."""
     names = get_day_names("abbreviated", locale=locale)
-    rides = {key: figures.rides for key, figures in week.items()}
+    rides = {key: metrics.rides for key, metrics in week.items()}
     most = max(rides.values(), default=0)
     squares = [
         Square(

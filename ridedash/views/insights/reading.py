@@ -1,4 +1,4 @@
-"""Reads a request for insights, and its figures for one or several properties."""
+"""Reads a request for insights, and its metrics for one or several properties."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,11 +38,11 @@ from ridedash.wording import gettext as _
 
 
 @dataclass(frozen=True)
-class Asked:
+class Filters:
     """The requested days and properties; `known` are the properties that the user may choose."""
 
     period: Period
-    houses: list[Property]
+    properties: list[Property]
     known: list[Property]
     today: date
     wrong: str = ""
@@ -55,41 +55,41 @@ class Asked:
         """The fields of an address of these properties, with these days or others."""
         days = period or self.period
         fields: dict[str, Any] = {"from": days.first.isoformat(), "to": days.last.isoformat()}
-        if [house.id for house in self.houses] != [current_staff().property_id]:
-            fields["property"] = [house.id for house in self.houses]
+        if [prop.id for prop in self.properties] != [current_staff().property_id]:
+            fields["property"] = [prop.id for prop in self.properties]
         return fields
 
 
 @dataclass
 class Group:
-    """One line of a table: its subject, and its figures now and before."""
+    """One line of a table: its subject, and its metrics now and before."""
 
     name: str
-    house: str = ""  # the name of the group's property, if several are requested
+    of_property: str = ""  # the name of the group's property, if several are requested
     now: Figures = field(default_factory=Figures)
     before: Figures = field(default_factory=Figures)
 
 
 @dataclass
 class Month:
-    """All figures of a request. Groups are sorted by their number of rides, the most first."""
+    """All metrics of a request. Groups are sorted by their number of rides, the most first."""
 
     now: Insights
     before: Insights
-    houses: list[Group] = field(default_factory=list)
+    properties: list[Group] = field(default_factory=list)
     categories: list[Group] = field(default_factory=list)
     staff: list[Group] = field(default_factory=list)
     centres: list[Group] = field(default_factory=list)
     destinations: list[Group] = field(default_factory=list)
 
 
-def asked_for(db: Session, args: MultiDict[str, str]) -> Asked:
+def read_filters(db: Session, args: MultiDict[str, str]) -> Filters:
     """The request in the fields of an address. A property that the user may not see gives 404."""
     own = db.get_one(Property, current_staff().property_id)
     known = properties(db) if may(ADMIN) else [own]
     ids = {row_id(text) for text in args.getlist("property")} - {None}
-    houses = [house for house in known if house.id in ids]
-    if len(houses) < len(ids):
+    selected = [prop for prop in known if prop.id in ids]
+    if len(selected) < len(ids):
         abort(404)
     today = services().clock().astimezone(zone(own.timezone)).date()
     first, last = (calendar_day(args.get(name, "")) for name in ("from", "to"))
@@ -100,25 +100,33 @@ def asked_for(db: Session, args: MultiDict[str, str]) -> Asked:
         wrong = _("That is more than a year. Choose at most %(n)d days.", n=MOST_DAYS)
     if wrong:
         period = chosen(None, None, today)
-    return Asked(period, houses or [own], known, today, wrong)
+    return Filters(period, selected or [own], known, today, wrong)
 
 
-def read(asked: Asked) -> Month:
-    """Read the figures of all requested properties for both periods."""
-    houses = [_house(prop) for prop in asked.houses]
-    periods = asked.period, asked.before
-    wanted = [(house, period.span(house.tz)) for house in houses for period in periods]
+def read(filters: Filters) -> Month:
+    """Read the metrics of all requested properties for both periods."""
+    places = [_house(prop) for prop in filters.properties]
+    periods = filters.period, filters.before
+    wanted = [(place, period.span(place.tz)) for place in places for period in periods]
     with rolled_up(services().db, wanted, services().clock()) as rollup, services().db.read() as db:
-        return _read(db, asked, rollup)
+        return _read(db, filters, rollup)
 
 
-def _read(db: Session, asked: Asked, rollup: Rollup) -> Month:
+def _read(db: Session, filters: Filters, rollup: Rollup) -> Month:
     found: Month | None = None
-    for prop in asked.houses:
-        found = _with(found, _of_one(db, asked, prop, rollup))
+    for prop in filters.properties:
+        found = _with(found, _of_one(db, filters, prop, rollup))
     assert found is not None  # there is always a property
-    for groups in (found.categories, found.staff, found.centres, found.destinations, found.houses):
-        groups.sort(key=lambda each: (-each.now.rides, -each.before.rides, each.name, each.house))
+    for groups in (
+        found.categories,
+        found.staff,
+        found.centres,
+        found.destinations,
+        found.properties,
+    ):
+        groups.sort(
+            key=lambda each: (-each.now.rides, -each.before.rides, each.name, each.of_property)
+        )
     return found
 
 
@@ -126,13 +134,13 @@ def _house(prop: Property) -> House:
     return House(prop.id, zone(prop.timezone), prop.currency)
 
 
-def _of_one(db: Session, asked: Asked, prop: Property, rollup: Rollup) -> Month:
-    house = _house(prop)
+def _of_one(db: Session, filters: Filters, prop: Property, rollup: Rollup) -> Month:
+    place = _house(prop)
     now, earlier = (
-        _with_fees(rollup.insights(db, house, period.span(house.tz)), prop)
-        for period in (asked.period, asked.before)
+        _with_fees(rollup.insights(db, place, period.span(place.tz)), prop)
+        for period in (filters.period, filters.before)
     )
-    shown = prop.name if len(asked.houses) > 1 else ""
+    shown = prop.name if len(filters.properties) > 1 else ""
     people = staff_names(db, [key for key in {*now.staff, *earlier.staff} if key is not None])
     centres = centre_names(db, [prop.id])
     products = dict(categories(db, prop.id))
@@ -146,11 +154,11 @@ def _of_one(db: Session, asked: Asked, prop: Property, rollup: Rollup) -> Month:
 
     cars = groups("categories", lambda key: products.get(key, key))
     for group in cars:
-        group.house = ""  # a category is the same in every property
+        group.of_property = ""  # a category is the same in every property
     return Month(
         now,
         earlier,
-        houses=[Group(prop.name, "", now.total, earlier.total)],
+        properties=[Group(prop.name, "", now.total, earlier.total)],
         categories=cars,
         staff=groups("staff", lambda key: people.get(key, "") or _("Nobody known")),
         centres=groups("centres", lambda key: centres.get(key, "") or _("No cost centre")),
@@ -166,21 +174,21 @@ def place_name(place: Destination) -> str:
 
 
 def _with(found: Month | None, more: Month) -> Month:
-    """Combine two properties; figures of a category are then those of all properties."""
+    """Combine two properties; metrics of a category are then those of all properties."""
     if found is None:
         return more
     for mine, theirs in ((found.now, more.now), (found.before, more.before)):
         _merge(mine, theirs)
-    for what in ("houses", "staff", "centres", "destinations"):
+    for what in ("properties", "staff", "centres", "destinations"):
         getattr(found, what).extend(getattr(more, what))
     by_name = {group.name: group for group in found.categories}
     for group in more.categories:
-        held = by_name.get(group.name)
-        if held is None:
+        same = by_name.get(group.name)
+        if same is None:
             found.categories.append(group)
         else:
-            held.now.add(group.now)
-            held.before.add(group.before)
+            same.now.add(group.now)
+            same.before.add(group.before)
     return found
 
 
@@ -190,8 +198,8 @@ def _merge(mine: Insights, theirs: Insights) -> None:
     total.add(theirs.total)
     mine.total = total
     for what in ("days", "week"):
-        for key, figures in getattr(theirs, what).items():
-            getattr(mine, what)[key].add(figures)
+        for key, metrics in getattr(theirs, what).items():
+            getattr(mine, what)[key].add(metrics)
     mine.driver_minutes += theirs.driver_minutes
     mine.guest_minutes += theirs.guest_minutes
 

@@ -1,4 +1,4 @@
-"""The tables and the figures at the top of the insights, in words."""
+"""The tables and the metrics at the top of the insights, in words."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Final
 from ridedash.store.insights import Figures
 from ridedash.views.history.rows import amount, have_cents
 from ridedash.views.insights.pictures import FULL, day_words
-from ridedash.views.insights.reading import Asked, Group, Month
+from ridedash.views.insights.reading import Filters, Group, Month
 from ridedash.views.web.formatting import decimal, span
 from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
@@ -20,7 +20,7 @@ ON_PAPER: Final = 5
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure at the top: its name, the figure, remarks, and its earlier value."""
+    """One metric at the top: its name, its figures, remarks, and its earlier value."""
 
     label: str
     figures: Sequence[str]
@@ -34,7 +34,7 @@ class Row:
     """A line of a table; "" for an empty cell. `width` is the width of its bar."""
 
     name: str
-    house: str
+    of_property: str
     width: float
     rides: str
     before: str
@@ -58,7 +58,7 @@ class Table:
 
 
 def tiles(month: Month, locale: str) -> list[Tile]:
-    """The figures of the whole period."""
+    """The metrics of the whole period."""
     now, then = month.now.total, month.before.total
     return [
         Tile(
@@ -109,14 +109,14 @@ def tables(month: Month, locale: str) -> list[Table]:
     ]
     if not unused:
         found.append(Table("centre", _("By cost centre"), _rows(month.centres, locale)))
-    if len(month.houses) > 1:
-        found.insert(0, Table("property", _("By property"), _rows(month.houses, locale)))
+    if len(month.properties) > 1:
+        found.insert(0, Table("property", _("By property"), _rows(month.properties, locale)))
     return found
 
 
-def days_table(month: Month, asked: Asked, locale: str) -> list[Row]:
+def days_table(month: Month, filters: Filters, locale: str) -> list[Row]:
     """Every day of the period, beside the same day of the earlier period."""
-    earlier = asked.before.days
+    earlier = filters.before.days
     groups = [
         Group(
             day_words(day, locale),
@@ -124,7 +124,7 @@ def days_table(month: Month, asked: Asked, locale: str) -> list[Row]:
             month.now.days.get(day, Figures()),
             month.before.days.get(earlier[n], Figures()) if n < len(earlier) else Figures(),
         )
-        for n, day in enumerate(asked.period.days)
+        for n, day in enumerate(filters.period.days)
     ]
     cents = have_cents(minor for group in groups for minor in group.now.sums.values())
     return [_row(group, 1, locale, cents=cents) for group in groups]
@@ -184,7 +184,7 @@ def _row(
     late = money_words(now.fees, locale)
     return Row(
         name=group.name,
-        house=group.house,
+        of_property=group.of_property,
         width=FULL * min(1, now.rides / most) if most else 0,
         rides=_count(now.rides),
         before=_count(group.before.rides),

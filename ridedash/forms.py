@@ -40,7 +40,7 @@ from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
 from ridedash.rides.orders.typed_time import LONGEST
-from ridedash.several import SeriesAsked, listed_guests, read_series
+from ridedash.several import SeriesRequest, listed_guests, read_series
 from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _
 from ridedash.wording import ngettext
@@ -277,7 +277,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.departs_at: datetime | None = None
         # departure and pickup of the planned ride that the form changes: both may stay, even if
         # the form would now refuse them as new
-        self.kept_departure: datetime | None = None
+        self.stored_departure: datetime | None = None
         self.planned_at: datetime | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
 
@@ -364,9 +364,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     def departure(self) -> datetime:
         """When the flight leaves. Raises TimeRefused."""
         text = self.departs.data or ""
-        kept = self.kept_departure
-        if kept and text == departure_text(kept, self.tz):
-            return kept
+        stored = self.stored_departure
+        if stored and text == departure_text(stored, self.tz):
+            return stored
         texts = PickupTexts(text, "", "")
         return texts.read(self.now or datetime.now(UTC), self.tz, self.words).at
 
@@ -445,9 +445,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             return  # the control of the pickup time has reported the error
         first = self.pickup_at.astimezone(self.tz)
         last = calendar_day(field.data or "")
-        asked = SeriesAsked(first.date(), last, frozenset(self.days.data), first.time())
+        series = SeriesRequest(first.date(), last, frozenset(self.days.data), first.time())
         try:
-            self.series_rides = read_series(asked, self.tz, self.now)
+            self.series_rides = read_series(series, self.tz, self.now)
         except ValueError as error:
             raise ValidationError(str(error)) from error
         if self.dates.data != dates_key(self.series_rides):

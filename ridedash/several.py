@@ -23,7 +23,7 @@ ReadPhone = Callable[[str], str | None]  # to E.164; raises ValueError
 
 
 @dataclass(frozen=True)
-class SeriesAsked:
+class SeriesRequest:
     """A series as it was typed: from day to day, on weekdays (Monday is 0), at a local time.
 
     A value that can't be read is None.
@@ -101,13 +101,13 @@ def _guest(line: GuestLine, read_phone: ReadPhone) -> ListedGuest:
     return ListedGuest(line.name, plain_code(line.room) or None, phone)
 
 
-def read_series(asked: SeriesAsked, tz: ZoneInfo, now: datetime) -> list[SeriesRide]:
+def read_series(series: SeriesRequest, tz: ZoneInfo, now: datetime) -> list[SeriesRide]:
     """The rides of a series. Raises ValueError with what to change."""
-    if asked.first is None or asked.clock is None:
+    if series.first is None or series.clock is None:
         raise ValueError(_("Choose day and time of the first ride."))
-    if asked.last is None:
+    if series.last is None:
         raise ValueError(_("Until which day? Choose one, such as 2026-03-31."))
-    rides = series_rides((asked.first, asked.last), asked.weekdays, asked.clock, tz)
+    rides = series_rides((series.first, series.last), series.weekdays, series.clock, tz)
     if not rides:
         raise ValueError(_("No day from the pickup day until then is one of these weekdays."))
     if rides[-1].at - now > SERIES_LATEST:

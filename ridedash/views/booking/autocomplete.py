@@ -76,9 +76,9 @@ def places() -> Answer:
     try:
         found = services().geocoder.search(typed, near)
     except PlacesUnavailableError:
-        trouble = _no_answer(near)
+        failure = _no_answer(near)
         rows = _led_by(own, [], typed)
-        return jsonify(places=rows, message=trouble, credit=trouble), 200 if own else 503
+        return jsonify(places=rows, message=failure, credit=failure), 200 if own else 503
     rows = _led_by(own, found, typed)
     message = "" if rows else _no_place(near)
     return jsonify(places=rows, message=message, credit=_credit() if found else "")

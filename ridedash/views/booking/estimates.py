@@ -39,7 +39,7 @@ SAME_PLACE_M: Final = 25.0  # between two places this close no car is needed
 SAME_POINT_M: Final = 1.0  # points this close are the same, because a page rounds coordinates
 # for how long the last list is shown when the service is down
 LAST_LIST: Final = timedelta(seconds=60)
-MOST_ASKED: Final = 6  # at most so many categories of one list are requested one by one
+MOST_SEPARATE: Final = 6  # at most so many categories of one list are requested one by one
 VAIN_LASTS: Final = timedelta(minutes=10)
 CACHED_TRIPS: Final = 50  # lists in the cache, some 100 kB each
 # code, and the end of the trip that has to change: the same trip would be refused again
@@ -88,7 +88,7 @@ class Estimates:
 
 
 class Estimator:
-    """Fetches products for somebody who books: a member of staff, or a guest at a kiosk."""
+    """Fetches products for the one who books: a member of staff, or a guest at a kiosk."""
 
     def __init__(self, services: Services, owner: OfferOwner, locale: str) -> None:
         self.services, self.owner, self.locale = services, owner, locale
@@ -207,19 +207,20 @@ class Estimator:
         """
         if trip.drop is None:
             return listed
-        vain, now = _asked_in_vain(), self.services.clock().timestamp()
+        vain, now = _unpriced(), self.services.clock().timestamp()
         ends = self.owner.property_id, trip.pickup, trip.drop
         unpriced = [
             product
             for product in listed.products
             if not _is_priced(product) and vain.get((*ends, product.category)) is None
-        ][:MOST_ASKED]
+        ][:MOST_SEPARATE]
         if not unpriced:
             return listed
         bearer = self._bearer(account_id) if any(map(_is_shared, unpriced)) else None
         ask = partial(self._priced_alone, trip, bearer)
         *others, last = unpriced
-        with ThreadPoolExecutor(MOST_ASKED) as pool:  # one thread for each of the other categories
+        # one thread for each of the other categories
+        with ThreadPoolExecutor(MOST_SEPARATE) as pool:
             # in copies of this context, so that log lines and recorded calls name the request
             runs = [pool.submit(copy_context().run, ask, product) for product in others]
             of_last = ask(last)
@@ -363,9 +364,9 @@ def _cached_lists() -> TtlCache:
     return _cache("ridedash.estimates", CACHED_TRIPS)
 
 
-def _asked_in_vain() -> TtlCache:
+def _unpriced() -> TtlCache:
     """Categories of trips that were requested separately and got no price."""
-    return _cache("ridedash.unpriced", CACHED_TRIPS * MOST_ASKED)
+    return _cache("ridedash.unpriced", CACHED_TRIPS * MOST_SEPARATE)
 
 
 def _cache(name: str, size: int) -> TtlCache:

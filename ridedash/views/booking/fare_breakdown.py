@@ -205,8 +205,8 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
             lines.append((_("Usual price, %(seats)s", seats=seats), pay(fare.actual_cost)))
         if fare.savings:
             lines.append((_("Saved, %(seats)s", seats=seats), pay(fare.savings)))
-        said = (fare.fare_string, fare.discount_string, fare.peak_time_text)
-        notes += [Sent(each or "") for each in said]
+        remarks = (fare.fare_string, fare.discount_string, fare.peak_time_text)
+        notes += [Sent(each or "") for each in remarks]
     if share.travel_time_min and share.travel_time_max:
         low, high = share.travel_time_min.minutes, share.travel_time_max.minutes
         lines.append(

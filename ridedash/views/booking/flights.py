@@ -83,18 +83,18 @@ def propose(
         return Proposal(rest % {"begin": begin, "there": there})
     pickup_at = there_at - timedelta(minutes=travel_min)
     at = planned_time(pickup_at, now, tz, locale())
-    said = _(
+    sentence = _(
         "%(begin)s, about %(n)d min on the road: pick up at %(pickup)s.",
         begin=begin,
         n=travel_min,
         pickup=at,
     )
     if pickup_at - now < SOONEST:
-        return Proposal(f"{said} {_('That is too soon to plan: book it now.')}")
+        return Proposal(f"{sentence} {_('That is too soon to plan: book it now.')}")
     if pickup_at - now > LATEST:
-        return Proposal(f"{said} {_('Rides are planned up to 30 days ahead.')}")
-    take = f"{pickup_at.astimezone(tz):%Y-%m-%d %H:%M}"
-    return Proposal(said, take, _("Pick up at %(at)s", at=at))
+        return Proposal(f"{sentence} {_('Rides are planned up to 30 days ahead.')}")
+    time_text = f"{pickup_at.astimezone(tz):%Y-%m-%d %H:%M}"
+    return Proposal(sentence, time_text, _("Pick up at %(at)s", at=at))
 
 
 def _span(minutes: int) -> str:

@@ -25,7 +25,7 @@ from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.flights import flight_of
-from ridedash.views.booking.pickup_times import pickup_said, quick_times
+from ridedash.views.booking.pickup_times import pickup_message, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.booking.view_model import BookingPage, read_ends
 from ridedash.views.web import formatting
@@ -98,13 +98,13 @@ def new_page(*, clean: bool = False) -> BookingPage:
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
     """The languages that a guest may speak: first those in which their page can be shown."""
-    page, told = _("Guest's page"), _("Told to staff; the guest's page is in English")
+    page, staff = _("Guest's page"), _("Told to staff; the guest's page is in English")
     found = [
         SelectChoice(
             code,
             name,
             render_kw={"lang": code.replace("_", "-")},
-            optgroup=page if code in codes else told,
+            optgroup=page if code in codes else staff,
         )
         for code, name in LANGUAGES
     ]
@@ -177,10 +177,10 @@ def calendar(booking_page: BookingPage) -> dict[str, Any]:
     if not form.back_date.data:
         form.back_date.data = form.pickup_date.data
     plan = form.planned_at
-    said, wrong = pickup_said(form, now, tz)
+    message, wrong = pickup_message(form, now, tz)
     return {
         "flight": flight_of(booking_page, now, tz),
-        "said": said,
+        "said": message,
         "wrong": wrong,
         "chips": list(quick_times(now, tz, form.words)),
         "examples": examples(form.words),
@@ -214,7 +214,7 @@ def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
     """Make the form change this plan, whose present pickup time remains allowed."""
     booking_page.changing = page
     booking_page.form.planned_at = page.order.pickup_at if page else None
-    booking_page.form.kept_departure = page.order.departs_at if page else None
+    booking_page.form.stored_departure = page.order.departs_at if page else None
     if page is not None and page.order.series_key:
         booking_page.form.latest = SERIES_LATEST
 

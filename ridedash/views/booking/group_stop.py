@@ -87,22 +87,22 @@ def plan_of(stops: list[Stop]) -> str:
 
 def cost_words(stops: list[Stop]) -> str:
     """A sentence with the current costs of cancelling all of these cars."""
-    asked = [stop for stop in stops if stop.step]
-    fees = [stop for stop in asked if stop.fee]
-    untold = sum(stop.fee is None for stop in asked)
-    said = []
+    steps = [stop for stop in stops if stop.step]
+    fees = [stop for stop in steps if stop.fee]
+    without_fee = sum(stop.fee is None for stop in steps)
+    sentences = []
     if fees:
         total = money(sum((stop.fee or FREE for stop in fees), FREE), fees[0].currency, locale())
         each = {stop.fee for stop in fees}
         one = money(fees[0].fee or FREE, fees[0].currency, locale())
         if len(fees) > 1 and len(each) == 1:
             total = _("%(n)d × %(each)s = %(sum)s", n=len(fees), each=one, sum=total)
-        said.append(_("Cancelling may cost %(sum)s now.", sum=total))
-    elif untold < len(asked):
-        said.append(_("Cancelling is free now."))
-    if untold:
-        said.append(_("For %(n)d of them the ride company has told no fee.", n=untold))
-    return " ".join(said)
+        sentences.append(_("Cancelling may cost %(sum)s now.", sum=total))
+    elif without_fee < len(steps):
+        sentences.append(_("Cancelling is free now."))
+    if without_fee:
+        sentences.append(_("For %(n)d of them the ride company has told no fee.", n=without_fee))
+    return " ".join(sentences)
 
 
 def _stop(number: int, page: OrderPage) -> Stop:

@@ -90,7 +90,7 @@ def check_list() -> BaseResponse:
     text = request.form.get("guests", "")[:LIST_MAX]
     read = listed_guests(text, lambda typed: read_phone(typed, country))
     parts = {"wrong": read.wrong, "same": read.same, "read": read.read}
-    return jsonify({name: said[:MOST_CARS] for name, said in parts.items()})
+    return jsonify({name: entries[:MOST_CARS] for name, entries in parts.items()})
 
 
 @bp.get("/groups/<int:order_id>")
@@ -101,13 +101,13 @@ def show(order_id: int) -> str | BaseResponse:
     if not pages:
         return redirect(f"/rides/{order_id}", 303)
     cars = [car_of(number, page) for number, page in enumerate(pages, 1)]
-    said = group_facts(order_id, pages) | {"cars": cars, "summary": summary(pages)}
-    said["stoppable"] = any(car.live for car in cars)
+    facts = group_facts(order_id, pages) | {"cars": cars, "summary": summary(pages)}
+    facts["stoppable"] = any(car.live for car in cars)
     if not wants_json():
         undo = undo_of(pages)
-        return render_template("booking/groups.html", **said, undo=undo, wait_ms=POLL_MS)
+        return render_template("booking/groups.html", **facts, undo=undo, wait_ms=POLL_MS)
     wait = POLL_MS if any(car.live for car in cars) else ENDED_MS
-    answer: Response = jsonify(html=render_template("booking/_groups.html", **said), wait_ms=wait)
+    answer: Response = jsonify(html=render_template("booking/_groups.html", **facts), wait_ms=wait)
     answer.add_etag()
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer.make_conditional(request)
@@ -162,7 +162,7 @@ def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
 def summary(pages: list[OrderPage]) -> str:
     """How many cars are in each stage: "2 of 3 here · 1 on the way"."""
     count = Counter(stage(page) for page in pages)
-    said = {
+    stages = {
         "here": _("%(n)d of %(cars)d here", n=count["here"], cars=len(pages)),
         "coming": _("%(n)d on the way", n=count["coming"]),
         "searching": _("%(n)d looking for a driver", n=count["searching"]),
@@ -174,7 +174,7 @@ def summary(pages: list[OrderPage]) -> str:
         "cancelled": _("%(n)d cancelled", n=count["cancelled"]),
         "failed": _("%(n)d not booked", n=count["failed"]),
     }
-    return " · ".join(words for name, words in said.items() if count[name])
+    return " · ".join(words for name, words in stages.items() if count[name])
 
 
 def stage(page: OrderPage) -> str:

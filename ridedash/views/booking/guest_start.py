@@ -37,7 +37,7 @@ OWN_FIELDS: Final = ("csrf_token", "until", "ceiling")
 
 
 @dataclass
-class Wish:
+class TypedLimits:
     """The two typed fields, with their errors by field."""
 
     until: str
@@ -59,18 +59,18 @@ def let_guest_start(
         return _page(booking_page, offer, None), 422
     if "until" not in request.form:
         return _page(booking_page, offer, _proposed(now, tz, price))
-    wish = Wish(request.form.get("until", "")[:20], request.form.get("ceiling", "")[:20])
-    until = _until(wish, now, tz)
-    ceiling = whole_number(wish.ceiling, 1, MOST_MINOR // 100)
+    limits = TypedLimits(request.form.get("until", "")[:20], request.form.get("ceiling", "")[:20])
+    until = _until(limits, now, tz)
+    ceiling = whole_number(limits.ceiling, 1, MOST_MINOR // 100)
     if ceiling is None:
-        wish.wrong["ceiling"] = _("Type a whole amount, such as 300.")
+        limits.wrong["ceiling"] = _("Type a whole amount, such as 300.")
     elif ceiling < price:
         least = money(price, offer.currency, locale())
         costs = _("The car costs up to %(least)s now: allow that.", least=least)
         goes = _("The estimate goes up to %(least)s now: allow that.", least=least)
-        wish.wrong["ceiling"] = costs if offer.seat_prices else goes
-    if until is None or ceiling is None or wish.wrong:
-        return _page(booking_page, offer, wish), 422
+        limits.wrong["ceiling"] = costs if offer.seat_prices else goes
+    if until is None or ceiling is None or limits.wrong:
+        return _page(booking_page, offer, limits), 422
     placed = wait_for_guest(app.db, app.clock, wanted, Limits(until, Decimal(ceiling)))
     return redirect(f"/rides/{placed.order_id}", code=303)
 
@@ -83,24 +83,24 @@ def _price(offer: Offer, seats: int | None) -> Decimal | None:
         return None
 
 
-def _proposed(now: datetime, tz: ZoneInfo, price: Decimal) -> Wish:
+def _proposed(now: datetime, tz: ZoneInfo, price: Decimal) -> TypedLimits:
     steps = (price * ROOM / ROUND).to_integral_value(ROUND_CEILING)
-    return Wish(f"{(now + USUAL).astimezone(tz):%H:%M}", str(int(steps) * ROUND))
+    return TypedLimits(f"{(now + USUAL).astimezone(tz):%H:%M}", str(int(steps) * ROUND))
 
 
-def _until(wish: Wish, now: datetime, tz: ZoneInfo) -> datetime | None:
+def _until(limits: TypedLimits, now: datetime, tz: ZoneInfo) -> datetime | None:
     """The next instant at which local clocks show the typed time; else None, with an error."""
-    clock = time_of_day(wish.until)
+    clock = time_of_day(limits.until)
     if clock is None:
-        wish.wrong["until"] = _("Until what time? Choose one, such as 23:00.")
+        limits.wrong["until"] = _("Until what time? Choose one, such as 23:00.")
         return None
     try:
         at = _next(clock, now, tz)
     except NoSuchTime:
-        wish.wrong["until"] = _("That time does not exist tonight: clocks go forward.")
+        limits.wrong["until"] = _("That time does not exist tonight: clocks go forward.")
         return None
     if not SHORTEST <= at - now <= LONGEST:
-        wish.wrong["until"] = _("Choose a time at least 10 minutes from now.")
+        limits.wrong["until"] = _("Choose a time at least 10 minutes from now.")
         return None
     return at.astimezone(UTC)
 
@@ -124,8 +124,8 @@ def _next(clock: time, now: datetime, tz: ZoneInfo) -> datetime:
     return local_time(day + timedelta(days=1), clock, tz).at
 
 
-def _page(booking_page: BookingPage, offer: Offer, wish: Wish | None) -> str:
-    """The page; without a wish it says that this is not possible for the ride."""
+def _page(booking_page: BookingPage, offer: Offer, limits: TypedLimits | None) -> str:
+    """The page; without limits it says that this is not possible for the ride."""
     fields = [
         (name, value)
         for name, values in request.form.lists()
@@ -134,7 +134,7 @@ def _page(booking_page: BookingPage, offer: Offer, wish: Wish | None) -> str:
     ]
     return render_template(
         "booking/guest_start.html",
-        wish=wish,
+        limits=limits,
         fields=fields,
         guest=booking_page.form.guest_name.data,
         offer=offer,

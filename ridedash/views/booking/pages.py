@@ -45,7 +45,7 @@ def form_was_placed() -> bool:
     return not {"show", "quick"} & set(request.form) and used is not None
 
 
-def cars_asked() -> int:
+def count_cars() -> int:
     """The number of cars in the form.
 
     The rate limit counts each order. A series, which orders nothing now, counts like a group of the
@@ -96,7 +96,7 @@ def _plan_page(plan: OrderPage) -> Answer:
 
 @bp.post("/rides/new")
 @needs(BOOK)
-@limiter.limit("60/minute", key_func=by_staff_key, exempt_when=form_was_placed, cost=cars_asked)
+@limiter.limit("60/minute", key_func=by_staff_key, exempt_when=form_was_placed, cost=count_cars)
 def create() -> Answer:
     """A press of Book: place the order of this form, then redirect to its page.
 

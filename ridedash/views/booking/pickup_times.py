@@ -73,13 +73,13 @@ def read() -> Response:
 
 def in_full(found: LocalTime, now: datetime, tz: ZoneInfo) -> str:
     """A pickup time with its day and how far ahead it is, and whether clocks show it twice."""
-    said = formatting.time_in_full(found.at, now, tz, locale())
+    text = formatting.time_in_full(found.at, now, tz, locale())
     if not found.twice:
-        return said
-    return f"{said}. {_('Clocks show that time twice then: the first is meant.')}"
+        return text
+    return f"{text}. {_('Clocks show that time twice then: the first is meant.')}"
 
 
-def pickup_said(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bool]:
+def pickup_message(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bool]:
     """The form's pickup time in full, or its error; and whether it is an error."""
     if form.when.data != "later" or not (form.pickup_words.data or form.pickup_time.data):
         return "", False

@@ -10,7 +10,7 @@ from ridedash.extensions import limiter, services
 from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.rides.orders.onward import withdraw_onward
 from ridedash.rides.orders.schedule_times import dates_key
-from ridedash.several import SeriesAsked, read_series
+from ridedash.several import SeriesRequest, read_series
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of
@@ -50,7 +50,7 @@ def preview() -> BaseResponse:
     args = request.args
     typed = map(whole_number, args.get("days", "").split(","))
     days = frozenset(day for day in typed if day is not None)
-    asked = SeriesAsked(
+    series = SeriesRequest(
         calendar_day(args.get("pickup_date", "")),
         calendar_day(args.get("last_day", "")),
         days,
@@ -59,7 +59,7 @@ def preview() -> BaseResponse:
     with services().db.read() as s:
         tz = zone(s.get_one(Property, current_staff().property_id).timezone)
     try:
-        rides = read_series(asked, tz, services().clock())
+        rides = read_series(series, tz, services().clock())
     except ValueError as error:
         return jsonify(words=str(error))
     html = render_template("booking/_dates.html", dates=dates_of(rides, tz))

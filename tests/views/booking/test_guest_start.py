@@ -13,7 +13,7 @@ from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Guest
-from ridedash.views.booking.guest_start import Wish, _until
+from ridedash.views.booking.guest_start import TypedLimits, _until
 from tests.test_guard import Addresses
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import upfront
@@ -249,9 +249,9 @@ def test_a_guests_name_stays_text(desk: Desk) -> None:
 def test_a_time_that_clocks_show_twice_is_the_one_to_come() -> None:
     berlin, second = ZoneInfo("Europe/Berlin"), datetime(2026, 10, 25, 1, 10, tzinfo=UTC)
     for now, until in ((second - timedelta(hours=1), 0), (second, 1)):
-        wish = Wish("02:40", "300")
+        limits = TypedLimits("02:40", "300")
         expected = datetime(2026, 10, 25, until, 40, tzinfo=UTC)
-        assert (_until(wish, now, berlin), wish.wrong) == (expected, {})
+        assert (_until(limits, now, berlin), limits.wrong) == (expected, {})
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_time_that_clocks_show_twice_is_the_one_to_come() -> None:
 def test_a_time_that_clocks_leave_out_is_refused_only_where_it_is_the_next_one(
     now: datetime, until: datetime | None
 ) -> None:
-    wish = Wish("02:30", "300")
-    assert _until(wish, now, ZoneInfo("Europe/Berlin")) == until
+    limits = TypedLimits("02:30", "300")
+    assert _until(limits, now, ZoneInfo("Europe/Berlin")) == until
     wrong = {} if until else {"until": "That time does not exist tonight: clocks go forward."}
-    assert wish.wrong == wrong
+    assert limits.wrong == wrong

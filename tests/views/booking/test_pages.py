@@ -27,7 +27,7 @@ from ridedash.store.database.database import CommitUnknown, Database, DatabaseBu
 from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Offer, Order, OrderState
 from ridedash.views.booking import pages
-from ridedash.views.booking.pages import cars_asked
+from ridedash.views.booking.pages import count_cars
 from tests.databases import POSTGRESQL
 from tests.views import desk_page
 from tests.views.fake_service import ZONE, FakeService, category
@@ -1055,4 +1055,4 @@ def test_a_form_that_made_an_order_leads_to_it_although_it_would_be_invalid_now(
 )
 def test_each_car_of_a_form_counts_for_the_limit(desk: Desk, cars: str, counted: int) -> None:
     with desk.app.test_request_context("/rides/new", method="POST", data={"cars": cars}):
-        assert cars_asked() == counted
+        assert count_cars() == counted

@@ -68,7 +68,7 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
         {"settings", "store", "city", "users", "request_parsing"},
         {"clock", "pricing", "tiles"},
         {"trips"},
-        {"world"},
+        {"services"},
         {"bookings", "oauth"},
         {"api"},
         {"app"},

@@ -9,10 +9,10 @@ from ridedash import wire
 from ridedash.sandbox.api import control, operations
 from ridedash.sandbox.oauth import server as oauth
 from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.services import Services
 from ridedash.sandbox.settings import SandboxSettings
 from ridedash.sandbox.tiles import photon
 from ridedash.sandbox.tiles import server as tiles
-from ridedash.sandbox.world import Services
 
 log = logging.getLogger(__name__)
 

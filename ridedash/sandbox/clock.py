@@ -16,7 +16,7 @@ from ridedash.sandbox.store import ReadCache, Store, delete_bookings
 SLOWEST: Final = 1.0
 FASTEST: Final = 60.0
 HELD: Final = 0.0
-KEPT: Final = 1_000  # turns that are stored
+STORED_TURNS: Final = 1_000
 CLOCK: Final = (
     "SELECT clock.*, stops.wall AS stop_wall, stops.service AS stop_service"
     " FROM clock LEFT JOIN stops USING (one)"
@@ -174,7 +174,9 @@ def begin_led(store: Store, wall: float, pace: float) -> None:
 
 def _add_turn(connection: sqlite3.Connection, turn: ClockTurn) -> None:
     connection.execute("INSERT INTO turns (wall, service, speed) VALUES (?, ?, ?)", turn)
-    connection.execute("DELETE FROM turns WHERE n <= (SELECT MAX(n) FROM turns) - ?", (KEPT,))
+    connection.execute(
+        "DELETE FROM turns WHERE n <= (SELECT MAX(n) FROM turns) - ?", (STORED_TURNS,)
+    )
 
 
 def _clock_row(connection: sqlite3.Connection) -> sqlite3.Row:

@@ -9,7 +9,7 @@ import pytest
 
 from ridedash.sandbox import SANDBOX_USERS, create_sandbox, mint_token
 from ridedash.sandbox.store import Store
-from ridedash.sandbox.trips.crews import Driver
+from ridedash.sandbox.trips.drivers import Driver
 from tests.sandbox.sandbox_desk import CONTROL, Desk, far_drop
 
 KINDS = ("mini", "suv", "share", "auto", "rental")

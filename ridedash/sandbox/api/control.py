@@ -17,10 +17,10 @@ from ridedash.sandbox.api import faults
 from ridedash.sandbox.bookings.actions import unknown_booking
 from ridedash.sandbox.clock import FASTEST, HELD, SLOWEST, SetBack
 from ridedash.sandbox.request_parsing import Refusal, bad_request
+from ridedash.sandbox.services import services
 from ridedash.sandbox.store import delete_bookings
 from ridedash.sandbox.trips.ledger import Booking, queue_scenario
 from ridedash.sandbox.trips.planner import SCENARIOS
-from ridedash.sandbox.world import services
 
 bp: Final = Blueprint("control", __name__, url_prefix="/control")
 HEADER: Final = "X-Sandbox-Control"
@@ -89,10 +89,15 @@ def clock() -> Response:
 
 
 def _clock_now() -> dict[str, Any]:
-    kept = services().clock
-    turns, stop = [turn._asdict() for turn in kept.turns()], kept.stop()
-    told = {"status": "SUCCESS", "now": kept.now(), "speed": kept.speed(), "turns": turns}
-    return told | {"stop": None if stop is None else stop._asdict()}
+    service_clock = services().clock
+    stop = service_clock.stop()
+    return {
+        "status": "SUCCESS",
+        "now": service_clock.now(),
+        "speed": service_clock.speed(),
+        "turns": [turn._asdict() for turn in service_clock.turns()],
+        "stop": None if stop is None else stop._asdict(),
+    }
 
 
 @bp.post("/clock")
@@ -119,8 +124,8 @@ def _set_to(body: Mapping[str, Any]) -> tuple[float | None, float | None]:
     at = _number(body, "at", 0.0, LAST_TIME) if "at" in body else None
     if "speed" not in body:
         return at, None
-    held = body["speed"] == HELD and not isinstance(body["speed"], bool)
-    return at, HELD if held else _number(body, "speed", SLOWEST, FASTEST)
+    is_hold = body["speed"] == HELD and not isinstance(body["speed"], bool)
+    return at, HELD if is_hold else _number(body, "speed", SLOWEST, FASTEST)
 
 
 @bp.post("/leap")
@@ -147,13 +152,13 @@ def leap_to_phase() -> Response:
     else:
         sandbox.clock.run_until(then, runs)
     moved = [ride for ride in rides if ride.phase(then) != ride.phase(now)]
-    told = {
+    leap = {
         "booking_id": chosen.booking_id,
         "booking_status": chosen.status(then),
         "leapt": seconds,
         "others": sum(ride is not chosen for ride in moved),
     }
-    return jsonify(_clock_now() | told)
+    return jsonify(_clock_now() | leap)
 
 
 def _next_phase(rides: list[Booking], wanted: str | None, now: float) -> tuple[Booking, float]:

@@ -16,9 +16,9 @@ from ridedash.sandbox.bookings import create as bookings
 from ridedash.sandbox.oauth.tokens import user_of
 from ridedash.sandbox.pricing.categories import tariff_of
 from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.services import Services, services
 from ridedash.sandbox.store import ReadCache
 from ridedash.sandbox.users import SandboxUser, find_user
-from ridedash.sandbox.world import Services, services
 
 bp: Final = Blueprint("api", __name__)
 INVALID_TOKEN: Final = "invalid_token"  # noqa: S105 - a code, not a token
@@ -56,8 +56,8 @@ def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Call
 
 def _respond_with_faults(name: str, answer: Callable[[Call], Body]) -> Response:
     sandbox = services()
-    asked = request._get_current_object()  # type: ignore[attr-defined]
-    call = Call(asked, sandbox, sandbox.store.read_cache())
+    current = request._get_current_object()  # type: ignore[attr-defined]
+    call = Call(current, sandbox, sandbox.store.read_cache())
     fault = faults.next_fault(sandbox.store, call.cache, name, sandbox.clock.wall())
     if fault is None:
         return _respond(call, answer)

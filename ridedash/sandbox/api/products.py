@@ -18,8 +18,8 @@ from ridedash.sandbox.pricing.categories import (
 )
 from ridedash.sandbox.pricing.estimates import PricedTrip, estimate, priced_trip, share_estimate
 from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.services import Services
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
-from ridedash.sandbox.world import Services
 
 NO_CAB_NEAR: Final = -1
 NIGHT_HOURS: Final = f"{rates.NIGHT_FROM}:00 to {rates.NIGHT_TO:02d}:00"

@@ -10,10 +10,10 @@ from ridedash.sandbox.city.city import City
 from ridedash.sandbox.pricing.categories import tariff_of
 from ridedash.sandbox.pricing.estimates import at_airport
 from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.services import Services
 from ridedash.sandbox.trips.ledger import Booking, Request
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
 from ridedash.sandbox.trips.timeline import Plan, driven_part, joined, redirected
-from ridedash.sandbox.world import Services
 
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
 # a code of our own: feedback before the ride ended

@@ -21,11 +21,11 @@ from ridedash.sandbox.pricing.categories import CATEGORY_IDS, Category, tariff_o
 from ridedash.sandbox.pricing.estimates import at_airport, priced_trip, terms
 from ridedash.sandbox.pricing.fare_ids import LIFETIME_S
 from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.services import Services
 from ridedash.sandbox.trips import planner
-from ridedash.sandbox.trips.crews import seeded_rng
+from ridedash.sandbox.trips.drivers import seeded_rng
 from ridedash.sandbox.trips.ledger import Booking, Request, next_number, pop_scenario
 from ridedash.sandbox.users import SandboxUser
-from ridedash.sandbox.world import Services
 
 SAME_PLACE_M: Final = 5.0
 SAME_PLACE: Final = "Pickup and drop are the same place"

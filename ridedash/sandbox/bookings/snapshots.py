@@ -9,7 +9,7 @@ from ridedash.geo import LatLng
 from ridedash.sandbox.bookings.bill import bill, driven
 from ridedash.sandbox.pricing.categories import Tariff
 from ridedash.sandbox.pricing.rates import NIGHT_RATIO, convenience_charge, local, number
-from ridedash.sandbox.trips.crews import Driver
+from ridedash.sandbox.trips.drivers import Driver
 from ridedash.sandbox.trips.ledger import Booking
 from ridedash.sandbox.trips.timeline import Leg, Phase
 from ridedash.sandbox.users import wallet_of

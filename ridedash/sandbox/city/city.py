@@ -1,7 +1,7 @@
 """The two fictional cities: service area, places, hotspots, streets.
 
 They are read from their plans on first use. The streets of a city are built when they are first
-asked for: lists of places and outlines don't need them.
+requested: lists of places and outlines don't need them.
 """
 
 import functools

@@ -179,15 +179,15 @@ def _moved(edge: Edge, a: int, b: int, nodes: list[XY]) -> Edge:
 
 def _unique(edges: Iterable[Edge]) -> list[Edge]:
     """Keep only the highest-ranking of edges with the same junctions and nearly the same middle."""
-    kept: dict[tuple[int, int, int, int], Edge] = {}
+    unique: dict[tuple[int, int, int, int], Edge] = {}
     for edge in sorted(edges, key=lambda e: e.rank):
         middle = edge.line[len(edge.line) // 2]
         if len(edge.line) == 2:
             middle = lerp(edge.line[0], edge.line[1], 0.5)
         low, high = sorted((edge.a, edge.b))
         # "nearly the same": in the same square of 40 m
-        kept.setdefault((low, high, round(middle[0] / 40), round(middle[1] / 40)), edge)
-    return list(kept.values())
+        unique.setdefault((low, high, round(middle[0] / 40), round(middle[1] / 40)), edge)
+    return list(unique.values())
 
 
 def without_stubs(mesh: Mesh, shorter_than: float, *, rank: int = 2) -> Mesh:
@@ -197,16 +197,16 @@ def without_stubs(mesh: Mesh, shorter_than: float, *, rank: int = 2) -> Mesh:
     """
     while True:
         around = mesh.around()
-        kept = [
+        remaining = [
             edge
             for edge in mesh.edges
             if edge.rank < rank
             or min(len(around[edge.a]), len(around[edge.b])) > 1
             or length(edge.line) >= shorter_than
         ]
-        if len(kept) == len(mesh.edges):
+        if len(remaining) == len(mesh.edges):
             return mesh
-        mesh = Mesh(mesh.nodes, kept)
+        mesh = Mesh(mesh.nodes, remaining)
 
 
 def connected(mesh: Mesh) -> Mesh:

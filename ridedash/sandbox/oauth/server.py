@@ -23,8 +23,8 @@ from ridedash.sandbox.oauth.tokens import (
     spend_refresh,
 )
 from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.services import Services, services
 from ridedash.sandbox.users import SANDBOX_USERS, find_user
-from ridedash.sandbox.world import Services, services
 
 bp: Final = Blueprint("oauth", __name__, url_prefix="/oauth", template_folder="templates")
 CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -135,16 +135,16 @@ def _half(ring: Line, outer: list[bool], at: XY, ahead: XY) -> tuple[Line, list[
     The line runs through `at`, square to the direction `ahead`; the part ahead of it is kept. The
     flag of a side is at the index of its first vertex.
     """
-    kept: Line = []
+    half: Line = []
     sides: list[bool] = []
     (x, y), (dx, dy) = at, ahead
     ends = [(p[0] - x) * dx + (p[1] - y) * dy for p in ring]
     for i, p in enumerate(ring):
         before, here = ends[i - 1], ends[i]
         if (before < 0) != (here < 0):
-            kept.append(lerp(ring[i - 1], p, before / (before - here)))
+            half.append(lerp(ring[i - 1], p, before / (before - here)))
             sides.append(outer[i - 1] and here >= 0)  # the side after an exit is the cut itself
         if here >= 0:
-            kept.append(p)
+            half.append(p)
             sides.append(outer[i])
-    return kept, sides
+    return half, sides

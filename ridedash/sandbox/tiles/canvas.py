@@ -106,15 +106,15 @@ def clipped(ring: Sequence[XY], tile: Tile, pad: float) -> list[XY]:
 
 
 def _cut(points: list[XY], axis: int, limit: float, sign: int) -> list[XY]:
-    kept: list[XY] = []
+    inside: list[XY] = []
     before = points[-1]
     before_in = (before[axis] - limit) * sign >= 0
     for p in points:
         here_in = (p[axis] - limit) * sign >= 0
         if here_in != before_in:
             t = (limit - before[axis]) / (p[axis] - before[axis])
-            kept.append((before[0] + (p[0] - before[0]) * t, before[1] + (p[1] - before[1]) * t))
+            inside.append((before[0] + (p[0] - before[0]) * t, before[1] + (p[1] - before[1]) * t))
         if here_in:
-            kept.append(p)
+            inside.append(p)
         before, before_in = p, here_in
-    return kept
+    return inside

@@ -10,7 +10,7 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox.city.city import City
 from ridedash.sandbox.city.roads import Motion, Route
 from ridedash.sandbox.pricing.categories import Category, tariff_of
-from ridedash.sandbox.trips.crews import seeded_rng
+from ridedash.sandbox.trips.drivers import seeded_rng
 
 ROUND_S: Final = 900.0  # one wait at a stand and the drive to the next stand
 REACH_M: Final = 3500.0  # cabs farther away are not offered

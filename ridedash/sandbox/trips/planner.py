@@ -9,7 +9,7 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox.city.city import City
 from ridedash.sandbox.city.roads import Route
 from ridedash.sandbox.pricing.categories import Category, Tariff
-from ridedash.sandbox.trips.crews import Driver, draw_driver, draw_riders, draw_start_code
+from ridedash.sandbox.trips.drivers import Driver, draw_driver, draw_riders, draw_start_code
 from ridedash.sandbox.trips.fleet import Fleet
 from ridedash.sandbox.trips.timeline import Leg, Phase, Plan, Stop, joined
 
@@ -22,7 +22,7 @@ SLOW_ALLOTMENT_S: Final = 150.0
 WAITING_S: Final = (120.0, 180.0)
 ACCEPTED_S: Final = 10.0  # time until a driver who will cancel accepts
 CANCELLED_S: Final = 40.0  # time from acceptance to the cancellation
-SWAPPED_AFTER: Final = 0.6  # fraction of the approach after which another crew takes over
+SWAPPED_AFTER: Final = 0.6  # fraction of the approach after which another driver takes over
 LEAVING_S: Final = (50.0, 90.0)  # time until a driver who will leave accepts, and until they leave
 DESTINATION_M: Final = (1500.0, 6000.0)  # distance of destinations for rides without a drop
 
@@ -144,7 +144,7 @@ class Planner:
         return True
 
     def _swap(self, allotted_at: float) -> bool:
-        """Let another crew take over on the way in DRIVER_SWAPS. False if no cab is near."""
+        """Let another driver take over on the way in DRIVER_SWAPS. False if no cab is near."""
         if self._request.scenario != DRIVER_SWAPS:
             return True
         on_the_way_s = self._legs[-1].arrives - allotted_at

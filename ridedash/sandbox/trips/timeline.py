@@ -8,7 +8,7 @@ from typing import Any
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.sandbox.city.roads import Motion, Route
-from ridedash.sandbox.trips.crews import Driver
+from ridedash.sandbox.trips.drivers import Driver
 
 
 @dataclass(frozen=True)

@@ -106,10 +106,10 @@ class Day:
             delete_rides(s)  # rides of a start that was interrupted
             prop = furnish(s, _home(s), self.places)
             zone = ZoneInfo(prop.timezone)
-        wished = plan.wishes(self.now, zone, SEED, self.days)
-        self.progress.begin(len(wished))
+        requests = plan.ride_requests(self.now, zone, SEED, self.days)
+        self.progress.begin(len(requests))
         with led(self.services, LedClock(plan.begins_at(self.now))) as player:
-            return player.play(self._desk(), wished, self.now, go_on)
+            return player.play(self._desk(), requests, self.now, go_on)
 
     @property
     def places(self) -> dict[str, LatLng]:

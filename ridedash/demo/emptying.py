@@ -1,6 +1,6 @@
 """Reset: deletes the rides of a demo, so that the next audience finds it as it was at first.
 
-All rows are deleted in one transaction in which nobody else writes. The Reset goes on only if no
+All rows are deleted in one transaction in which no one else writes. The Reset goes on only if no
 order and no action is waiting for the service's answer; no step of a worker begins before the
 transaction has ended. A poll may still be waiting for its answer: when that comes, its ride is gone
 and nothing changes.
@@ -198,7 +198,7 @@ def _number(_mapper: Mapper[Order], connection: Connection, order: Order) -> Non
     """Give the first order of an empty table the number after the last one that the log names.
 
     For a group of cars this is called for each of them before the first is stored, so the number
-    that was given last is kept with the session.
+    that was given last is stored with the session.
     """
     session = object_session(order)
     info: dict[Any, Any] = {} if session is None else session.info

@@ -30,7 +30,7 @@ NAME: Final = "ridedash-demo.zip"
 MOST_RIDES: Final = 40
 MOST_CALLS: Final = 200  # calls of one ride at most
 # date of every file in the zip, so that the same demo makes the same bytes
-MADE: Final = (1980, 1, 1, 0, 0, 0)
+FILE_DATE: Final = (1980, 1, 1, 0, 0, 0)
 
 
 @bp.get("/package")
@@ -55,11 +55,11 @@ def download() -> Response:
 
 
 def _zipped(files: dict[str, str | bytes]) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
-            archive.writestr(zipfile.ZipInfo(name, MADE), text, zipfile.ZIP_DEFLATED)
-    return held.getvalue()
+            archive.writestr(zipfile.ZipInfo(name, FILE_DATE), text, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
 
 
 def _title(run: Run | None) -> str:
@@ -89,7 +89,7 @@ def _about(title: str, taken: int) -> str:
 
 def _checks(title: str, run: Run | None) -> str:
     """The checks at the end of the last story, one on each line."""
-    found = [] if run is None else run.kept.get("lines", [])
+    found = [] if run is None else run.values.get("lines", [])
     if not found:
         return f"{title}\n" + _("No story has ended.") + "\n"
     return "".join(
@@ -102,7 +102,7 @@ def _of_ride(lens: Lens, order_id: int, property_id: int) -> dict[str, str]:
     calls = lens.whole(order_id, MOST_CALLS)
     here, title = services(), title_of(order_id, property_id)
     address = here.settings.service_url.rstrip("/")
-    origin = Origin(title, address, here.time(), lens.made(calls))
+    origin = Origin(title, address, here.time(), lens.conclusions(calls))
     return {
         f"ride-{order_id}.har": exports.har(calls, origin),
         f"ride-{order_id}.sh": exports.script(calls, origin),

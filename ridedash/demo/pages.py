@@ -181,9 +181,9 @@ def _note(what: str, **facts: Any) -> None:
         record(s, what, SUBJECT, **facts)
 
 
-def _back(said: str, **told: Any) -> Answer:
-    """Redirect to the page; `said` is the key of its message, `told` the values in the message."""
-    return redirect(f"{ADDRESS}?{urlencode({'said': said} | told)}", code=303)
+def _back(message: str, **values: Any) -> Answer:
+    """Redirect to the page; `message` is the key of its message, `values` are those in it."""
+    return redirect(f"{ADDRESS}?{urlencode({'said': message} | values)}", code=303)
 
 
 def _message() -> str:

@@ -1,7 +1,7 @@
 """/demo/pictures: pictures of the stage for the package, drawn by the presenter's browser.
 
-At most MOST of them are kept, in instance/pictures; a Reset deletes them. They go into the package
-and nowhere else.
+At most MOST of them are stored, in instance/pictures; a Reset deletes them. They go into the
+package and nowhere else.
 """
 
 from pathlib import Path
@@ -45,12 +45,12 @@ def keep() -> Response | tuple[Response, int]:
         old.unlink(missing_ok=True)
     path = instance / FOLDER / f"{last + 1}.jpg"
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.touch(mode=0o600)  # so that nobody else can read it while it is written
+    path.touch(mode=0o600)  # so that no one else can read it while it is written
     path.write_bytes(picture)
-    said = _("Picture %(n)d of %(most)d is in the package.", n=len(known) + 1, most=MOST)
+    message = _("Picture %(n)d of %(most)d is in the package.", n=len(known) + 1, most=MOST)
     if surplus:
-        said = _("The picture is in the package. The oldest of %(most)d has gone.", most=MOST)
-    return jsonify(said=said)
+        message = _("The picture is in the package. The oldest of %(most)d has gone.", most=MOST)
+    return jsonify(said=message)
 
 
 def pictures(instance: Path) -> list[Path]:

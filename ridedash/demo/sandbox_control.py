@@ -99,12 +99,14 @@ class SandboxControl:
 
         With a speed of 1 to 60 the clock runs to that phase and is then held.
         """
-        asked: dict[str, Any] = {} if booking_id is None else {"booking_id": booking_id}
+        body: dict[str, Any] = {} if booking_id is None else {"booking_id": booking_id}
         if speed:
-            asked["speed"] = speed
-        body = self._call("POST", "/control/leap", asked)
+            body["speed"] = speed
+        answer = self._call("POST", "/control/leap", body)
         try:
-            return Leapt(str(body["booking_id"]), str(body["booking_status"]), int(body["others"]))
+            return Leapt(
+                str(answer["booking_id"]), str(answer["booking_status"]), int(answer["others"])
+            )
         except (ValueError, TypeError, LookupError) as error:
             raise NotDone from error
 

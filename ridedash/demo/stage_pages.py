@@ -84,8 +84,8 @@ def newest() -> Response:
     }
     base = _network(services().settings)
     if base and link:
-        made = qr_code(base + link)
-        facts["qr"] = {"size": made.size, "path": made.path}
+        code = qr_code(base + link)
+        facts["qr"] = {"size": code.size, "path": code.path}
     return jsonify(facts)
 
 

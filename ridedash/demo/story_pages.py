@@ -53,9 +53,9 @@ GONE: Final = (
     lazy("Begin it again."),
 )
 AGAIN_S: Final = 0.4  # how often a playing page asks while a step waits
-SOON_S: Final = 0.15  # the same shortly after a deed, when most results come
+SOON_S: Final = 0.15  # the same shortly after an action, when most results come
 SOON_FOR: Final = timedelta(seconds=1)
-TOLD_AFTER: Final = timedelta(seconds=2)
+WAIT_SHOWN_AFTER: Final = timedelta(seconds=2)
 REFUSAL_CHARS: Final = 200
 
 
@@ -204,8 +204,8 @@ def _answer(moment: Moment, refused: str = "") -> Answer:
     """The answer with the moment; `refused` says why the run has not changed."""
     if wants_json():
         return jsonify(facts(moment) | {"refused": refusals().get(refused, "")})
-    said = f"?said={refused}" if refused else ""
-    return redirect(f"/demo/runs/{moment.run.id}{said}", code=303)
+    query = f"?said={refused}" if refused else ""
+    return redirect(f"/demo/runs/{moment.run.id}{query}", code=303)
 
 
 def _shown(moment: Moment) -> str | Response:
@@ -226,19 +226,19 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
     "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
-    `say` too, but a step without a deed is said once its condition is met; all are empty before the
-    first one. `taken` of the `of` steps have been said. `waits` says what the step waits for and
-    until when, if that takes longer than a moment. `next` is the line after `say`. `told` is what
-    the desk has learned and no ride shows, such as a price. `hand`: the screen that does the coming
-    step by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and `point`
-    those of the coming step.
+    `say` too, but a step without an action is said once its condition is met; all are empty before
+    the first one. `taken` of the `of` steps have been said. `waits` says what the step waits for
+    and until when, if that takes longer than a moment. `next` is the line after `say`. `told` is
+    what the desk has learned and no ride shows, such as a price. `hand`: the screen that does the
+    coming step by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and
+    `point` those of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)
     taken = run.step if waits or ahead else run.step - 1
     present = steps[taken] if 0 <= taken < len(steps) else None
-    said = taken - 1 if waits and present is not None and present.do is None else taken
-    coming = steps[said + 1] if said + 1 < len(steps) else None
+    line = taken - 1 if waits and present is not None and present.do is None else taken
+    coming = steps[line + 1] if line + 1 < len(steps) else None
     order = run.order(getattr(present and present.do, "ride", HOTEL_RIDE))
     return {
         "run": run.id,
@@ -247,18 +247,18 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "state": "waiting" if waits else str(run.phase),
         "again_s": _again_s(run) if waits else 0,
         "waits": _waits(moment) if waits else "",
-        "say": str(steps[said].say) if 0 <= said < len(steps) else "",
+        "say": str(steps[line].say) if 0 <= line < len(steps) else "",
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
         "next": "" if coming is None else str(coming.say),
         "hand": screen_of(moment.step) if run.phase is Phase.TODO else "",
-        "taken": said + 1,
+        "taken": line + 1,
         "title": str(moment.story.title),
-        "told": run.kept.get("told", ""),
-        "why": run.kept.get("why", ""),
+        "told": run.values.get("told", ""),
+        "why": run.values.get("why", ""),
         "order": order,
-        "link": run.kept.get("link", ""),
-        "lines": [[line.words, line.holds] for line in moment.lines],
+        "link": run.values.get("link", ""),
+        "lines": [[each.words, each.holds] for each in moment.lines],
     }
 
 
@@ -268,9 +268,9 @@ def _again_s(run: Run) -> float:
 
 
 def _waits(moment: Moment) -> str:
-    """What the present step waits for; "" shortly after its deed, when most results come."""
+    """What the present step waits for; "" shortly after its action, when most results come."""
     run, step = moment.run, moment.step
-    if step is None or interpreter.now() - run.phase_at < TOLD_AFTER:
+    if step is None or interpreter.now() - run.phase_at < WAIT_SHOWN_AFTER:
         return ""
     if run.phase is Phase.DOING:
         return _("The ride company is asked. Its answer is on the way.")

@@ -267,13 +267,13 @@ def test_an_empty_demo_has_no_rides(folders: Path) -> None:
 
 
 def test_the_same_moment_and_seed_wish_for_the_same_rides() -> None:
-    first = plan.wishes(NOW, KOLKATA, 7)
-    assert first == plan.wishes(NOW, KOLKATA, 7)
-    assert first != plan.wishes(NOW, KOLKATA, 8)
+    first = plan.ride_requests(NOW, KOLKATA, 7)
+    assert first == plan.ride_requests(NOW, KOLKATA, 7)
+    assert first != plan.ride_requests(NOW, KOLKATA, 8)
     places = {each.to for each in first}
     assert places <= set(city_places())
     for hour in range(24):
-        day = plan.wishes(NOW + timedelta(hours=hour), KOLKATA, 1)
+        day = plan.ride_requests(NOW + timedelta(hours=hour), KOLKATA, 1)
         assert [each.at for each in day] == sorted(each.at for each in day)
         assert all(each.at > plan.begins_at(NOW + timedelta(hours=hour)) for each in day)
         late = [e.pickup_at - (NOW + timedelta(hours=hour)) for e in day if e.pickup_at]

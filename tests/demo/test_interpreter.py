@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.here import NotYet, place_named
-from ridedash.demo.stories.interpreter import Moment, _look, _of_outage, advance, runs
+from ridedash.demo.stories.interpreter import Moment, _look, _outage_metrics, advance, runs
 from ridedash.demo.stories.model import AllReached, Answering, Count, Counted, Fresh, Step
 from ridedash.demo.stories.runs import RESUMED, Phase, Run
 from ridedash.demo.stories.seen import Line, all_shown, lines
@@ -103,7 +103,7 @@ def test_a_poll_between_two_reads_leads_no_ride_past_a_phase(
     with desk.app.test_request_context():
         login_user(SignedIn(desk.ids["desk"], home, "Desk", "manager", None, None))
         begun = runs().begin("down", 1, home, desk.now)
-        run = runs().move(begun, Phase.WAITING, desk.now, orders=rides)
+        run = runs().update(begun, Phase.WAITING, desk.now, orders=rides)
         assert run is not None
         wanted = Step("", until=AllReached("CALL_DRIVER", tuple(rides)))
         _look(Moment(run, STORIES["down"]), wanted, 0)
@@ -161,10 +161,10 @@ def test_how_long_rides_were_silent_is_not_counted_while_nobody_looked(stage: St
     for resumed in ({}, {RESUMED: ends - 1}, {RESUMED: ends + 65}):
         kept = {"outage_ends": ends} | resumed
         home, now = desk.ids["desk.property"], desk.now
-        run = Run("run", "down", 1, home, now, 0, Phase.WAITING, now, kept=kept)
+        run = Run("run", "down", 1, home, now, 0, Phase.WAITING, now, values=kept)
         with desk.app.test_request_context():
-            counted = _of_outage(run, Step("", until=Answering(True)))
-            run = replace(run, kept=kept | counted)
+            counted = _outage_metrics(run, Step("", until=Answering(True)))
+            run = replace(run, values=kept | counted)
             found.append(lines(run, (Fresh(45),), []))
     late = [Line("Every ride was fresh 70 s after the outage, 45 s at most", False)]
     assert found == [
@@ -185,11 +185,11 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
         for _ in range(LATE_TRIES):
             tokens.add(run.token(guest))
             late = desk.order("NOT_SENT", code="EXPIRED")
-            booked = runs().move(run, Phase.WAITING, desk.now, orders={guest: late})
+            booked = runs().update(run, Phase.WAITING, desk.now, orders={guest: late})
             assert booked is not None
             run = advance(Moment(booked, story), 60).run
             assert (run.phase, run.step, run.order(guest)) == (Phase.TODO, 0, None)
-            assert "was not sent in time" in run.kept["told"]
+            assert "was not sent in time" in run.values["told"]
         assert len(tokens | {run.token(guest)}) == LATE_TRIES + 1
         desk.order("BOOKED", "CALL_DRIVER")
         proof = lines(run, (Count.exactly(Counted.ORDERS, 1),), [])
@@ -198,7 +198,7 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
             Line("2 bookings were not sent in time, and made once more", True),
         ]
         late = desk.order("NOT_SENT", code="EXPIRED")
-        booked = runs().move(run, Phase.WAITING, desk.now, orders={guest: late})
+        booked = runs().update(run, Phase.WAITING, desk.now, orders={guest: late})
         assert booked is not None
         run = advance(Moment(booked, story), 60).run
         assert run.phase is Phase.FAILED  # so many late bookings are no chance

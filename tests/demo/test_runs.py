@@ -1,10 +1,10 @@
-"""Runs of stories: how many are kept, which deeds are remembered, and how long a run has waited."""
+"""Runs of stories: how many are stored, which values, and how long a run has waited."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ridedash.demo.stories import runs as kept_runs
-from ridedash.demo.stories.runs import KEPT, RESUMED, Phase, Run, Runs
+from ridedash.demo.stories.runs import RESUMED, STORED_RUNS, Phase, Run, Runs
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
@@ -14,14 +14,14 @@ def after(seconds: float) -> datetime:
 
 
 def waiting(runs: Runs) -> Run:
-    moved = runs.move(runs.begin("receipt", 1, 1, NOON), Phase.WAITING, NOON)
-    assert moved is not None
-    return moved
+    changed = runs.update(runs.begin("receipt", 1, 1, NOON), Phase.WAITING, NOON)
+    assert changed is not None
+    return changed
 
 
 def test_the_latest_runs_are_kept_and_no_more(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
-    begun = [runs.begin("receipt", 1, 1, after(n)) for n in range(KEPT + 10)]
+    begun = [runs.begin("receipt", 1, 1, after(n)) for n in range(STORED_RUNS + 10)]
     assert runs.find(begun[9].id) is None
     found = [runs.find(each.id) for each in begun[10:]]
     assert all(found)
@@ -42,18 +42,18 @@ def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> N
     found = runs.find(run.id)
     assert found is not None
     assert found.phase_at == run.phase_at == after(597)
-    assert found.kept == run.kept == {RESUMED: after(600).timestamp()}
+    assert found.values == run.values == {RESUMED: after(600).timestamp()}
 
 
 def test_a_deed_is_remembered_also_when_its_step_was_skipped_meanwhile(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     run = runs.begin("receipt", 1, 1, NOON)
-    assert runs.move(run, Phase.TODO, NOON, step=1, told="x")
-    assert runs.move(run, Phase.WAITING, NOON, orders={"ride": 7}) is None
-    runs.keep(run, orders={"ride": 7})
+    assert runs.update(run, Phase.TODO, NOON, step=1, told="x")
+    assert runs.update(run, Phase.WAITING, NOON, orders={"ride": 7}) is None
+    runs.store_values(run, orders={"ride": 7})
     found = runs.find(run.id)
     assert found is not None
-    assert (found.step, found.order("ride"), found.kept["told"]) == (1, 7, "x")
+    assert (found.step, found.order("ride"), found.values["told"]) == (1, 7, "x")
 
 
 def test_a_file_that_can_not_be_used_has_no_story_for_pages(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def waiting(stage: Stage, order: int | None, **kept: Any) -> Run:
     orders = {} if order is None else {"ride": order}
     home, now = stage.desk.ids["desk.property"], stage.desk.now
     return Run(
-        "run", "receipt", 1, home, now, 0, Phase.WAITING, now, kept={"orders": orders} | kept
+        "run", "receipt", 1, home, now, 0, Phase.WAITING, now, values={"orders": orders} | kept
     )
 
 

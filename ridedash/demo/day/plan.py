@@ -32,7 +32,7 @@ ENDED: Final = timedelta(minutes=75)  # a ride that was ordered this long ago ha
 
 
 @dataclass(frozen=True)
-class Wish:
+class RideRequest:
     """One ride to order: when, for whom, where to, in which car, and how it goes."""
 
     at: datetime
@@ -50,18 +50,18 @@ class Wish:
     rating: int | None = None  # the guest's feedback
 
 
-def wishes(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) -> list[Wish]:
+def ride_requests(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) -> list[RideRequest]:
     """All rides of `days` days and of the day of `now`, in the order in which they are ordered."""
-    dice = Random(f"day of {seed}")  # noqa: S311 - a demo's dice
+    rng = Random(f"day of {seed}")  # noqa: S311 - a demo
     guests = list(CAST)
-    dice.shuffle(guests)
+    rng.shuffle(guests)
     begins = now - BEGINS
     today = now.astimezone(zone).date()
     found = []
     for back in range(days, -1, -1):
-        made = _day_before(today - timedelta(days=back), zone, dice, guests)
-        found += [each for each in made if begins - timedelta(days=days) < each.at < begins]
-    found += _ended(now, dice, guests)
+        requests = _day_before(today - timedelta(days=back), zone, rng, guests)
+        found += [each for each in requests if begins - timedelta(days=days) < each.at < begins]
+    found += _ended(now, rng, guests)
     found += _now(now, guests)
     found += _to_come(now, zone, guests)
     return sorted(found, key=lambda each: each.at)
@@ -72,66 +72,66 @@ def begins_at(now: datetime) -> datetime:
     return now - BEGINS - timedelta(days=DAYS, hours=1)
 
 
-def _day_before(day: date, zone: ZoneInfo, dice: Random, guests: list[Guest]) -> list[Wish]:
-    hours = sorted(dice.sample(HOURS, dice.choice(RIDES_A_DAY)))
-    who = dice.sample(guests, len(hours))
-    made = []
+def _day_before(day: date, zone: ZoneInfo, rng: Random, guests: list[Guest]) -> list[RideRequest]:
+    hours = sorted(rng.sample(HOURS, rng.choice(RIDES_A_DAY)))
+    who = rng.sample(guests, len(hours))
+    requests = []
     for hour, guest in zip(hours, who, strict=True):
-        at = datetime.combine(day, time(hour, dice.randrange(60), dice.randrange(60)), zone)
-        made.append(_usual(at, guest, dice))
-    which = dice.randrange(len(made) * 2)
-    if which < len(made):  # not every day goes well
-        spoilt = replace(made[which], rating=None)
-        nobody = dice.random() < 0.5
-        made[which] = (
-            replace(spoilt, goes=NO_CAB) if nobody else replace(spoilt, cancelled=wire.CALL_DRIVER)
+        at = datetime.combine(day, time(hour, rng.randrange(60), rng.randrange(60)), zone)
+        requests.append(_usual(at, guest, rng))
+    which = rng.randrange(len(requests) * 2)
+    if which < len(requests):  # not every day goes well
+        spoilt = replace(requests[which], rating=None)
+        no_cab = rng.random() < 0.5
+        requests[which] = (
+            replace(spoilt, goes=NO_CAB) if no_cab else replace(spoilt, cancelled=wire.CALL_DRIVER)
         )
-    return made
+    return requests
 
 
-def _usual(at: datetime, guest: Guest, dice: Random) -> Wish:
+def _usual(at: datetime, guest: Guest, rng: Random) -> RideRequest:
     """A ride that goes well."""
-    rating = dice.choice((5, 5, 4, 5, 3)) if dice.random() < 0.4 else None
-    centre = dice.choice(CENTRES) if dice.random() < 0.3 else ""
-    payment = wire.CASH if dice.random() < 0.15 else None
-    car = dice.choice(CARS)
+    rating = rng.choice((5, 5, 4, 5, 3)) if rng.random() < 0.4 else None
+    centre = rng.choice(CENTRES) if rng.random() < 0.3 else ""
+    payment = wire.CASH if rng.random() < 0.15 else None
+    car = rng.choice(CARS)
     if car == "share":
         payment = None  # this product is paid before the ride
-    return Wish(at, guest, guest.place, car, centre=centre, payment=payment, rating=rating)
+    return RideRequest(at, guest, guest.place, car, centre=centre, payment=payment, rating=rating)
 
 
-def _ended(now: datetime, dice: Random, guests: list[Guest]) -> list[Wish]:
+def _ended(now: datetime, rng: Random, guests: list[Guest]) -> list[RideRequest]:
     """Ten rides of the day that are over, including those that went wrong."""
     span = (BEGINS - ENDED) / 10
-    made = [
-        _usual(now - BEGINS + span * i + span * dice.uniform(0.1, 0.9), guest, dice)
+    requests = [
+        _usual(now - BEGINS + span * i + span * rng.uniform(0.1, 0.9), guest, rng)
         for i, guest in enumerate(guests[:10])
     ]
     fee, owes = guests[10:12]
     return [
-        *made,
-        Wish(_ago(now, 95), fee, fee.place, "suv", cancelled=wire.CLIENT_LOCATED),
-        Wish(_ago(now, 52), owes, owes.place, "mini", account=OWING),
+        *requests,
+        RideRequest(_ago(now, 95), fee, fee.place, "suv", cancelled=wire.CLIENT_LOCATED),
+        RideRequest(_ago(now, 52), owes, owes.place, "mini", account=OWING),
     ]
 
 
-def _now(now: datetime, guests: list[Guest]) -> list[Wish]:
+def _now(now: datetime, guests: list[Guest]) -> list[RideRequest]:
     """Rides that are under way, each in another status, and some that need a decision."""
     ride, board, soon, comes, search, lost, alone, leaves, retry = guests[12:21]
     return [
-        Wish(_ago(now, 17), ride, "Meridian Airport", "prime", centre="Crew"),
-        Wish(_ago(now, 12), board, "Lode Stadium", "suv", note="Two large suitcases"),
-        Wish(_ago(now, 10), leaves, leaves.place, "auto", goes=LEAVES),
-        Wish(_ago(now, 8), alone, alone.place, "mini", goes=NO_CAB),
-        Wish(_ago(now, 7), lost, lost.place, "mini", lost=True),
-        Wish(_ago(now, 5), soon, soon.place, "mini"),
-        Wish(_ago(now, 3), comes, comes.place, "prime", payment=wire.CASH),
-        Wish(_ago(now, 1.5), retry, "City Hall", "share", goes=RETRIES),
-        Wish(_ago(now, 0.5), search, search.place, "mini"),
+        RideRequest(_ago(now, 17), ride, "Meridian Airport", "prime", centre="Crew"),
+        RideRequest(_ago(now, 12), board, "Lode Stadium", "suv", note="Two large suitcases"),
+        RideRequest(_ago(now, 10), leaves, leaves.place, "auto", goes=LEAVES),
+        RideRequest(_ago(now, 8), alone, alone.place, "mini", goes=NO_CAB),
+        RideRequest(_ago(now, 7), lost, lost.place, "mini", lost=True),
+        RideRequest(_ago(now, 5), soon, soon.place, "mini"),
+        RideRequest(_ago(now, 3), comes, comes.place, "prime", payment=wire.CASH),
+        RideRequest(_ago(now, 1.5), retry, "City Hall", "share", goes=RETRIES),
+        RideRequest(_ago(now, 0.5), search, search.place, "mini"),
     ]
 
 
-def _to_come(now: datetime, zone: ZoneInfo, guests: list[Guest]) -> list[Wish]:
+def _to_come(now: datetime, zone: ZoneInfo, guests: list[Guest]) -> list[RideRequest]:
     """Planned rides: two in the next hours, three tomorrow morning."""
     here = now.astimezone(zone)
     tomorrow = here.date() + timedelta(days=1)
@@ -139,17 +139,16 @@ def _to_come(now: datetime, zone: ZoneInfo, guests: list[Guest]) -> list[Wish]:
     early = [datetime.combine(tomorrow, time(*at), zone) for at in ((6, 30), (8, 15), (9, 0))]
     places = ("Opera on the Lode", "", "Meridian Airport", "Conference Centre", "")
     cars = ("prime", "mini", "prime", "suv", "mini")
-    made = []
+    requests = []
     for i, pickup in enumerate(sorted([*later, *early])):
         guest = guests[21 + i]
         at = _ago(now, 180 - 30 * i)
         if pickup - now < SOONEST * 3:  # at night an early pickup is too soon: take the next day
             pickup += timedelta(days=1)
+        place = places[i] or guest.place
         centre = "Conferences" if places[i] == "Conference Centre" else ""
-        made.append(
-            Wish(at, guest, places[i] or guest.place, cars[i], pickup_at=pickup, centre=centre)
-        )
-    return made
+        requests.append(RideRequest(at, guest, place, cars[i], pickup_at=pickup, centre=centre))
+    return requests
 
 
 def _ago(now: datetime, minutes: float) -> datetime:

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.demo.day.plan import CENTRES, Wish
+from ridedash.demo.day.plan import CENTRES, RideRequest
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.demo.words import FAULTS
 from ridedash.extensions import Services
@@ -36,13 +36,13 @@ from ridedash.store.offers import OfferOwner, Trip
 from ridedash.store.properties import cost_centres_of, favourites_of, set_favourite
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 
-INSTEAD: Final = "mini"  # the category that is ordered where the wished one is not offered
+INSTEAD: Final = "mini"  # the category that is ordered where the requested one is not offered
 SENT_AFTER: Final = timedelta(seconds=0.4)
 SEEN_AFTER: Final = timedelta(seconds=3)  # how long after a new status a poll finds it
-PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status somebody presses Cancel
-SAID_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
+PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status staff press Cancel
+FEEDBACK_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
 MOST_AT_ONCE: Final = 20  # rides that are under way at the same time
-PHONE: Final = "+910000099000"  # the first of a range of numbers that nobody has
+PHONE: Final = "+910000099000"  # the first of a range of numbers that no one has
 # favourite places, numbered from 1 by the kiosk's keys; every demo has the first six
 DROPS: Final = (
     *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),
@@ -118,14 +118,14 @@ class Player:
         self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
     ) -> None:
         self.services, self.worker, self.control, self.clock = services, worker, control, clock
-        self._numbers = itertools.count()  # deeds of the same moment are done in their order
+        self._numbers = itertools.count()  # actions of the same time are done in their order
         self._ordered = 0
         self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []
 
     def play(
         self,
         desk: Desk,
-        wished: Sequence[Wish],
+        requests: Sequence[RideRequest],
         until: datetime,
         go_on: Callable[[int], bool],
     ) -> bool:
@@ -134,79 +134,79 @@ class Player:
         `go_on` is called before each step with the number of rides ordered so far; if false, play
         stops.
         """
-        for n, wish in enumerate(wished):
-            self._later(wish.at, partial(self._order_it, desk, wish, n))
+        for n, request in enumerate(requests):
+            self._later(request.at, partial(self._order_it, desk, request, n))
         while self._ahead and self._ahead[0][0] <= until:
             if not go_on(self._ordered):
                 return False
-            at, _, deed = heapq.heappop(self._ahead)
+            at, _, action = heapq.heappop(self._ahead)
             self.clock.lead(at)
-            deed()
+            action()
         self.clock.lead(until)
         self._poll()
         return True
 
-    def _later(self, at: datetime, deed: Callable[[], Any]) -> None:
-        heapq.heappush(self._ahead, (at.astimezone(UTC), next(self._numbers), deed))
+    def _later(self, at: datetime, action: Callable[[], Any]) -> None:
+        heapq.heappush(self._ahead, (at.astimezone(UTC), next(self._numbers), action))
 
-    def _order_it(self, desk: Desk, wish: Wish, n: int) -> None:
+    def _order_it(self, desk: Desk, request: RideRequest, n: int) -> None:
         self._ordered = n + 1
-        if wish.goes:
-            self.control.arm(wish.goes)
-        if wish.lost:
+        if request.goes:
+            self.control.arm(request.goes)
+        if request.lost:
             self.control.add_fault(FAULTS["lost_answer"].body)
-        account = desk.accounts[wish.account]
-        category, offer_id = self._offer(desk, wish, account)
-        wanted = BookingRequest(
+        account = desk.accounts[request.account]
+        category, offer_id = self._offer(desk, request, account)
+        booking = BookingRequest(
             property_id=desk.property_id,
             actor=desk.actor,
             tz=desk.zone,
-            form_token=f"day-{wish.at.timestamp():.0f}-{n}",
-            pickup_at=wish.pickup_at.astimezone(UTC) if wish.pickup_at else None,
+            form_token=f"day-{request.at.timestamp():.0f}-{n}",
+            pickup_at=request.pickup_at.astimezone(UTC) if request.pickup_at else None,
             offer_id=offer_id,
-            guest_name=wish.guest.name,
-            guest_room=wish.guest.room,
-            guest_language=wish.guest.language,
-            cost_centre_id=desk.centres.get(wish.centre),
-            note=wish.note,
+            guest_name=request.guest.name,
+            guest_room=request.guest.room,
+            guest_language=request.guest.language,
+            cost_centre_id=desk.centres.get(request.centre),
+            note=request.note,
             seats=1 if wire.kind_of(category) is wire.Kind.SHARE else None,
-            payment=wish.payment,
+            payment=request.payment,
             account_id=account,
         )
         try:
-            order_id = place(self.services.db, self.clock, wanted).order_id
+            order_id = place(self.services.db, self.clock, booking).order_id
         except GuardBusy:
             return  # the guest's earlier ride is still being booked
-        if wish.pickup_at is None:
+        if request.pickup_at is None:
             self.clock.lead(self.clock() + SENT_AFTER)
             self.worker.sender.send(order_id)
-            self._follow(order_id, wish, desk.actor)
+            self._follow(order_id, request, desk.actor)
 
-    def _offer(self, desk: Desk, wish: Wish, account: int) -> tuple[str, int]:
-        """The category and id of an offer: of the wished category, or else of INSTEAD."""
+    def _offer(self, desk: Desk, request: RideRequest, account: int) -> tuple[str, int]:
+        """The category and id of an offer: of the requested category, or else of INSTEAD."""
         owner = OfferOwner(desk.property_id, desk.actor, account)
         estimator = Estimator(self.services, owner, "en")
-        trip = Trip(desk.pickup, desk.pickup_name, desk.places[wish.to], wish.to)
-        for category in (wish.car, INSTEAD):
+        trip = Trip(desk.pickup, desk.pickup_name, desk.places[request.to], request.to)
+        for category in (request.car, INSTEAD):
             _price, offer_id = _quoted(estimator, trip, category, account)
             if offer_id:
                 return category, offer_id
-        raise LookupError(f"nothing is offered to {wish.to}")
+        raise LookupError(f"nothing is offered to {request.to}")
 
-    def _follow(self, order_id: int, wish: Wish, actor: Actor) -> None:
+    def _follow(self, order_id: int, request: RideRequest, actor: Actor) -> None:
         """Poll the ride at every new status, and do what its plan says (cancel, rate)."""
         with self.services.db.read() as s:
             mtx = s.get_one(Order, order_id).mtx
         for phase in self.control.phases(mtx):
             seen = phase.at + SEEN_AFTER
             self._later(seen, self._poll)
-            if phase.status == wish.cancelled:
+            if phase.status == request.cancelled:
                 self._later(seen + PRESSED_AFTER, lambda: self._cancel(order_id, actor))
             if phase.status == wire.COMPLETED:
                 self._later(seen + SEEN_AFTER, lambda: self._settle(order_id))
-                if wish.rating is not None:
-                    say = partial(self._feedback, order_id, actor, wish.rating)
-                    self._later(seen + SAID_AFTER, say)
+                if request.rating is not None:
+                    say = partial(self._feedback, order_id, actor, request.rating)
+                    self._later(seen + FEEDBACK_AFTER, say)
 
     def _cancel(self, order_id: int, actor: Actor) -> None:
         runtime = self.services.runtime

@@ -24,12 +24,12 @@ class NotRepeated(Exception):
 
 def repeat(call: Call, property_id: int) -> None:
     """Repeat a call, with the account of its order. Raises NotRepeated."""
-    asked = dict(parse_qsl(query_of(call.path)))
+    query = dict(parse_qsl(query_of(call.path)))
     try:
         if "Authorization" not in call.request.headers:
-            _repeat(call.operation, asked, None)
+            _repeat(call.operation, query, None)
             return
-        again = partial(_repeat, call.operation, asked)
+        again = partial(_repeat, call.operation, query)
         call_with_token(services().tokens, _account(call, property_id), again)
     except (NeedsReconnect, NoRefreshNow, NoAnswer) as error:
         raise NotRepeated from error
@@ -37,18 +37,18 @@ def repeat(call: Call, property_id: int) -> None:
         pass  # a refusal is an answer too: the lens shows it
 
 
-def _repeat(operation: str, asked: dict[str, str], token: str | None) -> None:
+def _repeat(operation: str, query: dict[str, str], token: str | None) -> None:
     client = services().client
     if operation == "products":
-        drop = _place(asked, "drop") if "drop_lat" in asked else None
-        client.products(_place(asked, "pickup"), drop, asked.get("category"), token)
+        drop = _place(query, "drop") if "drop_lat" in query else None
+        client.products(_place(query, "pickup"), drop, query.get("category"), token)
         return
-    ids = {name: asked.get(name) for name in ("booking_id", "txn_id")}
+    ids = {name: query.get(name) for name in ("booking_id", "txn_id")}
     client.track_ride(token or "", priority=Priority.PAGE, **ids)
 
 
-def _place(asked: dict[str, str], end: str) -> LatLng:
-    return LatLng(float(asked[f"{end}_lat"]), float(asked[f"{end}_lng"]))
+def _place(query: dict[str, str], end: str) -> LatLng:
+    return LatLng(float(query[f"{end}_lat"]), float(query[f"{end}_lng"]))
 
 
 def _account(call: Call, property_id: int) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from ridedash.demo.lens.operations import object_in
 from ridedash.demo.lens.store import Call
 
-KEPT: Final = ("accept", "content-type")  # the other headers that may change the answer
+COPIED_HEADERS: Final = ("accept", "content-type")  # the other headers that may change the answer
 WITHIN_S: Final = 10
 
 
@@ -20,7 +20,7 @@ def curl(call: Call, base_url: str) -> str:
     if call.method != "GET":
         words += ["--request", call.method]
     words.append(shlex.quote(base_url + call.path))
-    for name in KEPT:
+    for name in COPIED_HEADERS:
         if name in call.request.headers:
             words += ["--header", shlex.quote(f"{name}: {call.request.headers[name]}")]
     words += ["--header", '"X-APP-TOKEN: $APP_TOKEN"']

@@ -21,13 +21,13 @@ HTTP: Final = "HTTP/1.1"
 class Origin:
     """Where the calls come from; `title` says that this is a demo, its seed and the ride.
 
-    `made` has our conclusions from each call, by its number.
+    `conclusions` has ours from each call, by its number.
     """
 
     title: str
     base_url: str
     time: ServiceTime
-    made: Mapping[int, str] = field(default_factory=dict)
+    conclusions: Mapping[int, str] = field(default_factory=dict)
 
 
 def har(calls: Sequence[Call], origin: Origin) -> str:
@@ -54,9 +54,9 @@ def script(calls: Sequence[Call], origin: Origin) -> str:
     for call in calls:
         at = origin.time.shown(call.began).isoformat(timespec="seconds")
         again = f" ×{call.same}" if call.same > 1 else ""
-        lines += ["", f"# {at} {call.operation} {_said(call)}{again}"]
-        if made := origin.made.get(call.number):
-            lines.append(f"# {made}")
+        lines += ["", f"# {at} {call.operation} {_status_and_result(call)}{again}"]
+        if conclusion := origin.conclusions.get(call.number):
+            lines.append(f"# {conclusion}")
         line = curl(call, origin.base_url)
         lines.append(line if call.method == "GET" else "# " + line.replace("\n", " "))
     return "\n".join(lines) + "\n"
@@ -77,7 +77,7 @@ def events(calls: Sequence[Call], origin: Origin) -> str:
                 "status": call.status,
                 "outcome": call.outcome,
                 "result": call.result,
-                "made": origin.made.get(call.number, ""),
+                "made": origin.conclusions.get(call.number, ""),
                 "ms": call.ms,
                 "same": call.same,
                 "cause": call.cause,
@@ -91,7 +91,7 @@ def query_pairs(call: Call) -> dict[str, str]:
     return dict(parse_qsl(query_of(call.path)))
 
 
-def _said(call: Call) -> str:
+def _status_and_result(call: Call) -> str:
     return " ".join(str(each) for each in (call.status or "", call.result) if each)
 
 
@@ -109,7 +109,7 @@ def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, 
     after_wait = max(0.0, call.ms - call.waited_ms)
     first = after_wait if call.first_byte_ms is None else call.first_byte_ms
     same = f", the same ×{call.same}" if call.same > 1 else ""
-    made = origin.made.get(call.number, "")
+    conclusion = origin.conclusions.get(call.number, "")
     return {
         "startedDateTime": started,
         "time": call.ms,
@@ -122,12 +122,12 @@ def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, 
             "wait": first,
             "receive": round(max(0.0, after_wait - first), 2),
         },
-        "comment": f"{call.operation}: {call.result}{same}. {made} {call.cause}".strip(),
+        "comment": f"{call.operation}: {call.result}{same}. {conclusion} {call.cause}".strip(),
     }
 
 
 def _request(call: Call, origin: Origin) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    request: dict[str, Any] = {
         "method": call.method,
         "url": origin.base_url + call.path,
         "httpVersion": HTTP,
@@ -138,8 +138,8 @@ def _request(call: Call, origin: Origin) -> dict[str, Any]:
         "bodySize": len(call.request.body.encode()),
     }
     if call.request.body:
-        made["postData"] = {"mimeType": "application/json", "text": call.request.body}
-    return made
+        request["postData"] = {"mimeType": "application/json", "text": call.request.body}
+    return request
 
 
 def _response(call: Call, answer: Side) -> dict[str, Any]:

@@ -66,13 +66,13 @@ def made_of(calls: Sequence[Call], kind: Kind | None = None) -> dict[int, str]:
         if call.operation == "track_ride" and not call.cause.startswith(PAGES):
             ride, found[call.number] = _followed(ride, call)
         else:
-            found[call.number] = _made(call)
+            found[call.number] = _conclusion(call)
         if call.operation == "create":
             ride = _begun(ride, call)
     return found
 
 
-def _made(call: Call) -> str:
+def _conclusion(call: Call) -> str:
     if call.operation == "create":
         return _of_create(_created(call))
     if call.operation == "products":
@@ -113,7 +113,7 @@ def _created(call: Call) -> Outcome:
 
 def _of_create(outcome: Outcome) -> str:
     state, code = outcome.state, outcome.code or ""
-    said = {
+    proof = {
         OrderState.BOOKED: _("Accepted, because it names a booking id."),
         OrderState.MATCHING: _("Accepted, and still searching: it names a txn_id alone."),
         OrderState.REJECTED: _("Refused, because of its code %(code)s.", code=code),
@@ -125,7 +125,7 @@ def _of_create(outcome: Outcome) -> str:
         then = _("The order may be sent once more.")
     elif state is OrderState.UNKNOWN:
         then = _("The order is now UNKNOWN: nobody books again before a person has looked.")
-    return f"{said} {then}"
+    return f"{proof} {then}"
 
 
 def _why(code: str) -> str:

@@ -51,11 +51,11 @@ def name_of(path: str) -> str:
 
 def ids_of(query: str, sent: str, got: str) -> Ids:
     """The ids in a query, a request body and an answer body (JSON); those of the answer win."""
-    asked = {name: values[0] for name, values in parse_qs(query).items()}
-    found = asked | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
+    params = {name: values[0] for name, values in parse_qs(query).items()}
+    found = params | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
     trip = ""
-    if "pickup_lat" in asked:
-        trip = trip_of(*(float(asked[name]) if name in asked else None for name in _TRIP))
+    if "pickup_lat" in params:
+        trip = trip_of(*(float(params[name]) if name in params else None for name in _TRIP))
     return Ids(
         found.get("booking_id", ""), found.get("txn_id", ""), found.get("merchant_txn_id", ""), trip
     )
@@ -86,8 +86,8 @@ def result_of(operation: str, got: str, failure: str) -> str:
         wanted = ("booking_status", "status")
     else:
         wanted = ("reason", "code", "header", "status", "message")
-    said = next((body[name] for name in wanted if isinstance(body.get(name), str | int)), "")
-    return one_line(str(said), RESULT_CHARS)
+    value = next((body[name] for name in wanted if isinstance(body.get(name), str | int)), "")
+    return one_line(str(value), RESULT_CHARS)
 
 
 @lru_cache(maxsize=4)  # several functions read the same call

@@ -11,7 +11,7 @@ from ridedash.demo.lens.store import Call
 from ridedash.views.web.formatting import age
 
 # calls of one operation that are searched at most; an older field is not shown
-MOST_ASKED: Final = 40
+MOST_SEARCHED: Final = 40
 Reader = Callable[[int], Call | None]
 
 
@@ -52,7 +52,7 @@ class Origins:
 
     def _of(self, operation: str) -> Sequence[Call]:
         mine = [call for call in self._calls if call.operation == operation]
-        return mine[:MOST_ASKED]
+        return mine[:MOST_SEARCHED]
 
     def _body(self, call: Call) -> Any:
         if call.number not in self._bodies:
@@ -64,9 +64,9 @@ class Origins:
         return self._bodies[call.number]
 
 
-def origins(made: Origins, now: datetime, surface: str) -> dict[str, Any]:
+def origins(sources: Origins, now: datetime, surface: str) -> dict[str, Any]:
     """The elements of one surface by their names."""
-    return {each.name: made.of(each, now) for each in ELEMENTS if each.surface == surface}
+    return {each.name: sources.of(each, now) for each in ELEMENTS if each.surface == surface}
 
 
 def resolved(pattern: str, body: Any, about: About) -> Iterator[tuple[str, Any]]:

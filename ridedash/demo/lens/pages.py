@@ -134,11 +134,11 @@ def _why(each: Call) -> str:
     return each.cause or _("nobody's page")
 
 
-def _shown(number: int, said: str = "") -> str:
+def _shown(number: int, message: str = "") -> str:
     with services().db.read() as s:
         lens, tz = _lens(s)
         found = lens.call(number) if number <= MOST_NUMBER else None
-        made = "" if found is None else lens.made_of_one(found)
+        conclusion = "" if found is None else lens.conclusion(found)
     if found is None:
         abort(404)
     base = services().settings.service_url.rstrip("/")
@@ -146,8 +146,8 @@ def _shown(number: int, said: str = "") -> str:
     return render_template(
         "demo/_call.html",
         call=found,
-        said=said,
-        made=made,
+        said=message,
+        made=conclusion,
         at=clock_time(time.shown(found.began), tz, seconds=True),
         last_at=clock_time(time.shown(found.ended), tz, seconds=True),
         sent=tree(found.request.body),
@@ -186,9 +186,9 @@ def _file(
     with s.db.read() as db:
         lens = Lens(db, page.order.property_id)
         found = lens.whole(order_id, MOST_EXPORTED)
-        made = lens.made(found)
+        conclusions = lens.conclusions(found)
     title = title_of(order_id, page.order.property_id)
-    origin = Origin(title, s.settings.service_url.rstrip("/"), s.time(), made)
+    origin = Origin(title, s.settings.service_url.rstrip("/"), s.time(), conclusions)
     answer = Response(written(found, origin), mimetype=kind)
     name = f"demo-ride-{order_id}.{ending}"
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'

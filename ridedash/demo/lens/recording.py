@@ -100,7 +100,7 @@ class Lens:
         read = (self._file.call(each.number) for each in listed)
         return [replace(each, order=order) for each in read if each is not None]
 
-    def made(self, calls: Sequence[Call]) -> dict[int, str]:
+    def conclusions(self, calls: Sequence[Call]) -> dict[int, str]:
         """Our conclusions from all calls of one order, with bodies, by the numbers of the calls."""
         order = calls[0].order if calls else None
         row = None
@@ -108,10 +108,10 @@ class Lens:
             row = self._s.execute(_query().where(Order.id == order)).one_or_none()
         return made_of(calls, None if row is None else Kind(row.kind))
 
-    def made_of_one(self, call: Call) -> str:
+    def conclusion(self, call: Call) -> str:
         """Our conclusion from one call, which depends on the earlier calls of its order."""
         calls = [call] if call.order is None else self.whole(call.order, MOST_JUDGED)
-        return self.made(calls).get(call.number, "")
+        return self.conclusions(calls).get(call.number, "")
 
     def latest(self, order: int, operation: str) -> Call | None:
         """The last call of an operation that belongs to an order, with its bodies."""
@@ -127,8 +127,8 @@ class Lens:
             ids = call.ids
             keys = (call.hint, ids.mtx, ids.booking_id, ids.txn_id)
             row = next((known[key] for key in keys if key and key in known), None)
-            made = offers.get(call.number, ())
-            row = row or next((booked[each] for each in made if each in booked), None)
+            own_offers = offers.get(call.number, ())
+            row = row or next((booked[each] for each in own_offers if each in booked), None)
             row = row or _offered(call, rows)
             if row is None:
                 yield call

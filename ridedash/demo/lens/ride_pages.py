@@ -75,8 +75,8 @@ def elements(order_id: int) -> Response:
     about = About(page.order.category, page.order.seats)
     with s.db.read() as db:
         lens = Lens(db, page.order.property_id)
-        made = Origins(lens.calls(order_id), lens.call, about)
-        found = origins(made, s.clock(), surface)
+        sources = Origins(lens.calls(order_id), lens.call, about)
+        found = origins(sources, s.clock(), surface)
     return jsonify({"elements": found})
 
 

@@ -108,7 +108,7 @@ class Call:
 
     @property
     def cut(self) -> bool:
-        """Whether only the beginning of the answer was kept."""
+        """Whether only the beginning of the answer is stored."""
         return self.size > LONGEST
 
 
@@ -164,8 +164,8 @@ class LensFile:
         row = next(iter(self._read(query, (number,))), None)
         if row is None:
             return None
-        kept = self._read("SELECT which, headers, body FROM answers WHERE number = ?", (number,))
-        sides = {which: Side(json.loads(head), body) for which, head, body in kept}
+        rows = self._read("SELECT which, headers, body FROM answers WHERE number = ?", (number,))
+        sides = {which: Side(json.loads(head), body) for which, head, body in rows}
         last = sides.get("last")
         return replace(
             _call(row),
@@ -177,8 +177,8 @@ class LensFile:
     def offers(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         """The offers that were made from calls of products, by the numbers of the calls."""
         found: dict[int, list[int]] = {}
-        asked = ", ".join(str(int(number)) for number in numbers)
-        query = f"SELECT number, offer FROM offers WHERE number IN ({asked})"  # noqa: S608 - ints
+        listed = ", ".join(str(int(number)) for number in numbers)
+        query = f"SELECT number, offer FROM offers WHERE number IN ({listed})"  # noqa: S608 - ints
         for number, offer in self._read(query):
             found.setdefault(number, []).append(offer)
         return found

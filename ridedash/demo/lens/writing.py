@@ -136,10 +136,10 @@ class Writer:
         run.added, run.last = run.added + 1, seen
         changed[run.number] = self._late[run.number] = run
 
-    def _tie(self, made: Offered) -> None:
+    def _tie(self, offered: Offered) -> None:
         """Link the offers to the calls from which they were made."""
-        calls = self._searches.pop(made.cause, ())
-        rows = [(offer, number) for offer in made.offers for number in calls]
+        calls = self._searches.pop(offered.cause, ())
+        rows = [(offer, number) for offer in offered.offers for number in calls]
         self._db.executemany("INSERT OR IGNORE INTO offers VALUES (?, ?)", rows)
         self._db.executemany(_TURNED, [(self._turn, each) for each in calls])
 
@@ -162,12 +162,12 @@ class Writer:
             "first_byte_ms": None if call.first_byte_s is None else _ms(call.first_byte_s),
             "size": 0 if call.answer is None else len(call.answer.body),
         }
-        kept = sum(map(len, (*sent, *got)))
+        chars = sum(map(len, (*sent, *got)))
         values = (
             *(seen.ended - call.total_s, operation, call.outcome),
             *(None if call.answer is None else call.answer.status, failed),
             *(ids.booking_id, ids.txn_id, ids.mtx, ids.trip, seen.hint, digest),
-            *(kept, json.dumps(facts)),
+            *(chars, json.dumps(facts)),
         )
         number = self._db.execute(_INSERT, values).lastrowid
         assert number is not None
@@ -210,8 +210,8 @@ class Writer:
         self._since_trim = 0
         left, count = MOST_BYTES, 0
         rows = self._db.execute("SELECT number, kept FROM calls ORDER BY number DESC")
-        for number, kept in rows.fetchall():
-            left, count = left - kept, count + 1
+        for number, chars in rows.fetchall():
+            left, count = left - chars, count + 1
             if left < 0 or count > MOST_CALLS:
                 for table in ("calls", "latest", "answers", "offers"):
                     query = f"DELETE FROM {table} WHERE number <= ?"  # noqa: S608 - ours
@@ -259,7 +259,7 @@ def _request_of(call: Exchange) -> tuple[str, str]:
 
 
 def _answer_of(call: Exchange) -> tuple[str, str]:
-    """Headers as JSON, and the body; for an unreadable answer, the evidence that was kept of it."""
+    """Headers as JSON, and the body; for an unreadable answer, the evidence stored of it."""
     if call.answer is None:
         return "{}", scrubbing.words(call.evidence, call.request.secrets)
     secrets = call.request.secrets

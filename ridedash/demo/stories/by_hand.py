@@ -6,7 +6,7 @@ orders, and the interpreter recognises what the screen has done.
 
 from typing import Any, Final
 
-from ridedash.demo.stories import kiosk_deeds
+from ridedash.demo.stories import kiosk_actions
 from ridedash.demo.stories.here import NotPlayed
 from ridedash.demo.stories.model import Ask, Book, KioskBook, KioskLook, Step, Surface
 from ridedash.demo.stories.runs import Phase, Run
@@ -42,28 +42,28 @@ def by_hand(run: Run, step: Step | None, shown: frozenset[str]) -> dict[str, Any
             case Book() | Ask():
                 return _at_desk(run, step.do)
             case KioskBook():
-                told = kiosk_deeds.told_to_book(run, step.do)
-                return None if told is None else _at_kiosk("book", told)
+                fields = kiosk_actions.fields_to_book(run, step.do)
+                return None if fields is None else _at_kiosk("book", fields)
             case KioskLook():
-                return _at_kiosk("look", kiosk_deeds.told_to_look(run, step.do))
+                return _at_kiosk("look", kiosk_actions.fields_to_look(run, step.do))
     except NotPlayed:
         pass  # the interpreter reports the reason
     return None
 
 
-def _at_kiosk(do: str, told: dict[str, Any]) -> dict[str, Any]:
-    return {"screen": Surface.KIOSK, "do": do} | told
+def _at_kiosk(do: str, fields: dict[str, Any]) -> dict[str, Any]:
+    return {"screen": Surface.KIOSK, "do": do} | fields
 
 
-def _at_desk(run: Run, deed: Book | Ask) -> dict[str, Any] | None:
-    told = {"screen": Surface.DESK, "drop": deed.to, "car": deed.car}
-    if isinstance(deed, Ask):
-        return told | {"do": "ask"}
-    if not deed.typed or deed.seats or deed.account or deed.language:
+def _at_desk(run: Run, action: Book | Ask) -> dict[str, Any] | None:
+    fields = {"screen": Surface.DESK, "drop": action.to, "car": action.car}
+    if isinstance(action, Ask):
+        return fields | {"do": "ask"}
+    if not action.typed or action.seats or action.account or action.language:
         return None  # not to be typed, or with fields that the screen doesn't fill in
-    token = run.token(deed.ride)
+    token = run.token(action.ride)
     with services().db.read() as s:
         if order_of_form(s, run.property_id, token) is not None:
             return None
-    who = {"guest": deed.guest, "room": deed.room, "form_token": token}
-    return told | {"do": "book"} | who
+    who = {"guest": action.guest, "room": action.room, "form_token": token}
+    return fields | {"do": "book"} | who

@@ -1,6 +1,6 @@
 """A story of one evening at the desk: thirty rides in three waves, with three troubles among them.
 
-It ends on a full board: somebody from the audience may sort out the rest.
+It ends on a full board: a person in the audience may sort out the rest.
 """
 
 from datetime import time
@@ -8,11 +8,11 @@ from typing import Final
 
 from ridedash.demo.cast import CAST, Guest
 from ridedash.demo.stories.model import (
+    Action,
     Book,
     Clock,
     Count,
     Counted,
-    Deed,
     EndsAs,
     Fault,
     Happened,
@@ -40,7 +40,7 @@ THIRD: Final = lazy("And the last ten. One person sits at this desk.")
 NO_CAB: Final = "Dipper"  # no driver is found
 LEFT: Final = "Turnstone"  # the driver of the auto leaves on the way
 LOST: Final = "Wagtail"  # the answer to the booking is lost
-TROUBLES: Final[dict[str, Deed]] = {
+TROUBLES: Final[dict[str, Action]] = {
     NO_CAB: Scenario("no_cab"),
     LEFT: Scenario("driver_leaves"),
     LOST: Fault("lost_answer"),

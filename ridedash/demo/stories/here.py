@@ -16,17 +16,17 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.product_cards import Card
 from ridedash.views.web.current_user import current_staff
 
-# searches for a place; together they take less time than interpreter.TAKES allows a deed
+# searches for a place; together they take less time than interpreter.TAKES allows an action
 SEARCHES: Final = 3
 SILENT: Final = 500  # from this HTTP status up a request has failed; below it, it was refused
 
 
 class NotYet(Exception):
-    """A service that the deed needs does not answer yet. Nothing was done; try it again."""
+    """A service that the action needs does not answer yet. Nothing was done; try it again."""
 
 
 class NotPlayed(Exception):
-    """The deed can't be done; the message says why."""
+    """The action can't be done; the message says why."""
 
 
 @dataclass(frozen=True)

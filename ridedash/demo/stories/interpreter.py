@@ -15,7 +15,7 @@ from typing import Any, Final
 from ridedash.demo.beginning import ALONE, SUBJECT, Start, begin, control, follow, starts
 from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import ClockNow, NotDone, NothingAhead
-from ridedash.demo.stories.deeds import do
+from ridedash.demo.stories.actions import do
 from ridedash.demo.stories.here import NotPlayed, NotYet
 from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
 from ridedash.demo.stories.runs import LATE, RESUMED, Phase, Run, Runs
@@ -33,7 +33,7 @@ SEEDS: Final = range(1, 1_000_001)
 HELD: Final = 0  # a speed: the clock stands still; a request with this speed makes it leap
 # the greatest speed while a step waits for an outage or its end: an outage lasts for wall time
 REAL_TIME: Final = 1
-# the longest time that a deed may take; after it, its process is assumed dead
+# the longest time that an action may take; after it, its process is assumed dead
 TAKES: Final = timedelta(seconds=20)
 # how long a step may wait after the last turn of the clock
 PATIENCE: Final = timedelta(seconds=150)
@@ -78,21 +78,21 @@ def start(story: Story, seed: int) -> Run:
 
 
 def advance(moment: Moment, speed: int) -> Moment:
-    """Continue a run: do the deed of its step, check what it waits for, or leap towards that.
+    """Continue a run: do the action of its step, check what it waits for, or leap towards that.
 
-    Raises NotDone when the sandbox does not answer: nothing has moved then.
+    Raises NotDone when the sandbox does not answer: nothing has changed then.
     """
     run, step = moment.run, moment.step
     if run.is_over:
         return moment
     if step is None:
-        return _ended(moment)
+        return _end(moment)
     if run.phase is Phase.DOING:
         is_busy = now() - run.phase_at < TAKES
         return moment if is_busy else _after_death(moment, step)
     if run.phase is Phase.TODO:
-        with ALONE:  # so that no Reset comes between the claim and the deed
-            claimed = runs().move(run, Phase.DOING, now())
+        with ALONE:  # so that no Reset comes between the claim and the action
+            claimed = runs().update(run, Phase.DOING, now())
             if claimed is None:
                 return latest(moment)
             return _do(replace(moment, run=claimed), step)
@@ -104,7 +104,7 @@ def skip(moment: Moment, wanted: int) -> Moment:
     moment = _left(moment, Phase.TODO, wanted)
     if moment.step is None and not moment.run.is_over:
         with contextlib.suppress(NotDone):  # the next press of Step tries again
-            return _ended(moment)
+            return _end(moment)
     return moment
 
 
@@ -114,7 +114,7 @@ def fail(moment: Moment, why: str) -> Moment:
     Raises NotDone when the sandbox does not answer: nothing has changed then.
     """
     _turn(HELD)
-    return _moved(moment, Phase.FAILED, why=why)
+    return _change_run(moment, Phase.FAILED, why=why)
 
 
 def drop(moment: Moment) -> Moment:
@@ -132,46 +132,46 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
         if run.is_over or wanted not in (None, run.step):
             return moment
         step = None if wanted is None else min(wanted + 1, len(moment.story.steps))
-        moved = runs().move(run, phase, now(), step=step)
-        if moved is not None:
+        changed = runs().update(run, phase, now(), step=step)
+        if changed is not None:
             if run.phase is Phase.WAITING:
                 with contextlib.suppress(NotDone):
                     # a sandbox that does not answer keeps its clock as it is
                     _turn(HELD)
-            return with_lines(replace(moment, run=moved))
+            return with_lines(replace(moment, run=changed))
         moment = latest(moment)
     return moment
 
 
 def _do(moment: Moment, step: Step) -> Moment:
-    """Do the deed of a step, and go on if the step waits for nothing."""
+    """Do the action of a step, and go on if the step waits for nothing."""
     calls = services().metrics.calls_in_vain()
     began = now()
-    kept: dict[str, Any] = {"told": ""}
+    values: dict[str, Any] = {"told": ""}
     try:
         if step.do is not None:
-            kept |= do(moment.run, step.do)
+            values |= do(moment.run, step.do)
     except NotPlayed as error:
-        return _moved(moment, Phase.FAILED, why=str(error))
+        return _change_run(moment, Phase.FAILED, why=str(error))
     except NotYet as error:
-        _moved(moment, Phase.TODO)
+        _change_run(moment, Phase.TODO)
         raise NotDone from error
     if isinstance(step.do, Fault) and step.do.lasts_s is not None:
         ends = began + timedelta(seconds=step.do.lasts_s)
-        kept |= {"calls_before": calls, "outage_ends": ends.timestamp()}
+        values |= {"calls_before": calls, "outage_ends": ends.timestamp()}
     if step.until is None and _may_go_on(moment):
-        return _on(moment, **kept)
-    return _moved(moment, Phase.WAITING, **kept)
+        return _go_on(moment, **values)
+    return _change_run(moment, Phase.WAITING, **values)
 
 
 def _after_death(moment: Moment, step: Step) -> Moment:
-    """Go on after a process died in the middle of a deed.
+    """Go on after a process died in the middle of an action.
 
-    An order is made once, however often it is repeated; other deeds are taken as done.
+    An order is made once, however often it is repeated; other actions are taken as done.
     """
     if step.do is None or isinstance(step.do, Book | KioskBook):
-        return _moved(moment, Phase.TODO)
-    return _moved(moment, Phase.WAITING) if step.until else _on(moment)
+        return _change_run(moment, Phase.TODO)
+    return _change_run(moment, Phase.WAITING) if step.until else _go_on(moment)
 
 
 def _look(moment: Moment, step: Step, speed: int) -> Moment:
@@ -195,7 +195,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if is_there:
         _turn(HELD)
         if _may_go_on(moment):
-            return _on(moment, **_of_outage(run, step))
+            return _go_on(moment, **_outage_metrics(run, step))
     if over and not is_there:
         return _booked_again(moment, step) or fail(moment, over)
     if now() - max(run.phase_at, services().time().turned_at or run.phase_at) > PATIENCE:
@@ -218,9 +218,9 @@ def _booked_again(moment: Moment, step: Step) -> Moment | None:
     order_id, late, words = run.order(ride), run.late(ride), came_late(run, ride)
     if order_id is None or not words or len(late) >= LATE_TRIES:
         return None
-    orders = {name: each for name, each in run.kept["orders"].items() if name != ride}
-    again = run.kept.get(LATE, {}) | {ride: [*late, order_id]}
-    return _moved(moment, Phase.TODO, told=words, orders=orders, **{LATE: again})
+    orders = {name: each for name, each in run.values["orders"].items() if name != ride}
+    again = run.values.get(LATE, {}) | {ride: [*late, order_id]}
+    return _change_run(moment, Phase.TODO, told=words, orders=orders, **{LATE: again})
 
 
 def _knows(clock: ClockNow) -> bool:
@@ -237,19 +237,19 @@ def _may_go_on(moment: Moment) -> bool:
     return not matters or all_shown(moment.run.property_id)
 
 
-def _of_outage(run: Run, step: Step) -> dict[str, Any]:
-    """The figures of an outage: its calls, and how long rides got no news after it.
+def _outage_metrics(run: Run, step: Step) -> dict[str, Any]:
+    """The metrics of an outage: its calls, and how long rides got no update after it.
 
-    The time is unknown if the outage ended while no page asked for the story, as on a computer that
+    The time is unknown if the outage ended while no page requested the story, as on a computer that
     was asleep.
     """
     if not isinstance(step.until, Answering):
         return {}
-    made = services().metrics.calls_in_vain()
-    ends = run.kept.get("outage_ends")
-    found = {"calls": made - run.kept.get("calls_before", made)}
+    calls = services().metrics.calls_in_vain()
+    ends = run.values.get("outage_ends")
+    found = {"calls": calls - run.values.get("calls_before", calls)}
     if step.until.answers and ends is not None:
-        if run.kept.get(RESUMED, ends) > ends:
+        if run.values.get(RESUMED, ends) > ends:
             found["unwatched"] = True
         else:
             found["silent_s"] = math.ceil(now().timestamp() - ends)
@@ -262,7 +262,7 @@ def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
     if not (ride.booking_id or ride.txn_id):
         return moment
     # if two windows show the story, only one of them turns the clock
-    claimed = runs().move(run, Phase.WAITING, run.phase_at)
+    claimed = runs().update(run, Phase.WAITING, run.phase_at)
     if claimed is None:
         return latest(moment)
     give_newest(run.property_id)
@@ -281,25 +281,25 @@ def _turn(speed: int) -> None:
         follow()
 
 
-def _on(moment: Moment, **kept: Any) -> Moment:
+def _go_on(moment: Moment, **values: Any) -> Moment:
     """Go to the next step. After the last one, the next request brings the results."""
-    return _moved(moment, Phase.TODO, step=moment.run.step + 1, **kept)
+    return _change_run(moment, Phase.TODO, step=moment.run.step + 1, **values)
 
 
-def _ended(moment: Moment) -> Moment:
+def _end(moment: Moment) -> Moment:
     """The story at its end, with its results."""
     found = lines(moment.run, moment.story.ends, control().ledger())
-    kept = [[each.words, each.holds] for each in found]
-    return _moved(moment, Phase.ENDED, lines=kept)
+    results = [[each.words, each.holds] for each in found]
+    return _change_run(moment, Phase.ENDED, lines=results)
 
 
-def _moved(moment: Moment, phase: Phase, *, step: int | None = None, **kept: Any) -> Moment:
+def _change_run(moment: Moment, phase: Phase, *, step: int | None = None, **values: Any) -> Moment:
     """The run in this phase with these values, or as another request has changed it meanwhile."""
-    moved = runs().move(moment.run, phase, now(), step=step, **kept)
-    if moved is not None:
-        return with_lines(replace(moment, run=moved))
-    if kept:  # values of a deed are stored even if the step was skipped meanwhile
-        runs().keep(moment.run, **kept)
+    changed = runs().update(moment.run, phase, now(), step=step, **values)
+    if changed is not None:
+        return with_lines(replace(moment, run=changed))
+    if values:  # values of an action are stored even if the step was skipped meanwhile
+        runs().store_values(moment.run, **values)
     return latest(moment)
 
 
@@ -311,8 +311,8 @@ def latest(moment: Moment) -> Moment:
 
 def with_lines(moment: Moment) -> Moment:
     """The moment with the results of its story, if the story is at its end."""
-    kept = moment.run.kept.get("lines", ())
-    return replace(moment, lines=tuple(Line(words, holds) for words, holds in kept))
+    results = moment.run.values.get("lines", ())
+    return replace(moment, lines=tuple(Line(words, holds) for words, holds in results))
 
 
 def runs() -> Runs:

@@ -1,6 +1,6 @@
 """The parts of a story. It is data only, which the interpreter and a test play.
 
-A step is one moment of the story: a line to say, one deed (an action such as Book or Press), and
+A step is one moment of the story: a line to say, one action (such as Book or Press), and
 what must be seen before the story goes on. Rides are named within a story.
 """
 
@@ -115,7 +115,7 @@ class KioskLook:
     ride: str = HOTEL_RIDE
 
 
-Deed = Book | Act | Scenario | Fault | Ask | Clock | KioskBook | KioskLook
+Action = Book | Act | Scenario | Fault | Ask | Clock | KioskBook | KioskLook
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Step:
     """One moment: what the presenter says, what is done, what must be seen, and on which screen."""
 
     say: Text
-    do: Deed | None = None
+    do: Action | None = None
     until: Seen | None = None
     show: Surface = Surface.DESK
     point: str = ""  # a CSS selector on that screen, to highlight
@@ -262,7 +262,7 @@ class Fresh:
 
 @dataclass(frozen=True)
 class Noted:
-    """A check at the end: a deed has noted this."""
+    """A check at the end: an action has noted this."""
 
     name: str
     words: Text

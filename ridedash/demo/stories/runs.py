@@ -19,10 +19,10 @@ from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "demo.db"
 VERSION: Final = 1
-KEPT: Final = 50  # how many of the latest runs are kept
+STORED_RUNS: Final = 50  # how many of the latest runs are stored
 ALONE_S: Final = 4.0  # after this time without a request from a page, the story pauses
-LATE: Final = "late"  # a key of `kept`: orders that came to nothing, for each ride
-RESUMED: Final = "resumed_at"  # a key of `kept`: when the last pause ended, in seconds since 1970
+LATE: Final = "late"  # a key of `values`: orders that were not sent in time, by ride
+RESUMED: Final = "resumed_at"  # a key of `values`: when the last pause ended, in seconds since 1970
 TABLES: Final = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
@@ -45,7 +45,7 @@ class Phase(StrEnum):
 
     TODO = "todo"
     DOING = "doing"
-    WAITING = "waiting"  # the deed is done, and what the step waits for is not seen yet
+    WAITING = "waiting"  # the action is done, and what the step waits for is not seen yet
     FAILED = "failed"
     ENDED = "ended"
     DROPPED = "dropped"
@@ -58,8 +58,8 @@ OVER: Final = frozenset({Phase.FAILED, Phase.ENDED, Phase.DROPPED})
 class Run:
     """A story that was begun, and where it stands.
 
-    `kept`, as JSON: "orders" (the order of each ride), "why" (the reason why a story failed) and
-    what else its deeds have to remember.
+    `values`, stored as JSON: "orders" (the order of each ride), "why" (the reason why a story
+    failed) and what else its actions have to store.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Run:
     phase: Phase
     phase_at: datetime
     version: int = 0  # rises with each change
-    kept: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     asked_at: datetime | None = None  # the last request for the progress of the run
 
     @property
@@ -81,12 +81,12 @@ class Run:
 
     def order(self, ride: str) -> int | None:
         """The order of a ride; None before it was booked."""
-        found = self.kept.get("orders", {}).get(ride)
+        found = self.values.get("orders", {}).get(ride)
         return found if isinstance(found, int) else None
 
     def late(self, ride: str) -> list[int]:
         """The orders of a ride that were not sent in time, each made once more."""
-        return list(self.kept.get(LATE, {}).get(ride, ()))
+        return list(self.values.get(LATE, {}).get(ride, ()))
 
     def token(self, ride: str) -> str:
         """The form token with which a ride is ordered: one order, however often it is pressed."""
@@ -113,7 +113,7 @@ class Runs:
             database.execute(
                 "DELETE FROM runs WHERE id NOT IN"
                 " (SELECT id FROM runs ORDER BY began_at DESC LIMIT ?)",
-                (KEPT - 1,),
+                (STORED_RUNS - 1,),
             )
             database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, '{}', ?)",
@@ -145,19 +145,19 @@ class Runs:
             return None
         return None if row is None else _run(row)
 
-    def move(
-        self, run: Run, phase: Phase, now: datetime, *, step: int | None = None, **kept: Any
+    def update(
+        self, run: Run, phase: Phase, now: datetime, *, step: int | None = None, **values: Any
     ) -> Run | None:
         """The run with a new phase and step; None when another request has changed it."""
-        to, together = run.step if step is None else step, run.kept | kept
+        to, together = run.step if step is None else step, run.values | values
         asked_at = max(run.asked_at or now, now)
-        moved = replace(
+        changed = replace(
             run,
             phase=phase,
             phase_at=now,
             step=to,
             version=run.version + 1,
-            kept=together,
+            values=together,
             asked_at=asked_at,
         )
         with self._write() as database:
@@ -169,36 +169,36 @@ class Runs:
                     *(run.id, run.version),
                 ),
             )
-            return moved if done.rowcount == 1 else None
+            return changed if done.rowcount == 1 else None
 
-    def keep(self, run: Run, **kept: Any) -> None:
-        """Store values of a deed, even if another request has changed the run meanwhile."""
+    def store_values(self, run: Run, **values: Any) -> None:
+        """Store values of an action, even if another request has changed the run meanwhile."""
         with self._write() as database:
             row = database.execute("SELECT kept FROM runs WHERE id = ?", (run.id,)).fetchone()
             if row is not None:
-                together = json.dumps(json.loads(row["kept"]) | kept)
+                together = json.dumps(json.loads(row["kept"]) | values)
                 database.execute("UPDATE runs SET kept = ? WHERE id = ?", (together, run.id))
 
     def ask(self, run: Run, now: datetime) -> Run:
-        """Record that somebody follows a run.
+        """Record that a page follows a run.
 
-        A time in which nobody followed it does not count: `phase_at` is moved forward by it.
+        A time in which no page followed it does not count: `phase_at` is moved forward by it.
         """
         before = run.asked_at or now
         alone = max(0.0, (now - before).total_seconds())
         rested = alone if alone > ALONE_S else 0.0
-        kept = run.kept | ({RESUMED: now.timestamp()} if rested else {})
+        values = run.values | ({RESUMED: now.timestamp()} if rested else {})
         with self._write() as database:
             database.execute(
                 "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?, kept = ?"
                 " WHERE id = ? AND version = ? AND asked_at = ?",  # once for each pause
                 (
-                    *(now.timestamp(), rested, json.dumps(kept)),
+                    *(now.timestamp(), rested, json.dumps(values)),
                     *(run.id, run.version, before.timestamp()),
                 ),
             )
         phase_at = run.phase_at + timedelta(seconds=rested)
-        return replace(run, asked_at=now, phase_at=phase_at, kept=kept)
+        return replace(run, asked_at=now, phase_at=phase_at, values=values)
 
     def drop_all(self, now: datetime) -> None:
         """End every run that is not over, because its rides are deleted."""

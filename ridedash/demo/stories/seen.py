@@ -146,23 +146,23 @@ def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
 
 
 def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Fresh | Noted) -> Line:
-    """The result of a check that needs only the values noted by deeds."""
-    asked = run.kept.get("asked", {})
+    """The result of a check that needs only the values noted by actions."""
+    prices = run.values.get("asked", {})
     match check:
         case NotOffered(name):
-            refused = asked.get(name, {}).get("refused", "")
+            refused = prices.get(name, {}).get("refused", "")
             return Line(refused or _("Not offered"), bool(refused))
         case Dearer(before, after):
-            return _dearer(asked.get(before, {}), asked.get(after, {}))
+            return _dearer(prices.get(before, {}), prices.get(after, {}))
         case Pressed(press, outcome, words, ride):
-            came_to = run.kept.get("pressed", {}).get(f"{ride} {press}")
-            return Line(str(words), came_to == outcome)
+            result = run.values.get("pressed", {}).get(f"{ride} {press}")
+            return Line(str(words), result == outcome)
         case Fresh(within_s):
-            if run.kept.get("unwatched"):
+            if run.values.get("unwatched"):
                 return Line(_("Every ride is fresh. Nobody watched the outage end."), True)
-            return _fresh(run.kept.get("silent_s"), within_s)
+            return _fresh(run.values.get("silent_s"), within_s)
         case Noted(name, words):
-            return Line(str(words), name in run.kept.get("noted", ()))
+            return Line(str(words), name in run.values.get("noted", ()))
 
 
 def _fresh(silent_s: int | None, within_s: int) -> Line:
@@ -222,7 +222,7 @@ def _count(s: Session, run: Run, what: Counted, ledger: list[Entry]) -> int:
         case Counted.REFUSED:
             return _number(s, mine, Order.state == OrderState.REJECTED)
         case Counted.CALLS:
-            return int(run.kept.get("calls", 0))
+            return int(run.values.get("calls", 0))
 
 
 def _number(s: Session, *where: ColumnElement[bool]) -> int:
@@ -232,7 +232,7 @@ def _number(s: Session, *where: ColumnElement[bool]) -> int:
 
 def _late(run: Run) -> list[int]:
     """The orders that were not sent in time, each made once more."""
-    return [each for ride in run.kept.get(LATE, {}) for each in run.late(ride)]
+    return [each for ride in run.values.get(LATE, {}) for each in run.late(ride)]
 
 
 def order_of(s: Session, run: Run, ride: str) -> Order | None:

@@ -172,23 +172,23 @@ def _silence() -> str:
 
 def _outage(run: Run) -> str:
     """How long an outage still lasts, or how many rides are polled again after it."""
-    ends = run.kept.get("outage_ends", 0.0)
+    ends = run.values.get("outage_ends", 0.0)
     left, time = math.ceil(ends - services().clock().timestamp()), services().time()
     if left <= 0:
         fresh, rides = fresh_rides(run.property_id)
         return _("It is up again: %(n)d of %(all)d rides are fresh.", n=fresh, all=rides)
     if time.held:  # its clock stands, but an outage ends at a wall time
-        told = _("It is down for %(n)d s more.", n=left)
+        text = _("It is down for %(n)d s more.", n=left)
     else:
         until = time.shown(datetime.fromtimestamp(ends, UTC))
-        told = _(
+        text = _(
             "It is down for %(n)d s more, until %(at)s.",
             n=left,
             at=_shown(run, until, seconds=True),
         )
-    made = services().metrics.calls_in_vain()
-    calls = made - run.kept.get("calls_before", made)
-    return told + " " + _("Calls so far: %(n)d.", n=calls)
+    calls = services().metrics.calls_in_vain()
+    before = run.values.get("calls_before", calls)
+    return text + " " + _("Calls so far: %(n)d.", n=calls - before)
 
 
 def _shown(run: Run, at: datetime, *, seconds: bool = False) -> str:

@@ -30,21 +30,21 @@ from ridedash.views.web.formatting import zone
 VISIT_LENGTH: Final = 16
 
 
-def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
+def book_alone(run: Run, action: KioskBook) -> dict[str, Any]:
     """Book as a guest does at the kiosk, once for each run. Raises NotPlayed.
 
     If the kiosk of the stage has booked already, that order is used.
     """
     s, at = services(), here()
     kiosk_id = _kiosk(at.property_id)
-    booked = _booked(run, deed, kiosk_id)
+    booked = _find_order(run, action, kiosk_id)
     if booked is not None:
-        return _noted(run, deed, booked)
+        return _booked_values(run, action, booked)
     owner = OfferOwner(at.property_id, by_kiosk(kiosk_id))
-    offer = offer_to_book(owner, at.trip(deed.to), deed.car, deed.language)
-    wish = Wish(deed.guest, None, None, None)
-    visit, page = _visit(run, deed.ride)
-    press = Press(kiosk_id, at.property_id, visit, page, offer, wish, deed.language)
+    offer = offer_to_book(owner, at.trip(action.to), action.car, action.language)
+    request = Wish(action.guest, None, None, None)
+    visit, page = _visit(run, action.ride)
+    press = Press(kiosk_id, at.property_id, visit, page, offer, request, action.language)
     with s.db.read() as session:
         tz = zone(session.get_one(Property, at.property_id).timezone)
     try:
@@ -54,72 +54,77 @@ def book_alone(run: Run, deed: KioskBook) -> dict[str, Any]:
     # here no kiosk page reports that it has shown the ticket; without this the desk would be
     # alerted
     with s.db.write() as session:
-        _note_ticket(session, run, deed.ride, kiosk_id, order_id)
+        _note_ticket(session, run, action.ride, kiosk_id, order_id)
     s.wake()
-    return _noted(run, deed, order_id)
+    return _booked_values(run, action, order_id)
 
 
-def _noted(run: Run, deed: KioskBook, order_id: int) -> dict[str, Any]:
-    orders = run.kept.get("orders", {}) | {deed.ride: order_id}
-    return {"orders": orders, "language": deed.language}
+def _booked_values(run: Run, action: KioskBook, order_id: int) -> dict[str, Any]:
+    orders = run.values.get("orders", {}) | {action.ride: order_id}
+    return {"orders": orders, "language": action.language}
 
 
-def _booked(run: Run, deed: KioskBook, kiosk_id: int) -> int | None:
+def _find_order(run: Run, action: KioskBook, kiosk_id: int) -> int | None:
     """The order of this guest, if there is one."""
-    secret = kiosk_place.page_secret(kiosk_id, *_visit(run, deed.ride))
+    secret = kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
     with services().db.read() as session:
         order = kiosk_place.order_of_press(session, kiosk_id, secret)
     return None if order is None else order.id
 
 
-def told_to_book(run: Run, deed: KioskBook) -> dict[str, str] | None:
-    """What the kiosk of the stage is told to type as this guest; None once it has booked.
+def fields_to_book(run: Run, action: KioskBook) -> dict[str, str] | None:
+    """What the kiosk of the stage is to type as this guest; None once it has booked.
 
     The references are the run's, so there is one order, whether the kiosk or the interpreter makes
     it.
     """
-    visit, page = _visit(run, deed.ride)
-    if _booked(run, deed, _kiosk(run.property_id)) is not None:
+    visit, page = _visit(run, action.ride)
+    if _find_order(run, action, _kiosk(run.property_id)) is not None:
         return None
-    said = {"drop": deed.to, "car": deed.car, "name": deed.guest, "language": deed.language}
-    return said | {"visit": visit, "form_token": page}
+    fields = {
+        "drop": action.to,
+        "car": action.car,
+        "name": action.guest,
+        "language": action.language,
+    }
+    return fields | {"visit": visit, "form_token": page}
 
 
-def told_to_look(run: Run, deed: KioskLook) -> dict[str, Any]:
-    """What the kiosk of the stage is told to type to look up a ride, in the guest's language.
+def fields_to_look(run: Run, action: KioskLook) -> dict[str, Any]:
+    """What the kiosk of the stage is to type to look up a ride, in the guest's language.
 
     Raises NotPlayed.
     """
     with services().db.read() as session:
-        number = _ticket(session, _order(run, deed)).number
-    pin = _pin(run, deed, _kiosk(run.property_id))
-    language = run.kept.get("language", "") if deed.right else ""
-    told = {"number": str(number), "pin": pin, "language": language}
-    return told | {"right": deed.right, "code": deed.code}
+        number = _ticket(session, _order(run, action)).number
+    pin = _pin(run, action, _kiosk(run.property_id))
+    language = run.values.get("language", "") if action.right else ""
+    fields = {"number": str(number), "pin": pin, "language": language}
+    return fields | {"right": action.right, "code": action.code}
 
 
-def look_alone(run: Run, deed: KioskLook) -> dict[str, Any]:
+def look_alone(run: Run, action: KioskLook) -> dict[str, Any]:
     """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed.
 
     Not repeated if it was just typed at the kiosk of the stage.
     """
     s, kiosk_id = services(), _kiosk(run.property_id)
-    order_id = _order(run, deed)
+    order_id = _order(run, action)
     with s.db.write() as session:
-        found = deed.right
-        if not _is_done(session, run, kiosk_id, deed):
-            found = _typed(session, kiosk_id, order_id, _pin(run, deed, kiosk_id))
-            if found and deed.code:
+        found = action.right
+        if not _is_done(session, run, kiosk_id, action):
+            found = _typed(session, kiosk_id, order_id, _pin(run, action, kiosk_id))
+            if found and action.code:
                 _show_code(session, kiosk_id, order_id)
         if found:
-            _note_ticket(session, run, deed.ride, kiosk_id, order_id)
-    if found is not deed.right:
+            _note_ticket(session, run, action.ride, kiosk_id, order_id)
+    if found is not action.right:
         raise NotPlayed("the kiosk took a wrong PIN, or refused the right one")
-    name = "opened" if deed.right else "wrong_pin"
-    if deed.code:
+    name = "opened" if action.right else "wrong_pin"
+    if action.code:
         name = "code"
-    noted = {"noted": [*run.kept.get("noted", ()), name]}
-    return noted | _link(kiosk_id, order_id, _secret(run, deed, kiosk_id))
+    noted = {"noted": [*run.values.get("noted", ()), name]}
+    return noted | _link(kiosk_id, order_id, _secret(run, action, kiosk_id))
 
 
 def _note_ticket(s: Session, run: Run, ride: str, kiosk_id: int, order_id: int) -> None:
@@ -128,30 +133,30 @@ def _note_ticket(s: Session, run: Run, ride: str, kiosk_id: int, order_id: int) 
     kiosk_visits.note_ticket(s, seen, order_id, services().clock())
 
 
-def _order(run: Run, deed: KioskLook) -> int:
-    found = run.order(deed.ride)
+def _order(run: Run, action: KioskLook) -> int:
+    found = run.order(action.ride)
     if found is None:
-        raise NotPlayed(f"{deed.ride} was not booked")
+        raise NotPlayed(f"{action.ride} was not booked")
     return found
 
 
-def _secret(run: Run, deed: KioskLook, kiosk_id: int) -> str:
-    return kiosk_place.page_secret(kiosk_id, *_visit(run, deed.ride))
+def _secret(run: Run, action: KioskLook, kiosk_id: int) -> str:
+    return kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
 
 
-def _pin(run: Run, deed: KioskLook, kiosk_id: int) -> str:
+def _pin(run: Run, action: KioskLook, kiosk_id: int) -> str:
     """The PIN of the ride, or a wrong one."""
-    secret = _secret(run, deed, kiosk_id)
+    secret = _secret(run, action, kiosk_id)
     right = tickets.pin_of(services().settings.secret_key, secret)
-    return right if deed.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
+    return right if action.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
 
 
-def _is_done(session: Session, run: Run, kiosk_id: int, deed: KioskLook) -> bool:
+def _is_done(session: Session, run: Run, kiosk_id: int, action: KioskLook) -> bool:
     """Whether the kiosk has already refused a PIN of this ride, or shown its start code."""
-    order_id = _order(run, deed)
-    if not deed.right:
+    order_id = _order(run, action)
+    if not action.right:
         return _ticket(session, order_id).tries > 0
-    if not deed.code:
+    if not action.code:
         return False
     shown = select(audit.AuditRow.id).where(
         audit.AuditRow.what == "code_shown",
@@ -219,7 +224,7 @@ def _works(kiosk: Kiosk) -> bool:
 def _visit(run: Run, ride: str) -> tuple[str, str]:
     """The visit of a run's guest, and the secret of its page; both are the same in each repetition.
 
-    They follow from the id of the run, which nobody else knows.
+    They follow from the id of the run, which no one else knows.
     """
-    made = hashlib.sha256(run.token(ride).encode()).hexdigest()
-    return made[:VISIT_LENGTH], made[VISIT_LENGTH:]
+    digest = hashlib.sha256(run.token(ride).encode()).hexdigest()
+    return digest[:VISIT_LENGTH], digest[VISIT_LENGTH:]

@@ -1,4 +1,4 @@
-"""Does the deeds of a story, by the same functions as the buttons of the pages."""
+"""Does the actions of a story, by the same functions as the buttons of the pages."""
 
 from datetime import datetime
 from typing import Any
@@ -8,13 +8,13 @@ from ridedash.demo.beginning import control, follow
 from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import NotDone
 from ridedash.demo.stories.here import Here, NotPlayed, here, offer_to_book, offered, place_named
-from ridedash.demo.stories.kiosk_deeds import book_alone, look_alone
+from ridedash.demo.stories.kiosk_actions import book_alone, look_alone
 from ridedash.demo.stories.model import (
     Act,
+    Action,
     Ask,
     Book,
     Clock,
-    Deed,
     Fault,
     KioskBook,
     KioskLook,
@@ -24,7 +24,7 @@ from ridedash.demo.stories.model import (
 from ridedash.demo.stories.runs import Run
 from ridedash.demo.words import FAULTS
 from ridedash.extensions import Services, services
-from ridedash.rides.actions import request as actions
+from ridedash.rides.actions import request as ride_actions
 from ridedash.rides.actions.call import ActionResult
 from ridedash.rides.orders import resolve
 from ridedash.rides.orders.fields import BookingRequest
@@ -40,26 +40,26 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 
-def do(run: Run, deed: Deed) -> dict[str, Any]:
-    """Do a deed. Returns the values that the run has to keep. Raises NotPlayed and NotYet."""
+def do(run: Run, action: Action) -> dict[str, Any]:
+    """Do an action. Returns the values that the run has to store. Raises NotPlayed and NotYet."""
     try:
-        match deed:
+        match action:
             case Book():
-                return _book(run, deed)
+                return _book(run, action)
             case Act():
-                return _act(run, deed)
+                return _act(run, action)
             case Ask():
-                return _ask(run, deed)
+                return _ask(run, action)
             case KioskBook():
-                return book_alone(run, deed)
+                return book_alone(run, action)
             case KioskLook():
-                return look_alone(run, deed)
+                return look_alone(run, action)
             case Scenario(name):
                 control().arm(name)
             case Clock():
-                _set(deed)
+                _set(action)
             case Fault():
-                return _break(deed)
+                return _break(action)
     except NotDone as error:
         raise NotPlayed("the sandbox does not answer") from error
     except (RideOver, TooManyLinks) as error:
@@ -67,19 +67,19 @@ def do(run: Run, deed: Deed) -> dict[str, Any]:
     return {}
 
 
-def _book(run: Run, deed: Book) -> dict[str, Any]:
+def _book(run: Run, action: Book) -> dict[str, Any]:
     """Order the ride. The form token is the run's, so repeating this makes no second order."""
-    s, at = services(), here(deed.account)
+    s, at = services(), here(action.account)
     wanted = BookingRequest(
         property_id=at.property_id,
         actor=current_staff().actor,
-        form_token=run.token(deed.ride),
-        offer_id=offer_to_book(_owner(at), at.trip(deed.to), deed.car, locale()),
-        guest_name=deed.guest,
-        guest_room=deed.room,
-        guest_language=deed.language,
-        seats=deed.seats,
-        payment=deed.payment,
+        form_token=run.token(action.ride),
+        offer_id=offer_to_book(_owner(at), at.trip(action.to), action.car, locale()),
+        guest_name=action.guest,
+        guest_room=action.room,
+        guest_language=action.language,
+        seats=action.seats,
+        payment=action.payment,
         account_id=at.account_id,
     )
     try:
@@ -89,34 +89,34 @@ def _book(run: Run, deed: Book) -> dict[str, Any]:
     except PlaceError as error:
         raise NotPlayed(str(error)) from error
     s.wake()
-    return {"orders": run.kept.get("orders", {}) | {deed.ride: order_id}}
+    return {"orders": run.values.get("orders", {}) | {action.ride: order_id}}
 
 
 def _owner(at: Here) -> OfferOwner:
     return OfferOwner(at.property_id, current_staff().actor, at.account_id)
 
 
-def _act(run: Run, deed: Act) -> dict[str, Any]:
-    order_id = run.order(deed.ride)
+def _act(run: Run, action: Act) -> dict[str, Any]:
+    order_id = run.order(action.ride)
     if order_id is None:
-        raise NotPlayed(f"{deed.ride} was not booked")
+        raise NotPlayed(f"{action.ride} was not booked")
     s, who = services(), current_staff().actor
     give_newest(current_staff().property_id)
     result: ActionResult | None = None
-    match deed.press:
+    match action.press:
         case Press.ABORT:
-            result = actions.abort(s.runtime, order_id, who)
+            result = ride_actions.abort(s.runtime, order_id, who)
         case Press.CANCEL:
-            result = actions.cancel(s.runtime, order_id, who, "No longer needed")
+            result = ride_actions.cancel(s.runtime, order_id, who, "No longer needed")
         case Press.ARM_CANCEL:
-            result = actions.arm_cancel(s.db, s.clock, order_id, who, "No longer needed")
+            result = ride_actions.arm_cancel(s.db, s.clock, order_id, who, "No longer needed")
         case Press.RELEASE_CANCEL:
-            result = actions.disarm_cancel(s.db, s.clock, order_id, who)
+            result = ride_actions.disarm_cancel(s.db, s.clock, order_id, who)
         case Press.CHANGE_DROP:
-            drop = place_named(deed.text, here().pickup)
-            result = actions.change_drop(s.runtime, order_id, who, drop, deed.text)
+            drop = place_named(action.text, here().pickup)
+            result = ride_actions.change_drop(s.runtime, order_id, who, drop, action.text)
         case Press.FEEDBACK:
-            result = actions.feedback(s.runtime, order_id, who, int(deed.text))
+            result = ride_actions.feedback(s.runtime, order_id, who, int(action.text))
         case Press.LINK:
             now, mine = s.clock(), current_staff().property_id
             link = make_link(s.db, now, mine, order_id, LinkKind.RIDER, who)
@@ -128,8 +128,8 @@ def _act(run: Run, deed: Act) -> dict[str, Any]:
     s.wake()
     if result is None:
         return {}
-    pressed = {f"{deed.ride} {deed.press}": result.outcome}
-    return {"pressed": run.kept.get("pressed", {}) | pressed}
+    pressed = {f"{action.ride} {action.press}": result.outcome}
+    return {"pressed": run.values.get("pressed", {}) | pressed}
 
 
 def _settle(s: Services, order_id: int) -> str:
@@ -143,34 +143,36 @@ def _settle(s: Services, order_id: int) -> str:
     return number
 
 
-def _break(deed: Fault) -> dict[str, Any]:
-    body = dict(FAULTS[deed.name].body)
-    if deed.lasts_s is not None:
-        body["seconds"] = deed.lasts_s
+def _break(action: Fault) -> dict[str, Any]:
+    body = dict(FAULTS[action.name].body)
+    if action.lasts_s is not None:
+        body["seconds"] = action.lasts_s
     control().add_fault(body)
     return {}
 
 
-def _ask(run: Run, deed: Ask) -> dict[str, Any]:
+def _ask(run: Run, action: Ask) -> dict[str, Any]:
     """The price of the car, or why it is not offered, in the words of the desk.
 
     Raises NotYet while the service gives no answer.
     """
     at = here()
     try:
-        card = offered(_owner(at), at.trip(deed.to), deed.car, locale())
+        card = offered(_owner(at), at.trip(action.to), action.car, locale())
     except EstimateFailedError as error:
-        return _answered(run, deed, f"{error.headline}. {error.detail}", refused=error.headline)
+        return _price_values(
+            run, action, f"{error.headline}. {error.detail}", refused=error.headline
+        )
     if card.amount is None:
-        raise NotPlayed(f"no {deed.car} has a price")
-    told = _("%(car)s: %(price)s", car=card.name, price=card.price_text)
+        raise NotPlayed(f"no {action.car} has a price")
+    text = _("%(car)s: %(price)s", car=card.name, price=card.price_text)
     if card.surge:
-        told = f"{told}. {card.surge_means}"
-    line = f"{clock_time(control().clock().at, _zone(), locale())} · {told}"
-    before = [each["line"] for each in run.kept.get("asked", {}).values() if "line" in each]
-    return _answered(
+        text = f"{text}. {card.surge_means}"
+    line = f"{clock_time(control().clock().at, _zone(), locale())} · {text}"
+    before = [each["line"] for each in run.values.get("asked", {}).values() if "line" in each]
+    return _price_values(
         run,
-        deed,
+        action,
         "; ".join([*before, line]),
         line=line,
         price=card.price,
@@ -179,14 +181,14 @@ def _ask(run: Run, deed: Ask) -> dict[str, Any]:
     )
 
 
-def _answered(run: Run, deed: Ask, told: str, **facts: str) -> dict[str, Any]:
-    return {"told": told, "asked": run.kept.get("asked", {}) | {deed.name: facts}}
+def _price_values(run: Run, action: Ask, text: str, **facts: str) -> dict[str, Any]:
+    return {"told": text, "asked": run.values.get("asked", {}) | {action.name: facts}}
 
 
-def _set(deed: Clock) -> None:
+def _set(action: Clock) -> None:
     """Set the clock to a local time of the day on which the story plays."""
     now = control().clock().at.astimezone(_zone())
-    wanted = datetime.combine(now.date(), deed.at, now.tzinfo)
+    wanted = datetime.combine(now.date(), action.at, now.tzinfo)
     give_newest(current_staff().property_id)
     try:
         control().set(wanted, 0)

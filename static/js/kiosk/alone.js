@@ -18,16 +18,16 @@ export async function alone(first, second) {
 
 /** The document holds the lock as long as it is open; a second document waits for it. */
 async function byLock(first, second) {
-  const held = () => {
+  const hold = () => {
     first();
     return new Promise(() => {});
   };
   await navigator.locks.request(NAME, { ifAvailable: true }, (lock) => {
-    if (lock) return held();
+    if (lock) return hold();
     second();
     return undefined;
   });
-  await navigator.locks.request(NAME, held);
+  await navigator.locks.request(NAME, hold);
 }
 
 /**

@@ -67,15 +67,15 @@ export class Booking {
   }
 
   /**
-   * The result of `asked()`. Without an answer of the server the call is repeated for `grace` ms.
+   * The result of `send()`. Without an answer of the server the call is repeated for `grace` ms.
    * After that, and once the visit is over, its error is thrown.
    */
-  async #patiently(asked, grace = GRACE_MS) {
+  async #patiently(send, grace = GRACE_MS) {
     const { round } = this;
     const from = performance.now();
     for (;;) {
       try {
-        return await asked();
+        return await send();
       } catch (error) {
         if (!(error instanceof Lost) || performance.now() - from > grace) throw error;
         await new Promise((done) => setTimeout(done, AGAIN_MS));
@@ -90,10 +90,10 @@ export class Booking {
    */
   async #post(path, fields, { grace, wanted = () => true } = {}) {
     const { k, round } = this;
-    const asked = () => k.server.post(path, { ...this.said, ...fields });
+    const send = () => k.server.post(path, { ...this.said, ...fields });
     const over = () => round !== this.round || !wanted();
     try {
-      const answer = await this.#patiently(asked, grace);
+      const answer = await this.#patiently(send, grace);
       return over() ? null : answer;
     } catch (error) {
       if (over()) return null;
@@ -106,7 +106,7 @@ export class Booking {
   /** Search for a typed place, once the guest pauses. */
   search() {
     const { visit } = this.k;
-    this.#unasked();
+    this.#cancelSearch();
     visit.page = 0;
     visit.unfound = "";
     if ([...visit.typed.trim()].length < 2) {
@@ -117,7 +117,7 @@ export class Booking {
 
   searchTab(tab) {
     const { k } = this;
-    this.#unasked();
+    this.#cancelSearch();
     k.visit.tab = tab;
     k.visit.page = 0;
     for (const node of k.root.querySelectorAll(".k-tab"))
@@ -126,7 +126,7 @@ export class Booking {
   }
 
   /** Cancel the previous search. */
-  #unasked() {
+  #cancelSearch() {
     this.asked = null;
     clearTimeout(this.pause);
     this.timers.delete(this.pause);
@@ -138,16 +138,16 @@ export class Booking {
    */
   async #look(query) {
     const { k, round } = this;
-    const asked = (this.asked = {});
+    const request = (this.asked = {});
     let found = null;
     try {
       found = await this.#patiently(() =>
         k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said }),
       );
     } catch {
-      if (round === this.round) k.pulse.beat(); // the beat shows whether our server can be reached
+      if (round === this.round) k.pulse.beat(); // it shows whether our server can be reached
     }
-    if (round !== this.round || asked !== this.asked || k.visit.screen !== "place") return;
+    if (round !== this.round || request !== this.asked || k.visit.screen !== "place") return;
     const { unfound } = k.visit;
     const looked = k.visit.find(found, k.t("limited"));
     showPlaces(k, this.parts);
@@ -156,20 +156,20 @@ export class Booking {
   }
 
   typeOrList(typing) {
-    this.#unsaid(typing);
+    this.#resetPlace(typing);
     this.k.draw();
     this.k.speak(this.k.spoken, true);
   }
 
   /** Open the list for a kind of place. */
   listKind(tab) {
-    this.#unsaid(false, tab);
+    this.#resetPlace(false, tab);
     this.k.go("place");
   }
 
   /** Reset the place screen: no typed words, no chosen list. */
-  #unsaid(typing, tab = "") {
-    this.#unasked();
+  #resetPlace(typing, tab = "") {
+    this.#cancelSearch();
     Object.assign(this.k.visit, { typing, tab, places: null, unfound: "", typed: "" });
   }
 
@@ -179,7 +179,7 @@ export class Booking {
     const { k } = this;
     k.visit.unchosen();
     k.leap("car");
-    if (await this.#offered((screen) => screen === "car")) this.#listed();
+    if (await this.#requestCars((screen) => screen === "car")) this.#showCars();
   }
 
   /** The request for cars failed although our server is alive: the guest is sent to the staff. */
@@ -187,11 +187,11 @@ export class Booking {
     const { visit } = this.k;
     const before = visit.answer;
     visit.answer = { state: "trouble", again_s: CARS_AGAIN_S };
-    this.#listed(before);
+    this.#showCars(before);
   }
 
   /** Show the cars, or why there are none. The answer `before` is not read aloud again. */
-  #listed(before = null) {
+  #showCars(before = null) {
     const { k } = this;
     const { answer } = k.visit;
     if (JSON.stringify(answer) !== JSON.stringify(before)) {
@@ -204,26 +204,26 @@ export class Booking {
   /** The chosen car is not offered any more: go back to the list of cars. */
   #toCars() {
     this.k.leap("car");
-    this.#listed(this.k.visit.answer);
+    this.#showCars(this.k.visit.answer);
   }
 
   /** Request cars again after a failure, as long as the guest waits for them. */
   async #listAgain(before) {
     const { visit } = this.k;
     const waits = () => visit.screen === "car" && visit.answer === before;
-    if (waits() && (await this.#offered(waits, 0))) this.#listed(before);
+    if (waits() && (await this.#requestCars(waits, 0))) this.#showCars(before);
   }
 
   /**
-   * Request cars; the answer is stored in the visit. Null once nobody waits for it: the guest has
+   * Request cars; the answer is stored in the visit. Null once no one waits for it: the guest has
    * left the `wanted` screen, or cars to another place were requested.
    */
-  async #offered(wanted, grace) {
+  async #requestCars(wanted, grace) {
     const { visit } = this.k;
-    const asked = (this.offers = {});
+    const request = (this.offers = {});
     const answer = await this.#post("/kiosk/cars", visit.trip, {
       grace,
-      wanted: () => asked === this.offers && wanted(visit.screen),
+      wanted: () => request === this.offers && wanted(visit.screen),
     });
     if (!answer) return null;
     visit.answer = answer;
@@ -233,7 +233,7 @@ export class Booking {
 
   /** Find the chosen car among new offers: see `Visit.renew`; "over" without an answer. */
   async again(wanted, grace) {
-    const answer = await this.#offered(wanted, grace);
+    const answer = await this.#requestCars(wanted, grace);
     return answer ? this.k.visit.renew(answer) : "over";
   }
 
@@ -313,19 +313,19 @@ export class Booking {
     }
     if (round !== this.round) return;
     // the desk still decides, even if one answer is lost
-    this.#came(answer ?? { state: k.visit.screen === "asking" ? "asking" : "sending" });
+    this.#applyAnswer(answer ?? { state: k.visit.screen === "asking" ? "asking" : "sending" });
   }
 
   /** A form that the server refuses books nothing; an earlier one may have. */
   #refused() {
     const { k } = this;
     if (!this.sent) return void k.pulse.refused();
-    k.pulse.beat(); // the beat brings a new token
+    k.pulse.beat(); // the heartbeat brings a new token
     k.visit.words = null;
     return this.#unknown();
   }
 
-  #came(answer) {
+  #applyAnswer(answer) {
     const { k } = this;
     const { visit } = k;
     if (answer.ride?.number) visit.ride = answer.ride;
@@ -403,13 +403,13 @@ export class Booking {
       return void k.speak([problemOf(visit.problem)], true);
     }
     Object.assign(visit, { number, pin }); // replaces whatever was typed meanwhile
-    this.#seen(answer);
+    this.#applyView(answer);
     k.go("ride");
     this.#live(LIVE_MS);
   }
 
   #live(ms) {
-    const asked = (this.looked = {});
+    const request = (this.looked = {});
     clearTimeout(this.look);
     this.look = this.later(async () => {
       const { screen } = this.k.visit;
@@ -417,17 +417,17 @@ export class Booking {
       try {
         const answer = await this.k.server.post("/kiosk/ride", { ...this.said, ...this.ticket });
         // the ride was cancelled, or requested in another language
-        if (asked !== this.looked) return;
-        if (answer.state === "ok") this.#seen(answer);
+        if (request !== this.looked) return;
+        if (answer.state === "ok") this.#applyView(answer);
       } catch {
-        // the known facts stay; the beat reports it if our server can't be reached
+        // the known facts stay; the heartbeat reports it if our server can't be reached
       }
-      if (asked === this.looked) this.#live(LIVE_MS);
+      if (request === this.looked) this.#live(LIVE_MS);
     }, ms);
   }
 
   /** Take a new view of the ride; the screen is drawn again only if a word has changed. */
-  #seen(answer) {
+  #applyView(answer) {
     const { k } = this;
     const { visit } = k;
     const before = JSON.stringify([visit.view, visit.cancel]);
@@ -441,7 +441,7 @@ export class Booking {
     }
   }
 
-  /** Show the start code for only ten seconds, so that nobody reads it later. */
+  /** Show the start code for only ten seconds, so that no one reads it later. */
   async showCode() {
     const { k } = this;
     const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });

@@ -110,7 +110,7 @@ export function unknown(k) {
       number ? make("p", "k-number num", fact(k.t("ride", { number }))) : null,
       ...lines(k, k.visit.words?.next || k.t(number ? "unknown_next" : "trouble_next")),
     ].filter(Boolean),
-    controls: [deeds(help(k), finish(k))],
+    controls: [actionRow(help(k), finish(k))],
     look: "unknown",
   };
 }
@@ -139,7 +139,7 @@ export function sorry(k) {
   return {
     question: words.headline || k.t(texts[0]),
     facts: lines(k, words.why, words.next || (texts[1] && k.t(texts[1]))),
-    controls: [deeds(again, help(k))],
+    controls: [actionRow(again, help(k))],
     look: "sorry",
   };
 }
@@ -152,20 +152,20 @@ export function noCars(k, answer) {
   return {
     question: words.headline || k.t(usual),
     facts: lines(k, words.why, next),
-    controls: [deeds(way(k, answer), help(k))],
+    controls: [actionRow(nextStep(k, answer), help(k))],
     look: "sorry",
   };
 }
 
 /** The next steps: another request, which the screen also makes by itself, or another place. */
-function way(k, { again_s: again, state }) {
+function nextStep(k, { again_s: again, state }) {
   if (again) return control("again", "k-button k-main", () => k.booking.cars(), k.t("try_again"));
   if (state !== "none" && state !== "refused") return null;
   return control("another", "k-button k-main", () => k.anotherPlace(), k.t("another_way"));
 }
 
 /**
- * The kiosk can't take orders. Shown before screen B, so that nobody fills in six screens in vain;
+ * The kiosk can't take orders. Shown before screen B, so that no one fills in six screens in vain;
  * also if the kiosk is out of order.
  */
 export function broken(k, kind) {
@@ -175,7 +175,7 @@ export function broken(k, kind) {
     facts: [make("p", "k-lead", k.t(trouble ? "trouble_next" : "broken_next")), k.deskPhone].filter(
       Boolean,
     ),
-    controls: trouble ? [deeds(help(k), have(k))] : [],
+    controls: trouble ? [actionRow(help(k), have(k))] : [],
     look: "sorry",
   };
 }
@@ -198,6 +198,6 @@ function finish(k) {
   return control("done", "k-button", () => k.end("done"), k.t("done"));
 }
 
-function deeds(...nodes) {
+function actionRow(...nodes) {
   return make("div", "k-deeds", ...nodes.filter(Boolean));
 }

@@ -218,6 +218,6 @@ function part(k, { key, label, why, masked, before = "" }, choose) {
 function show(k, { node, field, before, label, star }, text) {
   field.value = text ? before + text : before;
   toEnd(field);
-  const heard = star ? [...text].fill(star).join(" ") : field.value;
-  named(node, k.paused(label, heard));
+  const spoken = star ? [...text].fill(star).join(" ") : field.value;
+  named(node, k.paused(label, spoken));
 }

@@ -83,7 +83,7 @@ class Door {
     const gone = new Set(this.nodes.keys());
     for (const [i, row] of body.rows.entries()) {
       gone.delete(row.id);
-      const node = this.nodes.get(row.id) ?? this.#made(row.id);
+      const node = this.nodes.get(row.id) ?? this.#addRow(row.id);
       this.#paint(node, row);
       if (this.list.children[i] !== node.item)
         this.list.insertBefore(node.item, this.list.children[i] ?? null);
@@ -98,7 +98,7 @@ class Door {
     this.#fit();
   }
 
-  #made(id) {
+  #addRow(id) {
     const item = this.pattern.cloneNode(true);
     item.dataset.id = id;
     const cells = Object.fromEntries(
@@ -211,7 +211,7 @@ class Door {
 
 /**
  * Reload, but only once the page can be loaded: otherwise an error page of a proxy would stay at
- * the door until somebody noticed. Until then the present page stays, and this is repeated.
+ * the door until a person noticed. Until then the present page stays, and this is repeated.
  */
 async function loadAnew() {
   const answer = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);

@@ -49,7 +49,7 @@ export function carName(text) {
   return node;
 }
 
-/** The English below a text whose translation nobody has read; null if it is not needed. */
+/** The English below a text whose translation no one has read; null if it is not needed. */
 export function beneath(english, tag = "p") {
   if (!english) return null;
   const node = make(tag, "k-english", english);
@@ -58,7 +58,7 @@ export function beneath(english, tag = "p") {
   return node;
 }
 
-/** A line of a screen, with its English below if nobody has read its translation. */
+/** A line of a screen, with its English below if no one has read its translation. */
 export function lines(k, ...texts) {
   return texts
     .filter(Boolean)
@@ -197,8 +197,8 @@ export function filled(pattern, slots = {}, direction = "ltr") {
   const against = AGAINST[direction];
   const text = (value) =>
     typeof value === "string" && against.test(value) ? `\u2068${value}\u2069` : String(value);
-  const said = (slot, given) => (given === undefined || given === null ? slot : text(given));
-  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => said(slot, slots[name]));
+  const fill = (slot, given) => (given === undefined || given === null ? slot : text(given));
+  return pattern.replaceAll(/\{(\w+)\}/g, (slot, name) => fill(slot, slots[name]));
 }
 
 /** Shows that something is in progress: a quiet ring, which does not move with reduced motion. */

@@ -31,7 +31,7 @@ export class Frame {
    * a name. `anew`: whether the screen differs from the previous one.
    */
   draw(view, anew) {
-    const held = anew ? null : document.activeElement?.dataset.press;
+    const press = anew ? null : document.activeElement?.dataset.press;
     const atQuestion = document.activeElement?.dataset.question === "";
     const { language } = this.k.visit;
     document.documentElement.lang = language;
@@ -56,10 +56,10 @@ export class Frame {
     this.tick();
     view.placed?.(controls);
     if (!this.k.measures.roomy && PAGED.has(view.look)) turnFacts(this.k, words, controls);
-    this.#focus(question, held, anew || atQuestion);
+    this.#focus(question, press, anew || atQuestion);
   }
 
-  /** Whether the property's colour covers the part of an upright screen that nobody can reach. */
+  /** Whether the property's colour covers the part of an upright screen that no one can reach. */
   #hasBand({ look }) {
     const { layout, roomy } = this.k.measures;
     return layout === "portrait" && roomy && !BANDLESS.has(look);
@@ -99,7 +99,7 @@ export class Frame {
     this.back = null;
   }
 
-  /** Cover everything: the guest listens, and nobody can read along. The controls still work. */
+  /** Cover everything: the guest listens, and no one can read along. The controls still work. */
   darken(node) {
     this.dark = node;
     this.root.append(node);
@@ -141,23 +141,25 @@ export class Frame {
   }
 
   /** Focus the same control as before; if it is gone, or on another screen, focus the question. */
-  #focus(question, held, asked) {
+  #focus(question, press, needed) {
     if (this.covered.inert) return;
-    const again = held && this.root.querySelector(`[data-press="${CSS.escape(held)}"]`);
+    const again = press && this.root.querySelector(`[data-press="${CSS.escape(press)}"]`);
     if (again) again.focus({ preventScroll: true });
-    else if (asked || held) question.focus({ preventScroll: true });
+    else if (needed || press) question.focus({ preventScroll: true });
   }
 
   #drawBar() {
     const { k } = this;
     const begins = k.visit.screen === "start";
     const parts = [
-      begins ? null : this.#way("back", "back", () => k.back(), !k.visit.mayGoBack),
+      begins ? null : this.#barButton("back", "back", () => k.back(), !k.visit.mayGoBack),
       // Back can't undo a press of Book, and must not look as if it could
-      begins ? null : this.#way("over", "again", () => k.end("left"), k.visit.screen === "sending"),
+      begins
+        ? null
+        : this.#barButton("over", "again", () => k.end("left"), k.visit.screen === "sending"),
       begins ? null : this.#language(),
       this.#aids(),
-      this.#way("help", "ask", () => k.askHelp()),
+      this.#barButton("help", "ask", () => k.askHelp()),
     ];
     this.bar.replaceChildren(...parts.filter(Boolean));
     this.#nameAids();
@@ -176,7 +178,7 @@ export class Frame {
     bar.classList.toggle("is-wordless", !room);
   }
 
-  #way(name, sign, act, off = false) {
+  #barButton(name, sign, act, off = false) {
     const words = make("span", "k-bar-word", this.k.t(name));
     const node = control(`bar-${name}`, `k-bar-button k-bar-${name}`, act, icon(sign), words);
     node.setAttribute("aria-label", this.k.t(name));

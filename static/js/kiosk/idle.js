@@ -1,4 +1,4 @@
-/** Detects that nobody is there: asks "Still there?", then ends the visit. */
+/** Detects that no one is there: asks "Still there?", then ends the visit. */
 
 import { clocks, passed } from "../shared/clocks.js";
 
@@ -21,7 +21,7 @@ export class Idle {
   }
 
   /**
-   * Somebody is there: the wait starts again. If it had ended already while the device slept, the
+   * A guest is there: the wait starts again. If it had ended already while the device slept, the
    * visit ends first, because the person is another guest.
    */
   touched() {

@@ -23,7 +23,7 @@ export class Keys {
     this.root = root;
     this.act = act;
     this.held = 0;
-    this.writing = false; // whether somebody is typing on a real keyboard
+    this.writing = false; // whether the guest is typing on a real keyboard
     addEventListener("keydown", (event) => this.#down(event));
     addEventListener("keyup", (event) => this.#up(event));
     const touched = () => {
@@ -85,7 +85,7 @@ export class Keys {
     if (!event.repeat) this.held = event.timeStamp;
   }
 
-  /** Whether the space key presses: it does on a control, unless somebody is typing. */
+  /** Whether the space key presses: it does on a control, unless the guest is typing. */
   #presses(key) {
     return key === " " && !this.writing && Boolean(document.activeElement?.dataset.press);
   }
@@ -166,8 +166,8 @@ export class Keys {
  * its third letter.
  */
 function isShortcut(event) {
-  const held = event.ctrlKey || event.altKey || event.metaKey;
-  return held && !event.getModifierState("AltGraph");
+  const modified = event.ctrlKey || event.altKey || event.metaKey;
+  return modified && !event.getModifierState("AltGraph");
 }
 
 function isKey(node) {

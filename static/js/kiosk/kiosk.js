@@ -95,7 +95,7 @@ export class Kiosk {
   async loadPanel() {
     if (this.panel) return;
     const { Panel } = await import("./panel.js");
-    if (this.panel) return; // two beats may have requested it
+    if (this.panel) return; // two heartbeats may have requested it
     this.panel = new Panel(this);
     this.panel.watch(CORNER_MS);
   }
@@ -122,13 +122,13 @@ export class Kiosk {
   }
 
   /**
-   * The English of the critical sentences in a text whose translation nobody has read; "" for none.
+   * The English of the critical sentences in a text whose translation no one has read; "" for none.
    */
   english(text = "") {
     const known = { ...this.data.english, ...this.visit.english };
-    const found = Object.keys(known).filter((said) => text.includes(said));
+    const found = Object.keys(known).filter((sentence) => text.includes(sentence));
     found.sort((one, other) => text.indexOf(one) - text.indexOf(other));
-    return found.map((said) => known[said]).join(" ");
+    return found.map((sentence) => known[sentence]).join(" ");
   }
 
   /** Facts as one text to be read aloud, with pauses between them; empty facts are left out. */
@@ -211,7 +211,7 @@ export class Kiosk {
     return new Visit(language, Date.now());
   }
 
-  /** Handle a sign that somebody is there. */
+  /** Handle a sign that a guest is there. */
   touched() {
     if (!this.visit.begun) {
       this.visit.begun = true;
@@ -228,14 +228,14 @@ export class Kiosk {
    * is consumed.
    */
   #keyed() {
-    const asked = this.frame.has("there");
+    const answered = this.frame.has("there");
     const { dark: cover } = this.frame;
     this.touched();
     if (cover) this.frame.darken(cover);
-    return asked;
+    return answered;
   }
 
-  /** Watch whether somebody is there; a language or aid of a start screen is forgotten too. */
+  /** Watch whether a guest is there; a language or aid of a start screen is forgotten too. */
   #watch() {
     const { screen, visit } = this;
     const usual = visit.language === this.#usual && !visit.aids.size;
@@ -297,8 +297,8 @@ export class Kiosk {
     this.#resized();
     scrollTo(0, 0);
     if (!visit.begun) return;
-    const said = { visit: visit.id, lang: visit.language, language: visit.language };
-    this.server.tell("/kiosk/end", { ...said, ...visit.tally(how, Date.now()) });
+    const fields = { visit: visit.id, lang: visit.language, language: visit.language };
+    this.server.tell("/kiosk/end", { ...fields, ...visit.tally(how, Date.now()) });
     this.pulse.ended();
   }
 
@@ -378,7 +378,7 @@ export class Kiosk {
     return {
       touched: () => this.#keyed(),
       hush: () => this.speech.hush(),
-      back: (key, held) => this.#backKey(key, held),
+      back: (key, repeated) => this.#backKey(key, repeated),
       help: () => this.askHelp(),
       staff: () => this.panel?.open(),
       typed: (letter) => this.#typed(letter),
@@ -392,11 +392,11 @@ export class Kiosk {
    * The Back key, which on a real keyboard also deletes a letter. Held down it deletes all of them,
    * and does not leave the screen.
    */
-  #backKey(key, held) {
+  #backKey(key, repeated) {
     const open = this.frame.sheets.lastElementChild?.dataset.sheet;
     const erases = !open && key === "Backspace" && this.keyboard?.field.value;
     if (erases) this.keyboard.erase();
-    else if (held) return;
+    else if (repeated) return;
     else if (open) this.closeSheet(open);
     else this.back();
   }
@@ -415,7 +415,7 @@ export class Kiosk {
   }
 
   /** The name of a control and its position, as words: "Back, 1 of 5". */
-  #standing(node) {
+  #describe(node) {
     const { press } = node.dataset;
     const words = press.startsWith("aid-") ? this.#turned(press.slice(4)) : wordsOf(node);
     return this.paused(words, this.t("position", this.keys.position));
@@ -426,7 +426,7 @@ export class Kiosk {
     const { activeElement: node } = document;
     if (!node?.dataset.press) return void this.speak(this.spoken, true);
     const why = document.getElementById(node.getAttribute("aria-describedby"));
-    const words = [this.#standing(node), why?.textContent];
+    const words = [this.#describe(node), why?.textContent];
     const own = node.dataset.press.startsWith("lang-") && node.querySelector("[lang]").lang;
     if (!own || !this.speech.can(own)) return void this.speak(words, true);
     this.speech.say([wordsOf(node)], own, { instead: true }); // a language's name, in that language
@@ -437,7 +437,7 @@ export class Kiosk {
   lay(node, before = []) {
     this.frame.lay(node);
     const words = [...node.querySelectorAll(".k-sheet-title, p:not(.k-english)")].map(wordsOf);
-    this.speak([...before, ...words, this.#standing(document.activeElement)], true);
+    this.speak([...before, ...words, this.#describe(document.activeElement)], true);
   }
 
   /** Headphones were plugged in: speech begins, and the screen may go dark. */

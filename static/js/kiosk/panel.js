@@ -49,8 +49,8 @@ export class Panel {
   }
 
   /**
-   * Keep the panel open while somebody uses it: measuring a screen takes longer than a minute, and
-   * no guest gets here.
+   * Keep the panel open while staff use it: measuring a screen takes longer than a minute, and no
+   * guest gets here.
    */
   touched() {
     if (!this.isOpen) return;
@@ -71,12 +71,12 @@ export class Panel {
     const digits = this.#digits((digit) => {
       this.pin = digit === null ? this.pin.slice(0, -1) : (this.pin + digit).slice(0, 6);
       draw();
-      if (this.pin.length === 6) this.#deed("open");
+      if (this.pin.length === 6) this.#sendAction("open");
     });
     draw();
     const note = make("p", "k-note k-problem", problem);
     if (problem) note.setAttribute("role", "alert");
-    this.#lay(k.t("staff_pin"), dots, note, digits, this.#deeds());
+    this.#lay(k.t("staff_pin"), dots, note, digits, this.#buttons());
   }
 
   /** The actions of the panel; each one is sent with the PIN, and recorded. */
@@ -84,48 +84,51 @@ export class Panel {
     const { k } = this;
     const out = k.status.broken;
     const all = [
-      [out ? "deed_in" : "deed_out", () => this.#deed(out ? "in_order" : "out_of_order")],
-      ["deed_reload", () => this.#deed("reload")],
-      ["deed_sound", () => this.#deed("sound")],
+      [out ? "deed_in" : "deed_out", () => this.#sendAction(out ? "in_order" : "out_of_order")],
+      ["deed_reload", () => this.#sendAction("reload")],
+      ["deed_sound", () => this.#sendAction("sound")],
       ["deed_calibrate", () => this.#calibrate()],
       ["deed_unpair", () => this.#sure()],
     ];
     const buttons = all.map(([key, act]) => control(key, "k-button", act, k.t(key)));
-    const said = make("p", "k-note", note);
-    said.setAttribute("role", "status");
-    this.#lay(k.t("staff"), make("div", "k-menu", ...buttons), said, this.#deeds());
+    const status = make("p", "k-note", note);
+    status.setAttribute("role", "status");
+    this.#lay(k.t("staff"), make("div", "k-menu", ...buttons), status, this.#buttons());
   }
 
   #sure() {
     const { k } = this;
     const words = { title: k.t("deed_unpair"), lines: [k.t("deed_sure")] };
     const texts = { yes: k.t("deed_unpair"), no: k.t("back") };
-    k.frame.lay(ask(k, { name: "unpair", ...words, ...texts, act: () => this.#deed("unpair") }));
+    k.frame.lay(
+      ask(k, { name: "unpair", ...words, ...texts, act: () => this.#sendAction("unpair") }),
+    );
   }
 
-  async #deed(deed, fields = {}) {
+  async #sendAction(action, fields = {}) {
     const { k } = this;
     let answer = null;
     try {
-      answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed, ...fields });
+      answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed: action, ...fields });
     } catch {
       // the message follows below
     }
     if (!this.isOpen) return null; // the panel was closed meanwhile
-    if (!answer) return this.#menuOrPin(k.t("staff_failed"), deed);
+    if (!answer) return this.#menuOrPin(k.t("staff_failed"), action);
     if (answer.state === "wrong" || answer.state === "blocked") {
       this.pin = "";
       return this.#ask(k.t(answer.state === "wrong" ? "staff_wrong" : "staff_blocked"));
     }
-    if (deed === "open") return this.#menu();
-    if (deed === "sound") k.tone.play(880);
-    if (deed === "reload" || deed === "unpair" || deed === "calibrate") return location.reload();
+    if (action === "open") return this.#menu();
+    if (action === "sound") k.tone.play(880);
+    if (action === "reload" || action === "unpair" || action === "calibrate")
+      return location.reload();
     k.pulse.beat();
     return this.#menu(k.t("done"));
   }
 
-  #menuOrPin(words, deed) {
-    if (deed !== "open") return this.#menu(words);
+  #menuOrPin(words, action) {
+    if (action !== "open") return this.#menu(words);
     this.pin = "";
     return this.#ask(words);
   }
@@ -154,7 +157,7 @@ export class Panel {
     draw();
     const words = make("p", "k-small", k.t("card"));
     const below = make("div", "k-steps", ...steps);
-    this.#lay(k.t("deed_calibrate"), words, card, below, this.#deeds(next));
+    this.#lay(k.t("deed_calibrate"), words, card, below, this.#buttons(next));
   }
 
   /** The height of the screen above the floor, so that no control is placed out of reach. */
@@ -166,12 +169,12 @@ export class Panel {
       bottom = digit === null ? bottom.slice(0, -1) : (bottom + digit).slice(0, 4);
       shown.textContent = bottom || "–";
     });
-    const act = () => this.#deed("calibrate", { mm_per_px: mmPerPx, bottom_mm: bottom });
+    const act = () => this.#sendAction("calibrate", { mm_per_px: mmPerPx, bottom_mm: bottom });
     const save = control("save", "k-button k-main", act, k.t("save"));
-    this.#lay(k.t("bottom"), shown, digits, this.#deeds(save));
+    this.#lay(k.t("bottom"), shown, digits, this.#buttons(save));
   }
 
-  #deeds(...more) {
+  #buttons(...more) {
     const { k } = this;
     const close = control("panel-close", "k-button", () => this.close(), k.t("close"));
     return make("div", "k-deeds", close, ...more);

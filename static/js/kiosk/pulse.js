@@ -1,13 +1,13 @@
 /**
- * Sends the beat: every 20 s the kiosk reports its health and gets the state of the house, every 2
- * s while help is requested. Without an answer it shows "Out of order" from local words, and
- * recovers by itself.
+ * Sends the heartbeat: every 20 s the kiosk reports its health and gets its state, every 2 s while
+ * help is requested. Without an answer it shows "Out of order" from local words, and recovers by
+ * itself.
  */
 
 import { Refused } from "./server.js";
 import { helpSheet } from "./sheets.js";
 
-const BEAT_MS = 20_000;
+const HEARTBEAT_MS = 20_000;
 const HELP_MS = 2_000;
 const GRACE_MS = 5_000;
 const AGAIN_MS = 1_000;
@@ -28,10 +28,10 @@ export class Pulse {
     this.k = k;
     this.began = Date.now();
     // a demo's clock may leap, and its rides with it
-    this.usual = k.root.dataset.pollWithin ? HELP_MS : BEAT_MS;
+    this.usual = k.root.dataset.pollWithin ? HELP_MS : HEARTBEAT_MS;
     this.fonts = null; // languages that this device can display; null until known
-    this.missed = 0; // since when beats are not answered
-    this.doubted = -Infinity; // when a beat was last refused for an unclear reason
+    this.missed = 0; // since when heartbeats are not answered
+    this.doubted = -Infinity; // when a heartbeat was last refused for an unclear reason
     this.help = null; // {at, state} while help is requested
     this.timer = null;
     this.shifted = 0;
@@ -60,9 +60,9 @@ export class Pulse {
     try {
       const answer = await k.beats.post("/kiosk/beat", fields, GRACE_MS);
       if (visit !== k.visit) answer.help = ""; // the answer is about the help for the former guest
-      this.#heard(answer);
+      this.#applyAnswer(answer);
     } catch (error) {
-      await this.#unheard(error);
+      await this.#missAnswer(error);
     }
   }
 
@@ -71,7 +71,7 @@ export class Pulse {
     this.timer = setTimeout(() => this.beat(), ms);
   }
 
-  #heard(answer) {
+  #applyAnswer(answer) {
     const { k } = this;
     this.missed = 0;
     k.server.csrf = k.beats.csrf = answer.csrf || k.server.csrf;
@@ -85,8 +85,8 @@ export class Pulse {
     };
     if (k.status.broken && k.visit.begun && !k.visit.holds) k.end("lost");
     else if (JSON.stringify(k.status) !== before && this.#mayRedraw()) k.draw();
-    this.#helped(answer.help);
-    if (answer.hand && !k.visit.begun) this.#handed(answer.hand);
+    this.#showHelp(answer.help);
+    if (answer.hand && !k.visit.begun) this.#startByHand(answer.hand);
     this.#again(this.help ? HELP_MS : this.usual);
     this.#loadRest();
     if (this.#wantsReload(answer)) this.#loadAnew(answer);
@@ -106,16 +106,16 @@ export class Pulse {
   }
 
   /**
-   * Reload, but first check that the page can be loaded: nobody repairs a kiosk that shows an error
+   * Reload, but first check that the page can be loaded: no one repairs a kiosk that shows an error
    * page of a proxy.
    */
   async #loadAnew(answer) {
     try {
       await this.k.beats.document(GRACE_MS);
     } catch {
-      return; // the next beat tries again
+      return; // the next heartbeat tries again
     }
-    if (this.#wantsReload(answer)) location.reload(); // only if nobody has come meanwhile
+    if (this.#wantsReload(answer)) location.reload(); // only if no guest has come meanwhile
   }
 
   /** Whether the screen may be redrawn: not while it is in use. */
@@ -135,14 +135,14 @@ export class Pulse {
     return newer || Date.now() - this.began > OLD_MS;
   }
 
-  #handed({ language }) {
+  #startByHand({ language }) {
     const { k } = this;
     k.touched();
     if (k.choices.some((each) => each.tag === language)) k.speakIn(language);
     k.begin();
   }
 
-  async #unheard(error) {
+  async #missAnswer(error) {
     if (error instanceof Refused && (await this.#isNoKiosk())) return void location.reload();
     this.missed ||= performance.now();
     if (performance.now() - this.missed > GRACE_MS || !navigator.onLine) this.lost();
@@ -150,9 +150,9 @@ export class Pulse {
   }
 
   /**
-   * A beat was refused. A proxy may refuse a single request too, and that must not end a visit. So
-   * the document is requested again, which shows whether this device is still this kiosk; its new
-   * token also repairs a form that was refused.
+   * A heartbeat was refused. A proxy may refuse a single request too, and that must not end a
+   * visit. So the document is requested again, which shows whether this device is still this kiosk;
+   * its new token also repairs a form that was refused.
    */
   async #isNoKiosk() {
     const { k } = this;
@@ -163,7 +163,7 @@ export class Pulse {
       if (found?.kiosk.id !== k.data.kiosk.id) return true;
       k.server.csrf = k.beats.csrf = found.csrf;
     } catch {
-      // unknown: treated like a beat without an answer
+      // unknown: treated like a heartbeat without an answer
     }
     return false;
   }
@@ -176,7 +176,7 @@ export class Pulse {
   lost() {
     const { k } = this;
     this.missed ||= performance.now();
-    if (this.help) this.#helped("failed");
+    if (this.help) this.#showHelp("failed");
     if (k.status.broken) return null;
     k.status = { ...k.status, broken: true };
     if (!k.visit.holds) k.end("lost");
@@ -185,8 +185,8 @@ export class Pulse {
   }
 
   /**
-   * A request got no answer. If the beat gets one, our server is alive, and the guest is sent to a
-   * person. `over()` says whether the answer is not wanted any more: then nothing happens.
+   * A request got no answer. If the heartbeat gets one, our server is alive, and the guest is sent
+   * to a person. `over()` says whether the answer is not wanted any more: then nothing happens.
    */
   async unanswered(over) {
     const { k } = this;
@@ -225,29 +225,29 @@ export class Pulse {
     k.visit.begun = true;
     this.help = { at: performance.now(), state: "" };
     const { id, language } = k.visit;
-    this.#helped("asked");
+    this.#showHelp("asked");
     try {
-      const said = { visit: id, lang: language, screen: k.screen };
-      const answer = await k.beats.post("/kiosk/help", said, GRACE_MS);
-      if (answer.state !== "asked") this.#helped("failed");
+      const fields = { visit: id, lang: language, screen: k.screen };
+      const answer = await k.beats.post("/kiosk/help", fields, GRACE_MS);
+      if (answer.state !== "asked") this.#showHelp("failed");
       this.#again(HELP_MS);
     } catch {
-      this.#helped("failed");
+      this.#showHelp("failed");
     }
     // an order may be under way: its guest keeps the screen
     if (k.visit.id !== id || k.visit.holds) return;
     if (!k.idle.wait || k.idle.quiet) k.idle.watch(HELP_WAIT_S, true);
   }
 
-  #helped(said) {
-    if (!this.help || !said) return;
+  #showHelp(state) {
+    if (!this.help || !state) return;
     const { k } = this;
-    const late = said === "asked" && performance.now() - this.help.at > LATE_MS;
-    const state = late ? "late" : said;
-    if (state === this.help.state) return;
+    const late = state === "asked" && performance.now() - this.help.at > LATE_MS;
+    const shown = late ? "late" : state;
+    if (shown === this.help.state) return;
     const first = !this.help.state;
-    this.help.state = state;
-    if (first || k.frame.has("help") || state === "coming") k.lay(helpSheet(k, state));
+    this.help.state = shown;
+    if (first || k.frame.has("help") || shown === "coming") k.lay(helpSheet(k, shown));
   }
 
   /** A visit has ended, and with it its call for help. */
@@ -256,7 +256,7 @@ export class Pulse {
     this.#again(this.missed ? AGAIN_MS : this.usual);
   }
 
-  /** Move the screen by two pixels a minute, so that nothing burns in while nobody is there. */
+  /** Move the screen by two pixels a minute, so that nothing burns in while no one is there. */
   #shift() {
     this.shifted = this.k.visit.begun ? 0 : (this.shifted + 1) % SHIFTS.length;
     const [x, y] = SHIFTS[this.shifted];

@@ -138,15 +138,15 @@ export function place(k) {
   top.push(swap(k, typing, LATIN_ONLY.has(base) ? "latin_letters" : "type_place"));
   const below = [];
   if (typing) {
-    const held = { value: visit.typed, kind: "text", most: 40 };
+    const target = { value: visit.typed, kind: "text", most: 40 };
     const changed = () => {
-      visit.typed = field.value = held.value;
+      visit.typed = field.value = target.value;
       toEnd(field);
       k.booking.search();
     };
-    // the first place gets the focus, so that nothing is chosen that nobody has seen
+    // the first place gets the focus, so that nothing is chosen that no one has seen
     const written = () => k.keys.point(list.querySelector("[data-press]"));
-    k.keyboard = new Keyboard(k, held, changed, written);
+    k.keyboard = new Keyboard(k, target, changed, written);
     below.push(k.keyboard.node);
   }
   return {

@@ -48,7 +48,7 @@ export class Server {
    * Lost for an answer from elsewhere, such as a proxy.
    */
   async document(within) {
-    const answer = await this.#fetched(HOME, { headers: { Accept: "text/html" } }, within);
+    const answer = await this.#fetch(HOME, { headers: { Accept: "text/html" } }, within);
     const { pathname } = new URL(answer.url);
     if (pathname === `${HOME}/pair`) return null;
     const found = DOCUMENT.exec(await answer.text());
@@ -66,7 +66,7 @@ export class Server {
     return new URLSearchParams({ ...fields, kiosk: this.kiosk, csrf_token: this.csrf });
   }
 
-  async #fetched(path, options, within) {
+  async #fetch(path, options, within) {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(within)]);
     let answer;
     try {
@@ -81,7 +81,7 @@ export class Server {
 
   async #ask(path, options, within) {
     const headers = { Accept: "application/json" };
-    const answer = await this.#fetched(path, { ...options, headers }, within);
+    const answer = await this.#fetch(path, { ...options, headers }, within);
     if (answer.status === 204) return {};
     let body;
     try {

@@ -1,6 +1,6 @@
 /** Sheets over a screen: "Still there?", languages, help, a question before an action. */
 
-import { control, lines as said, make, qrCode } from "./el.js";
+import { control, lines as linesOf, make, qrCode } from "./el.js";
 import { sheet } from "./frame.js";
 import { languages } from "./screens.js";
 
@@ -62,9 +62,9 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
     k.frame.remove(name); // the result is read aloud, not the sheet
     act();
   };
-  const words = said(k, ...lines);
-  const deeds = make("div", "k-deeds", keep, control(`${name}-yes`, "k-button k-bad", go, yes));
-  return sheet(name, title, ...words, deeds);
+  const words = linesOf(k, ...lines);
+  const buttons = make("div", "k-deeds", keep, control(`${name}-yes`, "k-button k-bad", go, yes));
+  return sheet(name, title, ...words, buttons);
 }
 
 /** Whether the ride shall be cancelled, and what that costs. */

@@ -15,7 +15,7 @@ import {
 } from "./el.js";
 
 const LAST_S = 20;
-const LEAST_MAP_MM = 40; // a smaller map shows nobody where to stand
+const LEAST_MAP_MM = 40; // a smaller map shows no one where to stand
 
 /** Screen G: everything that is needed to find the car; hidden before the next guest comes. */
 export function booked(k) {
@@ -35,15 +35,15 @@ export function booked(k) {
   const facts = k.crowded
     ? [heldLine(k), done, parts, plateOf(k), live, english, meet, ...besideCode(k, code)]
     : [heldLine(k), done, parts, meet, map, live, english, plateOf(k)];
-  const deeds = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
+  const buttons = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
   if (k.data.kiosk.printer)
-    deeds.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
+    buttons.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
   return {
     question: k.t("ride", { number }),
     from: "number",
     ticket: number,
     facts: facts.filter(Boolean),
-    controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...deeds)],
+    controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...buttons)],
     look: "ticket",
     placed: () => fitMap(k, map),
     spoken: () => [
@@ -58,7 +58,7 @@ export function booked(k) {
 }
 
 /**
- * The sentences that describe the car for somebody who looks for it: the plate, letter by letter,
+ * The sentences that describe the car for a person who looks for it: the plate, letter by letter,
  * and the model. None if the guest has already heard this plate (`known`).
  */
 export function spokenPlate(k, known = "") {
@@ -158,9 +158,9 @@ function fitMap(k, box) {
 function countdown(k) {
   const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
-  const heard = make("span", "visually-hidden");
-  heard.setAttribute("role", "status");
-  const node = make("div", "k-clears", words, heard, here);
+  const announced = make("span", "visually-hidden");
+  announced.setAttribute("role", "status");
+  const node = make("div", "k-clears", words, announced, here);
   node.dataset.clears = "";
   node.hidden = true;
   return node;
@@ -186,26 +186,26 @@ export function ride(k) {
   const { visit } = k;
   const view = visit.view ?? {};
   const detail = view.detail ? from("detail", make("p", "k-lead", view.detail)) : null;
-  const said = [heldLine(k), detail, beneath(k.english(view.detail))];
+  const details = [heldLine(k), detail, beneath(k.english(view.detail))];
   const meet = typeof view.meet === "string" && view.meet ? { name: view.meet } : view.meet;
   const where = meet ? meetLine(k, meet) : null;
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
-  let facts = [...said, plateOf(k), minutes, where, code];
+  let facts = [...details, plateOf(k), minutes, where, code];
   // facts for finding the car, and what was just requested, are on the first page
-  if (k.crowded) facts = [plateOf(k), minutes, code, ...said, where];
+  if (k.crowded) facts = [plateOf(k), minutes, code, ...details, where];
   if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
-  const deeds = [];
-  if (view.code_due) deeds.push(codeButton(k));
+  const buttons = [];
+  if (view.code_due) buttons.push(codeButton(k));
   if (visit.cancel?.may)
-    deeds.push(control("cancel", "k-button", () => k.booking.askCancel(), k.t("cancel")));
-  deeds.push(control("done", "k-button k-main", () => k.end("done"), k.t("done")));
+    buttons.push(control("cancel", "k-button", () => k.booking.askCancel(), k.t("cancel")));
+  buttons.push(control("done", "k-button k-main", () => k.end("done"), k.t("done")));
   return {
     question: view.headline || k.t("ride", { number: `K${visit.number}` }),
     from: view.headline ? "headline" : "number",
     ticket: `K${visit.number}`,
     facts: facts.filter(Boolean),
-    controls: [make("div", "k-deeds", ...deeds)],
+    controls: [make("div", "k-deeds", ...buttons)],
     look: "ride",
     spoken: () => [
       view.held,

@@ -57,7 +57,7 @@ export class Visit {
     this.mapped = false; // whether a picture of the map has loaded
     this.words = null; // the words of the last refusal
     this.unfit = false; // whether that refusal was about the guest's details
-    this.english = {}; // the English of critical sentences whose translation nobody has read
+    this.english = {}; // the English of critical sentences whose translation no one has read
   }
 
   /** Take the English of an answer's sentences. */
